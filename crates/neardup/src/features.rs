@@ -1,0 +1,357 @@
+//! What of a text is hashed into a fingerprint, and how much each feature weighs.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::shingles::shingle_hashes;
+use crate::{Fingerprint, HashKey, NormalText, simhash};
+
+/// The widest shingle, in words or characters.
+pub const MAX_WIDTH: usize = 64;
+
+/// How many words or characters make one feature: 1 to [`MAX_WIDTH`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "usize", into = "usize")]
+pub struct Width(u8);
+
+impl Width {
+    /// Single words or characters.
+    pub const ONE: Width = Width(1);
+
+    /// The shingles that decide about resemblance: three words.
+    pub const VERIFICATION: Width = Width(3);
+
+    /// A width of `width` words or characters.
+    ///
+    /// # Errors
+    /// [`UnknownFeatures::Width`] for 0 and for more than [`MAX_WIDTH`].
+    pub fn new(width: usize) -> Result<Self, UnknownFeatures> {
+        match u8::try_from(width) {
+            Ok(narrow) if (1..=MAX_WIDTH).contains(&width) => Ok(Self(narrow)),
+            _ => Err(UnknownFeatures::Width(width)),
+        }
+    }
+
+    /// The number of words or characters.
+    #[must_use]
+    pub const fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl TryFrom<usize> for Width {
+    type Error = UnknownFeatures;
+
+    fn try_from(width: usize) -> Result<Self, UnknownFeatures> {
+        Self::new(width)
+    }
+}
+
+impl From<Width> for usize {
+    fn from(width: Width) -> usize {
+        width.get()
+    }
+}
+
+/// What one feature is. Written `word:3` or `char:5`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// So many consecutive words.
+    Words(Width),
+    /// So many consecutive characters of the words joined by single spaces.
+    Chars(Width),
+}
+
+/// What a feature that occurs tf times in a text weighs. Written `none`, `tf` or `log-tf`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Weights {
+    /// 1, however often it occurs.
+    None,
+    /// tf.
+    Tf,
+    /// 1 + ln tf, in steps of 1/1024, where tf above 255 counts as 255.
+    LogTf,
+}
+
+/// How a text becomes a fingerprint: features of one kind, weighted. Written `word:1+log-tf`; the weights may be left
+/// out and are `log-tf` then.
+///
+/// The default, single words weighted 1 + ln tf, finds most: raw tf draws unrelated pages together by their "the"s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Features {
+    /// What one feature is.
+    pub unit: Unit,
+    /// What it weighs.
+    pub weights: Weights,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self {
+            unit: Unit::Words(Width::ONE),
+            weights: Weights::LogTf,
+        }
+    }
+}
+
+impl Features {
+    /// The simhash (Charikar, STOC 2002) of `text`: bit *i* is 1 where the weights of the features whose hash has bit
+    /// *i* set outweigh those of the others. A tie gives 0, and so a text without any words has fingerprint 0.
+    #[must_use]
+    pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
+        match self.unit {
+            Unit::Words(_) => self.fingerprint_of_words(&text.hashes(key), text, key),
+            Unit::Chars(width) => simhash::simhash(
+                char_shingle_hashes(text.as_str(), width, key).collect(),
+                self.weights,
+            ),
+        }
+    }
+
+    /// The same for a caller who has hashed the words already.
+    pub(crate) fn fingerprint_of_words(&self, words: &[u64], text: &NormalText, key: HashKey) -> Fingerprint {
+        match self.unit {
+            Unit::Words(width) => simhash::simhash(shingle_hashes(words, width).collect(), self.weights),
+            Unit::Chars(_) => self.fingerprint(text, key),
+        }
+    }
+}
+
+/// The hashes of all runs of `width` characters; a shorter text is one run.
+fn char_shingle_hashes(text: &str, width: Width, key: HashKey) -> impl Iterator<Item = u64> {
+    let starts = text.char_indices().map(|(at, _)| at);
+    let ends = text
+        .char_indices()
+        .map(|(at, _)| at)
+        .skip(width.get())
+        .chain([text.len()]);
+    // In a shorter text `ends` holds the end of the text alone, and in an empty one there is no start.
+    starts
+        .zip(ends)
+        .map(move |(start, end)| key.token(&text.as_bytes()[start..end]))
+}
+
+/// Features that do not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownFeatures {
+    /// A width of 0 or above [`MAX_WIDTH`].
+    #[error("a feature cannot be {0} wide: 1 to {MAX_WIDTH} words or characters are possible")]
+    Width(usize),
+    /// Not `word:W` or `char:K`.
+    #[error("`{0}` names no feature: `word:W` or `char:K` with W and K from 1 to {MAX_WIDTH} do")]
+    Unit(String),
+    /// Not one of the known weights.
+    #[error("`{0}` names no weights: `none`, `tf` and `log-tf` do")]
+    Weights(String),
+}
+
+impl FromStr for Unit {
+    type Err = UnknownFeatures;
+
+    fn from_str(written: &str) -> Result<Self, UnknownFeatures> {
+        let unknown = || UnknownFeatures::Unit(quoted(written));
+        let (kind, width) = written.split_once(':').ok_or_else(unknown)?;
+        let make = match kind {
+            "word" => Unit::Words,
+            "char" => Unit::Chars,
+            _ => return Err(unknown()),
+        };
+        if width.is_empty() || !width.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(unknown());
+        }
+        // Digits that overflow are as much too wide as 65.
+        Width::new(width.parse().unwrap_or(usize::MAX)).map(make)
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unit::Words(width) => write!(f, "word:{}", width.get()),
+            Unit::Chars(width) => write!(f, "char:{}", width.get()),
+        }
+    }
+}
+
+impl FromStr for Weights {
+    type Err = UnknownFeatures;
+
+    fn from_str(written: &str) -> Result<Self, UnknownFeatures> {
+        match written {
+            "none" => Ok(Weights::None),
+            "tf" => Ok(Weights::Tf),
+            "log-tf" => Ok(Weights::LogTf),
+            _ => Err(UnknownFeatures::Weights(quoted(written))),
+        }
+    }
+}
+
+impl fmt::Display for Weights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Weights::None => "none",
+            Weights::Tf => "tf",
+            Weights::LogTf => "log-tf",
+        })
+    }
+}
+
+impl FromStr for Features {
+    type Err = UnknownFeatures;
+
+    fn from_str(written: &str) -> Result<Self, UnknownFeatures> {
+        let (unit, weights) = written.split_once('+').unwrap_or((written, "log-tf"));
+        Ok(Self {
+            unit: unit.parse()?,
+            weights: weights.parse()?,
+        })
+    }
+}
+
+impl fmt::Display for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{}", self.unit, self.weights)
+    }
+}
+
+/// Enough of a wrong argument to recognise it by.
+fn quoted(argument: &str) -> String {
+    argument.chars().take(40).collect()
+}
+
+/// Serialised as it is written, so that a configuration file reads like the command line.
+macro_rules! serialised_as_written {
+    ($($kind:ty),*) => { $(
+        impl Serialize for $kind {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $kind {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )* };
+}
+
+serialised_as_written!(Unit, Weights, Features);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fingerprint(features: &str, text: &str) -> Fingerprint {
+        features
+            .parse::<Features>()
+            .unwrap()
+            .fingerprint(&NormalText::of(text), HashKey::ZERO)
+    }
+
+    #[test]
+    fn features_are_read_as_they_are_written() {
+        for written in ["word:1+log-tf", "word:64+none", "char:5+tf"] {
+            assert_eq!(written.parse::<Features>().unwrap().to_string(), written);
+        }
+        assert_eq!("word:1".parse(), Ok(Features::default()));
+        assert_eq!("char:5".parse::<Features>().unwrap().to_string(), "char:5+log-tf");
+    }
+
+    #[test]
+    fn impossible_features_are_refused_with_what_would_be_right() {
+        let message = |wrong: &str| wrong.parse::<Features>().unwrap_err().to_string();
+        assert_eq!(
+            message("word:0"),
+            "a feature cannot be 0 wide: 1 to 64 words or characters are possible"
+        );
+        assert_eq!(
+            message("char:65"),
+            "a feature cannot be 65 wide: 1 to 64 words or characters are possible"
+        );
+        for wrong in [
+            "", "word", "word:", "word:+3", "word:-1", "words:3", "line:1", "word:3:4",
+        ] {
+            assert!(
+                message(wrong).contains("names no feature"),
+                "{wrong}: {}",
+                message(wrong)
+            );
+        }
+        assert!(message("word:99999999999999999999").contains("1 to 64"));
+        assert_eq!(
+            message("word:1+idf"),
+            "`idf` names no weights: `none`, `tf` and `log-tf` do"
+        );
+    }
+
+    #[test]
+    fn texts_without_words_have_fingerprint_zero() {
+        for features in ["word:1", "word:3+none", "char:5+tf"] {
+            assert_eq!(fingerprint(features, ""), Fingerprint::new(0));
+            assert_eq!(fingerprint(features, " ... "), Fingerprint::new(0));
+        }
+    }
+
+    #[test]
+    fn a_text_of_one_word_has_the_hash_of_that_word_at_any_width_in_words() {
+        let hash = Fingerprint::new(HashKey::ZERO.token(b"alone"));
+        for features in ["word:1", "word:3+none", "word:64+tf", "char:64"] {
+            assert_eq!(fingerprint(features, "Alone!"), hash, "{features}");
+        }
+    }
+
+    #[test]
+    fn one_word_a_million_times_over_weighs_no_other_way_than_once() {
+        let text = "again ".repeat(1_000_000);
+        for features in ["word:1", "word:1+none", "word:1+tf"] {
+            assert_eq!(fingerprint(features, &text), fingerprint(features, "again"));
+        }
+        assert_eq!(
+            fingerprint("word:3", &text),
+            fingerprint("word:3", "again again again")
+        );
+    }
+
+    #[test]
+    fn german_sentences_of_one_meaning_are_nearer_to_each_other_than_to_a_third() {
+        let one = "Wenn jeder an sich denkt, ist an alle gedacht";
+        let two = "Wenn jeder an sich denkt, ist an jeden gedacht";
+        let third = "Sein oder nicht sein";
+        for features in ["word:1", "word:1+none", "word:1+tf", "char:5", "char:3+none"] {
+            let [one, two, third] = [one, two, third].map(|text| fingerprint(features, text));
+            let near = one.distance(two);
+            assert!(
+                near < one.distance(third) && near < two.distance(third),
+                "{features}: {near}"
+            );
+        }
+    }
+
+    #[test]
+    fn another_key_gives_another_fingerprint() {
+        let text = NormalText::of("to be or not to be");
+        let features = Features::default();
+        assert_ne!(
+            features.fingerprint(&text, HashKey::ZERO),
+            features.fingerprint(&text, HashKey::new(1))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn characters_are_taken_in_every_window(text in "[a-zéЖ東]{1,30}", width in 1_usize..8) {
+            let width = Width::new(width).unwrap();
+            let chars: Vec<char> = text.chars().collect();
+            let expected: Vec<u64> = chars
+                .windows(width.get().min(chars.len()))
+                .map(|window| HashKey::ZERO.token(window.iter().collect::<String>().as_bytes()))
+                .collect();
+            let hashes: Vec<u64> = char_shingle_hashes(&text, width, HashKey::ZERO).collect();
+            prop_assert_eq!(hashes, expected);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Sixty-four bits that differ little where texts differ little.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A simhash. Written as 16 hexadecimal digits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fingerprint(u64);
+
+impl Fingerprint {
+    /// The fingerprint with these bits.
+    #[must_use]
+    pub const fn new(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// Its bits.
+    #[must_use]
+    pub const fn as_u64(self) -> u64 {
+        self.0
+    }
+
+    /// In how many of the 64 bits the two differ (Hamming distance).
+    #[must_use]
+    pub const fn distance(self, other: Fingerprint) -> u32 {
+        (self.0 ^ other.0).count_ones()
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// A text that should have been a fingerprint.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no fingerprint: 16 hexadecimal digits are")]
+pub struct NotAFingerprint(String);
+
+impl FromStr for Fingerprint {
+    type Err = NotAFingerprint;
+
+    fn from_str(digits: &str) -> Result<Self, NotAFingerprint> {
+        // `from_str_radix` alone would accept a sign.
+        let well_formed = digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match u64::from_str_radix(digits, 16) {
+            Ok(bits) if well_formed => Ok(Self(bits)),
+            _ => Err(NotAFingerprint(digits.chars().take(40).collect())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn anything_but_sixteen_hexadecimal_digits_is_refused() {
+        for wrong in [
+            "",
+            "0",
+            "+00000000000000a",
+            "00000000000000000",
+            "000000000000000g",
+            "0x00000000000000",
+        ] {
+            assert!(wrong.parse::<Fingerprint>().is_err(), "{wrong}");
+        }
+        let message = "beef".parse::<Fingerprint>().unwrap_err().to_string();
+        assert_eq!(message, "`beef` is no fingerprint: 16 hexadecimal digits are");
+    }
+
+    proptest! {
+        #[test]
+        fn a_fingerprint_is_read_as_it_was_written(bits: u64) {
+            let fingerprint = Fingerprint::new(bits);
+            prop_assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
+        }
+
+        #[test]
+        fn distance_counts_the_bits_that_were_flipped(bits: u64, flips: u64) {
+            prop_assert_eq!(Fingerprint::new(bits).distance(Fingerprint::new(bits ^ flips)), flips.count_ones());
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Decides how alike two texts are, and finds the like among millions.
+//!
+//! Pure: no clock, no disk, no threads. The pieces stand alone, from the text upwards:
+//!
+//! - [`NormalText`]: what of a text counts — its words, lower-cased.
+//! - [`Features`] → [`Fingerprint`]: 64 bits that differ little where texts differ little (Charikar 2002).
+//! - [`PermutedTables`]: all fingerprints within *k* bits of a given one (Manku, Jain and Das Sarma 2007).
+//! - [`Shingles`]: exact resemblance and containment (Broder 1997); [`Sketch`]: an estimate in 128 bytes.
+//! - [`Painter`] → [`Portrait`] → [`Gallery`]: the verdict. Fingerprints and sketch bands propose, sketches decide
+//!   (Henzinger 2006: either alone is wrong every other time).
+//!
+//! ```
+//! use neardup::{Features, Gallery, HashKey, Likeness, PageText, Painter, Thresholds};
+//!
+//! let painter = Painter::new(Features::default(), HashKey::ZERO);
+//! let paint = |payload: &str| {
+//!     let text = PageText { text: payload, own: None };
+//!     painter.portrait(HashKey::ZERO.digest(payload.as_bytes()), Some(text))
+//! };
+//! let mut gallery = Gallery::new(Thresholds::default());
+//! gallery.insert(1, paint("To be, or not to be: that is the question."));
+//! let found = gallery.find(&paint("to be or not to be — that is the question"));
+//! assert_eq!(found.map(|found| (found.of, found.likeness)), Some((1, Likeness::SameText)));
+//! ```
+//!
+//! Everything that is hashed is hashed under a [`HashKey`], and everything that may be stored obeys [`ALGORITHM`].
+
+mod design;
+mod features;
+mod fingerprint;
+mod gallery;
+mod ids;
+mod key;
+mod mix;
+mod portrait;
+mod shingles;
+mod simhash;
+mod sketch;
+mod sorted;
+mod tables;
+mod text;
+mod verdict;
+
+pub use design::{ImpossibleDesign, MAX_DISTANCE, Permutation, TableDesign};
+pub use features::{Features, MAX_WIDTH, Unit, UnknownFeatures, Weights, Width};
+pub use fingerprint::{Fingerprint, NotAFingerprint};
+pub use gallery::{Gallery, MAX_PER_BAND};
+pub use key::HashKey;
+pub use portrait::{LEAST_WORDS, PageText, Painter, Portrait, TextPortrait};
+pub use shingles::Shingles;
+pub use sketch::{BANDS, SKETCH_BYTES, Sketch};
+pub use tables::{Found, MAX_EQUAL, PermutedTables};
+pub use text::{MAX_TEXT, NormalText};
+pub use verdict::{ImpossibleThresholds, Likeness, Match, Thresholds};
+
+/// The version of everything that this crate computes and others store: digests, fingerprints and sketches.
+///
+/// Values of different versions must never be compared. The golden files pin what a version means; whoever changes
+/// a value raises the number.
+pub const ALGORITHM: u16 = 1;

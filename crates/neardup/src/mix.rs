@@ -1,0 +1,13 @@
+//! Turning one 64-bit number into another that shows no trace of it.
+
+/// The finaliser of MurmurHash3 (Austin Appleby, public domain): a bijection in which every bit depends on every other.
+///
+/// Invariant: stable for ever; shingles, sketches and bands on disk depend on it.
+#[inline]
+pub(crate) const fn mix(mut value: u64) -> u64 {
+    value ^= value >> 33;
+    value = value.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    value ^= value >> 33;
+    value = value.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    value ^ (value >> 33)
+}

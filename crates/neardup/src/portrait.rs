@@ -1,0 +1,150 @@
+//! What is remembered of a page in order to recognise its like.
+
+use serde::{Deserialize, Serialize};
+
+use crate::shingles::shingle_hashes;
+use crate::{Features, Fingerprint, HashKey, NormalText, Sketch, Width};
+
+/// Texts with fewer words are compared exactly only: they have so few shingles that a phrase decides.
+pub const LEAST_WORDS: usize = 15;
+
+/// All that the verdict about a page is made from. Values of different keys, features or
+/// [`ALGORITHM`](crate::ALGORITHM)s must not meet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Portrait {
+    /// Stands for the bytes of the body, such as [`HashKey::digest`] of them.
+    pub payload: u128,
+    /// The text's part; none for what is no text or has no words. It is boxed because half of the web is pictures.
+    pub text: Option<Box<TextPortrait>>,
+}
+
+/// The part of a portrait that the text makes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextPortrait {
+    /// Stands for the normalised words in their order.
+    pub digest: u128,
+    /// How many words there are.
+    pub words: u32,
+    /// Stands for the words of the page's own text, where that must be equal as well.
+    pub own: Option<u128>,
+    /// The simhash, whatever the text's length.
+    pub fingerprint: Fingerprint,
+    /// Of the set of word 3-shingles; none where only the exact text may decide.
+    pub sketch: Option<Sketch>,
+}
+
+/// The text of a page, as extraction leaves it.
+#[derive(Clone, Copy, Debug)]
+pub struct PageText<'a> {
+    /// What is judged: the main text, or everything on the page where there is too little of that.
+    pub text: &'a str,
+    /// The main text where it is short and the lesser part of `text`: boilerplate alone carries no verdict, so a near
+    /// duplicate must have the same. If it has no words, `text` is all boilerplate and only exact equality counts.
+    pub own: Option<&'a str>,
+}
+
+/// Makes portraits, all in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Painter {
+    features: Features,
+    key: HashKey,
+}
+
+impl Painter {
+    /// A painter of fingerprints from `features`; everything is hashed under `key`.
+    #[must_use]
+    pub fn new(features: Features, key: HashKey) -> Self {
+        Self { features, key }
+    }
+
+    /// The portrait of a page with this digest of its body and this text.
+    #[must_use]
+    pub fn portrait(&self, payload: u128, text: Option<PageText<'_>>) -> Portrait {
+        let text = text.and_then(|page| self.text_portrait(page));
+        Portrait {
+            payload,
+            text: text.map(Box::new),
+        }
+    }
+
+    fn text_portrait(&self, page: PageText<'_>) -> Option<TextPortrait> {
+        let text = NormalText::of(page.text);
+        if text.is_empty() {
+            return None;
+        }
+        let words = text.hashes(self.key);
+        let own = page.own.map(NormalText::of);
+        let may_resemble = words.len() >= LEAST_WORDS && own.as_ref().is_none_or(|own| !own.is_empty());
+        let sketch = || Sketch::of_hashes(&shingle_hashes(&words, Width::VERIFICATION).collect::<Vec<_>>());
+        Some(TextPortrait {
+            digest: text.digest(self.key),
+            words: words.len() as u32,
+            own: own.map(|own| own.digest(self.key)),
+            fingerprint: self.features.fingerprint_of_words(&words, &text, self.key),
+            sketch: if may_resemble { sketch() } else { None },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_portrait(text: &str, own: Option<&str>) -> Option<Box<TextPortrait>> {
+        Painter::new(Features::default(), HashKey::ZERO)
+            .portrait(7, Some(PageText { text, own }))
+            .text
+    }
+
+    #[test]
+    fn a_text_without_words_says_nothing() {
+        assert_eq!(text_portrait("", None), None);
+        assert_eq!(text_portrait(" — \u{0} ☃ ", Some("word")), None);
+    }
+
+    #[test]
+    fn a_text_of_the_least_length_has_a_sketch_and_one_word_less_has_none() {
+        let words: Vec<String> = (0..LEAST_WORDS).map(|n| format!("word{n}")).collect();
+        let enough = text_portrait(&words.join(" "), None).unwrap();
+        assert_eq!(
+            (enough.words as usize, enough.sketch.is_some()),
+            (LEAST_WORDS, true)
+        );
+        let short = text_portrait(&words[1..].join(" "), None).unwrap();
+        assert_eq!(
+            (short.words as usize, short.sketch.is_some()),
+            (LEAST_WORDS - 1, false)
+        );
+        assert_ne!(short.fingerprint, Fingerprint::new(0));
+    }
+
+    #[test]
+    fn a_page_without_a_word_of_its_own_is_compared_exactly_only() {
+        let menu = "home about contact imprint ".repeat(20);
+        assert!(text_portrait(&menu, None).unwrap().sketch.is_some());
+        assert!(text_portrait(&menu, Some("imprint")).unwrap().sketch.is_some());
+        assert!(text_portrait(&menu, Some(" ... ")).unwrap().sketch.is_none());
+    }
+
+    #[test]
+    fn a_portrait_is_read_as_it_was_written_and_takes_little_more_than_its_sketch() {
+        let text = "the page has words enough for a sketch ".repeat(4);
+        let painter = Painter::new(Features::default(), HashKey::new(5));
+        for text in [
+            None,
+            Some(PageText {
+                text: &text,
+                own: Some("words"),
+            }),
+            Some(PageText {
+                text: "few",
+                own: None,
+            }),
+        ] {
+            let portrait = painter.portrait(u128::MAX, text);
+            let written = postcard::to_allocvec(&portrait).unwrap();
+            assert_eq!(postcard::from_bytes::<Portrait>(&written).unwrap(), portrait);
+            assert!(written.len() <= 260, "{}", written.len());
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! All fingerprints within *k* bits of a given one, without looking at all of them.
+//!
+//! A table for each permutation of a [`TableDesign`] holds every fingerprint in that order of bits, sorted. A probe
+//! finds the run that shares its leading bits in each table and measures the distance to each of its members (Manku,
+//! Jain and Das Sarma, WWW 2007, section 3).
+//!
+//! Real fingerprints are skewed: many pages have the very same one. Tables therefore hold each fingerprint once, and
+//! a map from fingerprints to ids holds the pages; a thousand equal pages cost a probe one comparison.
+//! Invariant: a fingerprint is in all tables exactly if it is in the map, where its list of ids may have become empty.
+
+use std::collections::HashMap;
+
+use crate::ids::Ids;
+use crate::sorted::SortedTable;
+use crate::{Fingerprint, TableDesign};
+
+/// How many ids are kept for one fingerprint; later ones are not found by it.
+pub const MAX_EQUAL: usize = 1_024;
+
+/// Fingerprints, each with the ids it was given for, in permuted sorted tables.
+#[derive(Clone, Debug)]
+pub struct PermutedTables {
+    design: TableDesign,
+    /// One a permutation of the design.
+    tables: Vec<SortedTable>,
+    ids: HashMap<u64, Ids>,
+    len: usize,
+    /// How many fingerprints in the tables have no ids any more.
+    vacant: usize,
+}
+
+/// What a probe found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Found {
+    /// In how many bits it differs from the probe.
+    pub distance: u32,
+    /// The id as the caller gave it.
+    pub id: u32,
+}
+
+impl PermutedTables {
+    /// Empty tables of this design.
+    #[must_use]
+    pub fn new(design: TableDesign) -> Self {
+        let tables = design
+            .tables()
+            .iter()
+            .map(|table| SortedTable::new(table.prefix_bits()))
+            .collect();
+        Self {
+            design,
+            tables,
+            ids: HashMap::new(),
+            len: 0,
+            vacant: 0,
+        }
+    }
+
+    /// The design they follow.
+    #[must_use]
+    pub fn design(&self) -> &TableDesign {
+        &self.design
+    }
+
+    /// How many ids are held.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether none are.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes held, about.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let tables: usize = self.tables.iter().map(SortedTable::memory).sum();
+        let lists: usize = self.ids.values().map(Ids::memory).sum();
+        tables + lists + self.ids.capacity() * (size_of::<(u64, Ids)>() + 1)
+    }
+
+    /// Adds `id` under `fingerprint`. Giving the same pair twice holds it twice. False, and nothing added, where
+    /// [`MAX_EQUAL`] ids have this fingerprint.
+    pub fn insert(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
+        let bits = fingerprint.as_u64();
+        if let Some(ids) = self.ids.get_mut(&bits) {
+            let was_vacant = ids.as_slice().is_empty();
+            let added = ids.push(id, MAX_EQUAL);
+            self.vacant -= usize::from(was_vacant);
+            self.len += usize::from(added);
+            return added;
+        }
+        self.ids.insert(bits, Ids::One(id));
+        for (table, permutation) in self.tables.iter_mut().zip(self.design.tables()) {
+            table.insert(permutation.apply(bits));
+        }
+        self.len += 1;
+        true
+    }
+
+    /// Takes `id` out from under `fingerprint`; false where it was not there.
+    pub fn remove(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
+        let Some(ids) = self.ids.get_mut(&fingerprint.as_u64()) else {
+            return false;
+        };
+        if !ids.remove(id) {
+            return false;
+        }
+        self.len -= 1;
+        if ids.as_slice().is_empty() {
+            self.vacant += 1;
+            // Emptied once a quarter is vacant, so that a removal costs no more than an insertion on average.
+            if self.vacant * 4 > self.ids.len() {
+                self.drop_vacant();
+            }
+        }
+        true
+    }
+
+    /// Everything within `distance` bits of `probe`, nearest first and ids ascending, each id as often as it was
+    /// added. A distance beyond that of the design is answered as that of the design.
+    #[must_use]
+    pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Found> {
+        let mut found = Vec::new();
+        self.each_within(probe, distance, |neighbour| found.push(neighbour));
+        found.sort_unstable();
+        found
+    }
+
+    /// The same, in no particular order.
+    pub(crate) fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Found)) {
+        let distance = distance.min(self.design.distance());
+        for (number, (table, permutation)) in self.tables.iter().zip(self.design.tables()).enumerate() {
+            let permuted = permutation.apply(probe.as_u64());
+            for &value in table.alike(permuted).into_iter().flatten() {
+                let apart = (value ^ permuted).count_ones();
+                if apart > distance {
+                    continue;
+                }
+                let bits = permutation.undo(value);
+                let earlier = &self.design.tables()[..number];
+                if earlier
+                    .iter()
+                    .any(|table| (bits ^ probe.as_u64()) & table.leading_bits() == 0)
+                {
+                    continue; // That table has reported it.
+                }
+                let ids = self.ids.get(&bits).map_or(&[][..], Ids::as_slice);
+                ids.iter().for_each(|&id| visit(Found { distance: apart, id }));
+            }
+        }
+    }
+
+    fn drop_vacant(&mut self) {
+        self.ids.retain(|_, ids| !ids.as_slice().is_empty());
+        for (table, permutation) in self.tables.iter_mut().zip(self.design.tables()) {
+            table.retain(|value| self.ids.contains_key(&permutation.undo(value)));
+        }
+        self.vacant = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MAX_DISTANCE;
+    use crate::mix::mix;
+    use proptest::prelude::*;
+
+    fn tables(distance: u32) -> PermutedTables {
+        PermutedTables::new(TableDesign::for_distance(distance).unwrap())
+    }
+
+    /// `bits` with `flips` different bits flipped, chosen by `seed`.
+    fn neighbour(bits: u64, flips: u32, seed: u64) -> u64 {
+        let mut changed = bits;
+        for position in (0..).map(|step| mix(mix(seed) + step) % 64) {
+            if (changed ^ bits).count_ones() == flips {
+                break;
+            }
+            changed ^= 1 << position;
+        }
+        changed
+    }
+
+    fn brute_force(held: &[(u64, u32)], probe: u64, distance: u32) -> Vec<Found> {
+        let all = held.iter().map(|&(bits, id)| Found {
+            distance: (bits ^ probe).count_ones(),
+            id,
+        });
+        let mut found: Vec<Found> = all.filter(|found| found.distance <= distance).collect();
+        found.sort_unstable();
+        found
+    }
+
+    #[test]
+    fn empty_tables_find_nothing() {
+        let tables = tables(3);
+        assert!(tables.is_empty());
+        assert_eq!(tables.within(Fingerprint::new(0), 3), []);
+    }
+
+    #[test]
+    fn everything_planted_among_a_hundred_thousand_is_found_and_nothing_else() {
+        let mut tables = tables(3);
+        let held: Vec<(u64, u32)> = (0..100_000).map(|id| (mix(u64::from(id)), id)).collect();
+        for &(bits, id) in &held {
+            assert!(tables.insert(Fingerprint::new(bits), id));
+        }
+        assert_eq!(tables.len(), 100_000);
+        for &(bits, id) in held.iter().step_by(97) {
+            for flips in 0..=4 {
+                let probe = neighbour(bits, flips, u64::from(id));
+                let found = tables.within(Fingerprint::new(probe), 3);
+                assert_eq!(found.contains(&Found { distance: flips, id }), flips <= 3);
+            }
+        }
+        for n in 0..50 {
+            let probe = mix(n * 1_000) ^ n;
+            assert_eq!(
+                tables.within(Fingerprint::new(probe), 3),
+                brute_force(&held, probe, 3)
+            );
+        }
+    }
+
+    #[test]
+    fn equal_fingerprints_are_kept_up_to_the_cap_and_one_past_it_is_refused() {
+        let mut tables = tables(3);
+        let same = Fingerprint::new(77);
+        assert!((0..MAX_EQUAL as u32).all(|id| tables.insert(same, id)));
+        assert!(!tables.insert(same, 9_999));
+        assert_eq!(tables.len(), MAX_EQUAL);
+        assert_eq!(tables.within(Fingerprint::new(76), 3).len(), MAX_EQUAL);
+        assert!(tables.remove(same, 3) && tables.insert(same, 9_999));
+    }
+
+    #[test]
+    fn what_was_removed_is_not_found_and_can_be_added_again() {
+        let mut tables = tables(3);
+        let fingerprint = |id: u32| Fingerprint::new(mix(u64::from(id)));
+        (0..2_000).for_each(|id| assert!(tables.insert(fingerprint(id), id)));
+        (0..2_000)
+            .filter(|id| id % 3 > 0)
+            .for_each(|id| assert!(tables.remove(fingerprint(id), id)));
+        assert!(!tables.remove(fingerprint(1), 1));
+        assert!(!tables.remove(fingerprint(0), 1));
+        for id in 0..2_000 {
+            assert_eq!(tables.within(fingerprint(id), 3).is_empty(), id % 3 > 0);
+        }
+        assert!(tables.insert(fingerprint(1), 1));
+        assert_eq!(tables.within(fingerprint(1), 3), [Found { distance: 0, id: 1 }]);
+        assert_eq!(tables.len(), 668);
+    }
+
+    #[test]
+    fn a_greater_distance_than_the_design_has_is_answered_as_that_of_the_design() {
+        let mut tables = tables(1);
+        assert!(tables.insert(Fingerprint::new(0b1), 1) && tables.insert(Fingerprint::new(0b11), 2));
+        assert_eq!(
+            tables.within(Fingerprint::new(0), 64),
+            [Found { distance: 1, id: 1 }]
+        );
+        assert_eq!(tables.within(Fingerprint::new(0), 0), []);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// Fingerprints come in clusters, so that distances on both sides of every k occur.
+        #[test]
+        fn at_every_distance_exactly_what_brute_force_finds_is_found(
+            seeds in prop::collection::vec((0_u64..40, 0_u32..10, any::<u64>()), 1..900),
+            removed in any::<u64>(),
+        ) {
+            let mut held: Vec<(u64, u32)> = seeds
+                .iter()
+                .zip(0..)
+                .map(|(&(centre, flips, seed), id)| (neighbour(mix(centre), flips, seed), id))
+                .collect();
+            for k in 0..=MAX_DISTANCE {
+                let mut tables = tables(k);
+                held.iter().for_each(|&(bits, id)| assert!(tables.insert(Fingerprint::new(bits), id)));
+                for centre in 0..40 {
+                    let probe = mix(centre);
+                    prop_assert_eq!(tables.within(Fingerprint::new(probe), k), brute_force(&held, probe, k));
+                }
+            }
+            let mut tables = tables(5);
+            held.iter().for_each(|&(bits, id)| assert!(tables.insert(Fingerprint::new(bits), id)));
+            held.retain(|&(bits, id)| {
+                let stays = mix(removed ^ u64::from(id)).is_multiple_of(2);
+                assert!(stays || tables.remove(Fingerprint::new(bits), id));
+                stays
+            });
+            prop_assert_eq!(tables.len(), held.len());
+            for centre in 0..40 {
+                let probe = mix(centre);
+                prop_assert_eq!(tables.within(Fingerprint::new(probe), 5), brute_force(&held, probe, 5));
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! How alike two portraits must be for one page to stand for both.
+
+use serde::{Deserialize, Serialize};
+
+use crate::portrait::{Portrait, TextPortrait};
+use crate::{MAX_DISTANCE, Sketch};
+
+/// Where alike begins. The default is a distance of 3 and a resemblance of 0.80.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
+pub struct Thresholds {
+    distance: u32,
+    resemblance: f64,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self {
+            distance: 3,
+            resemblance: 0.80,
+        }
+    }
+}
+
+impl Thresholds {
+    /// Fingerprints within `distance` bits make a candidate; an estimated `resemblance` of that much confirms one.
+    ///
+    /// # Errors
+    /// [`ImpossibleThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance that is not from 0 to 1.
+    pub fn new(distance: u32, resemblance: f64) -> Result<Self, ImpossibleThresholds> {
+        if distance > MAX_DISTANCE {
+            return Err(ImpossibleThresholds::Distance(distance));
+        }
+        if !(0.0..=1.0).contains(&resemblance) {
+            return Err(ImpossibleThresholds::Resemblance(resemblance));
+        }
+        Ok(Self {
+            distance,
+            resemblance,
+        })
+    }
+
+    /// Bits in which the fingerprints of candidates may differ.
+    #[must_use]
+    pub fn distance(&self) -> u32 {
+        self.distance
+    }
+
+    /// The least resemblance of a near duplicate, 0 to 1.
+    #[must_use]
+    pub fn resemblance(&self) -> f64 {
+        self.resemblance
+    }
+
+    /// How alike the two are, or none where they are not alike enough. The fingerprints' distance is told but does
+    /// not decide: it is one of two ways to find candidates.
+    #[must_use]
+    pub fn likeness(&self, one: &Portrait, two: &Portrait) -> Option<Likeness> {
+        if one.payload == two.payload {
+            return Some(Likeness::SamePayload);
+        }
+        let (one, two) = (one.text.as_deref()?, two.text.as_deref()?);
+        if one.digest == two.digest {
+            return Some(Likeness::SameText);
+        }
+        self.nearness(one, one.sketch.as_ref()?, two)
+    }
+
+    /// The last step of the above: `sketch` is that of `one`.
+    pub(crate) fn nearness(
+        &self,
+        one: &TextPortrait,
+        sketch: &Sketch,
+        two: &TextPortrait,
+    ) -> Option<Likeness> {
+        if one.own != two.own {
+            return None;
+        }
+        let resemblance = sketch.resemblance(two.sketch.as_ref()?);
+        let distance = one.fingerprint.distance(two.fingerprint);
+        (resemblance >= self.resemblance).then_some(Likeness::Near {
+            distance,
+            resemblance,
+        })
+    }
+}
+
+/// Thresholds under which nothing, or anything, would be alike.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum ImpossibleThresholds {
+    /// More bits than tables exist for.
+    #[error("a distance of {0} bits is too much: 0 to {MAX_DISTANCE} are possible")]
+    Distance(u32),
+    /// Not a number from 0 to 1.
+    #[error("a resemblance of {0} does not exist: 0 to 1 are possible")]
+    Resemblance(f64),
+}
+
+/// Thresholds as they are stored.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    distance: u32,
+    resemblance: f64,
+}
+
+impl TryFrom<Written> for Thresholds {
+    type Error = ImpossibleThresholds;
+
+    fn try_from(written: Written) -> Result<Self, ImpossibleThresholds> {
+        Self::new(written.distance, written.resemblance)
+    }
+}
+
+impl From<Thresholds> for Written {
+    fn from(thresholds: Thresholds) -> Written {
+        Written {
+            distance: thresholds.distance,
+            resemblance: thresholds.resemblance,
+        }
+    }
+}
+
+/// In which way two pages say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Likeness {
+    /// Byte for byte. Two empty bodies are the same, too.
+    SamePayload,
+    /// The same words in the same order.
+    SameText,
+    /// Nearly the same words in nearly the same order.
+    Near {
+        /// Bits in which the fingerprints differ.
+        distance: u32,
+        /// The estimated resemblance of the sets of word 3-shingles, 0 to 1.
+        resemblance: f64,
+    },
+}
+
+/// An earlier page that says the same.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Match {
+    /// The page, by the number that the caller gave it.
+    pub of: u64,
+    /// In which way.
+    pub likeness: Likeness,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_at_the_edge_are_accepted_and_beyond_it_refused() {
+        assert!(Thresholds::new(0, 0.0).is_ok() && Thresholds::new(7, 1.0).is_ok());
+        let message = |distance, resemblance| Thresholds::new(distance, resemblance).unwrap_err().to_string();
+        assert_eq!(
+            message(8, 0.8),
+            "a distance of 8 bits is too much: 0 to 7 are possible"
+        );
+        for wrong in [-0.1, 1.01, f64::NAN, f64::INFINITY] {
+            assert!(
+                message(3, wrong).ends_with("does not exist: 0 to 1 are possible"),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn stored_thresholds_that_cannot_be_are_refused() {
+        let written = postcard::to_allocvec(&Thresholds::default()).unwrap();
+        assert_eq!(postcard::from_bytes(&written), Ok(Thresholds::default()));
+        let wrong = postcard::to_allocvec(&Written {
+            distance: 64,
+            resemblance: 0.8,
+        })
+        .unwrap();
+        assert!(postcard::from_bytes::<Thresholds>(&wrong).is_err());
+    }
+}

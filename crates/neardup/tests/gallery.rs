@@ -1,0 +1,266 @@
+//! What the gallery says about pages, in the order in which it asks.
+
+use neardup::{
+    Features, Gallery, HashKey, Likeness, MAX_PER_BAND, Match, NormalText, PageText, Painter, Portrait,
+    Shingles, Thresholds, Width,
+};
+use proptest::prelude::*;
+
+const KEY: HashKey = HashKey::new(2026);
+
+/// `count` different words, told apart by `seed`.
+fn words(seed: &str, count: usize) -> Vec<String> {
+    (0..count).map(|n| format!("{seed}{n}")).collect()
+}
+
+fn portrait(payload: u128, text: &str, own: Option<&str>) -> Portrait {
+    Painter::new(Features::default(), KEY).portrait(payload, Some(PageText { text, own }))
+}
+
+fn gallery(pages: impl IntoIterator<Item = (u64, Portrait)>) -> Gallery {
+    let mut gallery = Gallery::new(Thresholds::default());
+    pages
+        .into_iter()
+        .for_each(|(page, portrait)| gallery.insert(page, portrait));
+    gallery
+}
+
+fn near(found: Option<Match>) -> Option<u64> {
+    match found {
+        Some(Match {
+            of,
+            likeness: Likeness::Near { .. },
+        }) => Some(of),
+        _ => None,
+    }
+}
+
+#[test]
+fn an_empty_gallery_knows_nothing_alike() {
+    assert_eq!(gallery([]).find(&portrait(0, "", None)), None);
+}
+
+#[test]
+fn the_same_bytes_come_before_the_same_words_and_these_before_nearly_the_same() {
+    let text = words("w", 200).join(" ");
+    let nearly = format!("{text} more");
+    let gallery = gallery([
+        (1, portrait(10, &nearly, None)),
+        (2, portrait(20, &text, None)),
+        (3, portrait(30, "x", None)),
+    ]);
+    assert_eq!(
+        gallery.find(&portrait(30, &text, None)),
+        Some(Match {
+            of: 3,
+            likeness: Likeness::SamePayload
+        })
+    );
+    assert_eq!(
+        gallery.find(&portrait(40, &text.to_uppercase(), None)),
+        Some(Match {
+            of: 2,
+            likeness: Likeness::SameText
+        })
+    );
+    let third = format!("less {text}");
+    let Some(Match {
+        likeness: Likeness::Near { resemblance, .. },
+        ..
+    }) = gallery.find(&portrait(40, &third, None))
+    else {
+        panic!("not found");
+    };
+    assert!(resemblance > 0.95);
+}
+
+#[test]
+fn two_empty_bodies_are_the_same_payload_and_two_texts_without_words_are_nothing() {
+    let empty = KEY.digest(b"");
+    let gallery = gallery([(1, portrait(empty, "", None)), (2, portrait(5, " .. ", None))]);
+    assert_eq!(
+        gallery.find(&portrait(empty, "", None)).unwrap().likeness,
+        Likeness::SamePayload
+    );
+    assert_eq!(gallery.find(&portrait(6, "", None)), None);
+    assert_eq!(
+        gallery.find(&Painter::new(Features::default(), KEY).portrait(7, None)),
+        None
+    );
+}
+
+#[test]
+fn a_page_with_a_date_and_a_counter_changed_is_found() {
+    let page = |date: &str, count: &str| {
+        let mut text = words("word", 300);
+        text.insert(10, date.to_owned());
+        text.push(count.to_owned());
+        portrait(KEY.digest(date.as_bytes()), &text.join(" "), None)
+    };
+    let gallery = gallery([(1, page("2026-01-01", "1,204 visits"))]);
+    assert_eq!(near(gallery.find(&page("2026-02-03", "7 visits"))), Some(1));
+}
+
+#[test]
+fn pages_that_share_a_frame_of_two_thirds_are_not_alike() {
+    let page = |n: u64| {
+        let text = [words("frame", 200), words(&format!("page{n}x"), 100)]
+            .concat()
+            .join(" ");
+        portrait(u128::from(n), &text, None)
+    };
+    let mut gallery = gallery([]);
+    for n in 0..200 {
+        assert_eq!(gallery.find(&page(n)), None, "page {n}");
+        gallery.insert(n, page(n));
+    }
+}
+
+#[test]
+fn short_texts_are_alike_only_if_they_are_the_same() {
+    let gallery = gallery([(1, portrait(1, "please accept our cookies to continue", None))]);
+    assert_eq!(
+        gallery.find(&portrait(2, "please accept our biscuits to continue", None)),
+        None
+    );
+    let same = gallery.find(&portrait(2, "Please accept our cookies to continue.", None));
+    assert_eq!(
+        same,
+        Some(Match {
+            of: 1,
+            likeness: Likeness::SameText
+        })
+    );
+}
+
+#[test]
+fn boilerplate_alone_carries_no_verdict() {
+    let frame = words("menu", 200).join(" ");
+    let page = |payload: u128, own: &str| portrait(payload, &format!("{frame} {own} footer"), Some(own));
+    let gallery = gallery([(1, page(1, "a red door")), (2, page(2, ""))]);
+    assert_eq!(near(gallery.find(&page(3, "a blue door"))), None);
+    let text = format!("{frame} a red door footer of today");
+    assert_eq!(
+        near(gallery.find(&portrait(4, &text, Some("A red door!")))),
+        Some(1)
+    );
+    // One side judged by its main text, the other by its frame.
+    assert_eq!(near(gallery.find(&portrait(5, &text, None))), None);
+    assert_eq!(near(gallery.find(&portrait(6, &text, Some("")))), None);
+}
+
+#[test]
+fn of_several_the_most_alike_is_named_and_of_equals_the_first() {
+    let text = words("w", 300);
+    let with = |extra: usize, tag: &str| [text.clone(), words(tag, extra)].concat().join(" ");
+    let gallery = gallery([
+        (9, portrait(1, &with(30, "x"), None)),
+        (7, portrait(2, &with(2, "y"), None)),
+        (3, portrait(3, &with(2, "y").to_uppercase(), None)),
+    ]);
+    assert_eq!(near(gallery.find(&portrait(4, &with(3, "y"), None))), Some(7));
+}
+
+#[test]
+fn what_was_removed_is_found_no_more_and_the_rest_still_is() {
+    let page = |n: u64| portrait(u128::from(n), &words(&format!("p{n}w"), 100).join(" "), None);
+    let copy = |n: u64| {
+        portrait(
+            u128::from(n) + 1_000,
+            &[words(&format!("p{n}w"), 100), words("z", 1)].concat().join(" "),
+            None,
+        )
+    };
+    let mut gallery = gallery((0..50).map(|n| (n, page(n))));
+    for n in (0..50).filter(|n| n % 2 == 0) {
+        assert!(gallery.remove(n));
+    }
+    assert!(!gallery.remove(0));
+    assert_eq!(gallery.len(), 25);
+    for n in 0..50 {
+        assert_eq!(gallery.contains(n), n % 2 == 1);
+        assert_eq!(gallery.get(n).is_some(), n % 2 == 1);
+        assert_eq!(near(gallery.find(&copy(n))), (n % 2 == 1).then_some(n));
+        assert_eq!(gallery.find(&page(n)).is_some(), n % 2 == 1);
+    }
+}
+
+#[test]
+fn inserting_a_page_again_replaces_its_portrait() {
+    let (old, new) = (
+        portrait(1, &words("a", 50).join(" "), None),
+        portrait(2, &words("b", 50).join(" "), None),
+    );
+    let mut gallery = gallery([(5, old.clone()), (5, old.clone()), (5, new.clone())]);
+    assert_eq!(gallery.len(), 1);
+    assert_eq!(gallery.find(&old), None);
+    assert_eq!(gallery.get(5), Some(&new));
+    assert!(gallery.remove(5) && gallery.is_empty());
+}
+
+#[test]
+fn a_thousand_pages_with_one_band_in_common_are_kept_and_those_beyond_the_cap_are_found_otherwise() {
+    let frame = words("menu", 400).join(" ");
+    let page = |n: usize| {
+        let own = format!("picture number {n}");
+        portrait(n as u128, &format!("{frame} {own}"), Some(&own))
+    };
+    let mut gallery = gallery([]);
+    for n in 0..MAX_PER_BAND + 200 {
+        gallery.insert(n as u64, page(n));
+    }
+    let last = MAX_PER_BAND + 199;
+    let copy = Portrait {
+        payload: u128::MAX,
+        ..page(last)
+    };
+    assert_eq!(
+        gallery.find(&copy),
+        Some(Match {
+            of: last as u64,
+            likeness: Likeness::SameText
+        })
+    );
+    assert!(gallery.memory() / gallery.len() < 2_000, "{}", gallery.memory());
+}
+
+#[test]
+fn binary_garbage_one_word_and_a_million_words_have_defined_answers() {
+    let garbage = String::from_utf8_lossy(&KEY.as_u64().to_le_bytes().repeat(10_000)).into_owned();
+    let million = "again ".repeat(1_000_000);
+    let texts = ["", "word", &garbage, &million];
+    let mut gallery = gallery([]);
+    for (n, text) in (0_u64..).zip(texts) {
+        assert_eq!(gallery.find(&portrait(u128::from(n), text, None)), None);
+        gallery.insert(n, portrait(u128::from(n), text, None));
+    }
+    // A shingle of one word, a million times over, is the same set as twenty times over.
+    assert_eq!(
+        near(gallery.find(&portrait(99, &"again ".repeat(20), None))),
+        Some(3)
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// With words cut out here and there: what is said to be near resembles, and what resembles much is found.
+    #[test]
+    fn near_duplicates_resemble_by_exact_measure_too(cuts in prop::collection::btree_set(0_usize..400, 0..30)) {
+        let original = words("w", 400);
+        let cut: Vec<&str> =
+            original.iter().enumerate().filter(|(n, _)| !cuts.contains(n)).map(|(_, word)| word.as_str()).collect();
+        let (original, cut) = (original.join(" "), cut.join(" "));
+        let shingles = |text: &str| Shingles::of(&NormalText::of(text), Width::VERIFICATION, KEY);
+        let exact = shingles(&original).resemblance(&shingles(&cut));
+        let gallery = gallery([(1, portrait(1, &original, None))]);
+        match gallery.find(&portrait(2, &cut, None)) {
+            Some(Match { likeness: Likeness::Near { resemblance, .. }, .. }) => {
+                // Five standard errors.
+                prop_assert!((resemblance - exact).abs() < 0.14, "{} for {}", resemblance, exact);
+            }
+            Some(found) => prop_assert!(cuts.is_empty(), "{:?}", found),
+            None => prop_assert!(exact < 0.95, "missed {}", exact),
+        }
+    }
+}

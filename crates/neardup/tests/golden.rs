@@ -1,0 +1,64 @@
+//! What is stored is a promise: these files may change only together with `ALGORITHM`.
+
+use neardup::{ALGORITHM, Features, HashKey, NormalText, Shingles, Sketch, Width};
+
+const TEXTS: [&str; 8] = [
+    "",
+    "Word",
+    "a rose is a rose is a rose",
+    "To be, or not to be: that is the question. Whether 'tis nobler in the mind to suffer 3.14 slings & 1,000 arrows…",
+    "Wenn jeder an sich denkt, ist an alle gedacht. STRASSE, Straße, ÜBER; „Gänsefüßchen“",
+    "Ο Όμηρος, ο ΟΔΥΣΣΕΥΣ — и Война и МИР",
+    "吾輩は猫である。名前はまだ無い。カタカナ ﾊﾝｶｸ API を使う",
+    "สวัสดี ชาวโลก 안녕하세요 세계 שלום עולם مرحبا بالعالم",
+];
+
+/// Texts as the files name them: as they are, or `numbers N` for "1 2 3 … N".
+fn texts() -> impl Iterator<Item = (String, String)> {
+    let numbers = [40, 300, 5_000].map(|last| {
+        let text: Vec<String> = (1..=last).map(|number| number.to_string()).collect();
+        (format!("numbers {last}"), text.join(" "))
+    });
+    TEXTS
+        .map(|text| (format!("{text:?}"), text.to_owned()))
+        .into_iter()
+        .chain(numbers)
+}
+
+fn check(file: &str, golden: &str, lines: impl Iterator<Item = String>) {
+    let now = format!(
+        "# algorithm {ALGORITHM}\n{}\n",
+        lines.collect::<Vec<_>>().join("\n")
+    );
+    assert!(
+        now == golden,
+        "values that crawls have stored have changed: raise ALGORITHM, and write this to golden/{file}:\n{now}"
+    );
+}
+
+#[test]
+fn fingerprints_and_digests_are_those_that_were_stored() {
+    let columns = ["word:1+log-tf", "word:3+none", "char:5+none"];
+    let features = columns.map(|column| column.parse::<Features>().unwrap());
+    let lines = texts().map(|(name, text)| {
+        let text = NormalText::of(&text);
+        let [a, b, c] = features.map(|features| features.fingerprint(&text, HashKey::ZERO));
+        format!("{:032x} {a} {b} {c} {name}", text.digest(HashKey::ZERO))
+    });
+    let head = format!("# digest {} text", columns.join(" "));
+    let golden = include_str!("../golden/fingerprints.txt");
+    check("fingerprints.txt", golden, std::iter::once(head).chain(lines));
+}
+
+#[test]
+fn sketches_are_those_that_were_stored() {
+    let lines = texts().map(|(name, text)| {
+        let shingles = Shingles::of(&NormalText::of(&text), Width::VERIFICATION, HashKey::ZERO);
+        let digits = |sketch: Sketch| sketch.to_bytes().map(|byte| format!("{byte:02x}")).concat();
+        format!(
+            "{name} {}",
+            Sketch::of(&shingles).map_or("none".to_owned(), digits)
+        )
+    });
+    check("sketches.txt", include_str!("../golden/sketches.txt"), lines);
+}

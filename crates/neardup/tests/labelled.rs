@@ -1,0 +1,59 @@
+//! A thousand news articles of which ten pairs are known to be near duplicates (chrisjmccormick/MinHash).
+//!
+//! The data lie beside the project, or where `CRAWLER_DATA` says; without them there is nothing to check.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use neardup::{Features, Gallery, HashKey, PageText, Painter, Thresholds};
+
+fn labelled(name: &str) -> Option<String> {
+    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    let path = std::env::var_os("CRAWLER_DATA")
+        .map_or_else(beside, PathBuf::from)
+        .join(name);
+    let text = std::fs::read_to_string(&path);
+    if text.is_err() {
+        say(&format!(
+            "skipped: no labelled data at {}; CRAWLER_DATA says where they are",
+            path.display()
+        ));
+    }
+    text.ok()
+}
+
+#[expect(clippy::print_stdout, reason = "a check that did not take place must say so")]
+fn say(line: &str) {
+    println!("{line}");
+}
+
+#[test]
+fn of_a_thousand_articles_the_ten_pairs_are_found_and_nothing_else() {
+    let (Some(articles), Some(truth)) = (labelled("articles_1000.train"), labelled("articles_1000.truth"))
+    else {
+        return;
+    };
+    let expected: BTreeSet<(&str, &str)> = truth
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(one, two)| ordered(one, two.trim()))
+        .collect();
+    let articles: Vec<(&str, &str)> = articles.lines().filter_map(|line| line.split_once(' ')).collect();
+
+    let painter = Painter::new(Features::default(), HashKey::ZERO);
+    let mut gallery = Gallery::new(Thresholds::default());
+    let mut found = BTreeSet::new();
+    for (number, (name, text)) in (0_u64..).zip(&articles) {
+        let portrait = painter.portrait(number.into(), Some(PageText { text, own: None }));
+        match gallery.find(&portrait) {
+            Some(like) => drop(found.insert(ordered(name, articles[like.of as usize].0))),
+            None => gallery.insert(number, portrait),
+        }
+    }
+    assert_eq!(expected.len(), 10);
+    assert_eq!(found, expected);
+}
+
+fn ordered<'a>(one: &'a str, two: &'a str) -> (&'a str, &'a str) {
+    (one.min(two), one.max(two))
+}
