@@ -1,0 +1,270 @@
+//! Which parts of a URL say nothing about the page, and the one spelling of percent-encoding.
+//!
+//! Campaign and session parameters multiply addresses without changing what is served. The list is
+//! conservative: a name is on it only if it belongs to one product and means nothing else. `sid`, `ref`,
+//! `source` or `id` select content on too many sites to be there.
+
+use std::borrow::Cow;
+
+/// Which parameters are left out of a URL.
+///
+/// A pattern is a parameter's name, compared without regard to ASCII case; a `*` at its end stands for any
+/// ending. Patterns apply to the query (`?utm_source=x`) and to path parameters (`/a;jsessionid=1`,
+/// RFC 3986 section 3.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CanonicalForm {
+    patterns: Vec<Pattern>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pattern {
+    name: Box<str>,
+    any_ending: bool,
+}
+
+impl CanonicalForm {
+    /// What [`CanonicalForm::default`] leaves out.
+    pub const DEFAULT_PARAMETERS: &'static [&'static str] = &[
+        // campaigns: Urchin and Google Analytics, and those who copied it
+        "utm_*",
+        "_ga",
+        "_gl",
+        // click identifiers: Google Ads, Display & Video, Facebook, Microsoft, Yandex, Twitter, TikTok,
+        // LinkedIn
+        "gclid",
+        "gclsrc",
+        "gbraid",
+        "wbraid",
+        "dclid",
+        "fbclid",
+        "msclkid",
+        "yclid",
+        "ysclid",
+        "twclid",
+        "ttclid",
+        "li_fat_id",
+        // who shared it: Instagram
+        "igshid",
+        "igsh",
+        // newsletters: Mailchimp, HubSpot, Marketo, Vero, Omeda
+        "mc_cid",
+        "mc_eid",
+        "_hsenc",
+        "_hsmi",
+        "__hstc",
+        "__hssc",
+        "__hsfp",
+        "hsctatracking",
+        "mkt_tok",
+        "vero_id",
+        "oly_enc_id",
+        "oly_anon_id",
+        // sessions: PHP, Java servlets, ASP, ASP.NET
+        "phpsessid",
+        "jsessionid",
+        "aspsessionid*",
+        "asp.net_sessionid",
+    ];
+
+    /// Leaves out the parameters that match one of these patterns; empty patterns match nothing.
+    pub fn new<P: AsRef<str>>(patterns: impl IntoIterator<Item = P>) -> Self {
+        let patterns = patterns
+            .into_iter()
+            .filter_map(|pattern| Pattern::read(pattern.as_ref()))
+            .collect();
+        Self { patterns }
+    }
+
+    /// Leaves out nothing.
+    #[must_use]
+    pub const fn keep_all() -> Self {
+        Self { patterns: Vec::new() }
+    }
+
+    fn drops(&self, parameter: &str) -> bool {
+        let name = parameter.split_once('=').map_or(parameter, |(name, _)| name);
+        self.patterns.iter().any(|pattern| pattern.matches(name))
+    }
+
+    /// Appends a path without the path parameters that are left out.
+    pub(crate) fn push_path(&self, text: &mut String, path: &str) {
+        if self.patterns.is_empty() || !path.contains(';') {
+            text.push_str(path);
+            return;
+        }
+        for segment in path.split_inclusive('/') {
+            let (segment, slash) = segment
+                .strip_suffix('/')
+                .map_or((segment, ""), |segment| (segment, "/"));
+            let mut parts = segment.split(';');
+            text.push_str(parts.next().unwrap_or_default());
+            for parameter in parts.filter(|parameter| !self.drops(parameter)) {
+                text.push(';');
+                text.push_str(parameter);
+            }
+            text.push_str(slash);
+        }
+    }
+
+    /// Appends `?` and a query without the parameters that are left out; nothing if none is left.
+    pub(crate) fn push_query(&self, text: &mut String, query: &str) {
+        let start = text.len();
+        let mut separator = '?';
+        for parameter in query.split('&').filter(|parameter| !self.drops(parameter)) {
+            text.push(separator);
+            text.push_str(parameter);
+            separator = '&';
+        }
+        if text.len() == start + 1 {
+            text.truncate(start);
+        }
+    }
+}
+
+impl Default for CanonicalForm {
+    fn default() -> Self {
+        Self::new(Self::DEFAULT_PARAMETERS)
+    }
+}
+
+impl Pattern {
+    fn read(text: &str) -> Option<Self> {
+        if text.is_empty() {
+            return None;
+        }
+        let (name, any_ending) = text.strip_suffix('*').map_or((text, false), |name| (name, true));
+        Some(Self {
+            name: name.into(),
+            any_ending,
+        })
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        let (pattern, name) = (self.name.as_bytes(), name.as_bytes());
+        match name.get(..pattern.len()) {
+            Some(start) => {
+                (self.any_ending || name.len() == pattern.len()) && start.eq_ignore_ascii_case(pattern)
+            }
+            None => false,
+        }
+    }
+}
+
+/// Upper-case hexadecimal digits, and unreserved characters as themselves (RFC 3986 sections 6.2.2.1 and
+/// 6.2.2.2).
+///
+/// A percent sign that encodes nothing stays, and so does an encoded digit that would make it encode
+/// something: `%2%65` must not become `%2e`, which would be a dot the next time.
+pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.as_bytes();
+    let mut normal = String::with_capacity(text.len());
+    let mut copied = 0;
+    // Where the last percent sign that encodes nothing stands in `normal`.
+    let mut stray: Option<usize> = None;
+    let mut at = 0;
+    while let Some(found) = text[at..].find('%') {
+        at += found;
+        normal.push_str(&text[copied..at]);
+        let Some((high, low)) = hex_pair(bytes, at + 1) else {
+            stray = Some(normal.len());
+            normal.push('%');
+            at += 1;
+            copied = at;
+            continue;
+        };
+        let decoded = high << 4 | low;
+        // At most one digit stands between, or the percent sign could not be completed any more.
+        let completes_stray = decoded.is_ascii_hexdigit()
+            && stray.is_some_and(|stray| matches!(normal.as_bytes()[stray + 1..], [] | [b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F']));
+        if is_unreserved(decoded) && !completes_stray {
+            normal.push(char::from(decoded));
+        } else {
+            normal.push('%');
+            normal.push(upper_hex(high));
+            normal.push(upper_hex(low));
+        }
+        at += 3;
+        copied = at;
+    }
+    normal.push_str(&text[copied..]);
+    Cow::Owned(normal)
+}
+
+/// The values of the two hexadecimal digits at `at`.
+pub(crate) fn hex_pair(bytes: &[u8], at: usize) -> Option<(u8, u8)> {
+    let digit = |at: usize| bytes.get(at).and_then(|&byte| hex_value(byte));
+    Some((digit(at)?, digit(at + 1)?))
+}
+
+const fn hex_value(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    }
+}
+
+/// The upper-case hexadecimal digit of a value below 16.
+pub(crate) const fn upper_hex(value: u8) -> char {
+    (if value < 10 {
+        b'0' + value
+    } else {
+        b'A' + value - 10
+    }) as char
+}
+
+/// RFC 3986 section 2.3.
+const fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percent_encoding_has_one_spelling() {
+        for (text, normal) in [
+            ("/plain", "/plain"),
+            ("/%7euser/%41%2D%5f%2E", "/~user/A-_."),
+            ("/%c3%a9", "/%C3%A9"),
+            ("/%2f%3F%26", "/%2F%3F%26"),
+            ("/100%", "/100%"),
+            ("/%zz%4", "/%zz%4"),
+            ("/%2%65", "/%2%65"),
+            ("/%%32e", "/%%32e"),
+            ("/%%2541", "/%%2541"),
+            ("/%x%65", "/%xe"),
+            ("/%xy%65", "/%xye"),
+        ] {
+            assert_eq!(normalise_percent(text), normal, "{text}");
+            assert_eq!(normalise_percent(normal), normal, "{text}, again");
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_a_name_without_case_or_the_beginning_of_one() {
+        for (pattern, name, matches) in [
+            ("utm_*", "utm_source", true),
+            ("utm_*", "UTM_", true),
+            ("utm_*", "utm", false),
+            ("utm_*", "my_utm_source", false),
+            ("gclid", "GCLID", true),
+            ("gclid", "gclid2", false),
+            ("a*b", "a*b", true),
+            ("a*b", "axb", false),
+            ("*", "anything", true),
+            ("", "", false),
+        ] {
+            assert_eq!(
+                CanonicalForm::new([pattern]).drops(name),
+                matches,
+                "{pattern} {name}"
+            );
+        }
+    }
+}

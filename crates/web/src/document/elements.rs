@@ -1,0 +1,192 @@
+//! What the elements of HTML mean for text: which have lines of their own, which are not read, which frame a
+//! page.
+
+use html5ever::{local_name, ns};
+use scraper::node::Element;
+
+use super::scan::Tag;
+use super::text::place;
+
+/// What an element is for the text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// Its text is part of the line.
+    Inline,
+    /// It has lines of its own.
+    Block,
+    /// It is set apart by a space.
+    Cell,
+    /// It has no text to be read.
+    Hidden,
+}
+
+/// Elements that are read over where there is no tree.
+pub(crate) const UNREAD: &[&str] = &[
+    "script", "style", "noscript", "template", "svg", "textarea", "title", "iframe", "xmp", "noembed",
+    "noframes", "select",
+];
+
+/// Elements that do not end a line where there is no tree.
+const INLINE: &[&str] = &[
+    "a", "abbr", "b", "big", "code", "em", "font", "i", "img", "kbd", "mark", "q", "s", "small", "span",
+    "strike", "strong", "sub", "sup", "tt", "u", "wbr",
+];
+
+/// Whether a tag ends the line, where there is no tree.
+pub(crate) fn ends_line(tag: &Tag<'_>) -> bool {
+    !tag.is(INLINE) && !tag.is(UNREAD)
+}
+
+/// How an element shows, as the HTML standard's section 15.3 suggests to browsers.
+pub(crate) fn flow(element: &Element) -> Flow {
+    if element.name.ns != ns!(html) {
+        return if element.name.local == local_name!("svg") {
+            Flow::Hidden
+        } else {
+            Flow::Inline
+        };
+    }
+    match element.name.local {
+        local_name!("script")
+        | local_name!("style")
+        | local_name!("noscript")
+        | local_name!("template")
+        | local_name!("title")
+        | local_name!("textarea")
+        | local_name!("select")
+        | local_name!("iframe")
+        | local_name!("noembed")
+        | local_name!("noframes")
+        | local_name!("object")
+        | local_name!("audio")
+        | local_name!("video")
+        | local_name!("canvas") => Flow::Hidden,
+        local_name!("address")
+        | local_name!("article")
+        | local_name!("aside")
+        | local_name!("blockquote")
+        | local_name!("body")
+        | local_name!("br")
+        | local_name!("caption")
+        | local_name!("center")
+        | local_name!("dd")
+        | local_name!("details")
+        | local_name!("dialog")
+        | local_name!("dir")
+        | local_name!("div")
+        | local_name!("dl")
+        | local_name!("dt")
+        | local_name!("fieldset")
+        | local_name!("figcaption")
+        | local_name!("figure")
+        | local_name!("footer")
+        | local_name!("form")
+        | local_name!("h1")
+        | local_name!("h2")
+        | local_name!("h3")
+        | local_name!("h4")
+        | local_name!("h5")
+        | local_name!("h6")
+        | local_name!("header")
+        | local_name!("hgroup")
+        | local_name!("hr")
+        | local_name!("legend")
+        | local_name!("li")
+        | local_name!("listing")
+        | local_name!("main")
+        | local_name!("menu")
+        | local_name!("nav")
+        | local_name!("ol")
+        | local_name!("p")
+        | local_name!("plaintext")
+        | local_name!("pre")
+        | local_name!("section")
+        | local_name!("summary")
+        | local_name!("table")
+        | local_name!("tbody")
+        | local_name!("tfoot")
+        | local_name!("thead")
+        | local_name!("tr")
+        | local_name!("ul")
+        | local_name!("xmp") => Flow::Block,
+        local_name!("td") | local_name!("th") => Flow::Cell,
+        _ => Flow::Inline,
+    }
+}
+
+/// Where an element puts its text, beside where it is itself.
+pub(crate) fn around(element: &Element, outside: u8) -> u8 {
+    let by_name = match element.name.local {
+        local_name!("main") => place::MAIN,
+        local_name!("article") => place::ARTICLE,
+        local_name!("aside") if is_footnote(element) => 0,
+        local_name!("nav") | local_name!("aside") | local_name!("footer") => place::FRAME,
+        // Inside an article it is the article's.
+        local_name!("header") if outside & (place::MAIN | place::ARTICLE) == 0 => place::FRAME,
+        local_name!("form") => place::FORM,
+        _ => 0,
+    };
+    let mut place = by_name;
+    for (name, value) in &element.attrs {
+        match name.local {
+            local_name!("role") => place |= by_role(value),
+            local_name!("class") | local_name!("id") if is_frame_by_hint(value) => place |= place::HINT,
+            _ => {}
+        }
+    }
+    place
+}
+
+/// Footnotes are set in an `aside` by docutils 0.18 and later (ARIA in HTML and DPUB-ARIA 1.1 name the roles), and are content:
+/// a manual's page lost 139 words of it.
+fn is_footnote(element: &Element) -> bool {
+    element.attrs.iter().any(|(name, value)| match name.local {
+        local_name!("role") => matches!(
+            value.trim(),
+            "note" | "doc-footnote" | "doc-endnote" | "doc-endnotes"
+        ),
+        local_name!("class") => {
+            let mut names = value.split_ascii_whitespace();
+            names.any(|name| matches!(name, "footnote" | "footnotes" | "footnote-list"))
+        }
+        _ => false,
+    })
+}
+
+/// WAI-ARIA landmark roles.
+fn by_role(role: &str) -> u8 {
+    match role.trim() {
+        "main" => place::MAIN,
+        "article" => place::ARTICLE,
+        "navigation" | "banner" | "contentinfo" | "search" | "complementary" => place::FRAME,
+        _ => 0,
+    }
+}
+
+/// Names that templates give to what is not content; whole words, so that `navy` and `sidebars-explained` are
+/// not meant.
+fn is_frame_by_hint(names: &str) -> bool {
+    let has = |wanted: &str| names.split_ascii_whitespace().any(|name| name == wanted);
+    // docutils before 0.18; alone, `contents` is a name for anything.
+    if has("contents") && (has("topic") || has("local")) {
+        return true;
+    }
+    names.split_ascii_whitespace().any(|name| {
+        matches!(
+            name,
+            "nav"
+                | "navbar"
+                | "navigation"
+                | "menu"
+                | "sidebar"
+                | "footer"
+                | "breadcrumb"
+                | "breadcrumbs"
+                | "pagination"
+                | "related"
+                | "share"
+                | "social"
+                | "toc"
+        )
+    })
+}

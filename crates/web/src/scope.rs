@@ -1,0 +1,359 @@
+//! Which pages belong to a crawl.
+//!
+//! The seeds span a territory (a host, a domain, a path, or everything), include and exclude expressions
+//! refine it. Exclusion wins over everything, also over a seed: who writes `--exclude` means it.
+//!
+//! http and https on their default ports are one place. Sites move from one to the other within a link.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::str::FromStr;
+
+use regex::{Regex, RegexBuilder};
+use serde::{Deserialize, Serialize};
+
+use crate::{PageUrl, UrlKey};
+
+/// What one expression may cost when compiled, in bytes.
+const MAX_EXPRESSION_BYTES: usize = 1 << 20;
+
+/// What a seed lets in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScopeKind {
+    /// The same host and port.
+    #[default]
+    Host,
+    /// The same registrable domain, by the public suffix list; any port.
+    Domain,
+    /// The same host and port, and a path that begins with the seed's up to its last slash.
+    Prefix,
+    /// Everything.
+    Any,
+}
+
+/// Which pages belong to a crawl.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    kind: ScopeKind,
+    include: Vec<Regex>,
+    exclude: Vec<Regex>,
+    seeds: HashSet<UrlKey>,
+    /// The hosts or domains of the seeds, each with the paths that it lets in (`/` but for
+    /// [`ScopeKind::Prefix`]).
+    places: HashMap<Box<str>, Vec<Box<str>>>,
+}
+
+/// An expression that is none.
+#[derive(Debug, thiserror::Error)]
+#[error("{pattern:?} is not a usable expression")]
+pub struct ScopeError {
+    /// What was written.
+    pub pattern: String,
+    /// What is wrong with it.
+    #[source]
+    pub source: Box<regex::Error>,
+}
+
+/// Why a page does not belong to the crawl; each says in one clause which rule decided.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OutOfScope {
+    /// [`ScopeKind::Host`]
+    #[error("its host is not the host of a seed (scope host)")]
+    OtherHost,
+    /// [`ScopeKind::Domain`]
+    #[error("its domain is not the domain of a seed (scope domain)")]
+    OtherDomain,
+    /// [`ScopeKind::Prefix`]
+    #[error("it is not below the path of a seed (scope prefix)")]
+    OtherPrefix,
+    /// No include expression matches.
+    #[error("no include expression matches it")]
+    NotIncluded,
+    /// An exclude expression matches.
+    #[error("the exclude expression {pattern:?} matches it")]
+    Excluded {
+        /// The expression as written.
+        pattern: String,
+    },
+}
+
+impl Scope {
+    /// A scope without seeds: nothing but [`ScopeKind::Any`] lets anything in yet.
+    ///
+    /// Expressions are searched for anywhere in the canonical URL; `^` and `$` anchor them. Where there are
+    /// include expressions, one at least must match.
+    ///
+    /// # Errors
+    ///
+    /// [`ScopeError`] for the first expression that is malformed or too large.
+    pub fn new(kind: ScopeKind, include: &[String], exclude: &[String]) -> Result<Self, ScopeError> {
+        Ok(Self {
+            kind,
+            include: compile(include)?,
+            exclude: compile(exclude)?,
+            seeds: HashSet::new(),
+            places: HashMap::new(),
+        })
+    }
+
+    /// Lets in the seed, whatever the include expressions say, and the territory that it spans.
+    pub fn add_seed(&mut self, seed: &PageUrl) {
+        self.seeds.insert(seed.key());
+        let path = match self.kind {
+            ScopeKind::Prefix => directory(seed),
+            ScopeKind::Host | ScopeKind::Domain | ScopeKind::Any => "/",
+        };
+        let paths = self.places.entry(self.place(seed).into()).or_default();
+        if !paths.iter().any(|known| path.starts_with(&**known)) {
+            paths.push(path.into());
+        }
+    }
+
+    /// Whether a page belongs to the crawl.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfScope`]: the rule that keeps it out.
+    pub fn judge(&self, url: &PageUrl) -> Result<(), OutOfScope> {
+        let text = url.as_str();
+        if let Some(rule) = self.exclude.iter().find(|rule| rule.is_match(text)) {
+            return Err(OutOfScope::Excluded {
+                pattern: rule.as_str().to_owned(),
+            });
+        }
+        if self.seeds.contains(&url.key()) {
+            return Ok(());
+        }
+        self.within_territory(url)?;
+        if !self.include.is_empty() && !self.include.iter().any(|rule| rule.is_match(text)) {
+            return Err(OutOfScope::NotIncluded);
+        }
+        Ok(())
+    }
+
+    fn within_territory(&self, url: &PageUrl) -> Result<(), OutOfScope> {
+        let outside = match self.kind {
+            ScopeKind::Host => OutOfScope::OtherHost,
+            ScopeKind::Domain => OutOfScope::OtherDomain,
+            ScopeKind::Prefix => OutOfScope::OtherPrefix,
+            ScopeKind::Any => return Ok(()),
+        };
+        let paths = self.places.get(self.place(url)).ok_or_else(|| outside.clone())?;
+        let path = url.as_url().path();
+        if paths.iter().any(|prefix| path.starts_with(&**prefix)) {
+            Ok(())
+        } else {
+            Err(outside)
+        }
+    }
+
+    fn place<'url>(&self, url: &'url PageUrl) -> &'url str {
+        match self.kind {
+            ScopeKind::Domain => url.registrable_domain(),
+            // Has no port where the port is the scheme's default.
+            ScopeKind::Host | ScopeKind::Prefix | ScopeKind::Any => url.authority(),
+        }
+    }
+}
+
+/// The path up to and with its last slash.
+fn directory(url: &PageUrl) -> &str {
+    let path = url.as_url().path();
+    path.rfind('/').map_or("/", |slash| &path[..=slash])
+}
+
+fn compile(patterns: &[String]) -> Result<Vec<Regex>, ScopeError> {
+    patterns
+        .iter()
+        .map(|pattern| {
+            RegexBuilder::new(pattern)
+                .size_limit(MAX_EXPRESSION_BYTES)
+                .dfa_size_limit(MAX_EXPRESSION_BYTES)
+                .build()
+                .map_err(|source| ScopeError {
+                    pattern: pattern.clone(),
+                    source: Box::new(source),
+                })
+        })
+        .collect()
+}
+
+impl ScopeKind {
+    const ALL: [Self; 4] = [Self::Host, Self::Domain, Self::Prefix, Self::Any];
+
+    /// The word for it in options and files.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Domain => "domain",
+            Self::Prefix => "prefix",
+            Self::Any => "any",
+        }
+    }
+}
+
+impl fmt::Display for ScopeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that names no scope.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a scope: host, domain, prefix or any")]
+pub struct UnknownScope(pub String);
+
+impl FromStr for ScopeKind {
+    type Err = UnknownScope;
+
+    fn from_str(word: &str) -> Result<Self, UnknownScope> {
+        let known = Self::ALL.into_iter().find(|kind| kind.as_str() == word);
+        known.ok_or_else(|| UnknownScope(word.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CanonicalForm;
+
+    fn url(text: &str) -> PageUrl {
+        PageUrl::parse(text, &CanonicalForm::default()).unwrap()
+    }
+
+    fn scope(kind: ScopeKind, include: &[&str], exclude: &[&str], seeds: &[&str]) -> Scope {
+        let owned = |patterns: &[&str]| {
+            patterns
+                .iter()
+                .map(|&pattern| pattern.to_owned())
+                .collect::<Vec<_>>()
+        };
+        let mut scope = Scope::new(kind, &owned(include), &owned(exclude)).unwrap();
+        for seed in seeds {
+            scope.add_seed(&url(seed));
+        }
+        scope
+    }
+
+    #[test]
+    fn a_seed_lets_in_what_its_scope_says() {
+        use ScopeKind::{Any, Domain, Host, Prefix};
+        for (kind, seed, page, inside) in [
+            (Host, "http://a.example.org/x/y", "http://a.example.org/", true),
+            (Host, "http://a.example.org/", "https://a.example.org/", true),
+            (Host, "http://a.example.org/", "http://b.example.org/", false),
+            (Host, "http://a.example.org/", "http://a.example.org:8080/", false),
+            (
+                Host,
+                "http://a.example.org:8080/",
+                "https://a.example.org:8080/",
+                true,
+            ),
+            (
+                Domain,
+                "http://a.example.co.uk/",
+                "https://b.example.co.uk:8443/",
+                true,
+            ),
+            (Domain, "http://a.example.co.uk/", "http://other.co.uk/", false),
+            (Domain, "http://a.github.io/", "http://b.github.io/", false),
+            (Domain, "http://127.0.0.1/", "http://127.0.0.1:8080/", true),
+            (Domain, "http://127.0.0.1/", "http://1.0.0.1/", false),
+            (
+                Prefix,
+                "http://a.example/docs/index.html?x",
+                "http://a.example/docs/a/b",
+                true,
+            ),
+            (
+                Prefix,
+                "http://a.example/docs/index.html",
+                "https://a.example/docs/",
+                true,
+            ),
+            (Prefix, "http://a.example/docs/", "http://a.example/docs", false),
+            (Prefix, "http://a.example/docs", "http://a.example/other", true),
+            (
+                Prefix,
+                "http://a.example/docs/",
+                "http://a.example/documents/",
+                false,
+            ),
+            (Prefix, "http://a.example/docs/", "http://b.example/docs/", false),
+            (Any, "http://a.example/", "https://elsewhere.example:1/", true),
+        ] {
+            let verdict = scope(kind, &[], &[], &[seed]).judge(&url(page));
+            assert_eq!(verdict.is_ok(), inside, "{kind} {seed} {page}: {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn several_seeds_of_one_host_let_in_several_prefixes() {
+        let scope = scope(
+            ScopeKind::Prefix,
+            &[],
+            &[],
+            &["http://a.example/x/", "http://a.example/y/z/"],
+        );
+        assert_eq!(scope.judge(&url("http://a.example/x/1")), Ok(()));
+        assert_eq!(scope.judge(&url("http://a.example/y/z/1")), Ok(()));
+        assert_eq!(
+            scope.judge(&url("http://a.example/y/1")),
+            Err(OutOfScope::OtherPrefix)
+        );
+    }
+
+    #[test]
+    fn expressions_refine_the_territory_and_say_so() {
+        let scope = scope(
+            ScopeKind::Host,
+            &[r"\.html$", "/list/"],
+            &[r"\?print=", "private"],
+            &["http://a.example/", "http://a.example/private/seed.html"],
+        );
+        for (page, verdict) in [
+            ("http://a.example/x.html", None),
+            ("http://a.example/list/x", None),
+            ("http://a.example/", None),
+            ("http://a.example/x", Some("no include expression matches it")),
+            (
+                "http://b.example/x.html",
+                Some("its host is not the host of a seed (scope host)"),
+            ),
+            (
+                "http://a.example/list/?print=1",
+                Some(r#"the exclude expression "\\?print=" matches it"#),
+            ),
+            (
+                "http://a.example/private/seed.html",
+                Some(r#"the exclude expression "private" matches it"#),
+            ),
+        ] {
+            let found = scope.judge(&url(page)).err().map(|reason| reason.to_string());
+            assert_eq!(found.as_deref(), verdict, "{page}");
+        }
+    }
+
+    #[test]
+    fn an_expression_that_is_none_is_named() {
+        for pattern in ["(", "a{1000}{1000}{1000}"] {
+            let error = Scope::new(ScopeKind::Any, &[], &[pattern.to_owned()]).unwrap_err();
+            assert_eq!(error.pattern, pattern);
+        }
+    }
+
+    #[test]
+    fn a_scope_is_a_word() {
+        for kind in ScopeKind::ALL {
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+            assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
+        }
+        let error = "hosts".parse::<ScopeKind>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "\"hosts\" is not a scope: host, domain, prefix or any"
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! Time as a value.
+//!
+//! Nothing outside the command line asks the machine what time it is: whoever needs to know is handed a
+//! [`Clock`] or a [`Timestamp`]. So a test can say "499 ms later" and never sleeps.
+
+use std::fmt;
+use std::ops::Add;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// A moment: milliseconds since 1970-01-01T00:00:00Z.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(u64);
+
+impl Timestamp {
+    /// Later than anything that will happen: "not before something else changes".
+    pub const NEVER: Timestamp = Timestamp(u64::MAX);
+
+    /// The moment `millis` milliseconds after 1970.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since 1970.
+    #[must_use]
+    pub const fn as_millis(self) -> u64 {
+        self.0
+    }
+
+    /// How long after `earlier` this is; zero where it is not after it.
+    #[must_use]
+    pub const fn since(self, earlier: Timestamp) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+
+    /// Fourteen digits, `20261120190455`, as archive file names and CDXJ have it (UTC).
+    #[must_use]
+    pub fn digits(self) -> String {
+        self.civil().strftime("%Y%m%d%H%M%S").to_string()
+    }
+
+    fn civil(self) -> jiff::Timestamp {
+        let millis = i64::try_from(self.0).unwrap_or(i64::MAX);
+        jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::MAX)
+    }
+}
+
+/// RFC 3339 in UTC with milliseconds, `2026-11-20T19:04:55.120Z`: also a WARC/1.1 date (W3C profile of ISO 8601).
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.civil().strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))
+    }
+}
+
+impl Add<Duration> for Timestamp {
+    type Output = Timestamp;
+
+    fn add(self, wait: Duration) -> Timestamp {
+        let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        Timestamp(self.0.saturating_add(millis))
+    }
+}
+
+/// Where the present comes from: the machine's clock in the command line, a number in a test.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
+
+impl Clock {
+    /// A clock that answers what `now` answers.
+    pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
+    /// A clock that stands still.
+    #[must_use]
+    pub fn fixed(at: Timestamp) -> Self {
+        Self::new(move || at)
+    }
+
+    /// The present.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_written_as_warc_and_cdxj_have_it() {
+        let moment = Timestamp::from_millis(1_795_199_095_120);
+        assert_eq!(moment.to_string(), "2026-11-20T18:24:55.120Z");
+        assert_eq!(moment.digits(), "20261120182455");
+    }
+
+    #[test]
+    fn waiting_from_never_stays_never_and_the_past_is_zero_away() {
+        assert_eq!(Timestamp::NEVER + Duration::from_secs(1), Timestamp::NEVER);
+        assert_eq!(
+            Timestamp::from_millis(5).since(Timestamp::from_millis(9)),
+            Duration::ZERO
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! The short name of a URL.
+//!
+//! Eight bytes instead of a hundred: the set of URLs seen, the frontier and the journal hold keys.
+//! Invariant: a key is xxh3-64 with seed 0 of the canonical text. It is on disk, so it never changes;
+//! `tests/page_url.rs` pins it. At 100 million URLs one collision is expected with a probability of 0.03 %.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What a [`crate::PageUrl`] is stored under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UrlKey(u64);
+
+impl UrlKey {
+    pub(crate) fn of(canonical: &str) -> Self {
+        Self(xxh3_64(canonical.as_bytes()))
+    }
+
+    /// A key that was stored.
+    #[must_use]
+    pub const fn from_u64(key: u64) -> Self {
+        Self(key)
+    }
+
+    /// The key as it is stored.
+    #[must_use]
+    pub const fn as_u64(self) -> u64 {
+        self.0
+    }
+}
+
+/// Sixteen hexadecimal digits.
+impl fmt::Display for UrlKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}

@@ -1,0 +1,280 @@
+//! Pages that are built to break their reader.
+//!
+//! Each was quadratic in html5ever or scraper: 250 KB of `<div>` took seven seconds. That they are stopped is
+//! seen by the oddity; that nothing is lost, by the text and the link that stand at the end.
+
+use proptest::prelude::*;
+use web::{CanonicalForm, Cut, Document, Hints, Oddity, PageUrl, ReadLimits, read};
+
+const SIZE: usize = 256 * 1024;
+
+fn read_page(text: &str, limits: &ReadLimits) -> Document {
+    let url = PageUrl::parse("http://example.org/", &CanonicalForm::default()).expect("a URL");
+    let hints = Hints {
+        url: &url,
+        content_type: Some("text/html; charset=utf-8"),
+        x_robots_tag: &[],
+        agent: "us",
+    };
+    read(text.as_bytes(), &hints, &CanonicalForm::default(), limits)
+}
+
+fn repeated(part: &str) -> String {
+    part.repeat(SIZE / part.len())
+}
+
+fn counted(part: impl Fn(usize) -> String) -> String {
+    let mut text = String::new();
+    let mut n = 0;
+    while text.len() < SIZE {
+        text.push_str(&part(n));
+        n += 1;
+    }
+    text
+}
+
+#[test]
+fn a_bomb_is_stopped_and_what_follows_it_is_read_all_the_same() {
+    let attributes = counted(|n| format!("a{n} "));
+    let many_attributes = counted(|n| {
+        format!(
+            "<b {}>",
+            (0..999)
+                .map(|k| format!("a{} ", k * 1000 + n))
+                .collect::<String>()
+        )
+    });
+    for (name, bomb, cut) in [
+        ("blocks", repeated("<div>"), Cut::Depth),
+        ("lists", repeated("<ul><li>"), Cut::Depth),
+        ("tables", repeated("<table><tr><td>"), Cut::Depth),
+        ("rubies", repeated("<ruby><rt>"), Cut::Depth),
+        ("formulas", repeated("<math><mi>"), Cut::Depth),
+        (
+            "blocks behind a closed body",
+            repeated(&format!("{}</body><!---->", "<div>".repeat(817))),
+            Cut::Depth,
+        ),
+        ("formatting", repeated("<b>"), Cut::Depth),
+        (
+            "formatting that differs",
+            counted(|n| format!("<font color=c{n}>")),
+            Cut::Depth,
+        ),
+        (
+            "links in links",
+            counted(|n| format!("<a id={n}><div>")),
+            Cut::Depth,
+        ),
+        (
+            "formatting built again",
+            format!("{}{}", counted(|n| format!("<b id={n}><p>")), "<p>x"),
+            Cut::Depth,
+        ),
+        ("formatting with attributes", many_attributes, Cut::Effort),
+        (
+            "paragraphs far below",
+            format!("{}{}", "<div>".repeat(500), repeated("<p>")),
+            Cut::Effort,
+        ),
+        ("a tag's attributes", format!("<p {attributes}>"), Cut::Attributes),
+        (
+            "an end tag's attributes",
+            format!("<p></p {attributes}>"),
+            Cut::Attributes,
+        ),
+        (
+            "attributes in a drawing's style",
+            format!("<svg><style><p {attributes}></svg>"),
+            Cut::Attributes,
+        ),
+        (
+            "attributes after a script",
+            format!("<script><!--<script></script>--></script {attributes}>"),
+            Cut::Attributes,
+        ),
+        (
+            "the document's attributes",
+            counted(|n| format!("<html a{n}>")),
+            Cut::Attributes,
+        ),
+        ("nodes", "<p>a".repeat(260_000), Cut::Nodes),
+    ] {
+        let document = read_page(
+            &format!("{bomb}\n<p>the <b>end</b> &amp; <a href='/next?a&amp;b'>next</a>"),
+            &ReadLimits::default(),
+        );
+        assert_eq!(document.oddities, [Oddity::Parsing(cut)], "{name}");
+        assert!(document.full_text().ends_with("the end & next"), "{name}");
+        assert_eq!(
+            document.links.last().unwrap().url.as_str(),
+            "http://example.org/next?a&b",
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn what_is_only_long_is_no_bomb() {
+    for (name, text) in [
+        (
+            "a script",
+            format!("<script>{}</script>", repeated("if(a<b)x('<div a b c>');")),
+        ),
+        (
+            "a script in a comment",
+            format!("<script><!--{}--></script>", repeated("<p a b c>")),
+        ),
+        ("a style", format!("<style>{}</style>", repeated("a>b{c:'<d>'}"))),
+        ("a comment", format!("<!--{}-->", repeated("<b a b c "))),
+        ("a value", format!("<p title='{}'>", repeated("a b > c "))),
+        (
+            "a CDATA section",
+            format!("<svg><![CDATA[{}]]></svg>", repeated("<p a b c>")),
+        ),
+        ("words", repeated("word ")),
+        ("references", repeated("&amp;")),
+        ("angles", repeated("< ")),
+        ("end tags", repeated("</p>")),
+        ("buttons", repeated("<button>b</button>")),
+        (
+            "rows",
+            format!("<table>{}</table>", repeated("<tr><td>cell</td></tr>")),
+        ),
+    ] {
+        let document = read_page(
+            &format!("{text}<p>the end <a href=/next>next</a>"),
+            &ReadLimits::default(),
+        );
+        assert_eq!(document.oddities, [], "{name}");
+        assert!(document.full_text().ends_with("the end next"), "{name}");
+        assert_eq!(document.links.len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn each_limit_is_kept_at_its_value_and_cuts_one_past_it() {
+    let limits = ReadLimits {
+        depth: 40,
+        attributes: 20,
+        nodes: 60,
+        ..ReadLimits::default()
+    };
+    // Besides its parts, a page has a document, and as open elements also html, body and the head that was.
+    let nested = |depth: usize| "<div>".repeat(depth);
+    let attributes =
+        |count: usize| format!("<p {}>", (0..count).map(|n| format!("a{n} ")).collect::<String>());
+    let nodes = |count: usize| "<br>".repeat(count);
+    for (name, make, fits, cut) in [
+        ("depth", &nested as &dyn Fn(usize) -> String, 36, Cut::Depth),
+        ("attributes", &attributes, 20, Cut::Attributes),
+        ("nodes", &nodes, 56, Cut::Nodes),
+    ] {
+        assert_eq!(read_page(&make(fits), &limits).oddities, [], "{name}");
+        assert_eq!(
+            read_page(&make(fits + 1), &limits).oddities,
+            [Oddity::Parsing(cut)],
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_rest_of_a_page_is_read_without_what_is_not_text() {
+    let document = read_page(
+        &format!(
+            "<p>before {}<p>one<script>x</script> t<b>w</b>o<br>three<style>y</style><!-- z --><svg><text>s</text></svg>
+             <a rel=nofollow href=a>four</a><textarea>typed</textarea></p><p>five",
+            repeated("<div>")
+        ),
+        &ReadLimits::default(),
+    );
+    assert_eq!(document.full_text(), "before\none two\nthree four\nfive");
+    assert_eq!(document.links.len(), 1);
+    assert!(document.links[0].nofollow);
+}
+
+/// Pieces of HTML that bring a tokenizer into its rarer states.
+fn soup() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "<p>",
+        "</p>",
+        "<a href=x>",
+        "<a b='>' c=\">\" d=e>",
+        "<p a=b/c=d / >",
+        "<p =x y = z>",
+        "<p a='",
+        "<p \"'>",
+        "'",
+        "\"",
+        ">",
+        "<script>",
+        "</script>",
+        "</script ",
+        "<!--",
+        "-->",
+        "--!>",
+        "<!-->",
+        "<!--->",
+        "<!----!>",
+        "<!-",
+        "<!x>",
+        "<?x>",
+        "</>",
+        "</ >",
+        "<style>",
+        "</style>",
+        "<title>",
+        "</title>",
+        "<textarea>",
+        "</textarea>",
+        "<noscript>",
+        "</noscript>",
+        "<iframe>",
+        "</iframe>",
+        "<svg>",
+        "</svg>",
+        "<math>",
+        "<mtext>",
+        "<![CDATA[",
+        "]]>",
+        "<template>",
+        "</template>",
+        "<table>",
+        "<td>",
+        "<select>",
+        "<frameset>",
+        "<plaintext>",
+        "<!DOCTYPE html>",
+        "<!doctype x public '>'>",
+        "text",
+        "&amp;",
+        "&",
+        "<",
+        "\r\n",
+        "é",
+        "\0",
+        "<foreignObject>",
+        "<desc>",
+        "<html a>",
+        "<body b>",
+        "<xmp>",
+        "</xmp>",
+        "<SCRIPT/>",
+        "</sCript/>",
+        "<p\n>",
+        "<p\u{c}x>",
+    ]);
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    /// The scanner that runs ahead must be in the parser's state, or an attribute bomb could hide from it.
+    /// The padding makes several pieces of it, after each of which they are compared.
+    #[test]
+    fn scanner_and_parser_agree_about_any_soup(soup in soup()) {
+        let padding = "<p>word</p>".repeat(400);
+        let document = read_page(&format!("{soup}{padding}{soup}{padding}"), &ReadLimits::default());
+        prop_assert!(!document.oddities.contains(&Oddity::Parsing(Cut::Disagreement)), "{soup:?}");
+    }
+}

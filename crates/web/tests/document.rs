@@ -1,0 +1,496 @@
+//! What is read of a page.
+
+use web::{CanonicalForm, Document, Hints, Media, Oddity, Own, PageUrl, ReadLimits, read};
+
+fn page(text: &str) -> PageUrl {
+    PageUrl::parse(text, &CanonicalForm::default()).expect("a URL")
+}
+
+fn read_as(body: &[u8], content_type: Option<&str>, x_robots_tag: &[&str], limits: &ReadLimits) -> Document {
+    let url = page("http://example.org/dir/page");
+    let hints = Hints {
+        url: &url,
+        content_type,
+        x_robots_tag,
+        agent: "ourbot",
+    };
+    read(body, &hints, &CanonicalForm::default(), limits)
+}
+
+fn html(text: &str) -> Document {
+    read_as(
+        text.as_bytes(),
+        Some("text/html; charset=utf-8"),
+        &[],
+        &ReadLimits::default(),
+    )
+}
+
+fn words(prefix: &str, count: usize) -> String {
+    (0..count)
+        .map(|n| format!("{prefix}{n}"))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[test]
+fn visible_text_is_read_block_by_block_with_white_space_folded() {
+    for (source, text) in [
+        ("<p>one\n  two\t three</p><p>four", "one two three\nfour"),
+        ("<p>w<b>or</b>d <i> and </i> more</p>", "word and more"),
+        ("a<br>b<hr>c", "a\nb\nc"),
+        ("<ul><li>a<li>b</ul>", "a\nb"),
+        ("<table><tr><td>a<td>b<tr><th>c</table>", "a b\nc"),
+        ("<div>a<div>b</div>c</div>", "a\nb\nc"),
+        ("<p>a&nbsp;&amp;&#x3000;b", "a & b"),
+        ("caf\u{e9} \u{a0} x", "caf\u{e9} x"),
+        (
+            "<script>x<y</script><style>p{}</style><noscript>n</noscript>a",
+            "a",
+        ),
+        ("<template><p>t</template><svg><text>s</text></svg>a", "a"),
+        ("<head><title>t</title></head><body>a", "a"),
+        ("<textarea>typed</textarea><select><option>o</select>a", "a"),
+        ("<!-- c --><?pi?>a", "a"),
+        ("<pre>a\n  b</pre>", "a b"),
+        ("", ""),
+    ] {
+        assert_eq!(html(source).full_text(), text, "{source}");
+    }
+}
+
+#[test]
+fn the_title_is_the_first_one_and_not_a_drawings() {
+    for (source, title) in [
+        ("<title> A\n title </title><title>B</title>", Some("A title")),
+        ("<body><svg><title>drawing</title></svg>", None),
+        ("<title></title>", None),
+        ("<p>no title", None),
+    ] {
+        assert_eq!(html(source).title.as_deref(), title, "{source}");
+    }
+    let limits = ReadLimits {
+        title_chars: 3,
+        ..ReadLimits::default()
+    };
+    let capped = read_as("<title>éàüö</title>".as_bytes(), Some("text/html"), &[], &limits);
+    assert_eq!(capped.title.as_deref(), Some("éàü"));
+}
+
+#[test]
+fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
+    let own = words("own", 60);
+    let other = words("other", 60);
+    for (source, text) in [
+        (format!("<nav>{other}</nav><main>{own}</main>"), own.clone()),
+        (
+            format!("<div>{other}</div><div role=main>{own}</div>"),
+            own.clone(),
+        ),
+        (format!("<div>{other}</div><article>{own}</article>"), own.clone()),
+        (
+            format!("<article>{own}</article><p>{other}<article>{other}</article>"),
+            format!("{own}\n{other}"),
+        ),
+        (
+            format!("<main>{own}<aside>{other}</aside><nav>{other}</nav></main>"),
+            own.clone(),
+        ),
+        (
+            format!("<main><header>head</header><p>{own}</main>"),
+            format!("head\n{own}"),
+        ),
+        (
+            format!("<header>{other}</header><p>{own}<footer>{other}</footer>"),
+            own.clone(),
+        ),
+        (
+            format!("<div role=banner>{other}</div><p>{own}<form>few words</form>"),
+            own.clone(),
+        ),
+        (
+            format!("<div class='x sidebar'>{other}</div><p>{own}"),
+            own.clone(),
+        ),
+        (
+            format!("<div class='navy sidebar-less'>side</div><p>{own}"),
+            format!("side\n{own}"),
+        ),
+        (
+            format!("<p>{own}<ul><li><a href=/x>one</a><li><a href=/y>two</a></ul>"),
+            own.clone(),
+        ),
+        // A table of contents, as docutils 0.17 has it and as 0.18 has it: two manuals that differed in nothing else were
+        // taken for near-duplicates.
+        (
+            format!("<main><div class='contents topic'><p>Contents</div><p>{own}</main>"),
+            own.clone(),
+        ),
+        (
+            format!("<main><nav class=contents><p>Contents</nav><p>{own}</main>"),
+            own.clone(),
+        ),
+        (
+            format!("<main><div class=contents>{own}</div></main>"),
+            own.clone(),
+        ),
+        // Footnotes are content, whatever they are set in.
+        (
+            format!(
+                "<main><p>{own}<aside class='footnote-list brackets'><aside class='footnote brackets' role=note>note</aside></aside></main>"
+            ),
+            format!("{own}\nnote"),
+        ),
+        // The whole page in one form, as some frameworks have it.
+        (format!("<form><p>{own}</p></form>"), own.clone()),
+        // A list of links is a page of its own kind.
+        (
+            format!("<main>{}</main>", "<p><a href=/x>linked words</a> n".repeat(60)),
+            ["linked words n"; 60].join("\n"),
+        ),
+    ] {
+        let document = html(&source);
+        assert_eq!(document.text, text, "{source}");
+        assert_eq!(document.own, Own::Main, "{source}");
+    }
+}
+
+#[test]
+fn a_page_with_little_of_its_own_is_judged_whole_and_says_what_is_its_own() {
+    let frame = words("frame", 100);
+    let document = html(&format!("<nav>{frame}</nav><main>Not found</main>"));
+    assert_eq!(document.text, format!("{frame}\nNot found"));
+    assert_eq!(
+        document.own,
+        Own::PageFallback {
+            own_text: "Not found".into()
+        }
+    );
+    assert_eq!(document.own_text(), "Not found");
+    // Little, but most of what there is.
+    let document = html("<nav>home</nav><p>A short page with a few words");
+    assert_eq!(document.text, "home\nA short page with a few words");
+    assert_eq!(document.own, Own::Main);
+}
+
+#[test]
+fn main_content_is_long_enough_at_fifty_words() {
+    for (count, is_enough) in [(49, false), (50, true)] {
+        let document = html(&format!(
+            "<nav>{}</nav><main>{}</main>",
+            words("n", 200),
+            words("m", count)
+        ));
+        assert_eq!(document.text == words("m", count), is_enough, "{count}");
+    }
+    let ideographs = "漢".repeat(50);
+    assert_eq!(
+        html(&format!(
+            "<nav>{}</nav><main>{ideographs}</main>",
+            words("n", 200)
+        ))
+        .text,
+        ideographs
+    );
+}
+
+#[test]
+fn links_are_resolved_once_each_in_their_order() {
+    let document = html(
+        "<a href=b>B</a> <a href='/c#x' rel='ugc NOFOLLOW'>C <b>and</b>\n more</a> <a href=b>again</a>
+         <map><area href=d></map><iframe src=e></iframe>
+         <a href='mailto:x@y'>m</a><a href='javascript:x()'>j</a><a href='http://['>bad</a><a>none</a>
+         <a href='#top'>self</a><a href='page'>self</a><a href=''>self</a>
+         <a href='https://other.example/?utm_source=x&amp;y=1'>&Uuml;</a>
+         <a href='/c'>followed here</a><template><a href=t></a></template>",
+    );
+    let links: Vec<_> = document
+        .links
+        .iter()
+        .map(|link| (link.url.as_str(), link.nofollow, link.anchor.as_str()))
+        .collect();
+    assert_eq!(
+        links,
+        [
+            ("http://example.org/dir/b", false, "B"),
+            ("http://example.org/c", false, "C and more"),
+            ("http://example.org/dir/d", false, ""),
+            ("http://example.org/dir/e", false, ""),
+            ("https://other.example/?y=1", false, "Ü"),
+        ]
+    );
+    assert_eq!(document.oddities, []);
+}
+
+#[test]
+fn the_first_base_counts_also_for_what_stands_before_it() {
+    for (source, link) in [
+        (
+            "<base href='/base/'><base href='/other/'><a href=x>",
+            "http://example.org/base/x",
+        ),
+        (
+            "<a href=x></a><base href='http://b.example/c/d'>",
+            "http://b.example/c/x",
+        ),
+        (
+            "<base target=_top><base href='/base/'><a href=x>",
+            "http://example.org/base/x",
+        ),
+        ("<base href='data:x'><a href=x>", "http://example.org/dir/x"),
+        ("<frameset><frame src=x></frameset>", "http://example.org/dir/x"),
+        (
+            "<meta http-equiv=Refresh content='0; url=x'>",
+            "http://example.org/dir/x",
+        ),
+    ] {
+        let document = html(source);
+        assert_eq!(document.links.len(), 1, "{source}");
+        assert_eq!(document.links[0].url.as_str(), link, "{source}");
+    }
+}
+
+#[test]
+fn nofollow_marks_a_link_only_if_it_stands_on_all_of_its_kind() {
+    let nofollow = |source| html(source).links[0].nofollow;
+    assert!(nofollow("<a rel=nofollow href=x>"));
+    assert!(nofollow(
+        "<a rel=nofollow href=x></a><a rel='nofollow noopener' href=./x>"
+    ));
+    assert!(!nofollow("<a rel=nofollow href=x></a><a href=./x>"));
+    assert!(!nofollow("<a rel=nofollowing href=x></a>"));
+}
+
+#[test]
+fn links_are_capped_and_that_is_noted() {
+    let limits = ReadLimits {
+        links: 3,
+        anchor_chars: 2,
+        ..ReadLimits::default()
+    };
+    let links = |count: usize| {
+        (0..count)
+            .map(|n| format!("<a href={n}>word</a>"))
+            .collect::<String>()
+    };
+    for (count, oddities) in [(3, &[][..]), (4, &[Oddity::TooManyLinks][..])] {
+        let document = read_as(links(count).as_bytes(), Some("text/html"), &[], &limits);
+        assert_eq!(document.links.len(), 3);
+        assert_eq!(document.links[0].anchor, "wo");
+        assert_eq!(document.oddities, oddities, "{count}");
+    }
+}
+
+#[test]
+fn a_page_may_say_its_own_address() {
+    let canonical = |source| html(source).canonical.map(|url| url.to_string());
+    assert_eq!(
+        canonical("<link rel='Canonical' href='/x?utm_source=a'>").as_deref(),
+        Some("http://example.org/x")
+    );
+    assert_eq!(canonical("<link rel=stylesheet href='/x'>"), None);
+    assert_eq!(canonical("<link rel=canonical href='ftp://x/'>"), None);
+}
+
+#[test]
+fn directives_come_from_the_page_and_from_its_header() {
+    for (source, header, noindex, nofollow, noarchive) in [
+        ("", &[][..], false, false, false),
+        ("<meta name=robots content='noindex'>", &[], true, false, false),
+        (
+            "<meta name=ROBOTS content='NOINDEX,NOFOLLOW, noarchive'>",
+            &[],
+            true,
+            true,
+            true,
+        ),
+        ("<meta name=OurBot content=none>", &[], true, true, false),
+        ("<meta name=otherbot content=none>", &[], false, false, false),
+        (
+            "<meta name=robots content=index><meta name=robots content=nofollow>",
+            &[],
+            false,
+            true,
+            false,
+        ),
+        (
+            "<body><meta name=robots content=nofollow>",
+            &[],
+            false,
+            true,
+            false,
+        ),
+        (
+            "",
+            &["noindex", "ourbot: nofollow", "otherbot: noarchive"],
+            true,
+            true,
+            false,
+        ),
+        (
+            "<meta name=robots content=noarchive>",
+            &["noindex"],
+            true,
+            false,
+            true,
+        ),
+    ] {
+        let found = read_as(
+            source.as_bytes(),
+            Some("text/html"),
+            header,
+            &ReadLimits::default(),
+        )
+        .directives;
+        assert_eq!(
+            (found.noindex, found.nofollow, found.noarchive),
+            (noindex, nofollow, noarchive),
+            "{source} {header:?}"
+        );
+    }
+    let image = read_as(
+        b"\x89PNG",
+        Some("image/png"),
+        &["noindex"],
+        &ReadLimits::default(),
+    );
+    assert!(image.directives.noindex);
+}
+
+#[test]
+fn the_language_is_declared_or_recognised() {
+    let english = "The cat lies on the stove and sleeps, because outside the wind goes over the fields and nobody wants to \
+                   go before the door on such a day as this one.";
+    for (source, language) in [
+        ("<html lang=de-AT><p>the", Some("de")),
+        (&format!("<p>{english}"), Some("en")),
+        (&format!("<html lang=''><p>{english}"), Some("en")),
+        ("<p>404", None),
+    ] {
+        assert_eq!(html(source).language.as_deref(), language, "{source}");
+    }
+}
+
+#[test]
+fn other_media_are_not_read_and_plain_text_is_only_text() {
+    let other = read_as(
+        b"%PDF-1.7 <a href=x>",
+        Some("application/pdf"),
+        &[],
+        &ReadLimits::default(),
+    );
+    assert_eq!(
+        (other.media, other.charset, &*other.text, other.links.len()),
+        (Media::Other, "", "", 0)
+    );
+    let text = read_as(
+        b"a <b>\n c\xe9",
+        Some("text/plain; charset=latin1"),
+        &[],
+        &ReadLimits::default(),
+    );
+    assert_eq!(
+        (text.media, text.charset, &*text.text),
+        (Media::Text, "windows-1252", "a <b>\n cé")
+    );
+    assert_eq!(text.full_text(), text.text);
+    let sniffed = read_as(
+        b" <!DOCTYPE HTML><a href=x>a</a>",
+        None,
+        &[],
+        &ReadLimits::default(),
+    );
+    assert_eq!((sniffed.media, sniffed.links.len()), (Media::Html, 1));
+}
+
+#[test]
+fn the_encoding_is_found_where_it_is_said_and_guessed_where_not() {
+    let shift_jis =
+        b"\x82\xb1\x82\xea\x82\xcd\x93\xfa\x96{\x8c\xea\x82\xcc\x95\xb6\x8f\xcd\x82\xc5\x82\xb7\x81B";
+    let utf16: Vec<u8> = b"\xff\xfe"
+        .iter()
+        .copied()
+        .chain("<p>é".encode_utf16().flat_map(u16::to_le_bytes))
+        .collect();
+    let late = format!("{}<meta charset=windows-1251>", " ".repeat(1024));
+    let guessed = [b"<p>".as_slice(), shift_jis].concat();
+    for (body, content_type, charset) in [
+        // a byte order mark before all
+        (
+            &b"\xef\xbb\xbf<meta charset=koi8-r>\xc3\xa9"[..],
+            "text/html; charset=latin1",
+            "UTF-8",
+        ),
+        (&utf16, "text/html; charset=utf-8", "UTF-16LE"),
+        // the header
+        (
+            b"<meta charset=koi8-r>\xe9",
+            "text/html; charset=ISO-8859-1",
+            "windows-1252",
+        ),
+        (b"\xe9", "text/html; charset=\"iso-8859-2\"", "ISO-8859-2"),
+        (b"\xe9", "text/html;CharSet = 'euc-kr'", "EUC-KR"),
+        // the page
+        (b"<meta charset=\"koi8-r\">\xe9", "text/html", "KOI8-R"),
+        (
+            b"<!-- <meta charset=big5> --><meta charset=koi8-r>\xe9",
+            "text/html",
+            "KOI8-R",
+        ),
+        (
+            b"<META content='text/html; charset=Shift_JIS' http-equiv=Content-Type>\xe9",
+            "text/html",
+            "Shift_JIS",
+        ),
+        (
+            b"<meta name=x content='charset=big5'><meta charset=gbk>\xe9",
+            "text/html",
+            "GBK",
+        ),
+        (
+            b"<?xml version='1.0' encoding='iso-8859-5'?><html>\xe9",
+            "application/xhtml+xml",
+            "ISO-8859-5",
+        ),
+        (b"<meta charset=utf-16>\xc3\xa9", "text/html", "UTF-8"),
+        (
+            b"<meta charset=nonsense><meta charset=big5>\xe9",
+            "text/html",
+            "Big5",
+        ),
+        (
+            b"<meta charset=koi8-r>\xe9",
+            "text/html; charset=nonsense",
+            "KOI8-R",
+        ),
+        // the bytes
+        (b"<p>plain", "text/html", "UTF-8"),
+        ("<p>déjà".as_bytes(), "text/html", "UTF-8"),
+        (&guessed, "text/html", "Shift_JIS"),
+        (late.as_bytes(), "text/html", "UTF-8"),
+    ] {
+        let document = read_as(body, Some(content_type), &[], &ReadLimits::default());
+        assert_eq!(
+            document.charset,
+            charset,
+            "{content_type} {}",
+            String::from_utf8_lossy(body)
+        );
+    }
+    let document = read_as(&guessed, Some("text/html"), &[], &ReadLimits::default());
+    assert_eq!(document.text, "これは日本語の文章です。");
+}
+
+#[test]
+fn bytes_that_mean_nothing_are_replaced_and_that_is_noted() {
+    let document = read_as(
+        b"<p>a\xff b",
+        Some("text/html; charset=utf-8"),
+        &[],
+        &ReadLimits::default(),
+    );
+    assert_eq!(
+        (&*document.text, &*document.oddities),
+        ("a\u{fffd} b", &[Oddity::Undecodable][..])
+    );
+}
