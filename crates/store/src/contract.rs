@@ -1,0 +1,639 @@
+//! Every sentence that the traits promise, held against every implementation.
+//!
+//! A new store is done when it is in [`subjects`] and this file passes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use neardup::{Features, HashKey, Painter, Thresholds};
+use proptest::prelude::*;
+use web::{CanonicalForm, PageUrl, Timestamp};
+
+use crate::embedded::{EmbeddedStore, StoreOptions};
+use crate::memory::MemoryStore;
+use crate::{
+    ArchiveSpan, Fate, Find, Frontier, FrontierRules, Lease, NearDupIndex, Page, Row, Settlement, Supply,
+    Verdict,
+};
+
+pub(crate) struct Subject {
+    pub(crate) name: &'static str,
+    pub(crate) frontier: Arc<dyn Frontier>,
+    pub(crate) index: Arc<dyn NearDupIndex>,
+    _directory: Option<tempfile::TempDir>,
+}
+
+fn subjects(rules: FrontierRules) -> Vec<Subject> {
+    let memory = Arc::new(MemoryStore::new(rules, Thresholds::default()));
+    let directory = tempfile::tempdir().unwrap();
+    let embedded = Arc::new(EmbeddedStore::open(directory.path(), &options(rules)).unwrap());
+    vec![
+        Subject {
+            name: "memory",
+            frontier: memory.clone(),
+            index: memory,
+            _directory: None,
+        },
+        Subject {
+            name: "embedded",
+            frontier: embedded.clone(),
+            index: embedded,
+            _directory: Some(directory),
+        },
+    ]
+}
+
+pub(crate) fn options(rules: FrontierRules) -> StoreOptions {
+    StoreOptions {
+        rules,
+        thresholds: Thresholds::default(),
+        features: Features::default().to_string(),
+        new_key: HashKey::ZERO,
+        now: at(0),
+    }
+}
+
+pub(crate) fn at(millis: u64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+pub(crate) fn url(text: &str) -> PageUrl {
+    PageUrl::parse(text, &CanonicalForm::default()).unwrap()
+}
+
+pub(crate) fn find(text: &str, depth: u32) -> Find {
+    Find {
+        url: url(text),
+        depth,
+        via: None,
+    }
+}
+
+pub(crate) fn row(lease: &Lease, fate: Fate) -> Row {
+    Row {
+        url: lease.url.clone(),
+        final_url: None,
+        status: Some(200),
+        fetched_at: at(1),
+        depth: lease.depth,
+        via: lease.via.clone(),
+        content_type: None,
+        bytes: 10,
+        charset: None,
+        language: None,
+        title: None,
+        fate,
+        duplicate_of: None,
+        distance: None,
+        resemblance: None,
+        fingerprint: None,
+        reason: None,
+        warc_file: None,
+        warc_offset: None,
+    }
+}
+
+pub(crate) fn done(lease: &Lease) -> Settlement {
+    done_with(lease, None, Vec::new())
+}
+
+pub(crate) fn done_with(lease: &Lease, ticket: Option<u64>, finds: Vec<Find>) -> Settlement {
+    let archived = ticket.map(|ticket| ArchiveSpan {
+        ticket,
+        file: "a.warc.gz".to_owned(),
+        end: (ticket + 1) * 100,
+    });
+    Settlement::Done {
+        row: Box::new(row(lease, Fate::Unique)),
+        archived,
+        finds,
+        reached: Vec::new(),
+    }
+}
+
+pub(crate) async fn leases(frontier: &dyn Frontier, now: u64, want: usize) -> Vec<Lease> {
+    match frontier.lease(at(now), want).await.unwrap() {
+        Supply::Leases(leases) => leases,
+        Supply::NothingBefore(_) | Supply::Exhausted => Vec::new(),
+    }
+}
+
+fn urls(leases: &[Lease]) -> Vec<&str> {
+    leases.iter().map(|lease| lease.url.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_url_is_new_once_in_a_crawl() {
+    for subject in subjects(FrontierRules::default()) {
+        let frontier = &*subject.frontier;
+        let twice = vec![find("http://a.test/", 0), find("http://a.test/", 1)];
+        assert_eq!(
+            frontier.discover(twice.clone()).await.unwrap(),
+            1,
+            "{}",
+            subject.name
+        );
+        assert_eq!(
+            frontier.discover(twice.clone()).await.unwrap(),
+            0,
+            "{}",
+            subject.name
+        );
+        let lease = leases(frontier, 0, 9).await.remove(0);
+        let settlement = done_with(&lease, None, twice);
+        frontier.settle(lease, settlement, at(0)).await.unwrap();
+        assert_eq!(
+            frontier.lease(at(0), 9).await.unwrap(),
+            Supply::Exhausted,
+            "{}",
+            subject.name
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_host_has_one_page_out_at_a_time_and_none_before_it_is_ready() {
+    for subject in subjects(FrontierRules::default()) {
+        let frontier = &*subject.frontier;
+        let finds = vec![
+            find("http://a.test/1", 0),
+            find("http://a.test/2", 0),
+            find("http://b.test/1", 0),
+        ];
+        frontier.discover(finds).await.unwrap();
+        let mut out = leases(frontier, 5, 9).await;
+        assert_eq!(
+            urls(&out),
+            ["http://a.test/1", "http://b.test/1"],
+            "{}",
+            subject.name
+        );
+        assert_eq!(
+            frontier.lease(at(5), 9).await.unwrap(),
+            Supply::NothingBefore(Timestamp::NEVER)
+        );
+
+        let first = out.remove(0);
+        let settlement = done(&first);
+        frontier.settle(first, settlement, at(500)).await.unwrap();
+        assert_eq!(
+            frontier.lease(at(499), 9).await.unwrap(),
+            Supply::NothingBefore(at(500)),
+            "{}",
+            subject.name
+        );
+        assert_eq!(
+            urls(&leases(frontier, 500, 9).await),
+            ["http://a.test/2"],
+            "{}",
+            subject.name
+        );
+    }
+}
+
+#[tokio::test]
+async fn more_pages_of_a_host_may_be_out_where_the_rules_say_so_and_hosts_take_turns() {
+    let rules = FrontierRules {
+        per_host: 3,
+        max_pages_per_host: None,
+    };
+    for subject in subjects(rules) {
+        let frontier = &*subject.frontier;
+        let finds = ["a.test/1", "a.test/2", "a.test/3", "a.test/4", "b.test/1"];
+        frontier
+            .discover(
+                finds
+                    .iter()
+                    .map(|name| find(&format!("http://{name}"), 0))
+                    .collect(),
+            )
+            .await
+            .unwrap();
+        let out = leases(frontier, 0, 9).await;
+        let expected = [
+            "http://a.test/1",
+            "http://b.test/1",
+            "http://a.test/2",
+            "http://a.test/3",
+        ];
+        assert_eq!(urls(&out), expected, "{}", subject.name);
+    }
+}
+
+#[tokio::test]
+async fn pages_nearer_to_a_seed_go_first_even_when_they_are_found_later() {
+    for subject in subjects(FrontierRules::default()) {
+        let frontier = &*subject.frontier;
+        frontier
+            .discover(vec![
+                find("http://a.test/deep", 3),
+                find("http://a.test/deeper", 4),
+            ])
+            .await
+            .unwrap();
+        let lease = leases(frontier, 0, 1).await.remove(0);
+        assert_eq!(lease.url.as_str(), "http://a.test/deep", "{}", subject.name);
+        let settlement = done_with(&lease, None, vec![find("http://a.test/near", 1)]);
+        frontier.settle(lease, settlement, at(0)).await.unwrap();
+        assert_eq!(
+            urls(&leases(frontier, 0, 1).await),
+            ["http://a.test/near"],
+            "{}",
+            subject.name
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_postponed_page_comes_back_when_it_is_due_and_its_attempts_are_counted() {
+    for subject in subjects(FrontierRules::default()) {
+        let frontier = &*subject.frontier;
+        frontier
+            .discover(vec![find("http://a.test/1", 0), find("http://a.test/2", 0)])
+            .await
+            .unwrap();
+        let lease = leases(frontier, 0, 1).await.remove(0);
+        assert_eq!(lease.attempts, 0);
+        frontier
+            .settle(lease, Settlement::Again { at: at(1000) }, at(10))
+            .await
+            .unwrap();
+
+        let other = leases(frontier, 10, 9).await;
+        assert_eq!(urls(&other), ["http://a.test/2"], "{}", subject.name);
+        for lease in other {
+            let settlement = done(&lease);
+            frontier.settle(lease, settlement, at(20)).await.unwrap();
+        }
+        assert_eq!(frontier.standing().queued, 1, "{}", subject.name);
+        assert_eq!(
+            frontier.lease(at(999), 9).await.unwrap(),
+            Supply::NothingBefore(at(1000)),
+            "{}",
+            subject.name
+        );
+        let again = leases(frontier, 1000, 9).await;
+        assert_eq!(urls(&again), ["http://a.test/1"], "{}", subject.name);
+        assert_eq!(again[0].attempts, 1, "{}", subject.name);
+    }
+}
+
+#[tokio::test]
+async fn a_returned_page_keeps_its_place_and_counts_no_attempt() {
+    for subject in subjects(FrontierRules::default()) {
+        let frontier = &*subject.frontier;
+        frontier
+            .discover(vec![find("http://a.test/1", 0), find("http://a.test/2", 0)])
+            .await
+            .unwrap();
+        let lease = leases(frontier, 0, 1).await.remove(0);
+        frontier.settle(lease, Settlement::Returned, at(0)).await.unwrap();
+        let again = leases(frontier, 0, 1).await;
+        assert_eq!(urls(&again), ["http://a.test/1"], "{}", subject.name);
+        assert_eq!(again[0].attempts, 0, "{}", subject.name);
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_had_its_share_keeps_the_rest_queued_and_does_not_hold_up_the_end() {
+    let rules = FrontierRules {
+        per_host: 1,
+        max_pages_per_host: Some(1),
+    };
+    for subject in subjects(rules) {
+        let frontier = &*subject.frontier;
+        frontier
+            .discover(vec![find("http://a.test/1", 0), find("http://a.test/2", 0)])
+            .await
+            .unwrap();
+        let lease = leases(frontier, 0, 9).await.remove(0);
+        let settlement = done(&lease);
+        frontier.settle(lease, settlement, at(0)).await.unwrap();
+        assert_eq!(
+            frontier.lease(at(0), 9).await.unwrap(),
+            Supply::Exhausted,
+            "{}",
+            subject.name
+        );
+        assert_eq!(frontier.standing().queued, 1, "{}", subject.name);
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_target_is_claimed_by_one_page_and_not_queued_afterwards() {
+    for subject in subjects(FrontierRules::default()) {
+        let (frontier, name) = (&*subject.frontier, subject.name);
+        frontier
+            .discover(vec![find("http://a.test/", 0), find("http://b.test/", 0)])
+            .await
+            .unwrap();
+        let mut out = leases(frontier, 0, 2).await;
+        let (second, first) = (out.pop().unwrap(), out.pop().unwrap());
+        let target = url("http://c.test/");
+        assert!(
+            !frontier.claim(&first, &second.url).await.unwrap(),
+            "{name}: it is queued"
+        );
+        assert!(frontier.claim(&first, &target).await.unwrap(), "{name}");
+        assert!(
+            frontier.claim(&first, &target).await.unwrap(),
+            "{name}: a second attempt goes the same way"
+        );
+        assert!(!frontier.claim(&second, &target).await.unwrap(), "{name}");
+        assert_eq!(
+            frontier.discover(vec![find("http://c.test/", 0)]).await.unwrap(),
+            0,
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn archived_pages_are_recorded_in_the_order_of_the_archive() {
+    let rules = FrontierRules {
+        per_host: 9,
+        max_pages_per_host: None,
+    };
+    for subject in subjects(rules) {
+        let frontier = &*subject.frontier;
+        let names = ["http://a.test/0", "http://a.test/1", "http://a.test/2"];
+        frontier
+            .discover(names.iter().map(|name| find(name, 0)).collect())
+            .await
+            .unwrap();
+        let mut out = leases(frontier, 0, 9).await.into_iter();
+        let [first, second, third] = std::array::from_fn(|_| out.next().unwrap());
+        let (one, two) = (
+            done_with(&second, Some(1), vec![]),
+            done_with(&third, Some(2), vec![]),
+        );
+        frontier.settle(second, one, at(0)).await.unwrap();
+        frontier.settle(third, two, at(0)).await.unwrap();
+        assert_eq!(
+            frontier.standing().totals.unique,
+            0,
+            "{}: they wait for the first",
+            subject.name
+        );
+        let zero = done_with(&first, Some(0), vec![]);
+        frontier.settle(first, zero, at(0)).await.unwrap();
+        assert_eq!(frontier.standing().totals.unique, 3, "{}", subject.name);
+    }
+}
+
+fn page(name: &str) -> Page {
+    Page {
+        url: url(name),
+        final_url: url(name),
+        at: at(7),
+    }
+}
+
+fn portrait(payload: u128, text: &str) -> neardup::Portrait {
+    Painter::new(Features::default(), HashKey::ZERO)
+        .portrait(payload, Some(neardup::PageText { text, own: None }))
+}
+
+fn prose(topic: &str) -> String {
+    (0..120)
+        .map(|word| format!("{topic}{} ", word * 7 % 113))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_page_is_never_its_own_duplicate_whatever_it_looks_like_now() {
+    for subject in subjects(FrontierRules::default()) {
+        let first = portrait(1, &prose("tea"));
+        assert_eq!(
+            subject
+                .index
+                .admit(&page("http://a.test/"), &first)
+                .await
+                .unwrap(),
+            Verdict::Unique
+        );
+        assert_eq!(
+            subject
+                .index
+                .admit(&page("http://a.test/"), &first)
+                .await
+                .unwrap(),
+            Verdict::Own
+        );
+        let changed = portrait(2, &prose("coffee"));
+        assert_eq!(
+            subject
+                .index
+                .admit(&page("http://a.test/"), &changed)
+                .await
+                .unwrap(),
+            Verdict::Own,
+            "{}",
+            subject.name
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_duplicate_points_at_the_original_and_a_forgotten_original_at_nothing() {
+    for subject in subjects(FrontierRules::default()) {
+        let text = prose("tea");
+        subject
+            .index
+            .admit(&page("http://a.test/"), &portrait(1, &text))
+            .await
+            .unwrap();
+        for name in ["http://b.test/", "http://c.test/"] {
+            let verdict = subject
+                .index
+                .admit(&page(name), &portrait(2, &text))
+                .await
+                .unwrap();
+            let Verdict::Duplicate(original) = verdict else {
+                panic!("{}: {name} is {verdict:?}", subject.name)
+            };
+            assert_eq!(original.page, page("http://a.test/"), "{}", subject.name);
+        }
+        subject.index.forget(url("http://a.test/").key()).await.unwrap();
+        let verdict = subject
+            .index
+            .admit(&page("http://b.test/"), &portrait(2, &text))
+            .await
+            .unwrap();
+        assert_eq!(verdict, Verdict::Unique, "{}", subject.name);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_like_pages_admitted_at_once_exactly_one_is_unique() {
+    for subject in subjects(FrontierRules::default()) {
+        let mut tasks = tokio::task::JoinSet::new();
+        for worker in 0..16_u32 {
+            for topic in 0..20_u32 {
+                let index = Arc::clone(&subject.index);
+                let name = format!("http://h{worker}.test/{topic}");
+                let look = portrait(
+                    u128::from(worker * 100 + topic),
+                    &prose(&format!("topic{topic}x")),
+                );
+                tasks.spawn(async move { index.admit(&page(&name), &look).await.unwrap() });
+            }
+        }
+        let verdicts = tasks.join_all().await;
+        let unique = verdicts
+            .iter()
+            .filter(|verdict| **verdict == Verdict::Unique)
+            .count();
+        assert_eq!(unique, 20, "{}", subject.name);
+    }
+}
+
+/// What a random user of a frontier does.
+#[derive(Clone, Debug)]
+enum Step {
+    Discover(Vec<(u8, u8, u32)>),
+    Lease(usize),
+    Settle {
+        which: usize,
+        how: u8,
+        ready: u64,
+        finds: Vec<(u8, u8, u32)>,
+    },
+    Wait(u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let finds = || proptest::collection::vec((0..4_u8, 0..12_u8, 0..3_u32), 0..5);
+    let step = prop_oneof![
+        finds().prop_map(Step::Discover),
+        (1..4_usize).prop_map(Step::Lease),
+        (0..8_usize, 0..4_u8, 0..50_u64, finds()).prop_map(|(which, how, ready, finds)| Step::Settle {
+            which,
+            how,
+            ready,
+            finds
+        }),
+        (0..40_u64).prop_map(Step::Wait),
+    ];
+    proptest::collection::vec(step, 1..60)
+}
+
+fn to_finds(finds: &[(u8, u8, u32)]) -> Vec<Find> {
+    finds
+        .iter()
+        .map(|(host, page, depth)| find(&format!("http://h{host}.test/{page}"), *depth))
+        .collect()
+}
+
+/// Plays the steps and tells everything that could be seen.
+async fn play(frontier: &dyn Frontier, steps: &[Step]) -> Vec<String> {
+    let (mut seen, mut out, mut now, mut ticket) = (Vec::new(), Vec::<Lease>::new(), 0, 0);
+    for step in steps {
+        match step {
+            Step::Discover(finds) => {
+                seen.push(format!(
+                    "discovered {}",
+                    frontier.discover(to_finds(finds)).await.unwrap()
+                ));
+            }
+            Step::Lease(want) => match frontier.lease(at(now), *want).await.unwrap() {
+                Supply::Leases(leases) => {
+                    seen.push(format!(
+                        "leased {:?}",
+                        leases
+                            .iter()
+                            .map(|l| (l.url.as_str(), l.attempts))
+                            .collect::<Vec<_>>()
+                    ));
+                    out.extend(leases);
+                }
+                other => seen.push(format!("{other:?}")),
+            },
+            Step::Settle {
+                which,
+                how,
+                ready,
+                finds,
+            } if !out.is_empty() => {
+                let lease = out.remove(which % out.len());
+                let settlement = match how {
+                    0 => Settlement::Again {
+                        at: at(now + ready * 3),
+                    },
+                    1 => Settlement::Returned,
+                    2 => done_with(&lease, None, to_finds(finds)),
+                    _ => {
+                        ticket += 1;
+                        done_with(&lease, Some(ticket - 1), to_finds(finds))
+                    }
+                };
+                frontier.settle(lease, settlement, at(now + ready)).await.unwrap();
+            }
+            Step::Settle { .. } => {}
+            Step::Wait(millis) => now += millis,
+        }
+        seen.push(format!("{:?}", frontier.standing()));
+    }
+    seen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn both_frontiers_cannot_be_told_apart(steps in steps(), per_host in 1..3_usize, limit in proptest::option::of(1..4_u64)) {
+        let rules = FrontierRules { per_host, max_pages_per_host: limit };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let told: Vec<_> = subjects(rules).iter().map(|subject| runtime.block_on(play(&*subject.frontier, &steps))).collect();
+        for (in_memory, embedded) in told[0].iter().zip(&told[1]) {
+            prop_assert_eq!(in_memory, embedded);
+        }
+    }
+
+    #[test]
+    fn every_discovered_page_is_handed_out_until_it_is_done(steps in steps()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for subject in subjects(FrontierRules::default()) {
+            let mut wanted = HashSet::new();
+            for step in &steps {
+                if let Step::Discover(finds) = step {
+                    wanted.extend(to_finds(finds).into_iter().map(|find| find.url));
+                }
+            }
+            let visited = runtime.block_on(visit_all(&*subject.frontier, &steps));
+            prop_assert_eq!(visited.len(), wanted.len());
+            prop_assert_eq!(visited.into_iter().collect::<HashSet<_>>(), wanted);
+        }
+    }
+}
+
+async fn visit_all(frontier: &dyn Frontier, steps: &[Step]) -> Vec<PageUrl> {
+    for step in steps {
+        if let Step::Discover(finds) = step {
+            frontier.discover(to_finds(finds)).await.unwrap();
+        }
+    }
+    let (mut now, mut visited) = (at(0), Vec::new());
+    loop {
+        match frontier.lease(now, 2).await.unwrap() {
+            Supply::Exhausted => return visited,
+            Supply::NothingBefore(time) => now = time,
+            Supply::Leases(leases) => {
+                for lease in leases {
+                    let ready = now + Duration::from_millis(7);
+                    // Each page fails once before it is had.
+                    let settlement = if lease.attempts == 0 {
+                        Settlement::Again { at: ready }
+                    } else {
+                        done(&lease)
+                    };
+                    if lease.attempts > 0 {
+                        visited.push(lease.url.clone());
+                    }
+                    frontier.settle(lease, settlement, ready).await.unwrap();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! A segment of the journal: how records stand in a file, and how they are read back.
+//!
+//! A file `NNNNNNNNNNNNNNNNNNNN.log` is a header and frames:
+//!
+//! ```text
+//! header  "CRWLJRNL" · format u16 · fingerprint algorithm u16 · 0 u32 · hash key u64 · base u64 · crc32 u32     (little-endian)
+//! frame   length u32 · crc32 of the payload u32 · crc32 of these eight bytes u32 · payload (postcard)
+//! ```
+//!
+//! The head of a frame has a checksum of its own because a damaged length would look like a frame that the end of the
+//! file cuts short, and everything after it would be taken for a torn write.
+//!
+//! Invariant: a frame that is cut short by the end of the last segment is a torn write, and reading ends before it; a bad frame
+//! anywhere else is damage, and is reported, never skipped.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use neardup::HashKey;
+
+use super::record::Record;
+use crate::StoreFault;
+
+/// The version of everything in this module, and of [`Record`].
+pub(super) const FORMAT: u16 = 1;
+/// No record is longer; a longer length field is damage.
+const MAX_RECORD_BYTES: u32 = 128 << 20;
+const MAGIC: &[u8; 8] = b"CRWLJRNL";
+pub(super) const HEADER_BYTES: usize = 36;
+const FRAME_HEAD_BYTES: usize = 12;
+
+/// A place in the journal: bytes from its beginning.
+pub(super) type Position = u64;
+
+/// A record as a frame.
+pub(super) fn encode(record: &Record) -> Vec<u8> {
+    let head = vec![0; FRAME_HEAD_BYTES];
+    let mut frame = postcard::to_extend(record, head).expect("encoding to memory cannot fail");
+    let payload = &frame[FRAME_HEAD_BYTES..];
+    let length = u32::try_from(payload.len()).expect("a record is far below 4 GiB: its parts are capped");
+    let checksum = crc32fast::hash(payload);
+    frame[..4].copy_from_slice(&length.to_le_bytes());
+    frame[4..8].copy_from_slice(&checksum.to_le_bytes());
+    let head_checksum = crc32fast::hash(&frame[..8]);
+    frame[8..12].copy_from_slice(&head_checksum.to_le_bytes());
+    frame
+}
+
+/// The first bytes of a segment.
+pub(super) fn header(key: HashKey, base: Position) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..8].copy_from_slice(MAGIC);
+    header[8..10].copy_from_slice(&FORMAT.to_le_bytes());
+    header[10..12].copy_from_slice(&neardup::ALGORITHM.to_le_bytes());
+    header[16..24].copy_from_slice(&key.as_u64().to_le_bytes());
+    header[24..32].copy_from_slice(&base.to_le_bytes());
+    let checksum = crc32fast::hash(&header[..32]);
+    header[32..].copy_from_slice(&checksum.to_le_bytes());
+    header
+}
+
+fn read_header(path: &Path, header: &[u8; HEADER_BYTES], base: Position) -> Result<HashKey, StoreFault> {
+    let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
+    let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| header[at + i]));
+    let damaged = |what: &str| StoreFault::Damaged {
+        path: path.to_owned(),
+        offset: 0,
+        what: what.to_owned(),
+    };
+    if &header[..8] != MAGIC {
+        return Err(damaged("it does not begin as a journal does"));
+    }
+    if half(8) != FORMAT {
+        return Err(StoreFault::Format {
+            path: path.to_owned(),
+            found: half(8),
+            known: FORMAT,
+        });
+    }
+    if crc32fast::hash(&header[..32]).to_le_bytes() != header[32..] {
+        return Err(damaged("the header's checksum is wrong"));
+    }
+    if half(10) != neardup::ALGORITHM {
+        return Err(StoreFault::Setting {
+            setting: "fingerprint version",
+            begun: half(10).to_string(),
+            asked: neardup::ALGORITHM.to_string(),
+        });
+    }
+    if long(24) != base {
+        return Err(damaged("the header names another position than the file"));
+    }
+    Ok(HashKey::new(long(16)))
+}
+
+/// The segments in order: base position and path. Their bases must join up.
+pub(super) fn segments(directory: &Path) -> Result<Vec<(Position, PathBuf)>, StoreFault> {
+    let mut found = Vec::new();
+    let listing = std::fs::read_dir(directory).map_err(StoreFault::file("list", directory))?;
+    for item in listing {
+        let path = item.map_err(StoreFault::file("list", directory))?.path();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        let base = name
+            .strip_suffix(".log")
+            .filter(|digits| digits.len() == 20)
+            .and_then(|digits| digits.parse().ok());
+        if let Some(base) = base {
+            found.push((base, path));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// How much of the last segment is whole, and its key; no key where not even the header is.
+pub(super) fn sound_length(path: &Path, base: Position) -> Result<(u64, Option<HashKey>), StoreFault> {
+    let mut segment = Segment::open(path, base)?;
+    let Some(key) = segment.key else {
+        return Ok((0, None));
+    };
+    while segment.next(Tear::Allowed)?.is_some() {}
+    Ok((segment.offset, Some(key)))
+}
+
+/// Whether a frame that the end of the file cuts short is to be expected here.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tear {
+    Allowed,
+    Damage,
+}
+
+/// One segment, read from the front.
+struct Segment {
+    path: PathBuf,
+    reader: BufReader<File>,
+    length: u64,
+    offset: u64,
+    key: Option<HashKey>,
+}
+
+impl Segment {
+    fn open(path: &Path, base: Position) -> Result<Self, StoreFault> {
+        let file = File::open(path).map_err(StoreFault::file("open", path))?;
+        let length = file.metadata().map_err(StoreFault::file("examine", path))?.len();
+        let mut reader = BufReader::with_capacity(256 << 10, file);
+        let key = if length < HEADER_BYTES as u64 {
+            None
+        } else {
+            let mut header = [0; HEADER_BYTES];
+            reader
+                .read_exact(&mut header)
+                .map_err(StoreFault::file("read", path))?;
+            Some(read_header(path, &header, base)?)
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            reader,
+            length,
+            offset: HEADER_BYTES as u64,
+            key,
+        })
+    }
+
+    fn seek(&mut self, offset: u64) -> Result<(), StoreFault> {
+        self.reader
+            .seek(SeekFrom::Start(offset))
+            .map_err(StoreFault::file("read", &self.path))?;
+        self.offset = offset;
+        Ok(())
+    }
+
+    /// The next record; `None` at the end, or before a torn frame where that is allowed.
+    fn next(&mut self, tear: Tear) -> Result<Option<Record>, StoreFault> {
+        let left = self.length.saturating_sub(self.offset);
+        if left == 0 {
+            return Ok(None);
+        }
+        let damaged = |segment: &Self, what: &str| StoreFault::Damaged {
+            path: segment.path.clone(),
+            offset: segment.offset,
+            what: what.to_owned(),
+        };
+        let torn = |segment: &Self, what: &str| match tear {
+            Tear::Allowed => Ok(None),
+            Tear::Damage => Err(damaged(segment, what)),
+        };
+        if left < FRAME_HEAD_BYTES as u64 {
+            return torn(self, "a frame ends early");
+        }
+        let mut head = [0; FRAME_HEAD_BYTES];
+        self.reader
+            .read_exact(&mut head)
+            .map_err(StoreFault::file("read", &self.path))?;
+        let field = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (length, checksum, head_checksum) = (field(0), field(4), field(8));
+        if crc32fast::hash(&head[..8]) != head_checksum {
+            // A file system may lengthen a file before its content arrives: zeros up to the end are a torn write too.
+            let blank = head == [0; FRAME_HEAD_BYTES] && self.rest_is_blank()?;
+            return if blank {
+                torn(self, "the file ends in zeros")
+            } else {
+                Err(damaged(self, "a frame's head is wrong"))
+            };
+        }
+        let whole = FRAME_HEAD_BYTES as u64 + u64::from(length);
+        if whole > left {
+            return torn(self, "a frame ends early");
+        }
+        if length > MAX_RECORD_BYTES {
+            return Err(damaged(self, "a frame is longer than any record"));
+        }
+        let mut payload = vec![0; length as usize];
+        self.reader
+            .read_exact(&mut payload)
+            .map_err(StoreFault::file("read", &self.path))?;
+        if crc32fast::hash(&payload) != checksum {
+            // The last frame's content may not have arrived, although its length has.
+            return if whole == left {
+                torn(self, "the last frame's checksum is wrong")
+            } else {
+                Err(damaged(self, "a frame's checksum is wrong"))
+            };
+        }
+        let record = postcard::from_bytes(&payload)
+            .map_err(|error| damaged(self, &format!("a record cannot be read ({error})")))?;
+        self.offset += whole;
+        Ok(Some(record))
+    }
+
+    fn rest_is_blank(&mut self) -> Result<bool, StoreFault> {
+        let mut chunk = [0; 4096];
+        loop {
+            let read = self
+                .reader
+                .read(&mut chunk)
+                .map_err(StoreFault::file("read", &self.path))?;
+            if read == 0 {
+                return Ok(true);
+            }
+            if chunk[..read].iter().any(|byte| *byte != 0) {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// The records of a journal from some position on, with the position after each.
+pub struct Replay {
+    segments: std::vec::IntoIter<(Position, PathBuf)>,
+    current: Option<(Position, Segment)>,
+}
+
+impl Replay {
+    /// Reads the journal in `directory`; needs no lock, so it works beside a crawl that runs.
+    pub fn open(directory: &Path, from: Position) -> Result<Self, StoreFault> {
+        let mut all = segments(directory)?;
+        let first = all.iter().rposition(|(base, _)| *base <= from).unwrap_or(0);
+        let mut replay = Self {
+            segments: all.split_off(first).into_iter(),
+            current: None,
+        };
+        replay.advance()?;
+        if let Some((base, segment)) = &mut replay.current
+            && from > *base + HEADER_BYTES as u64
+        {
+            segment.seek(from - *base)?;
+        }
+        Ok(replay)
+    }
+
+    fn advance(&mut self) -> Result<(), StoreFault> {
+        self.current = match self.segments.next() {
+            Some((base, path)) => Some((base, Segment::open(&path, base)?)),
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// The next record and the position after it; `None` at the journal's end.
+    pub fn next_record(&mut self) -> Result<Option<(Position, Record)>, StoreFault> {
+        loop {
+            let last = self.segments.len() == 0;
+            let Some((base, segment)) = &mut self.current else {
+                return Ok(None);
+            };
+            let tear = if last { Tear::Allowed } else { Tear::Damage };
+            if let Some(record) = segment.next(tear)? {
+                return Ok(Some((*base + segment.offset, record)));
+            }
+            if last {
+                return Ok(None);
+            }
+            let end = *base + segment.offset;
+            let path = segment.path.clone();
+            self.advance()?;
+            if self.current.as_ref().is_some_and(|(next, _)| *next != end) {
+                let what = "the next segment does not follow on this one: one is missing".to_owned();
+                return Err(StoreFault::Damaged {
+                    path,
+                    offset: end,
+                    what,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! What survives the end of a process, however it ends.
+
+use std::sync::Arc;
+
+use neardup::{Features, HashKey, PageText, Painter};
+use proptest::prelude::*;
+
+use super::*;
+use crate::contract::{at, done, done_with, find, leases, options, row, url};
+use crate::{Fate, FrontierRules, Page};
+
+fn open(directory: &Path) -> EmbeddedStore {
+    EmbeddedStore::open(directory, &options(FrontierRules::default())).unwrap()
+}
+
+/// What a killed process leaves: the store is dropped without a checkpoint, and sled's threads with it.
+fn killed(store: EmbeddedStore) {
+    drop(store);
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for item in std::fs::read_dir(from).unwrap() {
+        let item = item.unwrap();
+        let target = to.join(item.file_name());
+        if item.file_type().unwrap().is_dir() {
+            copy(&item.path(), &target);
+        } else {
+            std::fs::copy(item.path(), target).unwrap();
+        }
+    }
+}
+
+fn agree(directory: &Path) {
+    let audit = audit(directory).unwrap();
+    assert!(audit.complaints.is_empty(), "{:?}", audit.complaints);
+}
+
+#[tokio::test]
+async fn a_page_that_was_leased_and_not_settled_is_leased_again_by_the_next_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store
+        .discover(vec![find("http://a.test/1", 0), find("http://b.test/1", 0)])
+        .await
+        .unwrap();
+    let mut out = leases(&store, 0, 9).await;
+    let settled = out.remove(0);
+    let settlement = done_with(&settled, None, vec![find("http://a.test/2", 1)]);
+    store.settle(settled, settlement, at(0)).await.unwrap();
+    killed(store);
+
+    let store = open(directory.path());
+    assert_eq!(store.standing().totals.unique, 1);
+    let mut again: Vec<_> = leases(&store, 0, 9)
+        .await
+        .iter()
+        .map(|lease| lease.url.to_string())
+        .collect();
+    again.sort();
+    assert_eq!(again, ["http://a.test/2", "http://b.test/1"]);
+    assert_eq!(
+        store.discover(vec![find("http://a.test/1", 0)]).await.unwrap(),
+        0,
+        "it was seen"
+    );
+}
+
+#[tokio::test]
+async fn attempts_share_of_a_host_and_widened_scope_survive() {
+    let directory = tempfile::tempdir().unwrap();
+    let rules = FrontierRules {
+        per_host: 1,
+        max_pages_per_host: Some(1),
+    };
+    let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+    store
+        .discover(vec![
+            find("http://a.test/1", 0),
+            find("http://b.test/1", 0),
+            find("http://b.test/2", 0),
+        ])
+        .await
+        .unwrap();
+    for lease in leases(&store, 0, 9).await {
+        let settlement = match lease.url.host().as_str() {
+            "a.test" => Settlement::Again { at: at(500) },
+            _ => done(&lease),
+        };
+        store.settle(lease, settlement, at(0)).await.unwrap();
+    }
+    store.adopt_seed(&url("http://www.a.test/")).await.unwrap();
+    killed(store);
+
+    let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+    assert_eq!(store.adopted_seeds(), [url("http://www.a.test/")]);
+    assert_eq!(
+        store.lease(at(499), 9).await.unwrap(),
+        Supply::NothingBefore(at(500)),
+        "b.test had its share"
+    );
+    assert_eq!(leases(&store, 500, 9).await[0].attempts, 1);
+}
+
+#[tokio::test]
+async fn the_archive_ends_where_the_last_recorded_page_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let rules = FrontierRules {
+        per_host: 9,
+        max_pages_per_host: None,
+    };
+    let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+    store
+        .discover(
+            (0..3)
+                .map(|page| find(&format!("http://a.test/{page}"), 0))
+                .collect(),
+        )
+        .await
+        .unwrap();
+    let mut out = leases(&store, 0, 9).await;
+    let (third, _second_is_never_settled, first) = (out.remove(2), out.remove(1), out.remove(0));
+    for (lease, ticket) in [(third, 2), (first, 0)] {
+        let settlement = done_with(&lease, Some(ticket), vec![]);
+        store.settle(lease, settlement, at(0)).await.unwrap();
+    }
+    killed(store);
+
+    let store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
+    assert_eq!(
+        store.archive_end().unwrap().end,
+        100,
+        "the third page's bytes come after the second's, which is not recorded"
+    );
+    assert_eq!(leases(&store, 0, 9).await.len(), 2, "both are visited again");
+}
+
+#[tokio::test]
+async fn what_was_admitted_is_known_to_the_next_process_and_what_was_forgotten_is_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let look = |topic: &str| {
+        let text: String = (0..100).map(|word| format!("{topic}{word} ")).collect();
+        Painter::new(Features::default(), HashKey::ZERO).portrait(
+            topic.len() as u128,
+            Some(PageText {
+                text: &text,
+                own: None,
+            }),
+        )
+    };
+    let page = |name: &str| Page {
+        url: url(name),
+        final_url: url(name),
+        at: at(3),
+    };
+    let store = open(directory.path());
+    store
+        .admit(&page("http://a.test/tea"), &look("tea"))
+        .await
+        .unwrap();
+    store
+        .admit(&page("http://a.test/coffee"), &look("coffee"))
+        .await
+        .unwrap();
+    store.forget(url("http://a.test/coffee").key()).await.unwrap();
+    killed(store);
+
+    let store = open(directory.path());
+    assert_eq!(
+        store
+            .admit(&page("http://a.test/tea"), &look("tea"))
+            .await
+            .unwrap(),
+        Verdict::Own
+    );
+    assert!(matches!(
+        store
+            .admit(&page("http://b.test/tea"), &look("tea"))
+            .await
+            .unwrap(),
+        Verdict::Duplicate(_)
+    ));
+    assert_eq!(
+        store
+            .admit(&page("http://b.test/coffee"), &look("coffee"))
+            .await
+            .unwrap(),
+        Verdict::Unique
+    );
+}
+
+#[tokio::test]
+async fn tables_that_cannot_be_opened_are_made_again_from_the_journal() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store
+        .discover(
+            (0..50)
+                .map(|page| find(&format!("http://h{page}.test/"), 0))
+                .collect(),
+        )
+        .await
+        .unwrap();
+    for lease in leases(&store, 0, 20).await {
+        let settlement = done(&lease);
+        store.settle(lease, settlement, at(0)).await.unwrap();
+    }
+    store.checkpoint().await.unwrap();
+    let before = store.standing();
+    killed(store);
+    for name in ["conf", "db"] {
+        std::fs::write(directory.path().join("sled").join(name), b"not what it was").unwrap();
+    }
+
+    let store = open(directory.path());
+    assert_eq!(store.standing(), before);
+    assert!(
+        directory.path().join("sled.unusable").exists(),
+        "the old ones are kept"
+    );
+    killed(store);
+    agree(directory.path());
+}
+
+#[test]
+fn a_second_process_is_told_who_has_the_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let _held = open(directory.path());
+    let refused = EmbeddedStore::open(directory.path(), &options(FrontierRules::default()))
+        .err()
+        .unwrap();
+    let holder = format!("(process {})", std::process::id());
+    assert!(refused.to_string().ends_with(&holder), "{refused}");
+}
+
+#[test]
+fn other_features_than_the_crawl_was_begun_with_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    killed(open(directory.path()));
+    let other = StoreOptions {
+        features: "char:5".to_owned(),
+        ..options(FrontierRules::default())
+    };
+    let refused = EmbeddedStore::open(directory.path(), &other).err().unwrap();
+    assert!(
+        matches!(
+            refused,
+            StoreFault::Setting {
+                setting: "--features",
+                ..
+            }
+        ),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_history_is_told_while_the_store_is_open() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        store.discover(vec![find("http://a.test/", 0)]).await.unwrap();
+        let lease = leases(&store, 0, 1).await.remove(0);
+        let settlement = done(&lease);
+        store.settle(lease, settlement, at(0)).await.unwrap();
+    });
+    let rows: Vec<_> = rows(directory.path()).unwrap().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].fate, Fate::Unique);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// The directory is copied at a moment of the test's choosing, as a crash would leave it, and opened: tables and
+    /// journal agree, and every page is settled, or waits.
+    #[test]
+    fn a_crash_at_any_moment_leaves_a_store_that_agrees_with_its_journal(
+        pages in 5..40_usize, checkpoint_every in 1..15_usize, crash_at in 0..40_usize, postpone in 2..6_usize,
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let crashed = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let store = Arc::new(open(directory.path()));
+        let settled = runtime.block_on(async {
+            store.discover((0..pages).map(|page| find(&format!("http://h{page}.test/"), 0)).collect()).await.unwrap();
+            let mut settled = 0;
+            for (step, lease) in leases(&*store, 0, pages).await.into_iter().enumerate() {
+                if step == crash_at {
+                    break;
+                }
+                let settlement = if step % postpone == 0 {
+                    Settlement::Again { at: at(step as u64) }
+                } else {
+                    settled += 1;
+                    Settlement::Done {
+                        row: Box::new(row(&lease, Fate::Unique)),
+                        archived: None,
+                        finds: vec![find(&format!("http://h{step}.test/more"), 1)],
+                        reached: vec![url(&format!("http://h{step}.test/reached"))],
+                    }
+                };
+                store.settle(lease, settlement, at(0)).await.unwrap();
+                if step % checkpoint_every == 0 {
+                    store.checkpoint().await.unwrap();
+                }
+            }
+            settled
+        });
+        copy(directory.path(), crashed.path());
+        let opened = EmbeddedStore::open(crashed.path(), &options(FrontierRules::default())).unwrap();
+        prop_assert_eq!(opened.standing().totals.unique, settled as u64);
+        prop_assert_eq!(opened.standing().queued, pages as u64, "each settled page brought one more");
+        drop(opened);
+        agree(crashed.path());
+    }
+}

@@ -1,0 +1,79 @@
+//! What can be wrong with our own memory. All of it stops the crawl: a page is a value, a store is not.
+
+use std::io;
+use std::path::PathBuf;
+
+/// The store is broken, full, in use, or not one of ours.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreFault {
+    /// A file could not be read or written.
+    #[error("cannot {action} {}", path.display())]
+    File {
+        /// What was tried, as a verb: "create", "write".
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// Another process has the directory open.
+    #[error("{} is in use by another crawler{}", path.display(), holder.as_ref().map(|pid| format!(" (process {pid})")).unwrap_or_default())]
+    InUse {
+        /// The lock file.
+        path: PathBuf,
+        /// The process that holds it, as it wrote there.
+        holder: Option<u32>,
+    },
+    /// The journal is damaged before its end, so what follows cannot be trusted.
+    #[error("{} is damaged at byte {offset}: {what}; keep a copy of it and start a fresh crawl", path.display())]
+    Damaged {
+        /// The segment.
+        path: PathBuf,
+        /// Where in it.
+        offset: u64,
+        /// What is wrong there.
+        what: String,
+    },
+    /// The journal was written by another version of the program.
+    #[error("{} was written in format {found}, this program reads format {known}", path.display())]
+    Format {
+        /// The segment.
+        path: PathBuf,
+        /// The version found.
+        found: u16,
+        /// The version that this program writes.
+        known: u16,
+    },
+    /// The crawl was begun with other settings, which what is stored depends on.
+    #[error(
+        "this crawl was begun with {setting} {begun}, not {asked}: go on with {begun}, or choose another --out"
+    )]
+    Setting {
+        /// The option's name.
+        setting: &'static str,
+        /// The crawl's own value.
+        begun: String,
+        /// The value asked for now.
+        asked: String,
+    },
+    /// The tables failed, and could not be made again from the journal.
+    #[error("the tables in {} failed: {what}", path.display())]
+    Tables {
+        /// The directory of the tables.
+        path: PathBuf,
+        /// What the engine said.
+        what: String,
+    },
+    /// An earlier write failed: what is on the disk is not known, so nothing more is written.
+    #[error("the journal stopped after an earlier failure: {0}")]
+    Poisoned(String),
+}
+
+impl StoreFault {
+    /// For `map_err`: names the action and the file.
+    pub(crate) fn file(action: &'static str, path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { action, path, source }
+    }
+}

@@ -1,0 +1,23 @@
+//! What the crawl remembers: which pages are to be visited, which were, and what each one looked like.
+//!
+//! Two of the project's four seams live here. [`Frontier`] hands out pages and takes back what became of
+//! them; [`NearDupIndex`] decides, in one verb, whether a page says what an earlier one said. Each has two
+//! implementations, and the tests in `contract.rs` hold both to every sentence of the traits' documentation:
+//!
+//! - [`memory`]: naive, for tests and as the oracle of the other;
+//! - [`embedded`]: one directory, a journal that is the truth and sled tables that are derived from it.
+
+#[cfg(test)]
+mod contract;
+pub mod embedded;
+mod fault;
+mod frontier;
+pub mod memory;
+mod near_dup;
+mod row;
+mod schedule;
+
+pub use fault::StoreFault;
+pub use frontier::{ArchiveSpan, Find, Frontier, FrontierRules, Lease, Settlement, Standing, Supply};
+pub use near_dup::{NearDupIndex, Original, Page, Verdict};
+pub use row::{Fate, Row, Totals};

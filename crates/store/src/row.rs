@@ -1,0 +1,118 @@
+//! What became of a page, in one row: the journal keeps it, `export` prints it, the summary counts it.
+
+use neardup::Fingerprint;
+use serde::{Deserialize, Serialize};
+use web::{PageUrl, Timestamp};
+
+/// The end of a page's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Fate {
+    /// It says something new, and was kept.
+    Unique,
+    /// The same bytes or the same text as an earlier page.
+    ExactDuplicate,
+    /// Nearly the same text as an earlier page.
+    NearDuplicate,
+    /// It could not be had: no answer, or an answer that is an error.
+    Failed,
+    /// A rule forbade it: robots.txt, the scope, a limit.
+    Excluded,
+}
+
+impl Fate {
+    /// The word used in exports, the archive and the log.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unique => "unique",
+            Self::ExactDuplicate => "exact-duplicate",
+            Self::NearDuplicate => "near-duplicate",
+            Self::Failed => "failed",
+            Self::Excluded => "excluded",
+        }
+    }
+
+    /// Whether there was a page to judge.
+    #[must_use]
+    pub const fn is_page(self) -> bool {
+        matches!(self, Self::Unique | Self::ExactDuplicate | Self::NearDuplicate)
+    }
+}
+
+/// One visited URL. The order of the fields is on disk (postcard): new ones go to the end, with a new
+/// format version of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// As it was queued.
+    pub url: PageUrl,
+    /// Where its redirects led, if elsewhere.
+    pub final_url: Option<PageUrl>,
+    /// The last answer's status code.
+    pub status: Option<u16>,
+    /// When the last request was sent, or when it was decided not to send one.
+    pub fetched_at: Timestamp,
+    /// Links away from a seed.
+    pub depth: u32,
+    /// The page that it was found on.
+    pub via: Option<PageUrl>,
+    /// The media type, without parameters.
+    pub content_type: Option<String>,
+    /// Payload bytes as received.
+    pub bytes: u64,
+    /// The character set it was read in.
+    pub charset: Option<String>,
+    /// ISO 639-1.
+    pub language: Option<String>,
+    /// The document's title.
+    pub title: Option<String>,
+    /// What became of it.
+    pub fate: Fate,
+    /// The page that it duplicates.
+    pub duplicate_of: Option<PageUrl>,
+    /// Bits between the two fingerprints.
+    pub distance: Option<u32>,
+    /// How alike the two texts are, 0 to 1.
+    pub resemblance: Option<f64>,
+    /// The text's fingerprint.
+    pub fingerprint: Option<Fingerprint>,
+    /// Which rule or failure decided.
+    pub reason: Option<String>,
+    /// The archive file that has the page, or the note on why it was left out.
+    pub warc_file: Option<String>,
+    /// Where in that file.
+    pub warc_offset: Option<u64>,
+}
+
+/// Sums over all rows of a crawl, over all its sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Pages that were fetched and judged.
+    pub pages: u64,
+    /// New ones among them.
+    pub unique: u64,
+    /// Repeated to the letter.
+    pub exact_duplicates: u64,
+    /// Repeated in substance.
+    pub near_duplicates: u64,
+    /// URLs that could not be had.
+    pub failed: u64,
+    /// URLs that a rule forbade.
+    pub excluded: u64,
+    /// Payload bytes received.
+    pub bytes: u64,
+}
+
+impl Totals {
+    /// Adds a row.
+    pub fn count(&mut self, row: &Row) {
+        self.bytes += row.bytes;
+        self.pages += u64::from(row.fate.is_page());
+        *match row.fate {
+            Fate::Unique => &mut self.unique,
+            Fate::ExactDuplicate => &mut self.exact_duplicates,
+            Fate::NearDuplicate => &mut self.near_duplicates,
+            Fate::Failed => &mut self.failed,
+            Fate::Excluded => &mut self.excluded,
+        } += 1;
+    }
+}
