@@ -1,0 +1,87 @@
+//! What can go wrong with a sink: never a page's fault, always ours or the machine's.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::warc::ReadFault;
+
+/// Why a sink cannot do its work; a variant for each different reaction.
+#[derive(Debug, thiserror::Error)]
+pub enum SinkFault {
+    /// There is no room: the disk is full, or a quota or file-size limit is reached. Make room, then resume.
+    #[error("no room to write {}", path.display())]
+    Full {
+        /// The file that should have grown.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refused something else.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// What was being done, as a verb: "create", "write".
+        doing: &'static str,
+        /// The file or directory that it was done to.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file in which the archive should continue is gone.
+    #[error("the archive should continue in {}, which is missing", path.display())]
+    Missing {
+        /// The file that should be there.
+        path: PathBuf,
+    },
+    /// The file in which the archive should continue has lost bytes that were settled.
+    #[error("{} has {length} bytes of the {end} that are settled", path.display())]
+    TooShort {
+        /// The file.
+        path: PathBuf,
+        /// How long it must be at least, in bytes.
+        end: u64,
+        /// How long it is, in bytes.
+        length: u64,
+    },
+    /// The name in which the archive should continue is not one that an archive gives its files.
+    #[error("the archive should continue in {name:?}, which is not the name of an archive file")]
+    Foreign {
+        /// The name.
+        name: String,
+    },
+    /// The file in which the archive should continue does not begin with a readable `warcinfo` record.
+    #[error("the archive cannot continue in {}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: ReadFault,
+    },
+    /// An earlier fault left the end of the archive in doubt; nothing is written until it is opened anew.
+    #[error("nothing more is written to {} after an earlier fault", path.display())]
+    Poisoned {
+        /// The file that was being written.
+        path: PathBuf,
+    },
+    /// The sink has been closed.
+    #[error("{} has been closed", path.display())]
+    Closed {
+        /// The file that was written last.
+        path: PathBuf,
+    },
+    /// The runtime is ending and did not let the work begin.
+    #[error("the archive was stopped before it could write")]
+    Stopped,
+}
+
+impl SinkFault {
+    /// Sorts what the system said: no room, or anything else.
+    pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::Full { path, source }
+            }
+            _ => Self::Io { doing, path, source },
+        }
+    }
+}

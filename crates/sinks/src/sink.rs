@@ -1,0 +1,91 @@
+//! What a crawl asks of the place where its pages go.
+
+use async_trait::async_trait;
+use web::{Exchange, PageUrl, Timestamp};
+
+use crate::{PayloadDigest, SinkFault};
+
+/// Keeps visits.
+///
+/// **Concurrency.** Every method may be called by many tasks at once. The records of one visit stand together,
+/// never between those of another. Tickets are dealt 0, 1, 2, … without gaps among the calls that succeed, in
+/// the order in which the visits stand in the archive: whoever settles visits by ticket knows that everything up
+/// to the last settled end is there and is whole.
+///
+/// **Repetition.** A sink does not compare visits: what is written twice is kept twice, under two tickets. What
+/// was written and never settled is cut when the archive is opened again.
+///
+/// **Faults.** A failed `write` or `sync` is final: it is not retried, and every later call fails too. A visit
+/// whose `write` failed has no ticket and is not in the archive.
+///
+/// **Cancellation.** A call must be awaited to its end. Dropping it does not take the visit back, and its ticket
+/// is then missing from the row.
+#[async_trait]
+pub trait Sink: Send + Sync {
+    /// Keeps a visit and says where. It is on the disk only after a later [`Sink::sync`].
+    async fn write(&self, visit: Visit) -> Result<Archived, SinkFault>;
+
+    /// When this returns, every visit whose `write` returned before is on the disk.
+    async fn sync(&self) -> Result<(), SinkFault>;
+
+    /// Ends cleanly: everything is on the disk, and nothing can be written afterwards. Closing twice is no fault.
+    async fn close(&self) -> Result<(), SinkFault>;
+}
+
+/// What one visit to a page came to.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    /// The page, as it was leased.
+    pub url: PageUrl,
+    /// When the visit began.
+    pub at: Timestamp,
+    /// The exchanges in order (robots.txt aside): redirects first, the page last. Empty where nothing was asked or
+    /// nothing answered. The records of an exchange are dated [`Exchange::started`].
+    pub exchanges: Vec<Exchange>,
+    /// What becomes of the last exchange; those before it are always kept whole.
+    pub keeping: Keeping,
+    /// The digest of the last exchange's body, where it is known already.
+    pub payload: Option<PayloadDigest>,
+    /// The verdict, as fields of a `metadata` record; no such record where this is empty. The names must be tokens
+    /// (letters, digits, hyphens); in the values, control characters become spaces.
+    pub notes: Vec<(&'static str, String)>,
+}
+
+/// What becomes of the page itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Keeping {
+    /// Kept with its payload.
+    Whole,
+    /// Kept without its payload, which is the same, byte for byte, as that of `of`.
+    Revisit {
+        /// Where the payload is.
+        of: Original,
+    },
+    /// Not kept; only the notes say that it was seen.
+    LeftOut,
+}
+
+/// The page that has the payload of a [`Keeping::Revisit`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Original {
+    /// The address of its `response` record: [`Exchange::url`] of the exchange that was kept whole.
+    pub url: PageUrl,
+    /// The date of its `response` record: [`Exchange::started`] of that exchange.
+    pub at: Timestamp,
+}
+
+/// Where a visit was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Archived {
+    /// The visit's place in the order of the archive, counted from 0 since it was opened.
+    pub ticket: u64,
+    /// The name of the file, without its directory.
+    pub file: String,
+    /// Where the visit's first record begins, in bytes.
+    pub offset: u64,
+    /// Where its last record ends, in bytes; equal to `offset` where the visit left no record.
+    pub end: u64,
+    /// Where the record begins that stands for the page: its `response` or `revisit` record, else the `metadata`
+    /// record of a page that was left out, else `offset`.
+    pub page_offset: u64,
+}

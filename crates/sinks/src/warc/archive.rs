@@ -1,0 +1,200 @@
+//! The archive as a sink: records are made side by side, off the reactor; only their appending takes turns.
+//!
+//! A `write` waits for one of a few permits, makes and compresses its records (in a blocking thread, unless they are
+//! small), and then holds the lock on the [`Tail`] for a single write call. Records name the `warcinfo` of their file, so those that find
+//! their file full are made once more for the next one: at most a few for each gigabyte.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use tokio::sync::Semaphore;
+
+use super::identity::RecordId;
+use super::record::Press;
+use super::tail::{Appended, Tail};
+use super::visit::{self, Names};
+use super::warcinfo::ArchiveOptions;
+use crate::{Archived, Sink, SinkFault, Visit};
+
+/// How many visits are made into records at once. Each may take twice the largest body in memory.
+const PRESSES: usize = 4;
+
+/// Where the settled part of an archive ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchiveEnd {
+    /// The last file, as [`Archived::file`] names it.
+    pub file: String,
+    /// Its length in bytes: the [`Archived::end`] of the last settled visit.
+    pub end: u64,
+}
+
+/// Payload bytes of a visit whose records are made within half a millisecond: handing them to another thread and back
+/// would cost more than it spares the reactor.
+const SMALL_VISIT: usize = 32 << 10;
+
+/// A directory of WARC/1.1 files.
+pub struct WarcArchive(Arc<Inner>);
+
+struct Inner {
+    dir: PathBuf,
+    level: i32,
+    session: RecordId,
+    arrivals: AtomicU64,
+    permits: Arc<Semaphore>,
+    /// Idle presses, never more than there are permits.
+    presses: Mutex<Vec<Press>>,
+    tail: Mutex<Tail>,
+    /// Held during a sync: of two, the second must know how the first one ended. Taken before `tail`.
+    syncing: Mutex<()>,
+}
+
+impl WarcArchive {
+    /// Opens the archive in `dir`, which is created where it is missing. Blocks on the disk; call it once, at start.
+    ///
+    /// With `resume`, the archive continues from there: what lies beyond is cut from that file, and files with
+    /// a higher number are removed. Without it nothing is settled yet, and **all** archive files in `dir` are
+    /// removed. Files whose names are not exactly of the archive's form are left alone in either case.
+    ///
+    /// One archive at a time may be open in a directory; the caller sees to that.
+    pub fn open(dir: &Path, options: ArchiveOptions, resume: Option<ArchiveEnd>) -> Result<Self, SinkFault> {
+        std::fs::create_dir_all(dir).map_err(|source| SinkFault::io("create", dir, source))?;
+        let level = options.level;
+        let session = session(&options, resume.as_ref());
+        let tail = Tail::open(dir, options, session, resume)?;
+        Ok(Self(Arc::new(Inner {
+            dir: dir.to_owned(),
+            level,
+            session,
+            arrivals: AtomicU64::new(0),
+            permits: Arc::new(Semaphore::new(PRESSES)),
+            presses: Mutex::new(Vec::with_capacity(PRESSES)),
+            tail: Mutex::new(tail),
+            syncing: Mutex::new(()),
+        })))
+    }
+}
+
+#[async_trait]
+impl Sink for WarcArchive {
+    async fn write(&self, visit: Visit) -> Result<Archived, SinkFault> {
+        let permits = Arc::clone(&self.0.permits);
+        let permit = permits
+            .acquire_owned()
+            .await
+            .expect("this semaphore is never closed");
+        let bytes: usize = visit.exchanges.iter().map(|exchange| exchange.body.len()).sum();
+        if bytes <= SMALL_VISIT {
+            return self.0.write(&visit);
+        }
+        let inner = Arc::clone(&self.0);
+        off_the_reactor(move || {
+            let archived = inner.write(&visit);
+            drop(permit);
+            archived
+        })
+        .await
+    }
+
+    async fn sync(&self) -> Result<(), SinkFault> {
+        let inner = Arc::clone(&self.0);
+        off_the_reactor(move || inner.sync()).await
+    }
+
+    async fn close(&self) -> Result<(), SinkFault> {
+        let inner = Arc::clone(&self.0);
+        off_the_reactor(move || {
+            inner.tail()?.close();
+            inner.sync()
+        })
+        .await
+    }
+}
+
+impl Inner {
+    fn write(&self, visit: &Visit) -> Result<Archived, SinkFault> {
+        let mut press = self.take_press();
+        let arrival = self.arrivals.fetch_add(1, Ordering::Relaxed);
+        let mut warcinfo = self.tail()?.warcinfo();
+        loop {
+            let names = Names {
+                session: self.session,
+                visit: arrival,
+                warcinfo: &warcinfo,
+            };
+            let page_offset = visit::press(visit, names, &mut press);
+            let appended = self.tail()?.append(press.members(), &warcinfo, page_offset)?;
+            match appended {
+                Appended::At(archived) => {
+                    self.give_back(press);
+                    return Ok(archived);
+                }
+                Appended::NextFile(next) => warcinfo = next,
+            }
+        }
+    }
+
+    fn sync(&self) -> Result<(), SinkFault> {
+        let Ok(_turn) = self.syncing.lock() else {
+            return Err(self.poisoned());
+        };
+        let files = self.tail()?.unsynced()?;
+        for file in &files {
+            if let Err(fault) = file.sync() {
+                self.tail()?.poison();
+                return Err(fault);
+            }
+        }
+        self.tail()?.synced(&files);
+        Ok(())
+    }
+
+    /// The end of the archive; a panic while it was held leaves it in doubt for good.
+    fn tail(&self) -> Result<MutexGuard<'_, Tail>, SinkFault> {
+        let Ok(tail) = self.tail.lock() else {
+            return Err(self.poisoned());
+        };
+        Ok(tail)
+    }
+
+    fn poisoned(&self) -> SinkFault {
+        SinkFault::Poisoned {
+            path: self.dir.clone(),
+        }
+    }
+
+    fn take_press(&self) -> Press {
+        let idle = self.presses.lock().ok().and_then(|mut presses| presses.pop());
+        idle.unwrap_or_else(|| Press::new(self.level))
+    }
+
+    fn give_back(&self, mut press: Press) {
+        press.clear();
+        if let Ok(mut presses) = self.presses.lock() {
+            presses.push(press);
+        }
+    }
+}
+
+/// The namespace of the record ids of this opening; see [`super::identity`].
+fn session(options: &ArchiveOptions, resume: Option<&ArchiveEnd>) -> RecordId {
+    let (file, end) = resume.map_or(("", 0), |resume| (resume.file.as_str(), resume.end));
+    RecordId::ROOT
+        .name(&options.seed.to_be_bytes())
+        .name(&options.warcinfo())
+        .name(&options.clock.now().as_millis().to_be_bytes())
+        .name(file.as_bytes())
+        .name(&end.to_be_bytes())
+}
+
+/// Runs `work` where it may block; a panic in it goes on in the caller.
+async fn off_the_reactor<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SinkFault> + Send + 'static,
+) -> Result<T, SinkFault> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(ended) if ended.is_panic() => std::panic::resume_unwind(ended.into_panic()),
+        Err(_) => Err(SinkFault::Stopped),
+    }
+}

@@ -1,0 +1,75 @@
+//! The blocks of `request` and `response` records: HTTP messages as HTTP/1.1 writes them (sections 6.3.2, 6.5.2).
+//!
+//! An HTTP/2 answer is written with an HTTP/1.1 status line, since that is what replay tools read; `WARC-Protocol`
+//! says what was really spoken. The payload is kept as received but for its transfer coding, so fields that would
+//! have a reader take the kept bytes for chunks, or expect more or fewer of them, are renamed, never dropped.
+
+use std::io::Write as _;
+
+use http::StatusCode;
+use http::header::{CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING};
+use web::{Exchange, Protocol};
+
+/// Status line, header fields and the empty line of an answer.
+pub(super) fn response_head(exchange: &Exchange) -> Vec<u8> {
+    let version = match exchange.protocol {
+        Protocol::Http10 => "HTTP/1.0",
+        Protocol::Http11 | Protocol::Http2 => "HTTP/1.1",
+    };
+    let reason = StatusCode::from_u16(exchange.status)
+        .ok()
+        .and_then(|status| status.canonical_reason());
+    let mut head = Vec::with_capacity(1024);
+    write!(
+        head,
+        "{version} {:03} {}\r\n",
+        exchange.status,
+        reason.unwrap_or_default()
+    )
+    .expect("a vector takes every byte");
+    for (name, value) in &exchange.headers {
+        let value = value.as_bytes();
+        if misleads(name, value, exchange.body.len()) {
+            head.extend_from_slice(b"x-crawler-");
+        }
+        push_line(&mut head, name.as_str(), value);
+    }
+    head.extend_from_slice(b"\r\n");
+    head
+}
+
+/// Whether a reader who believed this field would not find the kept payload, which is `length` bytes long.
+fn misleads(name: &HeaderName, value: &[u8], length: usize) -> bool {
+    match *name {
+        TRANSFER_ENCODING => true,
+        CONTENT_LENGTH => value.trim_ascii() != length.to_string().as_bytes(),
+        _ => false,
+    }
+}
+
+/// Appends a header field as it was received. `http` lets no line break into a value; should one come all the
+/// same, it must not end the line here.
+fn push_line(head: &mut Vec<u8>, name: &str, value: &[u8]) {
+    head.extend_from_slice(name.as_bytes());
+    head.extend_from_slice(b": ");
+    head.extend(value.iter().map(|&byte| {
+        if matches!(byte, b'\r' | b'\n' | 0) {
+            b' '
+        } else {
+            byte
+        }
+    }));
+    head.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_break_in_a_value_does_not_end_the_line() {
+        let mut head = Vec::new();
+        push_line(&mut head, "x-evil", b"a\r\nset-cookie: b\0\xff\x80\tc");
+        assert_eq!(head, b"x-evil: a  set-cookie: b \xff\x80\tc\r\n");
+    }
+}

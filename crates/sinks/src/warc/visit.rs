@@ -1,0 +1,153 @@
+//! Which records a visit becomes, and what they say of one another.
+//!
+//! | the exchange | its records |
+//! |---|---|
+//! | a redirect on the way, or a page kept whole | `response`, `request` |
+//! | a page whose payload is archived already | `revisit`, `request` |
+//! | a page left out | none |
+//!
+//! Behind the last of them comes a `metadata` record with the notes, where there are any.
+
+use web::{Exchange, Timestamp};
+
+use super::identity::RecordId;
+use super::message::response_head;
+use super::record::{FIELDS, Header, Press, push_field};
+use crate::{Keeping, Original, PayloadDigest, Visit};
+
+/// The profile of a `revisit` record that stands for an equal payload (section 6.7.2).
+const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+
+const RESPONSE: &str = "application/http;msgtype=response";
+const REQUEST: &str = "application/http;msgtype=request";
+
+/// Names the records of one visit.
+pub(super) struct Names<'a> {
+    /// The namespace of this opening of the archive.
+    pub(super) session: RecordId,
+    /// Which visit it is within the session, in the order of arrival.
+    pub(super) visit: u64,
+    /// The `warcinfo` record of the file in which the records will stand.
+    pub(super) warcinfo: &'a str,
+}
+
+/// Presses the records of `visit`; returns where the record begins that stands for the page.
+pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut Press) -> u64 {
+    press.clear();
+    let mut records = Records {
+        names,
+        issued: 0,
+        press,
+    };
+    let Some((page, hops)) = visit.exchanges.split_last() else {
+        return records.metadata(visit, None, None).unwrap_or_default();
+    };
+    for hop in hops {
+        records.response(hop, PayloadDigest::of(&hop.body));
+    }
+    let digest = || visit.payload.unwrap_or_else(|| PayloadDigest::of(&page.body));
+    let page_offset = records.press.length();
+    let page_record = match &visit.keeping {
+        Keeping::Whole => records.response(page, digest()),
+        Keeping::Revisit { of } => records.revisit(page, digest(), of),
+        Keeping::LeftOut => {
+            // With neither a record nor notes of its own, the page is where its visit begins.
+            return records.metadata(visit, Some(page), None).unwrap_or_default();
+        }
+    };
+    records.metadata(visit, Some(page), Some(page_record));
+    page_offset
+}
+
+struct Records<'a, 'p> {
+    names: Names<'a>,
+    issued: u32,
+    press: &'p mut Press,
+}
+
+impl Records<'_, '_> {
+    /// A page with its payload, and the request for it; returns the id of the former.
+    fn response(&mut self, exchange: &Exchange, digest: PayloadDigest) -> RecordId {
+        let (id, mut header) = self.captured("response", exchange);
+        header.field("WARC-Payload-Digest", digest);
+        if let Some(reason) = exchange.truncated {
+            header.field("WARC-Truncated", reason.as_str());
+        }
+        self.press
+            .record(header, RESPONSE, [&response_head(exchange), &exchange.body]);
+        self.request(exchange, id);
+        id
+    }
+
+    /// A page without its payload, which `of` has, and the request for it; returns the id of the former.
+    fn revisit(&mut self, exchange: &Exchange, digest: PayloadDigest, of: &Original) -> RecordId {
+        let (id, mut header) = self.captured("revisit", exchange);
+        header.field("WARC-Payload-Digest", digest);
+        header.field("WARC-Profile", IDENTICAL_PAYLOAD);
+        header.field("WARC-Refers-To-Target-URI", &of.url);
+        header.field("WARC-Refers-To-Date", of.at);
+        // The block lacks its payload: section 6.7.2 wants exactly this word for it.
+        header.field("WARC-Truncated", "length");
+        self.press
+            .record(header, RESPONSE, [&response_head(exchange), b""]);
+        self.request(exchange, id);
+        id
+    }
+
+    fn request(&mut self, exchange: &Exchange, answer: RecordId) {
+        let (_, mut header) = self.captured("request", exchange);
+        header.field("WARC-Concurrent-To", answer);
+        self.press.record(header, REQUEST, [&exchange.request_head, b""]);
+    }
+
+    /// The notes, where there are any, said of `page` and its record; returns where they begin.
+    fn metadata(
+        &mut self,
+        visit: &Visit,
+        page: Option<&Exchange>,
+        page_record: Option<RecordId>,
+    ) -> Option<u64> {
+        if visit.notes.is_empty() {
+            return None;
+        }
+        let offset = self.press.length();
+        let mut header = match page {
+            Some(page) => self.about("metadata", page.url.as_str(), page.started).1,
+            None => self.about("metadata", visit.url.as_str(), visit.at).1,
+        };
+        if let Some(id) = page_record {
+            header.field("WARC-Concurrent-To", id);
+        }
+        let mut block = Vec::new();
+        for (name, value) in &visit.notes {
+            push_field(&mut block, name, value);
+        }
+        self.press.record(header, FIELDS, [&block, b""]);
+        Some(offset)
+    }
+
+    /// The header of a record that was captured from the wire. All records of an exchange have the date at which
+    /// it began (section 5.4).
+    fn captured(&mut self, kind: &str, exchange: &Exchange) -> (RecordId, Header) {
+        let (id, mut header) = self.about(kind, exchange.url.as_str(), exchange.started);
+        if let Some(address) = exchange.address {
+            header.field("WARC-IP-Address", address.ip().to_canonical());
+        }
+        header.field("WARC-Protocol", exchange.protocol.as_str());
+        (id, header)
+    }
+
+    fn about(&mut self, kind: &str, target: &str, date: Timestamp) -> (RecordId, Header) {
+        let name = [
+            self.names.visit.to_be_bytes().as_slice(),
+            &self.issued.to_be_bytes(),
+        ]
+        .concat();
+        self.issued += 1;
+        let id = self.names.session.name(&name);
+        let mut header = Header::new(kind, id, date);
+        header.field("WARC-Target-URI", target);
+        header.field("WARC-Warcinfo-ID", self.names.warcinfo);
+        (id, header)
+    }
+}

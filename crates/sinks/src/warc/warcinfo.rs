@@ -1,0 +1,106 @@
+//! What the archive says of itself: the options, and the `warcinfo` block made of them (section 6.2).
+
+use web::Clock;
+
+use super::record::push_field;
+
+/// How an archive is written, and what it says of the crawl.
+#[derive(Clone, Debug)]
+pub struct ArchiveOptions {
+    /// Dates the files.
+    pub clock: Clock,
+    /// The program that crawls, "crawler/0.1.0".
+    pub software: String,
+    /// The `User-Agent` that is sent.
+    pub user_agent: String,
+    /// The robots policy: "obey" or "ignore".
+    pub robots: String,
+    /// Whom to ask about the crawl; left out where empty.
+    pub operator: String,
+    /// The machine's name; left out where empty.
+    pub hostname: String,
+    /// The configuration as run, a text of any number of lines; blank lines are not kept.
+    pub settings: String,
+    /// The length in bytes from which on a file is full; it may exceed this by one visit.
+    pub max_file: u64,
+    /// How hard to compress: 1 (fast) to 12 (small); values outside mean the nearest of these.
+    pub level: i32,
+    /// Randomness, drawn once by whoever starts the crawl: keeps its record ids apart from those of other crawls.
+    pub seed: u128,
+}
+
+impl ArchiveOptions {
+    /// Files of 1 GiB (annex C), fastest compression, and nothing said of the crawl yet.
+    #[must_use]
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            software: String::new(),
+            user_agent: String::new(),
+            robots: String::new(),
+            operator: String::new(),
+            hostname: String::new(),
+            settings: String::new(),
+            max_file: 1 << 30,
+            level: 1,
+            seed: 0,
+        }
+    }
+
+    /// The block of the `warcinfo` record, the same in every file. The configuration takes one field a line: field
+    /// values have no line breaks, and so it stays readable and can be put together again.
+    pub(super) fn warcinfo(&self) -> Vec<u8> {
+        let mut block = Vec::new();
+        let fields = [
+            ("software", self.software.as_str()),
+            ("format", "WARC File Format 1.1"),
+            (
+                "conformsTo",
+                "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+            ),
+            ("operator", &self.operator),
+            ("hostname", &self.hostname),
+            ("robots", &self.robots),
+            ("http-header-user-agent", &self.user_agent),
+        ];
+        let settings = self.settings.lines().map(|line| ("setting", line));
+        for (name, value) in fields.into_iter().chain(settings) {
+            if !value.trim().is_empty() {
+                push_field(&mut block, name, value);
+            }
+        }
+        block
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use web::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn no_option_can_begin_a_field_of_its_own() {
+        let options = ArchiveOptions {
+            software: "crawler/0.1.0".to_owned(),
+            robots: "obey\r\nsoftware: other".to_owned(),
+            settings: "a = 1\r\n\n[b]\rsoftware: other\nc = \"\0\"\n".to_owned(),
+            ..ArchiveOptions::new(Clock::fixed(Timestamp::from_millis(0)))
+        };
+        let block = String::from_utf8(options.warcinfo()).unwrap();
+        let lines: Vec<&str> = block.split_terminator("\r\n").collect();
+        assert_eq!(
+            lines,
+            [
+                "software: crawler/0.1.0",
+                "format: WARC File Format 1.1",
+                "conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+                "robots: obey  software: other",
+                "setting: a = 1",
+                "setting: [b] software: other",
+                "setting: c = \" \"",
+            ]
+        );
+        assert!(!block.contains('\0'));
+    }
+}

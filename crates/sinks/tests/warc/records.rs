@@ -1,0 +1,267 @@
+//! Which records a visit becomes, and what they say.
+
+use std::collections::HashSet;
+
+use sinks::warc::{DigestCheck, Record};
+use sinks::{Keeping, Original, PayloadDigest, Sink, Visit};
+use web::{Exchange, Timestamp};
+
+use crate::fixtures::{
+    NOON, after, exchange, files, fresh, headers, kinds, options, page, records_at, records_of, text, visit,
+    written,
+};
+
+#[tokio::test]
+async fn a_file_begins_by_saying_what_wrote_it_and_how() {
+    let dir = tempfile::tempdir().unwrap();
+    fresh(dir.path());
+    let names = files(dir.path());
+    assert_eq!(names, ["crawl-20261120182455-00001.warc.gz"]);
+    let records = records_of(&dir.path().join(&names[0]));
+    assert_eq!(kinds(&records), ["warcinfo"]);
+    assert_eq!(records[0].field("WARC-Filename"), Some(names[0].as_str()));
+    assert_eq!(records[0].field("Content-Type"), Some("application/warc-fields"));
+    assert_eq!(records[0].target(), None);
+    assert_eq!(
+        text(&records[0]),
+        "software: crawler/0.1.0\r\n\
+         format: WARC File Format 1.1\r\n\
+         conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n\
+         robots: obey\r\n\
+         http-header-user-agent: crawler/0.1.0 (+https://example.org/bot)\r\n\
+         setting: scope = \"host\"\r\n\
+         setting: max-pages = 10\r\n"
+    );
+}
+
+#[tokio::test]
+async fn a_page_becomes_a_response_and_the_request_for_it() {
+    let records = written(visit(vec![exchange("http://example.org/a", "hello")])).await;
+    assert_eq!(kinds(&records), ["response", "request"]);
+    let [response, request] = &records[..] else {
+        panic!("two")
+    };
+
+    assert_eq!(response.target(), Some("http://example.org/a"));
+    assert_eq!(response.date(), "2026-11-20T18:24:55.120Z");
+    assert_eq!(response.field("WARC-IP-Address"), Some("192.0.2.7"));
+    assert_eq!(response.field("WARC-Protocol"), Some("http/1.1"));
+    assert_eq!(
+        response.field("Content-Type"),
+        Some("application/http;msgtype=response")
+    );
+    assert_eq!(response.payload(), Some(PayloadDigest::of(b"hello")));
+    assert_eq!(response.block_digest, DigestCheck::Holds);
+    assert_eq!(response.payload_digest, DigestCheck::Holds);
+    assert_eq!(response.payload_length, Some(5));
+    assert_eq!(
+        text(response),
+        "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\nhello"
+    );
+
+    assert_eq!(request.field("WARC-Concurrent-To"), Some(response.id()));
+    assert_eq!(request.date(), response.date());
+    assert_eq!(request.target(), response.target());
+    assert_eq!(request.block_digest, DigestCheck::Holds);
+    assert_eq!(text(request), "GET /a HTTP/1.1\r\nhost: example.org\r\n\r\n");
+}
+
+#[tokio::test]
+async fn redirects_are_kept_whole_before_the_page_they_lead_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = fresh(dir.path());
+    let hop = Exchange {
+        status: 301,
+        headers: headers(&[("location", b"/b")]),
+        ..exchange("http://example.org/a", "moved")
+    };
+    for keeping in [
+        Keeping::Whole,
+        Keeping::Revisit {
+            of: Original {
+                url: page("http://example.org/c"),
+                at: NOON,
+            },
+        },
+        Keeping::LeftOut,
+    ] {
+        let page = exchange("http://example.org/b", "there");
+        let notes = vec![("verdict", "unique".to_owned())];
+        let visit = Visit {
+            keeping: keeping.clone(),
+            notes,
+            ..visit(vec![hop.clone(), page])
+        };
+        let archived = archive.write(visit).await.unwrap();
+        let records = records_at(dir.path(), &archived);
+        let last: &[&str] = match keeping {
+            Keeping::Whole => &["response", "request", "metadata"],
+            Keeping::Revisit { .. } => &["revisit", "request", "metadata"],
+            Keeping::LeftOut => &["metadata"],
+        };
+        assert_eq!(kinds(&records), [&["response", "request"], last].concat());
+        assert_eq!(
+            text(&records[0]),
+            "HTTP/1.1 301 Moved Permanently\r\nlocation: /b\r\n\r\nmoved"
+        );
+        assert_eq!(records[2].offset, archived.page_offset);
+        assert_eq!(records[2].target(), Some("http://example.org/b"));
+    }
+}
+
+#[tokio::test]
+async fn a_revisit_names_its_original_and_leaves_the_payload_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = fresh(dir.path());
+    let first = archive
+        .write(visit(vec![exchange("http://example.org/a", "same")]))
+        .await
+        .unwrap();
+    let again = Exchange {
+        started: Timestamp::from_millis(1_795_199_099_000),
+        headers: headers(&[("content-length", b"4")]),
+        ..exchange("http://mirror.example/a", "same")
+    };
+    let of = Original {
+        url: page("http://example.org/a"),
+        at: NOON,
+    };
+    let revisit = Visit {
+        keeping: Keeping::Revisit { of },
+        ..visit(vec![again])
+    };
+    let second = archive.write(revisit).await.unwrap();
+
+    let original = records_at(dir.path(), &first).swap_remove(0);
+    let records = records_at(dir.path(), &second);
+    assert_eq!(kinds(&records), ["revisit", "request"]);
+    let revisit = &records[0];
+    assert_eq!(revisit.field("WARC-Refers-To-Target-URI"), original.target());
+    assert_eq!(revisit.field("WARC-Refers-To-Date"), Some(original.date()));
+    assert_eq!(revisit.payload(), original.payload());
+    assert_eq!(
+        revisit.field("WARC-Profile"),
+        Some("http://netpreserve.org/warc/1.1/revisit/identical-payload-digest")
+    );
+    assert_eq!(revisit.truncated(), Some("length"), "section 6.7.2");
+    assert_eq!(
+        revisit.field("Content-Type"),
+        Some("application/http;msgtype=response")
+    );
+    assert_eq!(revisit.date(), "2026-11-20T18:24:59.000Z");
+    assert_eq!(
+        text(revisit),
+        "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n",
+        "the length is the original's"
+    );
+    assert_eq!(records[1].field("WARC-Concurrent-To"), Some(revisit.id()));
+}
+
+#[tokio::test]
+async fn notes_become_a_metadata_record_beside_the_page() {
+    let notes = vec![
+        ("verdict", "near-duplicate".to_owned()),
+        ("distance", "2".to_owned()),
+    ];
+    let page = exchange("http://example.org/a", "hello");
+    for (keeping, expected) in [
+        (Keeping::Whole, vec!["response", "request", "metadata"]),
+        (Keeping::LeftOut, vec!["metadata"]),
+    ] {
+        let records = written(Visit {
+            keeping,
+            notes: notes.clone(),
+            ..visit(vec![page.clone()])
+        })
+        .await;
+        assert_eq!(kinds(&records), expected);
+        let metadata = records.last().unwrap();
+        let page_record = records.first().filter(|record| record.kind() == "response");
+        assert_eq!(metadata.field("WARC-Concurrent-To"), page_record.map(Record::id));
+        assert_eq!(metadata.target(), Some("http://example.org/a"));
+        assert_eq!(metadata.field("Content-Type"), Some("application/warc-fields"));
+        assert_eq!(
+            metadata.payload_digest,
+            DigestCheck::Absent,
+            "section 5.9: metadata has no payload"
+        );
+        assert_eq!(text(metadata), "verdict: near-duplicate\r\ndistance: 2\r\n");
+    }
+}
+
+#[tokio::test]
+async fn a_visit_that_nothing_answered_leaves_its_notes_or_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = fresh(dir.path());
+    let excluded = Visit {
+        notes: vec![("verdict", "excluded".to_owned())],
+        ..visit(Vec::new())
+    };
+    let noted = archive.write(excluded).await.unwrap();
+    assert_eq!(kinds(&records_at(dir.path(), &noted)), ["metadata"]);
+    assert_eq!(noted.page_offset, noted.offset);
+
+    for nothing in [
+        visit(Vec::new()),
+        Visit {
+            keeping: Keeping::LeftOut,
+            ..visit(vec![exchange("http://example.org/a", "")])
+        },
+    ] {
+        let silent = archive.write(nothing).await.unwrap();
+        assert_eq!(
+            (silent.offset, silent.end, silent.page_offset),
+            (noted.end, noted.end, noted.end)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_digest_that_the_caller_knows_is_taken_at_its_word() {
+    let payload = Some(PayloadDigest::of(b"hello"));
+    let known = written(Visit {
+        payload,
+        ..visit(vec![exchange("http://example.org/a", "hello")])
+    })
+    .await;
+    assert_eq!(known[0].payload(), payload);
+}
+
+#[tokio::test]
+async fn no_two_records_share_an_id_not_even_across_openings() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut end = None;
+    for _ in 0..3 {
+        let archive = sinks::WarcArchive::open(dir.path(), options(), end.clone()).unwrap();
+        for _ in 0..2 {
+            let archived = archive
+                .write(visit(vec![exchange("http://example.org/a", "same")]))
+                .await
+                .unwrap();
+            end = after(&archived);
+        }
+    }
+    let other_seed = sinks::ArchiveOptions { seed: 1, ..options() };
+    let other = tempfile::tempdir().unwrap();
+    let archive = sinks::WarcArchive::open(other.path(), other_seed, None).unwrap();
+    archive
+        .write(visit(vec![exchange("http://example.org/a", "same")]))
+        .await
+        .unwrap();
+
+    let mut ids = HashSet::new();
+    for dir in [dir.path(), other.path()] {
+        let records = records_of(&dir.join(&files(dir)[0]));
+        let warcinfo = records[0].id().to_owned();
+        for record in records {
+            assert!(
+                record.id().starts_with("<urn:uuid:") && record.id().len() == 47,
+                "{}",
+                record.id()
+            );
+            assert_eq!(record.field("WARC-Warcinfo-ID").unwrap_or(&warcinfo), warcinfo);
+            assert!(ids.insert(record.id().to_owned()), "{record:?}");
+        }
+    }
+    assert_eq!(ids.len(), 1 + 3 * 2 * 2 + 1 + 2);
+}

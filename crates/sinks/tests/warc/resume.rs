@@ -1,0 +1,193 @@
+//! An archive that is opened again: what was settled stays, byte for byte; what was not is gone.
+
+use std::fs;
+use std::path::Path;
+
+use sinks::{ArchiveEnd, ArchiveOptions, Archived, Sink, SinkFault, WarcArchive};
+
+use crate::fixtures::{after, exchange, files, fresh, kinds, options, records_of, visit};
+
+async fn write(archive: &WarcArchive, url: &str) -> Archived {
+    archive.write(visit(vec![exchange(url, "text")])).await.unwrap()
+}
+
+fn reopen(dir: &Path, resume: Option<ArchiveEnd>) -> Result<WarcArchive, SinkFault> {
+    WarcArchive::open(dir, options(), resume)
+}
+
+#[tokio::test]
+async fn the_unsettled_tail_is_cut_and_the_archive_goes_on_from_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = fresh(dir.path());
+    let settled = write(&archive, "http://example.org/settled").await;
+    write(&archive, "http://example.org/lost").await;
+    archive.close().await.unwrap();
+    let path = dir.path().join(&settled.file);
+    let before = fs::read(&path).unwrap();
+
+    let archive = reopen(dir.path(), after(&settled)).unwrap();
+    let next = write(&archive, "http://example.org/next").await;
+    assert_eq!(
+        (next.ticket, next.offset, &next.file),
+        (0, settled.end, &settled.file)
+    );
+
+    let end = usize::try_from(settled.end).unwrap();
+    assert_eq!(fs::read(&path).unwrap()[..end], before[..end]);
+    let records = records_of(&path);
+    assert_eq!(
+        kinds(&records),
+        ["warcinfo", "response", "request", "response", "request"]
+    );
+    assert_eq!(records[3].target(), Some("http://example.org/next"));
+    assert_eq!(
+        records[3].field("WARC-Warcinfo-ID"),
+        Some(records[0].id()),
+        "it is still the same file"
+    );
+}
+
+#[tokio::test]
+async fn a_record_that_a_power_cut_tore_is_cut_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = fresh(dir.path());
+    let settled = write(&archive, "http://example.org/settled").await;
+    let torn = write(&archive, "http://example.org/torn").await;
+    drop(archive);
+    let path = dir.path().join(&settled.file);
+    fs::OpenOptions::new()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_len(torn.end - 7)
+        .unwrap();
+
+    reopen(dir.path(), after(&settled)).unwrap();
+    assert_eq!(kinds(&records_of(&path)), ["warcinfo", "response", "request"]);
+}
+
+#[tokio::test]
+async fn later_files_are_removed_and_nobody_elses() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = || ArchiveOptions {
+        max_file: 1,
+        ..options()
+    };
+    let archive = WarcArchive::open(dir.path(), small(), None).unwrap();
+    let mut all = Vec::new();
+    for number in 0..4 {
+        all.push(write(&archive, &format!("http://example.org/{number}")).await);
+    }
+    drop(archive);
+    let others = [
+        "crawl-20261120182455-00009.warc.gz.bak",
+        "other-20261120182455-00009.warc.gz",
+        "crawl-20261120182455-9.warc.gz",
+        "index.cdxj",
+    ];
+    for name in others {
+        fs::write(dir.path().join(name), "somebody else's").unwrap();
+    }
+    fs::create_dir(dir.path().join("crawl-20261120182455-00009.warc.gz")).unwrap();
+
+    let archive = WarcArchive::open(dir.path(), small(), after(&all[1])).unwrap();
+    let mut expected: Vec<String> = all[..2].iter().map(|archived| archived.file.clone()).collect();
+    expected.extend(others.map(str::to_owned));
+    expected.push("crawl-20261120182455-00009.warc.gz".to_owned());
+    expected.sort();
+    assert_eq!(files(dir.path()), expected);
+
+    let next = write(&archive, "http://example.org/next").await;
+    assert_eq!(
+        (next.ticket, &next.file),
+        (0, &all[2].file),
+        "the file was full, so the next one begins"
+    );
+}
+
+#[tokio::test]
+async fn where_nothing_was_settled_the_archive_begins_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = WarcArchive::open(
+        dir.path(),
+        ArchiveOptions {
+            max_file: 1,
+            ..options()
+        },
+        None,
+    )
+    .unwrap();
+    write(&archive, "http://example.org/a").await;
+    write(&archive, "http://example.org/b").await;
+    drop(archive);
+    fs::write(dir.path().join("notes.txt"), "mine").unwrap();
+
+    fresh(dir.path());
+    let names = files(dir.path());
+    assert_eq!(names, ["crawl-20261120182455-00001.warc.gz", "notes.txt"]);
+    assert_eq!(kinds(&records_of(&dir.path().join(&names[0]))), ["warcinfo"]);
+}
+
+#[tokio::test]
+async fn an_end_within_the_first_record_leaves_that_record_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let lost = write(&fresh(dir.path()), "http://example.org/a").await;
+    let archive = reopen(
+        dir.path(),
+        Some(ArchiveEnd {
+            file: lost.file.clone(),
+            end: 0,
+        }),
+    )
+    .unwrap();
+    let next = write(&archive, "http://example.org/b").await;
+    assert_eq!((next.offset, next.file), (lost.offset, lost.file));
+}
+
+#[tokio::test]
+async fn an_archive_that_lost_what_was_settled_is_not_continued() {
+    let dir = tempfile::tempdir().unwrap();
+    let settled = write(&fresh(dir.path()), "http://example.org/a").await;
+    let path = dir.path().join(&settled.file);
+    let end = |end| {
+        Some(ArchiveEnd {
+            file: settled.file.clone(),
+            end,
+        })
+    };
+
+    let short = reopen(dir.path(), end(settled.end + 1));
+    assert!(
+        matches!(short, Err(SinkFault::TooShort { end, length, .. }) if end == length + 1 && length == settled.end)
+    );
+    fs::write(&path, vec![0; usize::try_from(settled.end).unwrap()]).unwrap();
+    assert!(matches!(
+        reopen(dir.path(), end(settled.end)),
+        Err(SinkFault::Damaged { .. })
+    ));
+    fs::remove_file(&path).unwrap();
+    let missing = reopen(dir.path(), end(settled.end)).err().unwrap();
+    assert!(matches!(&missing, SinkFault::Missing { path: named } if *named == path));
+    assert!(missing.to_string().contains(&settled.file), "{missing}");
+}
+
+#[tokio::test]
+async fn only_a_name_of_ours_is_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in [
+        "",
+        "notes.txt",
+        "../crawl-20261120182455-00001.warc.gz",
+        "/etc/passwd",
+    ] {
+        let foreign = reopen(
+            dir.path(),
+            Some(ArchiveEnd {
+                file: name.to_owned(),
+                end: 0,
+            }),
+        );
+        assert!(matches!(foreign, Err(SinkFault::Foreign { name: named }) if named == name));
+    }
+    assert!(files(dir.path()).is_empty());
+}
