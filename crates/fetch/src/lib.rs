@@ -1,0 +1,49 @@
+//! Asks the web for things, politely and safely.
+//!
+//! [`Fetch`] is the seam: one request, one answer, never a redirect followed. [`HttpFetch`] is its one real
+//! implementation, guarded against private addresses and against answers without end. [`Pacer`] says when a
+//! host may be asked, [`RobotsCache`] what it may be asked for, and [`decode()`] reads a body that arrived
+//! compressed. What a server does to us is a value ([`FetchFailure`]); only a setup that cannot work is an
+//! error ([`SetupError`]).
+
+mod body;
+mod decode;
+mod failure;
+mod gate;
+mod guard;
+mod http_fetch;
+mod options;
+mod pacer;
+mod pacing;
+mod resolve;
+mod retry_after;
+mod robots_cache;
+mod tls;
+
+use async_trait::async_trait;
+use web::{Exchange, PageUrl};
+
+pub use decode::{DecodeTrouble, Decoded, decode};
+pub use failure::{FailureKind, FetchFailure};
+pub use guard::{Refusal, refusal};
+pub use http_fetch::{HttpFetch, SetupError};
+pub use options::{FetchLimits, FetchOptions};
+pub use pacer::{Pacer, Turn};
+pub use pacing::{Answer, Asked, HostPace, PacingRules};
+pub use resolve::{ResolveRule, ResolveRuleError};
+pub use retry_after::retry_after;
+pub use robots_cache::{RobotsAnswer, RobotsCache, RobotsStanding};
+
+/// Whoever can ask the web for a page.
+///
+/// Promises of every implementation:
+/// - exactly one request is made for a call, or none where it is refused beforehand; a redirect is an
+///   answer like any other and is not followed;
+/// - the body is what the server sent, its content coding left on, cut at a limit that is known beforehand;
+/// - it ends: there is a deadline for the whole exchange;
+/// - `Err` is the page's fate, a value to be counted and perhaps tried again, never a fault of ours.
+#[async_trait]
+pub trait Fetch: Send + Sync {
+    /// Asks for `url` and waits for the whole answer.
+    async fn fetch(&self, url: &PageUrl) -> Result<Exchange, FetchFailure>;
+}

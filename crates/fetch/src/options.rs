@@ -1,0 +1,80 @@
+//! What a fetcher can be told, and every limit that it keeps. (How long a URL may be is [`PageUrl`](web::PageUrl)'s.)
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use web::Clock;
+
+use crate::ResolveRule;
+
+/// How to ask.
+#[derive(Clone, Debug)]
+pub struct FetchOptions {
+    /// The `User-Agent` field, whole.
+    pub user_agent: String,
+    /// Where an answer is cut or given up.
+    pub limits: FetchLimits,
+    /// Whether private, loopback and link-local addresses may be asked.
+    pub allow_private: bool,
+    /// Names that are not looked up. What they point to is guarded all the same.
+    pub resolve: Vec<ResolveRule>,
+    /// PEM files with certificates to trust besides the system's.
+    pub ca_certificates: Vec<PathBuf>,
+    /// How many idle connections are kept for a host: as many as are used at a time (see
+    /// [`PacingRules::connections_per_host`](crate::PacingRules::connections_per_host)).
+    pub connections_per_host: usize,
+    /// Dates the exchanges.
+    pub clock: Clock,
+}
+
+impl FetchOptions {
+    /// The defaults, under this name and with this clock.
+    #[must_use]
+    pub fn new(user_agent: impl Into<String>, clock: Clock) -> Self {
+        Self {
+            user_agent: user_agent.into(),
+            limits: FetchLimits::default(),
+            allow_private: false,
+            resolve: Vec::new(),
+            ca_certificates: Vec::new(),
+            connections_per_host: 1,
+            clock,
+        }
+    }
+}
+
+/// Every size and time that a server could stretch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FetchLimits {
+    /// Bytes of body, as received; a longer one is cut, and the exchange counts as answered.
+    pub body: u64,
+    /// Bytes of header fields, names and values with four more for each.
+    pub header_bytes: usize,
+    /// Number of header fields.
+    pub header_fields: usize,
+    /// From the look-up of the name to the last byte.
+    pub timeout: Duration,
+    /// From the look-up of the name to the end of the TLS handshake.
+    pub connect_timeout: Duration,
+    /// Bytes a second that a body must reach on average once `min_rate_grace` is over; 0 is no minimum.
+    pub min_rate: u64,
+    /// How long a body may take before its rate counts.
+    pub min_rate_grace: Duration,
+    /// How many redirects in a row are followed, by whoever follows them.
+    pub redirects: usize,
+}
+
+impl Default for FetchLimits {
+    fn default() -> Self {
+        Self {
+            body: 50 << 20,
+            header_bytes: 64 << 10,
+            header_fields: 256,
+            timeout: Duration::from_secs(60),
+            connect_timeout: Duration::from_secs(10),
+            min_rate: 512,
+            min_rate_grace: Duration::from_secs(20),
+            redirects: 10,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! How long a host is left alone after an answer: a table and a formula, nothing that waits.
+//!
+//! | the answer | how long until the host may be asked again |
+//! |---|---|
+//! | fine | max(delay, factor × response time, Crawl-delay), at most `max_delay` |
+//! | 429, 503 or none at all | the same, and at least max(2 × delay, `back_off`), doubled with every further one in a row, at most `max_back_off` |
+//! | with `Retry-After` | the same, and at least that long, at most `retry_after_cap` |
+//!
+//! The wait is counted from the end of an answer, so the pause that a server sees is never shorter than the
+//! delay. A success forgives all failures before it. `max_delay` bounds what servers can talk us into in the
+//! first row; a `delay` that the user set longer than that holds all the same.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use web::{Exchange, Timestamp};
+
+use crate::failure::{FailureKind, FetchFailure};
+use crate::retry_after;
+
+/// How polite to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PacingRules {
+    /// Between the end of an answer and the next request to the same host.
+    pub delay: Duration,
+    /// Times the last response time: a host that answers slowly is asked slowly.
+    pub factor: f64,
+    /// The longest wait after a good answer.
+    pub max_delay: Duration,
+    /// Requests under way to one host at a time; at least one.
+    pub connections_per_host: usize,
+    /// Requests a second to all hosts together.
+    pub rate: Option<NonZeroU32>,
+    /// The first wait after a failure, unless twice the delay is longer.
+    pub back_off: Duration,
+    /// The longest wait that repeated failures lead to.
+    pub max_back_off: Duration,
+    /// The longest wait that `Retry-After` leads to; it may exceed the other two.
+    pub retry_after_cap: Duration,
+}
+
+impl Default for PacingRules {
+    fn default() -> Self {
+        Self {
+            delay: Duration::from_secs(1),
+            factor: 5.0,
+            max_delay: Duration::from_secs(30),
+            connections_per_host: 1,
+            rate: None,
+            back_off: Duration::from_secs(1),
+            max_back_off: Duration::from_secs(600),
+            retry_after_cap: Duration::from_secs(3600),
+        }
+    }
+}
+
+/// How a host took a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The response time; zero where there was none.
+    pub elapsed: Duration,
+    /// What it means for the next request.
+    pub asked: Asked,
+}
+
+/// What an answer means for the next request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// All is well, whatever the page.
+    Fine,
+    /// 429 Too Many Requests or 503 Service Unavailable.
+    SlowDown {
+        /// The wait that came with it, as the server named it.
+        retry_after: Option<Duration>,
+    },
+    /// There was no answer.
+    Failed,
+}
+
+impl Answer {
+    /// What the outcome of a fetch tells about its host; `now` is what a date in `Retry-After` is measured by.
+    #[must_use]
+    pub fn of(outcome: &Result<Exchange, FetchFailure>, now: Timestamp) -> Self {
+        match outcome {
+            Ok(exchange) => Self {
+                elapsed: exchange.elapsed,
+                asked: Asked::of_exchange(exchange, now),
+            },
+            Err(failure) => Self {
+                elapsed: Duration::ZERO,
+                asked: Asked::of_failure(failure.kind()),
+            },
+        }
+    }
+}
+
+impl Asked {
+    fn of_exchange(exchange: &Exchange, now: Timestamp) -> Self {
+        match exchange.status {
+            429 | 503 => Self::SlowDown {
+                retry_after: exchange
+                    .header("retry-after")
+                    .and_then(|field| retry_after(field, now)),
+            },
+            _ => Self::Fine,
+        }
+    }
+
+    const fn of_failure(kind: FailureKind) -> Self {
+        match kind {
+            // The host was not asked, or it answered, only not as we like it.
+            FailureKind::PrivateAddress | FailureKind::Unaskable | FailureKind::HeadersTooLarge => Self::Fine,
+            FailureKind::Dns
+            | FailureKind::Connect
+            | FailureKind::Tls
+            | FailureKind::Timeout
+            | FailureKind::TooSlow
+            | FailureKind::Disconnected
+            | FailureKind::Protocol => Self::Failed,
+        }
+    }
+}
+
+/// What is remembered of a host between two requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostPace {
+    /// Failures and pleas to slow down, in a row.
+    pub failures: u32,
+    /// What its robots.txt asks for.
+    pub crawl_delay: Option<Duration>,
+}
+
+impl HostPace {
+    /// The host's pace after an answer, and how long it is left alone from the answer's end on.
+    #[must_use]
+    pub fn after(self, answer: &Answer, rules: &PacingRules) -> (Self, Duration) {
+        let calm = rules.calm(answer.elapsed, self.crawl_delay);
+        let retry_after = match answer.asked {
+            Asked::Fine => return (Self { failures: 0, ..self }, calm),
+            Asked::SlowDown { retry_after } => retry_after.unwrap_or_default().min(rules.retry_after_cap),
+            Asked::Failed => Duration::ZERO,
+        };
+        let failures = self.failures.saturating_add(1);
+        let wait = calm.max(rules.after_failures(failures)).max(retry_after);
+        (Self { failures, ..self }, wait)
+    }
+
+    /// The least distance of two requests to the host, whatever the answers.
+    #[must_use]
+    pub fn least(self, rules: &PacingRules) -> Duration {
+        rules.calm(Duration::ZERO, self.crawl_delay)
+    }
+}
+
+impl PacingRules {
+    fn calm(&self, elapsed: Duration, crawl_delay: Option<Duration>) -> Duration {
+        let ceiling = self.max_delay.max(self.delay);
+        // Not a duration: negative (no factor at all) or longer than any.
+        let slow =
+            Duration::try_from_secs_f64(elapsed.as_secs_f64() * self.factor.max(0.0)).unwrap_or(ceiling);
+        self.delay
+            .max(slow)
+            .max(crawl_delay.unwrap_or_default())
+            .min(ceiling)
+    }
+
+    fn after_failures(&self, failures: u32) -> Duration {
+        let first = self.back_off.max(self.delay.saturating_mul(2));
+        let doubled = 2_u32.saturating_pow(failures.saturating_sub(1));
+        first
+            .saturating_mul(doubled)
+            .min(self.max_back_off.max(self.delay))
+    }
+}

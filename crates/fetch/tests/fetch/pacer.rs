@@ -1,0 +1,249 @@
+//! Turns, on the runtime's paused clock: it moves only when everybody waits, and then exactly as far as needed.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use fetch::{Answer, Asked, Pacer, PacingRules, Turn};
+use tokio::time::{Instant, advance, timeout};
+use web::{Clock, Host, Timestamp};
+
+use crate::server::page;
+
+const EPOCH: Timestamp = Timestamp::from_millis(1_000_000);
+const FINE: Answer = Answer {
+    elapsed: Duration::ZERO,
+    asked: Asked::Fine,
+};
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn pacer(rules: PacingRules) -> Pacer {
+    let began = Instant::now();
+    Pacer::new(rules, Clock::new(move || EPOCH + began.elapsed()))
+}
+
+fn every(delay: u64) -> PacingRules {
+    PacingRules {
+        delay: ms(delay),
+        factor: 0.0,
+        ..PacingRules::default()
+    }
+}
+
+fn host(name: &str) -> Host {
+    page(&format!("http://{name}/")).host()
+}
+
+/// The turn, if it comes within that time.
+async fn within(wait: Duration, pacer: &Pacer, host: &Host) -> Option<Turn> {
+    timeout(wait, pacer.turn(host)).await.ok()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_next_turn_comes_499_ms_after_the_last_is_too_early_and_500_is_fine() {
+    let (pacer, a) = (pacer(every(500)), host("a.test"));
+    let first = pacer.turn(&a).await;
+    advance(ms(3000)).await;
+    assert_eq!(
+        first.finish(FINE),
+        EPOCH + ms(3500),
+        "counted from the end of the answer"
+    );
+    assert_eq!(pacer.ready_at(&a), EPOCH + ms(3500));
+
+    assert!(within(ms(499), &pacer, &a).await.is_none());
+    let before = Instant::now();
+    let second = within(ms(2), &pacer, &a).await;
+    assert!(second.is_some());
+    assert_eq!(before.elapsed(), ms(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_comes_a_fraction_of_a_millisecond_early_waits_for_it() {
+    let (pacer, a) = (pacer(every(500)), host("a.test"));
+    let turn = pacer.turn(&a).await;
+    advance(Duration::from_micros(300)).await;
+    let ended = Instant::now();
+    assert_eq!(
+        turn.finish(FINE),
+        EPOCH + ms(500),
+        "a timestamp knows no fractions"
+    );
+
+    advance(Duration::from_micros(499_700)).await;
+    drop(pacer.turn(&a).await);
+    assert!(ended.elapsed() >= ms(500), "{:?}", ended.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn hosts_do_not_wait_for_each_other() {
+    let pacer = pacer(every(1000));
+    let began = Instant::now();
+    for name in ["a.test", "b.test", "c.test"] {
+        pacer.turn(&host(name)).await.finish(FINE);
+    }
+    assert_eq!(began.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn turns_of_a_host_are_given_in_the_order_in_which_they_were_asked_for() {
+    let (pacer, a) = (pacer(every(1000)), host("a.test"));
+    let began = Instant::now();
+    let one = async |name| {
+        let turn = pacer.turn(&a).await;
+        let at = began.elapsed();
+        turn.finish(FINE);
+        (name, at)
+    };
+    let turns = tokio::join!(one("first"), one("second"), one("third"));
+    assert_eq!(
+        turns,
+        (("first", ms(0)), ("second", ms(1000)), ("third", ms(2000)))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_so_many_turns_of_a_host_are_under_way() {
+    for connections in [1, 3] {
+        let rules = PacingRules {
+            connections_per_host: connections,
+            ..every(0)
+        };
+        let (pacer, a) = (pacer(rules), host("a.test"));
+        let mut turns = Vec::new();
+        for _ in 0..connections {
+            turns.push(pacer.turn(&a).await);
+        }
+        assert!(
+            within(ms(10_000), &pacer, &a).await.is_none(),
+            "{connections} is all there are"
+        );
+        turns.pop().unwrap().finish(FINE);
+        assert!(within(ms(1), &pacer, &a).await.is_some());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn several_connections_keep_their_distance_all_the_same() {
+    let rules = PacingRules {
+        connections_per_host: 4,
+        ..every(500)
+    };
+    let (pacer, a) = (pacer(rules), host("a.test"));
+    let began = Instant::now();
+    let mut turns = Vec::new();
+    for expected in [0, 500, 1000, 1500] {
+        turns.push(pacer.turn(&a).await);
+        assert_eq!(began.elapsed(), ms(expected));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crawl_delay_counts_until_it_is_taken_back() {
+    let (pacer, a) = (pacer(every(500)), host("a.test"));
+    pacer.ask_crawl_delay(&a, Some(ms(2500)));
+    assert_eq!(pacer.turn(&a).await.finish(FINE), EPOCH + ms(2500));
+    pacer.ask_crawl_delay(&a, None);
+    assert_eq!(pacer.turn(&a).await.finish(FINE), EPOCH + ms(3000));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_is_dropped_is_a_failure() {
+    let (pacer, a) = (pacer(every(500)), host("a.test"));
+    drop(pacer.turn(&a).await);
+    assert_eq!(pacer.ready_at(&a), EPOCH + ms(1000));
+    drop(pacer.turn(&a).await);
+    assert_eq!(
+        pacer.ready_at(&a),
+        EPOCH + ms(1000) + ms(2000),
+        "and the second in a row counts double"
+    );
+    pacer.turn(&a).await.finish(FINE);
+    assert_eq!(
+        pacer.ready_at(&a),
+        EPOCH + ms(3000) + ms(500),
+        "a success forgives"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn giving_up_the_wait_for_a_turn_costs_nothing() {
+    let (pacer, a) = (pacer(every(500)), host("a.test"));
+    pacer.turn(&a).await.finish(FINE);
+    assert!(within(ms(100), &pacer, &a).await.is_none());
+    assert_eq!(pacer.ready_at(&a), EPOCH + ms(500));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_total_rate_holds_over_all_hosts() {
+    // rate → when the eleventh request may start
+    for (rate, expected) in [(1, 10_000), (2, 5000), (20, 500)] {
+        let rules = PacingRules {
+            rate: NonZeroU32::new(rate),
+            ..every(0)
+        };
+        let pacer = pacer(rules);
+        let began = Instant::now();
+        for number in 0..11 {
+            pacer.turn(&host(&format!("h{number}.test"))).await.finish(FINE);
+        }
+        // The runtime's timer is as fine as a millisecond, and governor counts nanoseconds.
+        assert!(began.elapsed() >= ms(expected), "{rate}: {:?}", began.elapsed());
+        assert!(
+            began.elapsed() <= ms(expected + 11),
+            "{rate}: {:?}",
+            began.elapsed()
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_high_rate_is_reached_although_the_timer_is_coarse() {
+    let rules = PacingRules {
+        rate: NonZeroU32::new(5000),
+        ..every(0)
+    };
+    let pacer = pacer(rules);
+    let began = Instant::now();
+    for number in 0..10_000 {
+        pacer
+            .turn(&host(&format!("h{}.test", number % 100)))
+            .await
+            .finish(FINE);
+    }
+    assert!(began.elapsed() >= ms(1980), "{:?}", began.elapsed());
+    assert!(began.elapsed() <= ms(2200), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn hosts_are_forgotten_when_they_say_nothing_any_more() {
+    let pacer = pacer(every(1000));
+    let (busy, resting) = (host("busy.test"), host("resting.test"));
+    let turn = pacer.turn(&busy).await;
+    let hour = Some(Duration::from_secs(3600));
+    let asked = Asked::SlowDown { retry_after: hour };
+    pacer.turn(&resting).await.finish(Answer {
+        elapsed: Duration::ZERO,
+        asked,
+    });
+    let free = pacer.ready_at(&resting);
+
+    for number in 0..20_000 {
+        pacer.turn(&host(&format!("h{number}.test"))).await.finish(FINE);
+        advance(ms(50)).await;
+    }
+
+    assert!(
+        pacer.hosts() < 4000,
+        "{} of 20,000 in 1,000 s are remembered",
+        pacer.hosts()
+    );
+    assert_eq!(pacer.ready_at(&resting), free, "who still waits is not forgotten");
+    assert!(
+        within(ms(10_000), &pacer, &busy).await.is_none(),
+        "nor is a turn under way"
+    );
+    turn.finish(FINE);
+}

@@ -1,0 +1,382 @@
+//! robots.txt as RFC 9309 section 2.3 has it, over a web that exists only here.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use fetch::{
+    Answer, Asked, Fetch, FetchFailure, Pacer, PacingRules, Refusal, RobotsAnswer, RobotsCache,
+    RobotsStanding,
+};
+use http::HeaderMap;
+use tokio::time::Instant;
+use web::{Clock, Exchange, PageUrl, Protocol, Timestamp};
+
+use crate::server::page;
+
+const DAY: u64 = 24 * 3600 * 1000;
+
+type Scripted = Result<(u16, Bytes), FetchFailure>;
+
+/// Answers by URL: a status and a body, or a `Location` where the status is a redirect.
+#[derive(Default)]
+struct Script {
+    answers: Mutex<HashMap<String, Scripted>>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Script {
+    fn say(&self, url: &str, status: u16, text: impl Into<Bytes>) {
+        self.answers
+            .lock()
+            .expect("no test panics in here")
+            .insert(url.to_owned(), Ok((status, text.into())));
+    }
+
+    fn fail(&self, url: &str, failure: FetchFailure) {
+        self.answers
+            .lock()
+            .expect("no test panics in here")
+            .insert(url.to_owned(), Err(failure));
+    }
+
+    fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.asked.lock().expect("no test panics in here"))
+    }
+}
+
+#[async_trait]
+impl Fetch for Script {
+    async fn fetch(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
+        self.asked
+            .lock()
+            .expect("no test panics in here")
+            .push(url.to_string());
+        // Long enough for others to come and ask for the same.
+        tokio::task::yield_now().await;
+        let answer = self
+            .answers
+            .lock()
+            .expect("no test panics in here")
+            .get(url.as_str())
+            .cloned();
+        let (status, text) = answer.unwrap_or(Ok((404, Bytes::new())))?;
+        let mut headers = HeaderMap::new();
+        if (301..400).contains(&status)
+            && let Ok(location) = text.as_ref().try_into()
+        {
+            headers.insert("location", location);
+        }
+        Ok(Exchange {
+            url: url.clone(),
+            request_head: Vec::new(),
+            status,
+            headers,
+            body: text,
+            truncated: None,
+            address: None,
+            protocol: Protocol::Http11,
+            started: Timestamp::from_millis(0),
+            elapsed: Duration::ZERO,
+        })
+    }
+}
+
+struct Robots {
+    web: Arc<Script>,
+    pacer: Arc<Pacer>,
+    cache: RobotsCache,
+    /// Milliseconds; moved by the test.
+    now: Arc<AtomicU64>,
+}
+
+fn robots(delay: u64, capacity: usize) -> Robots {
+    let now = Arc::new(AtomicU64::new(0));
+    let read = Arc::clone(&now);
+    let clock = Clock::new(move || Timestamp::from_millis(read.load(Ordering::SeqCst)));
+    let rules = PacingRules {
+        delay: Duration::from_millis(delay),
+        factor: 0.0,
+        ..PacingRules::default()
+    };
+    let pacer = Arc::new(Pacer::new(rules, clock.clone()));
+    let web = Arc::new(Script::default());
+    let fetch = Arc::clone(&web) as Arc<dyn Fetch>;
+    let cache = RobotsCache::new(fetch, Arc::clone(&pacer), "crawler".into(), clock, capacity);
+    Robots {
+        web,
+        pacer,
+        cache,
+        now,
+    }
+}
+
+impl Robots {
+    async fn of(&self, url: &str) -> RobotsAnswer {
+        self.cache.rules(&page(url)).await
+    }
+
+    async fn allowed(&self, url: &str) -> bool {
+        self.of(url).await.rules.verdict(&page(url)).allowed
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_status_decides_what_is_allowed() {
+    use RobotsStanding::{Given, Missing, Unreachable};
+    let no_entry = "User-agent: *\nDisallow: /private";
+    // status → standing, whether /private is allowed, whether / is
+    let cases = [
+        (200, Given, false, true),
+        (206, Given, false, true),
+        (304, Missing, true, true),
+        (400, Missing, true, true),
+        (401, Missing, true, true),
+        (403, Missing, true, true),
+        (404, Missing, true, true),
+        (410, Missing, true, true),
+        (429, Unreachable, false, false),
+        (500, Unreachable, false, false),
+        (503, Unreachable, false, false),
+    ];
+    for (status, standing, private, root) in cases {
+        let robots = robots(0, 100);
+        robots.web.say("http://a.test/robots.txt", status, no_entry);
+        let answer = robots.of("http://a.test/private").await;
+        assert_eq!(answer.standing, standing, "{status}");
+        assert_eq!(answer.exchanges.len(), 1);
+        assert_eq!(robots.allowed("http://a.test/private").await, private, "{status}");
+        assert_eq!(robots.allowed("http://a.test/").await, root, "{status}");
+        assert_eq!(robots.web.asked(), ["http://a.test/robots.txt"], "asked once");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_answer_allows_nothing_for_half_a_minute() {
+    let failures = [
+        FetchFailure::Dns,
+        FetchFailure::Timeout,
+        FetchFailure::Disconnected,
+        FetchFailure::PrivateAddress {
+            address: [127, 0, 0, 1].into(),
+            refusal: Refusal::Loopback,
+        },
+    ];
+    for failure in failures {
+        let robots = robots(0, 100);
+        robots.web.fail("http://a.test/robots.txt", failure.clone());
+        let answer = robots.of("http://a.test/").await;
+        assert!(
+            !answer.rules.verdict(&page("http://a.test/")).allowed,
+            "{failure:?}"
+        );
+        assert_eq!(answer.until, Timestamp::from_millis(30_000));
+
+        robots.web.say("http://a.test/robots.txt", 404, "");
+        robots.now.store(29_999, Ordering::SeqCst);
+        assert!(!robots.allowed("http://a.test/").await, "{failure:?}");
+        robots.now.store(30_000, Ordering::SeqCst);
+        assert!(robots.allowed("http://a.test/").await, "{failure:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn rules_are_asked_for_again_after_a_day() {
+    let robots = robots(0, 100);
+    robots
+        .web
+        .say("http://a.test/robots.txt", 200, "User-agent: *\nDisallow: /");
+    assert!(!robots.allowed("http://a.test/").await);
+    robots.web.say("http://a.test/robots.txt", 200, "");
+
+    robots.now.store(DAY - 1, Ordering::SeqCst);
+    assert!(!robots.allowed("http://a.test/").await);
+    assert!(robots.cache.cached(&page("http://a.test/")).is_some());
+    robots.now.store(DAY, Ordering::SeqCst);
+    assert!(robots.cache.cached(&page("http://a.test/")).is_none());
+    assert!(robots.allowed("http://a.test/").await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn five_redirects_are_followed_and_the_sixth_is_not() {
+    for (hops, allowed) in [(1, false), (5, false), (6, true)] {
+        let robots = robots(0, 100);
+        robots
+            .web
+            .say("http://a.test/robots.txt", 301, "http://h1.test/r");
+        for hop in 1..hops {
+            robots.web.say(
+                &format!("http://h{hop}.test/r"),
+                302,
+                format!("http://h{}.test/r", hop + 1),
+            );
+        }
+        robots.web.say(
+            &format!("http://h{hops}.test/r"),
+            200,
+            "User-agent: *\nDisallow: /",
+        );
+        let answer = robots.of("http://a.test/").await;
+        assert_eq!(
+            answer.rules.verdict(&page("http://a.test/")).allowed,
+            allowed,
+            "{hops}"
+        );
+        assert_eq!(
+            answer.exchanges.len(),
+            6.min(hops + 1),
+            "{hops}: every hop is handed on"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn redirects_in_a_circle_or_into_nowhere_are_no_rules() {
+    for target in [
+        "/robots.txt",
+        "ftp://a.test/robots.txt",
+        "http://[",
+        "mailto:a@b.test",
+    ] {
+        let robots = robots(0, 100);
+        robots.web.say("http://a.test/robots.txt", 301, target);
+        let answer = robots.of("http://a.test/").await;
+        assert_eq!(answer.standing, RobotsStanding::Missing, "{target}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn scheme_and_port_have_rules_of_their_own() {
+    let robots = robots(0, 100);
+    robots
+        .web
+        .say("http://a.test/robots.txt", 200, "User-agent: *\nDisallow: /");
+    assert!(!robots.allowed("http://a.test/").await);
+    assert!(robots.allowed("http://a.test:8080/").await);
+    assert!(robots.allowed("https://a.test/").await);
+    let asked = robots.web.asked();
+    assert_eq!(
+        asked,
+        [
+            "http://a.test/robots.txt",
+            "http://a.test:8080/robots.txt",
+            "https://a.test/robots.txt"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_many_who_want_the_same_rules_one_asks() {
+    let robots = robots(1000, 100);
+    robots
+        .web
+        .say("http://a.test/robots.txt", 200, "User-agent: *\nDisallow: /x");
+    let url = page("http://a.test/x");
+    let ask = || async { robots.cache.rules(&url).await.exchanges.len() };
+    let fetched = tokio::join!(ask(), ask(), ask(), ask());
+    assert_eq!(fetched.0 + fetched.1 + fetched.2 + fetched.3, 1);
+    assert_eq!(robots.web.asked().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_gives_up_asking_leaves_it_to_the_next() {
+    let robots = robots(0, 100);
+    robots.web.say("http://a.test/robots.txt", 200, "");
+    let busy = robots.pacer.turn(&page("http://a.test/").host()).await;
+    let given_up = tokio::time::timeout(Duration::from_secs(1), robots.of("http://a.test/")).await;
+    assert!(given_up.is_err(), "the host is busy");
+    busy.finish(Answer {
+        elapsed: Duration::ZERO,
+        asked: Asked::Fine,
+    });
+    assert_eq!(robots.of("http://a.test/").await.exchanges.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn robots_txt_takes_its_turn_like_a_page_and_so_does_every_hop() {
+    let robots = robots(1000, 100);
+    robots.web.say("http://a.test/robots.txt", 301, "http://b.test/r");
+    robots.web.say("http://b.test/r", 301, "http://b.test/s");
+    let began = Instant::now();
+    robots.of("http://a.test/").await;
+    assert_eq!(
+        began.elapsed(),
+        Duration::from_secs(1),
+        "two requests to b, one to a"
+    );
+    assert_eq!(
+        robots.pacer.ready_at(&page("http://b.test/").host()),
+        Timestamp::from_millis(1000)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crawl_delay_reaches_the_pacer_even_from_memory() {
+    let robots = robots(0, 100);
+    robots
+        .web
+        .say("http://a.test/robots.txt", 200, "User-agent: *\nCrawl-delay: 7");
+    let host = page("http://a.test/").host();
+    let fine = Answer {
+        elapsed: Duration::ZERO,
+        asked: Asked::Fine,
+    };
+
+    robots.of("http://a.test/").await;
+    // The delay was only known once robots.txt had been had, and the page came right behind it.
+    let seven_seconds_on = Timestamp::from_millis(7000);
+    assert_eq!(
+        robots.pacer.ready_at(&host),
+        seven_seconds_on,
+        "it counts from robots.txt itself"
+    );
+    robots.pacer.ask_crawl_delay(&host, None);
+    robots.of("http://a.test/").await;
+    let began = Instant::now();
+    let turn = robots.pacer.turn(&host).await;
+    assert_eq!(began.elapsed(), Duration::from_secs(7));
+    // The clock that times are told by stands still in this test.
+    assert_eq!(turn.finish(fine), seven_seconds_on);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_the_first_500_kibibytes_are_read() {
+    let padding = "#".repeat(500 * 1024 - 26);
+    for (space, allowed) in [("", false), (" ", true)] {
+        let robots = robots(0, 100);
+        let text = format!("{padding}{space}\nUser-agent: *\nDisallow: /");
+        let text = if allowed {
+            text
+        } else {
+            text.chars().take(500 * 1024).collect()
+        };
+        robots.web.say("http://a.test/robots.txt", 200, text);
+        assert_eq!(robots.allowed("http://a.test/").await, allowed, "{space:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_cache_forgets_the_oldest_and_keeps_what_is_used() {
+    let robots = robots(0, 10);
+    robots.of("http://used.test/").await;
+    for number in 0..100 {
+        robots.of(&format!("http://h{number}.test/")).await;
+        robots.of("http://used.test/").await;
+    }
+    robots.web.asked();
+    assert!(robots.cache.cached(&page("http://used.test/")).is_some());
+    assert!(robots.cache.cached(&page("http://h99.test/")).is_some());
+    assert!(robots.cache.cached(&page("http://h0.test/")).is_none());
+    let kept = (0..100)
+        .filter(|n| {
+            robots
+                .cache
+                .cached(&page(&format!("http://h{n}.test/")))
+                .is_some()
+        })
+        .count();
+    assert!(kept <= 10, "{kept}");
+}

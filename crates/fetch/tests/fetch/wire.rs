@@ -1,0 +1,452 @@
+//! What goes over the wire, and what a server can do to us there.
+
+use std::future::pending;
+use std::io::{ErrorKind, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use fetch::{FailureKind, Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, Refusal, SetupError};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
+use web::{Clock, Exchange, Protocol, Timestamp, Truncation};
+
+use crate::server::{Server, page};
+
+const NOON: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello";
+
+fn options() -> FetchOptions {
+    let clock = Clock::fixed(NOON);
+    FetchOptions {
+        allow_private: true,
+        ..FetchOptions::new("crawler/0.1 (+https://example.org/bot)", clock)
+    }
+}
+
+fn limited(limits: FetchLimits) -> HttpFetch {
+    HttpFetch::new(FetchOptions { limits, ..options() }).expect("these options work")
+}
+
+async fn fetch(server: &Server) -> Result<Exchange, FetchFailure> {
+    limited(FetchLimits::default()).fetch(&server.url("/")).await
+}
+
+#[tokio::test]
+async fn an_exchange_says_what_was_asked_and_what_came() {
+    let server = Server::answering(OK).await;
+    let exchange = limited(FetchLimits::default())
+        .fetch(&server.url("/a?b=c"))
+        .await
+        .unwrap();
+
+    assert_eq!(exchange.url, server.url("/a?b=c"));
+    assert_eq!((exchange.status, exchange.protocol), (200, Protocol::Http11));
+    assert_eq!(exchange.header("content-type"), Some("text/html"));
+    assert_eq!((&exchange.body[..], exchange.truncated), (&b"hello"[..], None));
+    assert_eq!(exchange.address, Some(server.address));
+    assert_eq!(exchange.started, NOON);
+    assert!(exchange.elapsed > Duration::ZERO);
+}
+
+#[tokio::test]
+async fn the_request_head_is_what_the_server_saw_byte_for_byte() {
+    let server = Server::answering(OK).await;
+    let exchange = limited(FetchLimits::default())
+        .fetch(&server.url("/a%20b?q=%C3%A4"))
+        .await
+        .unwrap();
+
+    let expected = format!(
+        "GET /a%20b?q=%C3%A4 HTTP/1.1\r\nhost: {}\r\nuser-agent: crawler/0.1 (+https://example.org/bot)\r\n\
+         accept: text/html,application/xhtml+xml,*/*;q=0.8\r\naccept-encoding: gzip, deflate, br, zstd\r\n\r\n",
+        server.address
+    );
+    assert_eq!(String::from_utf8(exchange.request_head).unwrap(), expected);
+    assert_eq!(server.heads(), [expected]);
+}
+
+#[tokio::test]
+async fn a_redirect_is_an_answer_and_is_not_followed() {
+    let server = Server::answering(
+        "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n",
+    )
+    .await;
+    let fetch = limited(FetchLimits::default());
+    let exchange = fetch.fetch(&server.url("/")).await.unwrap();
+
+    assert_eq!((exchange.status, exchange.location()), (302, Some("/elsewhere")));
+    assert_eq!(server.heads().len(), 1);
+
+    fetch.fetch(&server.url("/")).await.unwrap();
+    assert!(
+        !server.heads()[1].contains("cookie"),
+        "no cookies, no referrer: {:?}",
+        server.heads()[1]
+    );
+    assert_eq!(server.connections(), 1, "the connection is kept");
+}
+
+#[tokio::test]
+async fn error_pages_are_answers() {
+    for status in [404, 410, 429, 500, 503] {
+        let server = Server::answering(format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\nno")).await;
+        let exchange = fetch(&server).await.unwrap();
+        assert_eq!((exchange.status, &exchange.body[..]), (status, &b"no"[..]));
+    }
+}
+
+#[tokio::test]
+async fn a_compressed_body_is_kept_as_it_came() {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(b"a page").unwrap();
+    let coded = encoder.finish().unwrap();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
+        coded.len()
+    );
+    let server = Server::answering([head.as_bytes(), &coded].concat()).await;
+    let exchange = fetch(&server).await.unwrap();
+
+    assert_eq!(&exchange.body[..], coded);
+    assert_eq!(exchange.header("content-encoding"), Some("gzip"));
+    assert_eq!(
+        exchange.header("content-length"),
+        Some(coded.len().to_string().as_str())
+    );
+    assert_eq!(
+        &fetch::decode(&exchange.headers, &exchange.body, 100).bytes[..],
+        b"a page"
+    );
+}
+
+#[tokio::test]
+async fn chunks_are_put_together_and_hints_passed_over() {
+    let server = Server::answering(
+        "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n\
+         HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nmany\r\n6;x=y\r\n words\r\n0\r\n\r\n",
+    )
+    .await;
+    let exchange = fetch(&server).await.unwrap();
+    assert_eq!((exchange.status, &exchange.body[..]), (200, &b"many words"[..]));
+    assert_eq!(exchange.header("link"), None);
+}
+
+#[tokio::test]
+async fn http_1_0_ends_with_the_connection() {
+    let server = Server::answering_once("HTTP/1.0 200 OK\r\n\r\nto the end").await;
+    let exchange = fetch(&server).await.unwrap();
+    assert_eq!(
+        (exchange.protocol, &exchange.body[..]),
+        (Protocol::Http10, &b"to the end"[..])
+    );
+}
+
+#[tokio::test]
+async fn a_body_is_whole_at_the_limit_and_cut_one_byte_past_it() {
+    let cases = [(9, 9, None), (10, 10, None), (11, 10, Some(Truncation::Length))];
+    for (sent, kept, truncated) in cases {
+        for coding in ["Content-Length: ", "Transfer-Encoding: chunked\r\nX: "] {
+            let body = if coding.starts_with('C') {
+                "x".repeat(sent)
+            } else {
+                format!("{sent:x}\r\n{}\r\n0\r\n\r\n", "x".repeat(sent))
+            };
+            let server = Server::answering(format!("HTTP/1.1 200 OK\r\n{coding}{sent}\r\n\r\n{body}")).await;
+            let fetch = limited(FetchLimits {
+                body: 10,
+                ..FetchLimits::default()
+            });
+            let exchange = fetch.fetch(&server.url("/")).await.unwrap();
+            assert_eq!(
+                (exchange.body.len(), exchange.truncated),
+                (kept, truncated),
+                "{sent} {coding}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_endless_body_is_cut_past_every_permit() {
+    let server = Server::with(|mut stream| async move {
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\n\r\n")
+            .await
+            .expect("the client listens");
+        while stream.write_all(&[b'x'; 64 << 10]).await.is_ok() {}
+    })
+    .await;
+    // More of them at a time than may be large at a time, each larger than a small one.
+    let fetch = limited(FetchLimits {
+        body: 5 << 20,
+        ..FetchLimits::default()
+    });
+    let url = server.url("/");
+    let answers = tokio::join!(
+        fetch.fetch(&url),
+        fetch.fetch(&url),
+        fetch.fetch(&url),
+        fetch.fetch(&url),
+        fetch.fetch(&url),
+        fetch.fetch(&url)
+    );
+    for answer in <[_; 6]>::from(answers) {
+        let exchange = answer.unwrap();
+        assert_eq!(
+            (exchange.body.len(), exchange.truncated),
+            (5 << 20, Some(Truncation::Length))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stops_in_the_middle_is_too_slow_or_too_late() {
+    let server = Server::with(|mut stream| async move {
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+            .await
+            .expect("it listens");
+        pending::<()>().await;
+    })
+    .await;
+    let moment = Duration::from_millis(50);
+    let slow = FetchLimits {
+        min_rate: 1000,
+        min_rate_grace: moment,
+        ..FetchLimits::default()
+    };
+    let late = FetchLimits {
+        timeout: moment,
+        ..FetchLimits::default()
+    };
+    let unhurried = FetchLimits {
+        timeout: moment,
+        min_rate: 0,
+        min_rate_grace: Duration::ZERO,
+        ..late.clone()
+    };
+    for (limits, expected) in [
+        (slow, FetchFailure::TooSlow),
+        (late, FetchFailure::Timeout),
+        (unhurried, FetchFailure::Timeout),
+    ] {
+        assert_eq!(
+            limited(limits).fetch(&server.url("/")).await.unwrap_err(),
+            expected
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_is_given_up() {
+    let server = Server::with(|stream| async move {
+        pending::<()>().await;
+        drop(stream);
+    })
+    .await;
+    let limits = FetchLimits {
+        timeout: Duration::from_millis(50),
+        ..FetchLimits::default()
+    };
+    assert_eq!(
+        limited(limits).fetch(&server.url("/")).await.unwrap_err(),
+        FetchFailure::Timeout
+    );
+}
+
+#[tokio::test]
+async fn broken_answers_have_their_failure() {
+    let many = "a: b\r\n".repeat(257);
+    let long = format!("a: {}\r\n", "b".repeat(65 << 10));
+    let endless = format!("a: {}\r\n", "b".repeat(1 << 20));
+    let cases: [(String, FailureKind); 11] = [
+        (String::new(), FailureKind::Disconnected),
+        ("HTTP/1.1 200".into(), FailureKind::Disconnected),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf".into(),
+            FailureKind::Disconnected,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf".into(),
+            FailureKind::Disconnected,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\n".into(),
+            FailureKind::Protocol,
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n".into(),
+            FailureKind::Protocol,
+        ),
+        ("SSH-2.0-OpenSSH_9.2\r\n\r\n".into(), FailureKind::Protocol),
+        (
+            "HTTP/1.1 999 Denied\r\nContent-Length: 0\r\n\r\n".into(),
+            FailureKind::Protocol,
+        ),
+        (
+            format!("HTTP/1.1 200 OK\r\n{many}\r\n"),
+            FailureKind::HeadersTooLarge,
+        ),
+        (
+            format!("HTTP/1.1 200 OK\r\n{long}\r\n"),
+            FailureKind::HeadersTooLarge,
+        ),
+        (
+            format!("HTTP/1.1 200 OK\r\n{endless}\r\n"),
+            FailureKind::HeadersTooLarge,
+        ),
+    ];
+    for (answer, expected) in cases {
+        let begins = answer.chars().take(80).collect::<String>();
+        // The client may hang up first.
+        let server = Server::with(move |mut stream| {
+            let answer = answer.clone();
+            async move { drop(stream.write_all(answer.as_bytes()).await) }
+        })
+        .await;
+        let failure = fetch(&server).await.map(|exchange| exchange.status).unwrap_err();
+        assert_eq!(failure.kind(), expected, "{begins:?} gave {failure:?}");
+    }
+}
+
+#[tokio::test]
+async fn headers_at_the_limit_are_fine() {
+    // With `content-length`, four and two bytes more.
+    let fields = "a: b\r\n".repeat(255);
+    let server = Server::answering(format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 2\r\n\r\nok")).await;
+    assert_eq!(fetch(&server).await.unwrap().headers.len(), 256);
+    let exact = FetchLimits {
+        header_bytes: 255 * 6 + 14 + 1 + 4,
+        ..FetchLimits::default()
+    };
+    assert!(limited(exact.clone()).fetch(&server.url("/")).await.is_ok());
+    let less = FetchLimits {
+        header_bytes: exact.header_bytes - 1,
+        ..exact
+    };
+    assert_eq!(
+        limited(less).fetch(&server.url("/")).await.unwrap_err(),
+        FetchFailure::HeadersTooLarge
+    );
+}
+
+#[tokio::test]
+async fn nobody_listens() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = page(&format!("http://{}/", listener.local_addr().unwrap()));
+    drop(listener);
+    let failure = limited(FetchLimits::default()).fetch(&url).await.unwrap_err();
+    assert_eq!(failure, FetchFailure::Connect(ErrorKind::ConnectionRefused));
+    assert_eq!(failure.to_string(), "cannot connect: connection refused");
+}
+
+#[tokio::test]
+async fn a_name_that_cannot_exist_does_not_resolve() {
+    // A label has 63 bytes at most, so no resolver is asked (RFC 1035 section 2.3.4).
+    let url = page(&format!("http://{}.test/", "a".repeat(64)));
+    let failure = limited(FetchLimits::default()).fetch(&url).await.unwrap_err();
+    assert_eq!(failure, FetchFailure::Dns);
+}
+
+#[tokio::test]
+async fn private_addresses_are_refused_before_anything_is_sent() {
+    let server = Server::answering(OK).await;
+    let port = server.address.port();
+    let rule = |rule: String| rule.parse().unwrap();
+    let guarded = HttpFetch::new(FetchOptions {
+        allow_private: false,
+        resolve: vec![
+            rule(format!("public.test:{port}:127.0.0.1")),
+            rule(format!("several.test:{port}:10.0.0.1,[::1]")),
+        ],
+        ..options()
+    })
+    .unwrap();
+    let cases = [
+        (format!("http://127.0.0.1:{port}/"), Refusal::Loopback),
+        (format!("http://2130706433:{port}/"), Refusal::Loopback),
+        (format!("http://0x7f.1:{port}/"), Refusal::Loopback),
+        (format!("http://[::1]:{port}/"), Refusal::Loopback),
+        (format!("http://[::ffff:127.0.0.1]:{port}/"), Refusal::Loopback),
+        (
+            "http://169.254.169.254/latest/meta-data/".into(),
+            Refusal::LinkLocal,
+        ),
+        ("https://10.0.0.1/".into(), Refusal::Private),
+        (format!("http://localhost:{port}/"), Refusal::Loopback),
+        (format!("http://public.test:{port}/"), Refusal::Loopback),
+        (format!("http://several.test:{port}/"), Refusal::Loopback),
+    ];
+    for (url, expected) in cases {
+        let failure = guarded.fetch(&page(&url)).await.unwrap_err();
+        assert!(
+            matches!(failure, FetchFailure::PrivateAddress { refusal, .. } if refusal == expected),
+            "{url} gave {failure:?}"
+        );
+    }
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_resolve_rule_counts_for_its_port_only() {
+    let server = Server::answering(OK).await;
+    let port = server.address.port();
+    let other = if port == 1 { 2 } else { 1 };
+    let fetch = HttpFetch::new(FetchOptions {
+        resolve: vec![
+            format!("public.test:{port}:127.0.0.1").parse().unwrap(),
+            format!("localhost:{other}:127.0.0.9").parse().unwrap(),
+        ],
+        ..options()
+    })
+    .unwrap();
+
+    let exchange = fetch
+        .fetch(&page(&format!("http://public.test:{port}/x")))
+        .await
+        .unwrap();
+    assert_eq!(exchange.address, Some(server.address));
+    assert!(
+        server.heads()[0].contains(&format!("host: public.test:{port}\r\n")),
+        "{:?}",
+        server.heads()
+    );
+
+    let exchange = fetch
+        .fetch(&page(&format!("http://localhost:{port}/")))
+        .await
+        .unwrap();
+    assert_eq!(
+        exchange.address,
+        Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
+    );
+}
+
+#[test]
+fn a_setup_that_cannot_work_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let empty = directory.path().join("empty.pem");
+    std::fs::write(&empty, "no certificate").unwrap();
+    let missing = directory.path().join("missing.pem");
+
+    let agent = FetchOptions {
+        user_agent: "a\r\nb: c".into(),
+        ..options()
+    };
+    assert!(matches!(HttpFetch::new(agent), Err(SetupError::UserAgent(_))));
+    let empty = FetchOptions {
+        ca_certificates: vec![empty],
+        ..options()
+    };
+    assert!(matches!(HttpFetch::new(empty), Err(SetupError::NoCertificate(_))));
+    let missing = FetchOptions {
+        ca_certificates: vec![missing],
+        ..options()
+    };
+    assert!(matches!(
+        HttpFetch::new(missing),
+        Err(SetupError::CertificateFile { .. })
+    ));
+}
