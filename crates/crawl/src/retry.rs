@@ -1,0 +1,105 @@
+//! Whether a visit that failed is worth another, and when: a table, and pure.
+//!
+//! How long the *host* is left alone is the pacer's business (Retry-After, doubling back-off); this is about the page.
+
+use std::time::Duration;
+
+use fetch::FailureKind;
+
+/// What went wrong with a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setback {
+    /// There was no answer.
+    Fetch(FailureKind),
+    /// There was an answer with this status, which is no page.
+    Status(u16),
+    /// robots.txt could not be had, so the page may not be asked for.
+    Robots,
+}
+
+/// What to do about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Try again after that long.
+    Again(Duration),
+    /// It will not get better.
+    GiveUp,
+}
+
+const SOON: Duration = Duration::from_secs(10);
+const LATER: Duration = Duration::from_secs(30);
+const NOT_AGAIN: (Duration, u32) = (Duration::ZERO, 1);
+
+/// Decides after a visit that failed. `attempts` counts the visits before this one, `tries` is the most that the user allows.
+/// The wait doubles with each.
+#[must_use]
+pub fn decide(setback: Setback, attempts: u32, tries: u32) -> Decision {
+    use FailureKind as Kind;
+    let (wait, worth) = match setback {
+        Setback::Fetch(Kind::Dns) => (LATER, 2),
+        // The host is down, or its name is: whoever lists a dead seed waits a minute and a half.
+        Setback::Robots => (LATER, 3),
+        Setback::Fetch(Kind::Connect | Kind::Timeout | Kind::TooSlow | Kind::Disconnected) => (SOON, 3),
+        Setback::Fetch(Kind::Protocol) => (SOON, 2),
+        Setback::Fetch(Kind::Tls | Kind::PrivateAddress | Kind::HeadersTooLarge | Kind::Unaskable) => {
+            NOT_AGAIN
+        }
+        Setback::Status(429 | 503) => (SOON, 5),
+        Setback::Status(408 | 500 | 502 | 504) => (SOON, 3),
+        Setback::Status(_) => NOT_AGAIN,
+    };
+    if attempts + 1 < worth.min(tries) {
+        Decision::Again(wait * 2_u32.pow(attempts))
+    } else {
+        Decision::GiveUp
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_pass_is_tried_again_with_doubling_waits_and_what_will_not_is_given_up() {
+        let again = |seconds| Decision::Again(Duration::from_secs(seconds));
+        let cases = [
+            (
+                Setback::Fetch(FailureKind::Dns),
+                vec![again(30), Decision::GiveUp],
+            ),
+            (Setback::Robots, vec![again(30), again(60), Decision::GiveUp]),
+            (
+                Setback::Fetch(FailureKind::Timeout),
+                vec![again(10), again(20), Decision::GiveUp],
+            ),
+            (Setback::Fetch(FailureKind::Tls), vec![Decision::GiveUp]),
+            (
+                Setback::Fetch(FailureKind::PrivateAddress),
+                vec![Decision::GiveUp],
+            ),
+            (
+                Setback::Status(503),
+                vec![again(10), again(20), again(40), again(80), Decision::GiveUp],
+            ),
+            (Setback::Status(500), vec![again(10), again(20), Decision::GiveUp]),
+            (Setback::Status(404), vec![Decision::GiveUp]),
+            (Setback::Status(410), vec![Decision::GiveUp]),
+        ];
+        for (setback, expected) in cases {
+            for (attempts, decision) in (0..).zip(expected) {
+                assert_eq!(
+                    decide(setback, attempts, 99),
+                    decision,
+                    "{setback:?} after {attempts}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_user_may_allow_fewer_tries() {
+        assert_eq!(decide(Setback::Status(503), 0, 1), Decision::GiveUp);
+        assert_eq!(decide(Setback::Status(503), 0, 2), Decision::Again(SOON));
+        assert_eq!(decide(Setback::Status(503), 1, 2), Decision::GiveUp);
+    }
+}

@@ -1,0 +1,57 @@
+//! Counts that are not part of the crawl's memory: they begin at zero in each session.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What was seen in this session beside the pages themselves.
+#[derive(Debug, Default)]
+pub struct Telemetry {
+    links_found: AtomicU64,
+    links_out_of_scope: AtomicU64,
+    links_too_deep: AtomicU64,
+    links_nofollow: AtomicU64,
+    links_of_duplicates: AtomicU64,
+    retries: AtomicU64,
+}
+
+/// The counts at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Links on pages that were read.
+    pub links_found: u64,
+    /// Links that the scope keeps out.
+    pub links_out_of_scope: u64,
+    /// Links that are too far from a seed.
+    pub links_too_deep: u64,
+    /// Links that their page asks not to follow.
+    pub links_nofollow: u64,
+    /// Links on pages that were left out as duplicates.
+    pub links_of_duplicates: u64,
+    /// Visits that will be tried again.
+    pub retries: u64,
+}
+
+impl Telemetry {
+    /// The counts now.
+    pub fn counts(&self) -> Counts {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Counts {
+            links_found: read(&self.links_found),
+            links_out_of_scope: read(&self.links_out_of_scope),
+            links_too_deep: read(&self.links_too_deep),
+            links_nofollow: read(&self.links_nofollow),
+            links_of_duplicates: read(&self.links_of_duplicates),
+            retries: read(&self.retries),
+        }
+    }
+
+    /// Adds the counts of one page.
+    pub(crate) fn add(&self, more: &Counts) {
+        let add = |count: &AtomicU64, more: u64| count.fetch_add(more, Ordering::Relaxed);
+        add(&self.links_found, more.links_found);
+        add(&self.links_out_of_scope, more.links_out_of_scope);
+        add(&self.links_too_deep, more.links_too_deep);
+        add(&self.links_nofollow, more.links_nofollow);
+        add(&self.links_of_duplicates, more.links_of_duplicates);
+        add(&self.retries, more.retries);
+    }
+}
