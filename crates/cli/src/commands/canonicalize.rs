@@ -1,0 +1,31 @@
+//! `crawler canonicalize`: URLs in the form in which the crawler compares them.
+
+use std::io::{self, BufRead};
+
+use web::{CanonicalForm, PageUrl};
+
+use crate::args::CanonicalizeArgs;
+use crate::complaint::{Complaint, fault, usage};
+use crate::output;
+
+pub(crate) fn run(args: &CanonicalizeArgs) -> Result<(), Complaint> {
+    let form = CanonicalForm::default();
+    let canonical = |text: &str| {
+        let url = PageUrl::parse(text.trim(), &form).map_err(|error| usage(format!("{text:?}: {error}")))?;
+        Ok(if args.surt { url.surt() } else { url.to_string() })
+    };
+    let mut lines = Vec::new();
+    if args.urls.is_empty() {
+        for line in io::stdin().lock().lines() {
+            let line = line.map_err(|error| fault(&error))?;
+            if !line.trim().is_empty() {
+                lines.push(canonical(&line)?);
+            }
+        }
+    } else {
+        for url in &args.urls {
+            lines.push(canonical(url)?);
+        }
+    }
+    output::to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))
+}

@@ -1,0 +1,198 @@
+//! `crawler why`: which rule decided on a URL.
+//!
+//! What was visited, or waits, is told from the journal. Of a URL that the crawl never queued, the rules are asked
+//! again: links out of scope are not remembered one by one, because there can be any number of them.
+
+use serde::Serialize;
+use store::Row;
+use store::embedded::{History, record::Record};
+use web::{CanonicalForm, PageUrl};
+
+use crate::args::{CrawlArgs, WhyArgs};
+use crate::commands::export::ExportedRow;
+use crate::complaint::{Complaint, fault, usage};
+use crate::output::{self, Format};
+use crate::settings::Settings;
+use crate::{crew, history};
+
+/// What is known of the URL.
+#[derive(Default)]
+struct Known {
+    row: Option<Row>,
+    /// The page whose redirect reached it.
+    reached_from: Option<PageUrl>,
+    queued: Option<(u32, Option<PageUrl>)>,
+    postponed: Option<u32>,
+    original: Option<Row>,
+    adopted: Vec<PageUrl>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    url: &'a str,
+    /// `unique`, `exact-duplicate`, … as in the export; `redirect-target`, `queued` or `not-queued`.
+    verdict: &'static str,
+    reason: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<ExportedRow<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    original: Option<ExportedRow<'a>>,
+}
+
+pub(crate) fn run(args: &WhyArgs) -> Result<(), Complaint> {
+    let state = history::state_of(&args.directory)?;
+    let as_begun = CrawlArgs {
+        out: Some(args.directory.clone()),
+        ..CrawlArgs::default()
+    };
+    let settings = Settings::gather(&as_begun)?;
+    let form = CanonicalForm::new(&settings.drop_parameters);
+    let url = PageUrl::parse(&args.url, &form).map_err(|error| usage(format!("{:?}: {error}", args.url)))?;
+
+    let mut known = Known::default();
+    for record in History::open(&state).map_err(|error| fault(&error))? {
+        known.hear(record.map_err(|error| fault(&error))?, &url);
+    }
+    if let Some(original) = known.row.as_ref().and_then(|row| row.duplicate_of.clone()) {
+        for row in store::embedded::rows(&state).map_err(|error| fault(&error))? {
+            known.original = Some(row.map_err(|error| fault(&error))?)
+                .filter(|row| row.url == original)
+                .or(known.original);
+        }
+    }
+    let (verdict, reason) = known.explain(&url, &settings, &form)?;
+    let answer = Answer {
+        url: url.as_str(),
+        verdict,
+        reason,
+        page: known.row.as_ref().map(ExportedRow::from),
+        original: known.original.as_ref().map(ExportedRow::from),
+    };
+    output::to_stdout(|out| match Format::or_fitting(args.format) {
+        Format::Json => output::json_line(out, &answer),
+        Format::Table => output::columns(out, &lines(&answer, &known)),
+    })
+}
+
+impl Known {
+    fn hear(&mut self, record: Record, url: &PageUrl) {
+        match record {
+            Record::Discovered { finds, .. } => self.hear_finds(finds, url),
+            Record::Postponed { entry, .. } if entry.find.url == *url => {
+                self.postponed = Some(entry.attempts);
+            }
+            Record::Settled {
+                row, finds, reached, ..
+            } => {
+                self.hear_finds(finds, url);
+                if reached.contains(url) {
+                    self.reached_from = Some(row.url.clone());
+                }
+                if row.url == *url {
+                    self.row = Some(*row);
+                }
+            }
+            Record::SeedAdopted { url } => self.adopted.push(url),
+            Record::Begun { .. }
+            | Record::Admitted { .. }
+            | Record::Forgotten { .. }
+            | Record::Postponed { .. } => {}
+        }
+    }
+
+    fn hear_finds(&mut self, finds: Vec<store::Find>, url: &PageUrl) {
+        if let Some(find) = finds.into_iter().find(|find| find.url == *url) {
+            self.queued = Some((find.depth, find.via));
+        }
+    }
+
+    fn explain(
+        &self,
+        url: &PageUrl,
+        settings: &Settings,
+        form: &CanonicalForm,
+    ) -> Result<(&'static str, String), Complaint> {
+        if let Some(row) = &self.row {
+            let kept = || "it says something new, and was kept".to_owned();
+            return Ok((row.fate.as_str(), row.reason.clone().unwrap_or_else(kept)));
+        }
+        if let Some(from) = &self.reached_from {
+            return Ok((
+                "redirect-target",
+                format!("it was reached from {from}, and is told under that URL"),
+            ));
+        }
+        if let Some((depth, _via)) = &self.queued {
+            let tried = self
+                .postponed
+                .map(|attempts| format!("; it failed {attempts} times and will be tried again"));
+            let reason = format!(
+                "it waits to be visited, {depth} links from a seed{}",
+                tried.unwrap_or_default()
+            );
+            return Ok(("queued", reason));
+        }
+        let mut scope = crew::scope(settings)?;
+        let seeds = settings
+            .url
+            .iter()
+            .filter_map(|seed| PageUrl::parse(seed, form).ok());
+        for seed in seeds.chain(self.adopted.iter().cloned()) {
+            scope.add_seed(&seed);
+        }
+        let reason = match scope.judge(url) {
+            Err(out_of_scope) => out_of_scope.to_string(),
+            Ok(()) => "it is in scope, but no page that was kept links to it (nofollow, --max-depth and duplicates aside)".to_owned(),
+        };
+        Ok(("not-queued", reason))
+    }
+}
+
+fn lines(answer: &Answer<'_>, known: &Known) -> Vec<(&'static str, Option<String>)> {
+    let row = known.row.as_ref();
+    let title = |row: Option<&Row>| row.and_then(|row| row.title.clone());
+    let place = |row: Option<&Row>| {
+        row.and_then(|row| Some(format!("{} at {}", row.warc_file.as_ref()?, row.warc_offset?)))
+    };
+    vec![
+        ("url", Some(answer.url.to_owned())),
+        ("verdict", Some(answer.verdict.to_owned())),
+        ("reason", Some(answer.reason.clone())),
+        ("title", title(row)),
+        (
+            "status",
+            row.and_then(|row| row.status).map(|status| status.to_string()),
+        ),
+        (
+            "final url",
+            row.and_then(|row| row.final_url.as_ref())
+                .map(ToString::to_string),
+        ),
+        (
+            "found on",
+            row.and_then(|row| row.via.as_ref()).map(ToString::to_string),
+        ),
+        ("fetched", row.map(|row| row.fetched_at.to_string())),
+        (
+            "fingerprint",
+            row.and_then(|row| row.fingerprint)
+                .map(|fingerprint| fingerprint.to_string()),
+        ),
+        ("archived", place(row)),
+        (
+            "original",
+            row.and_then(|row| row.duplicate_of.as_ref())
+                .map(ToString::to_string),
+        ),
+        ("its title", title(known.original.as_ref())),
+        (
+            "its fingerprint",
+            known
+                .original
+                .as_ref()
+                .and_then(|row| row.fingerprint)
+                .map(|fingerprint| fingerprint.to_string()),
+        ),
+        ("it is archived", place(known.original.as_ref())),
+    ]
+}

@@ -1,0 +1,80 @@
+//! What goes wrong at the top: one line that names the culprit and one that says what would be right.
+
+use std::error::Error;
+use std::fmt;
+use std::process::ExitCode;
+
+use crate::terminal::{printable, say};
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) struct Complaint {
+    code: u8,
+    message: String,
+    remedy: Option<String>,
+}
+
+/// Usage: options, files and values that cannot be right. Code 2.
+pub(crate) fn usage(message: impl fmt::Display) -> Complaint {
+    Complaint {
+        code: 2,
+        message: message.to_string(),
+        remedy: None,
+    }
+}
+
+/// A fault of ours, or of the machine. Code 1.
+pub(crate) fn fault(error: &dyn Error) -> Complaint {
+    Complaint {
+        code: 1,
+        message: chain(error),
+        remedy: None,
+    }
+}
+
+/// An error and its causes, outermost first.
+fn chain(error: &dyn Error) -> String {
+    let mut links = vec![error.to_string()];
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        links.push(deeper.to_string());
+        cause = deeper.source();
+    }
+    links.join(": ")
+}
+
+impl Complaint {
+    /// An error that the user's choice led to.
+    pub(crate) fn of_usage(error: &dyn Error) -> Self {
+        usage(chain(error))
+    }
+
+    /// A mistake in the arguments: what clap says in several paragraphs, in two lines.
+    pub(crate) fn of_arguments(mistake: &clap::Error) -> Self {
+        let text = mistake.to_string();
+        let first: Vec<&str> = text
+            .lines()
+            .take_while(|line| !line.trim().is_empty())
+            .map(str::trim)
+            .collect();
+        let message = first.join(" ");
+        let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
+        let told = usage(message.strip_prefix("error: ").unwrap_or(&message));
+        told.with_remedy(tip.unwrap_or("`crawler --help` explains every option and command"))
+    }
+
+    /// What would be right.
+    pub(crate) fn with_remedy(mut self, remedy: impl fmt::Display) -> Self {
+        self.remedy = Some(remedy.to_string());
+        self
+    }
+
+    /// Tells the user.
+    pub(crate) fn tell(&self) -> ExitCode {
+        say(&format!("error: {}", printable(&self.message)));
+        if let Some(remedy) = &self.remedy {
+            say(&format!("  help: {}", printable(remedy)));
+        }
+        ExitCode::from(self.code)
+    }
+}

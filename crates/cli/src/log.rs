@@ -1,0 +1,74 @@
+//! `crawl.log`: what happened, one JSON object a line. Warnings are shown to the user as well.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use indicatif::ProgressBar;
+use tracing::Level;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::time::FormatTime;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use web::Clock;
+
+/// Our own crates; of libraries only warnings are logged.
+const OURS: [&str; 6] = ["crawler", "crawl", "fetch", "sinks", "store", "web"];
+
+/// Sends what is logged from here on to `file`, and warnings past `bar` to standard error.
+pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) {
+    let detailed = Targets::new()
+        .with_default(Level::WARN)
+        .with_targets(OURS.map(|name| (name, Level::INFO)));
+    let json = tracing_subscriber::fmt::layer()
+        .json()
+        .flatten_event(true)
+        .with_current_span(false)
+        .with_span_list(false)
+        .with_timer(Moments(clock))
+        .with_writer(Arc::new(file))
+        .with_filter(detailed);
+    // What libraries have to say is for the log: the user is told by us.
+    let least = if quiet { Level::ERROR } else { Level::WARN };
+    let seen = Targets::new().with_targets(OURS.map(|name| (name, least)));
+    let shown = tracing_subscriber::fmt::layer()
+        .without_time()
+        .with_target(false)
+        .with_ansi(false)
+        .with_writer(PastTheBar(bar.clone()))
+        .with_filter(seen);
+    tracing_subscriber::registry().with(json).with(shown).init();
+}
+
+struct Moments(Clock);
+
+impl FormatTime for Moments {
+    fn format_time(&self, writer: &mut tracing_subscriber::fmt::format::Writer<'_>) -> std::fmt::Result {
+        write!(writer, "{}", self.0.now())
+    }
+}
+
+/// Standard error, with the progress bar out of the way while a line is written.
+struct PastTheBar(ProgressBar);
+
+struct Line(ProgressBar);
+
+impl<'a> MakeWriter<'a> for PastTheBar {
+    type Writer = Line;
+
+    fn make_writer(&'a self) -> Line {
+        Line(self.0.clone())
+    }
+}
+
+impl Write for Line {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.suspend(|| io::stderr().write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}

@@ -1,0 +1,52 @@
+//! The binary `crawler`: arguments become settings, settings a crew, and the crew crawls.
+
+mod args;
+mod commands;
+mod complaint;
+mod crew;
+mod history;
+mod log;
+mod output;
+mod progress;
+mod seeds;
+mod settings;
+mod summary;
+mod terminal;
+mod values;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Arguments, Command};
+use crate::complaint::Complaint;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        // `--help` and `--version` are no mistakes.
+        Err(asked) if !asked.use_stderr() => asked.exit(),
+        Err(mistake) => return Complaint::of_arguments(&mistake).tell(),
+    };
+    let done = match arguments.command {
+        None => commands::crawl::run(&arguments.crawl),
+        Some(command) => run(command),
+    };
+    done.unwrap_or_else(|complaint| complaint.tell())
+}
+
+fn run(command: Command) -> Result<ExitCode, Complaint> {
+    let done = match command {
+        Command::Crawl(args) => return commands::crawl::run(&args),
+        Command::Verify(args) => return commands::verify::run(&args),
+        Command::Robots(args) => return commands::robots::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Why(args) => commands::why::run(&args),
+        Command::Status(args) => commands::status::run(&args),
+        Command::Extract(args) => commands::extract::run(&args),
+        Command::Fingerprint(args) => commands::likeness::fingerprint(&args),
+        Command::Compare(args) => commands::likeness::compare(&args),
+        Command::Canonicalize(args) => commands::canonicalize::run(&args),
+    };
+    done.map(|()| ExitCode::SUCCESS)
+}

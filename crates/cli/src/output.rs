@@ -1,0 +1,55 @@
+//! Results on standard output: JSON for programs, columns for people.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::complaint::{Complaint, fault};
+use crate::terminal::printable;
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// One JSON object a line.
+    Json,
+    /// For people.
+    Table,
+}
+
+impl Format {
+    /// What was asked for; else a table on a terminal and JSON in a pipe.
+    pub(crate) fn or_fitting(asked: Option<Format>) -> Format {
+        asked.unwrap_or(if io::stdout().is_terminal() {
+            Format::Table
+        } else {
+            Format::Json
+        })
+    }
+}
+
+/// Writes one JSON object on one line.
+pub(crate) fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"\n")
+}
+
+/// Names and values in two columns; what has no value is left out.
+pub(crate) fn columns(out: &mut dyn Write, lines: &[(&str, Option<String>)]) -> io::Result<()> {
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, value) in lines {
+        if let Some(value) = value {
+            writeln!(out, "{name:>width$}  {}", printable(value))?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs what writes to standard output. A reader that went away (`| head`) is no error.
+pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Complaint> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| fault(&error)),
+    }
+}

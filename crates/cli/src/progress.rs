@@ -1,0 +1,115 @@
+//! How a crawl that runs is going: a bar on a terminal, a plain line now and then otherwise.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use store::{Frontier, Standing};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::terminal::say;
+
+const REFRESH: Duration = Duration::from_millis(250);
+const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// The bar: hidden where there is no terminal, or where the user wants quiet.
+pub(crate) fn bar(quiet: bool, max_pages: Option<u64>) -> ProgressBar {
+    let target = if quiet {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr()
+    };
+    let bar = ProgressBar::with_draw_target(max_pages, target);
+    let template = match max_pages {
+        Some(_) => "{elapsed_precise} [{bar:20}] {pos}/{len} pages · {msg}",
+        None => "{elapsed_precise} {spinner} {pos} pages · {msg}",
+    };
+    bar.set_style(
+        ProgressStyle::with_template(template).unwrap_or_else(|_error| ProgressStyle::default_bar()),
+    );
+    bar
+}
+
+/// Shows how the crawl stands until it is aborted.
+pub(crate) fn show(frontier: Arc<dyn Frontier>, bar: ProgressBar, quiet: bool) -> JoinHandle<()> {
+    let plain = !quiet && !std::io::stderr().is_terminal();
+    tokio::spawn(async move {
+        let begun = Instant::now();
+        let before = frontier.standing().totals.pages;
+        let every = if plain { PLAIN_LINE_EVERY } else { REFRESH };
+        let mut ticks = tokio::time::interval_at(begun + every, every);
+        loop {
+            ticks.tick().await;
+            let standing = frontier.standing();
+            let new_pages = standing.totals.pages.saturating_sub(before);
+            let rate = new_pages as f64 / begun.elapsed().as_secs_f64().max(0.001);
+            let line = describe(&standing, rate);
+            if plain {
+                say(&format!("{} pages · {line}", standing.totals.pages));
+            } else {
+                bar.set_position(standing.totals.pages);
+                bar.set_message(line);
+                bar.tick();
+            }
+        }
+    })
+}
+
+fn describe(standing: &Standing, rate: f64) -> String {
+    let totals = &standing.totals;
+    let again = match standing.postponed {
+        0 => String::new(),
+        some => format!(", {some} of them to be tried again"),
+    };
+    format!(
+        "{} unique · {} duplicates · {} failed · {rate:.1}/s · {} active hosts · {} queued{again}",
+        totals.unique,
+        totals.exact_duplicates + totals.near_duplicates,
+        totals.failed,
+        standing.active_hosts,
+        standing.queued,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use store::Totals;
+
+    use super::*;
+
+    #[test]
+    fn a_line_says_what_came_of_the_pages_and_what_is_left() {
+        let totals = Totals {
+            pages: 9,
+            unique: 6,
+            exact_duplicates: 1,
+            near_duplicates: 2,
+            failed: 1,
+            ..Totals::default()
+        };
+        let standing = Standing {
+            totals,
+            queued: 40,
+            postponed: 0,
+            leased: 3,
+            active_hosts: 2,
+            hosts: 4,
+        };
+        let line = describe(&standing, 1.25);
+        assert_eq!(
+            line,
+            "6 unique · 3 duplicates · 1 failed · 1.2/s · 2 active hosts · 40 queued"
+        );
+        // A crawl of dead hosts alone says what it is waiting for.
+        let line = describe(
+            &Standing {
+                postponed: 2,
+                ..standing
+            },
+            1.25,
+        );
+        assert!(line.ends_with("40 queued, 2 of them to be tried again"), "{line}");
+    }
+}

@@ -1,0 +1,89 @@
+//! Where a crawl begins: the seeds file and the URLs on the command line.
+
+use std::collections::HashSet;
+use std::io::Read;
+use std::path::Path;
+
+use web::{CanonicalForm, PageUrl, read_seeds};
+
+use crate::complaint::{Complaint, usage};
+use crate::settings::Settings;
+
+/// The largest seeds file: a hundred million short URLs.
+const MAX_SEEDS_BYTES: u64 = 4 << 30;
+
+/// The seeds of a crawl, in order and without repetition, and a line for each that was no URL.
+pub(crate) struct Seeds {
+    pub(crate) urls: Vec<PageUrl>,
+    pub(crate) complaints: Vec<String>,
+}
+
+impl Seeds {
+    /// Reads the file and the arguments. No seed at all is wrong usage, and the complaint says what was found instead.
+    pub(crate) fn gather(settings: &Settings, form: &CanonicalForm) -> Result<Self, Complaint> {
+        let mut found = Self {
+            urls: Vec::new(),
+            complaints: Vec::new(),
+        };
+        if let Some(file) = &settings.seeds {
+            found.read(&read(file)?, &file.display().to_string(), form);
+        }
+        for argument in &settings.url {
+            if !argument.contains(['.', ':', '/']) {
+                let remedy = "`crawler --help` lists the commands; a seed looks like https://example.org/";
+                return Err(usage(format!("{argument:?} is neither a command nor a URL")).with_remedy(remedy));
+            }
+            found.read(argument, "the arguments", form);
+        }
+        if found.urls.is_empty() {
+            return Err(found.nothing(settings));
+        }
+        let mut known = HashSet::new();
+        found.urls.retain(|url| known.insert(url.key()));
+        Ok(found)
+    }
+
+    fn read(&mut self, text: &str, source: &str, form: &CanonicalForm) {
+        let list = read_seeds(text, form);
+        self.urls.extend(list.seeds);
+        let told = list.complaints.iter().map(|bad| {
+            format!(
+                "{source}, line {}: {:?} is skipped: {}",
+                bad.line, bad.text, bad.error
+            )
+        });
+        self.complaints.extend(told);
+    }
+
+    fn nothing(&self, settings: &Settings) -> Complaint {
+        let shape = "one URL a line, such as https://example.org/";
+        match (&settings.seeds, self.complaints.first()) {
+            (_, Some(first)) => usage(format!("no seed is a URL: {first}")).with_remedy(shape),
+            (Some(file), None) => usage(format!("{} has no seeds", file.display())).with_remedy(shape),
+            (None, None) => {
+                usage("no seeds").with_remedy("crawler --seeds seeds.txt, or crawler https://example.org/")
+            }
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<String, Complaint> {
+    let unreadable =
+        |error: std::io::Error| usage(format!("cannot read the seeds file {}: {error}", file.display()));
+    let mut bytes = Vec::new();
+    if file == Path::new("-") {
+        std::io::stdin()
+            .lock()
+            .take(MAX_SEEDS_BYTES)
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
+    } else {
+        let opened = std::fs::File::open(file).map_err(unreadable)?;
+        opened
+            .take(MAX_SEEDS_BYTES)
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
+    }
+    // A line that is not UTF-8 becomes a line that is no URL, and is reported as such.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,159 @@
+//! What came of a crawl, at its end.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use bytesize::ByteSize;
+use crawl::{Counts, Crew, OnDuplicate};
+use serde::Serialize;
+use store::Standing;
+
+/// The summary; the names are the contract of `--summary json`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Summary {
+    /// Why it ended: `exhausted`, `max-pages`, `max-time`, `max-size`, `interrupted` or `fault`.
+    pub(crate) finished: &'static str,
+    pub(crate) pages: u64,
+    pub(crate) unique: u64,
+    pub(crate) exact_duplicates: u64,
+    pub(crate) near_duplicates: u64,
+    pub(crate) failed: u64,
+    pub(crate) excluded: u64,
+    pub(crate) bytes: u64,
+    pub(crate) hosts: u64,
+    /// Of this session; the counts above are of the whole crawl.
+    pub(crate) seconds: f64,
+    /// Of this session.
+    pub(crate) pages_per_second: f64,
+    #[serde(skip)]
+    pub(crate) queued: u64,
+    #[serde(skip)]
+    pub(crate) counts: Counts,
+    #[serde(skip)]
+    pub(crate) on_duplicate: OnDuplicate,
+}
+
+impl Summary {
+    /// Sums up a session that found the crawl as it stood `before`.
+    pub(crate) fn new(finished: &'static str, before: &Standing, crew: &Crew, took: Duration) -> Self {
+        let after = crew.frontier.standing();
+        let totals = &after.totals;
+        let seconds = took.as_secs_f64();
+        let new_pages = totals.pages.saturating_sub(before.totals.pages);
+        Self {
+            finished,
+            pages: totals.pages,
+            unique: totals.unique,
+            exact_duplicates: totals.exact_duplicates,
+            near_duplicates: totals.near_duplicates,
+            failed: totals.failed,
+            excluded: totals.excluded,
+            bytes: totals.bytes,
+            hosts: after.hosts,
+            seconds: round(seconds),
+            pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
+            queued: after.queued,
+            counts: crew.telemetry.counts(),
+            on_duplicate: crew.policy.on_duplicate,
+        }
+    }
+
+    /// For people: what there is, what was left out and why, and what can be done next.
+    pub(crate) fn write(&self, out: &mut dyn Write, directory: &Path) -> io::Result<()> {
+        let directory = directory.display();
+        writeln!(
+            out,
+            "{}: {} pages of {} {}, {} in {:.1} s ({:.1} pages/s)",
+            self.ending(),
+            self.pages,
+            self.hosts,
+            if self.hosts == 1 { "host" } else { "hosts" },
+            ByteSize(self.bytes).display().iec(),
+            self.seconds,
+            self.pages_per_second
+        )?;
+        writeln!(out, "  kept      {:>8}  in {directory}/archive", self.unique)?;
+        let left_out = if self.on_duplicate == OnDuplicate::Drop {
+            "left out"
+        } else {
+            "marked"
+        };
+        let counts = [
+            (
+                self.exact_duplicates,
+                left_out,
+                "repeat a page that was kept, to the letter",
+            ),
+            (
+                self.near_duplicates,
+                left_out,
+                "repeat a page that was kept, nearly",
+            ),
+            (
+                self.excluded,
+                "excluded",
+                "by robots.txt, the scope or the page itself",
+            ),
+            (self.failed, "failed", "no answer, or an error"),
+            (self.queued, "queued", "not visited"),
+            (
+                self.counts.links_out_of_scope,
+                "links",
+                "out of scope, not followed",
+            ),
+            (
+                self.counts.links_too_deep,
+                "links",
+                "deeper than --max-depth, not followed",
+            ),
+            (
+                self.counts.links_nofollow,
+                "links",
+                "that their page asks not to follow",
+            ),
+            (
+                self.counts.links_of_duplicates,
+                "links",
+                "on pages that were left out, not followed",
+            ),
+        ];
+        for (count, what, why) in counts {
+            if count > 0 {
+                writeln!(out, "  {what:<8}  {count:>8}  {why}")?;
+            }
+        }
+        if self.queued > 0 {
+            // A crawl keeps its settings, and so the limit that ended it.
+            let higher = match self.finished {
+                "max-pages" => " --max-pages N` with a higher N",
+                "max-size" => " --max-size N` with a higher N",
+                _ => "`",
+            };
+            writeln!(
+                out,
+                "`crawler --out {directory}{higher} goes on; `crawler status {directory}` says how it stands."
+            )?;
+        }
+        writeln!(
+            out,
+            "`crawler export {directory}` lists every URL; `crawler why {directory} URL` explains one."
+        )
+    }
+
+    fn ending(&self) -> &'static str {
+        match self.finished {
+            "exhausted" => "Complete",
+            "max-pages" => "Ended by --max-pages",
+            "max-time" => "Ended by --max-time",
+            "max-size" => "Ended by --max-size",
+            "interrupted" => "Interrupted",
+            _ => "Ended by a fault",
+        }
+    }
+}
+
+/// To a thousandth: more digits would only look exact.
+fn round(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
+}

@@ -1,0 +1,182 @@
+//! Values as people write them: `2h`, `50MiB`, `3/s`, `on`. The same words in flags and in the configuration file.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+use std::time::Duration;
+
+use bytesize::ByteSize;
+use clap::ValueEnum;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A time span: `500ms`, `1s`, `2h 30m`; a bare number is seconds, as wget has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span(pub(crate) Duration);
+
+/// A size: `50MiB`, `1.5 GB`; a bare number is bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size(pub(crate) u64);
+
+/// A number of requests in a time: `3/s`, `30/m`; a bare number is per second. Kept as requests a second, rounded up to one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rate(pub(crate) NonZeroU32);
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(seconds) = text.parse::<f64>() {
+            let span = Duration::try_from_secs_f64(seconds);
+            return span
+                .map(Self)
+                .map_err(|_out_of_range| format!("{text:?} is no time span"));
+        }
+        humantime::parse_duration(text)
+            .map(Self)
+            .map_err(|error| format!("{text:?} is no time span: {error} (for example 500ms, 1s, 2h)"))
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        humantime::format_duration(self.0).fmt(f)
+    }
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let size = text
+            .parse::<ByteSize>()
+            .map_err(|_error| format!("{text:?} is no size (for example 50MiB, 10GiB)"));
+        size.map(|size| Self(size.as_u64()))
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Exact where it can be: what is written is read again.
+        for (unit, name) in [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
+            if self.0 > 0 && self.0.is_multiple_of(unit) {
+                return write!(f, "{}{name}", self.0 / unit);
+            }
+        }
+        write!(f, "{}B", self.0)
+    }
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no rate (for example 3/s)");
+        let number = text.strip_suffix("/s").unwrap_or(text).trim();
+        number.parse().map(Self).map_err(|_error| wrong())
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/s", self.0)
+    }
+}
+
+impl Switch {
+    pub(crate) const fn is_on(self) -> bool {
+        matches!(self, Self::On)
+    }
+}
+
+/// What is written as one word, in flags and files alike.
+pub(crate) mod word {
+    use super::*;
+
+    pub(crate) fn serialize<T: fmt::Display, S: Serializer>(
+        value: &T,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub(crate) fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+    where
+        T: FromStr<Err: fmt::Display>,
+        D: Deserializer<'de>,
+    {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(de::Error::custom)
+    }
+}
+
+/// [`word`] for what may be absent.
+pub(crate) mod maybe_word {
+    use super::*;
+
+    pub(crate) fn serialize<T: fmt::Display, S: Serializer>(
+        value: &Option<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => serializer.collect_str(value),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+    where
+        T: FromStr<Err: fmt::Display>,
+        D: Deserializer<'de>,
+    {
+        let text: Option<String> = Option::deserialize(deserializer)?;
+        text.map(|text| text.parse().map_err(de::Error::custom))
+            .transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_sizes_and_rates_are_read_as_people_write_them() {
+        let span = |text: &str| text.parse::<Span>().unwrap().0;
+        assert_eq!(span("500ms"), Duration::from_millis(500));
+        assert_eq!(span("2h"), Duration::from_secs(7200));
+        assert_eq!(span("0"), Duration::ZERO);
+        assert_eq!(span("1.5"), Duration::from_millis(1500));
+        let size = |text: &str| text.parse::<Size>().unwrap().0;
+        assert_eq!(size("50MiB"), 50 << 20);
+        assert_eq!(size("10GiB"), 10 << 30);
+        assert_eq!(size("1000"), 1000);
+        assert_eq!("3/s".parse::<Rate>().unwrap().0.get(), 3);
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for bytes in [0, 1, 1023, 1024, 50 << 20, 10 << 30, (1 << 30) + 1] {
+            assert_eq!(Size(bytes).to_string().parse(), Ok(Size(bytes)));
+        }
+        for millis in [0, 1, 999, 1000, 61_000, 7_200_500] {
+            let span = Span(Duration::from_millis(millis));
+            assert_eq!(span.to_string().parse(), Ok(span));
+        }
+    }
+
+    #[test]
+    fn what_is_no_value_is_refused() {
+        assert!("soon".parse::<Span>().is_err());
+        assert!("-1".parse::<Span>().is_err());
+        assert!("much".parse::<Size>().is_err());
+        assert!("0/s".parse::<Rate>().is_err());
+    }
+}

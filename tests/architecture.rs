@@ -1,0 +1,183 @@
+//! The walls between the crates, and a few that style alone would not hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+const CRATES: [&str; 8] = [
+    "cli", "crawl", "fetch", "neardup", "sinks", "store", "testkit", "web",
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What a crate's manifest names in this table.
+fn dependencies(name: &str, table: &str) -> BTreeSet<String> {
+    let manifest: toml::Table = toml::from_str(&read(&crates().join(name).join("Cargo.toml"))).unwrap();
+    let named = manifest.get(table).and_then(toml::Value::as_table);
+    named
+        .into_iter()
+        .flat_map(|table| table.keys().cloned())
+        .collect()
+}
+
+/// The Rust files below a directory.
+fn sources(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for item in std::fs::read_dir(directory).unwrap() {
+        let path = item.unwrap().path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_crate_is_on_the_plan() {
+    let found: BTreeSet<String> = std::fs::read_dir(crates())
+        .unwrap()
+        .map(|item| item.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(found, CRATES.map(str::to_owned).into());
+}
+
+#[test]
+fn dependencies_point_down_and_siblings_do_not_know_each_other() {
+    let may_know: BTreeMap<&str, &[&str]> = BTreeMap::from([
+        ("neardup", &[][..]),
+        ("web", &[]),
+        ("store", &["neardup", "web"]),
+        ("sinks", &["neardup", "web"]),
+        ("fetch", &["neardup", "web"]),
+        ("crawl", &["fetch", "neardup", "sinks", "store", "web"]),
+        ("cli", &["crawl", "fetch", "neardup", "sinks", "store", "web"]),
+        ("testkit", &[]),
+    ]);
+    for name in CRATES {
+        let known = dependencies(name, "dependencies");
+        for other in CRATES.iter().filter(|other| known.contains(**other)) {
+            assert!(may_know[name].contains(other), "{name} must not know {other}");
+        }
+    }
+}
+
+#[test]
+fn the_ground_floor_knows_neither_a_runtime_nor_a_network_nor_a_disk() {
+    for name in ["neardup", "web"] {
+        let known = dependencies(name, "dependencies");
+        for other in ["tokio", "reqwest", "sled", "hyper", "tempfile", "testkit"] {
+            assert!(!known.contains(other), "{name} must not know {other}");
+        }
+        for file in sources(&crates().join(name).join("src")) {
+            let text = read(&file);
+            for word in [
+                "std::fs",
+                "TcpStream",
+                "UdpSocket",
+                "ToSocketAddrs",
+                "SystemTime",
+                "std::thread",
+            ] {
+                assert!(!text.contains(word), "{word} in {}", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn sled_is_named_in_one_file_only() {
+    let tables = Path::new("store/src/embedded/tables.rs");
+    for name in CRATES {
+        for file in sources(&crates().join(name)) {
+            assert!(
+                file.ends_with(tables) || !read(&file).contains("sled::"),
+                "{}",
+                file.display()
+            );
+        }
+        assert!(name == "store" || !dependencies(name, "dependencies").contains("sled"));
+    }
+}
+
+#[test]
+fn the_life_of_a_page_fits_on_a_screen() {
+    let story = read(&crates().join("crawl/src/page.rs"));
+    let (_, visit) = story.split_once("\npub async fn visit(").unwrap();
+    let lines = visit.split("\n}\n").next().unwrap().lines().count();
+    assert!(lines < 60, "{lines} lines");
+}
+
+#[test]
+fn every_crate_says_first_what_it_is() {
+    for name in CRATES {
+        let source = crates().join(name).join("src");
+        let root = ["lib.rs", "main.rs"]
+            .map(|file| source.join(file))
+            .into_iter()
+            .find(|file| file.exists());
+        assert!(read(&root.unwrap()).starts_with("//! "), "{name}");
+    }
+}
+
+#[test]
+fn every_file_says_first_what_it_is() {
+    for name in CRATES {
+        for file in sources(&crates().join(name).join("src")) {
+            let is_submodule_of_tests = file
+                .file_name()
+                .is_some_and(|name| name.to_string_lossy().contains("tests"));
+            assert!(
+                is_submodule_of_tests || read(&file).starts_with("//! "),
+                "{}",
+                file.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_is_unsafe_and_nothing_is_left_undone() {
+    // Put together here, or this file would be the first to be found.
+    let words = [
+        "unsafe ",
+        "todo!",
+        "unimplemented!",
+        "#[ignore",
+        "#[allow",
+        "#![allow",
+    ];
+    let own = Path::new(file!()).file_name().unwrap();
+    let tests = crates().parent().unwrap().join("tests");
+    for file in sources(&crates())
+        .into_iter()
+        .chain(sources(&tests))
+        .filter(|file| file.file_name() != Some(own))
+    {
+        for (number, line) in read(&file).lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            for word in words {
+                assert!(
+                    !code.trim_start().starts_with(word),
+                    "{word} in {}:{}",
+                    file.display(),
+                    number + 1
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_crate_keeps_the_lints_of_the_workspace() {
+    for name in CRATES {
+        let manifest: toml::Table = toml::from_str(&read(&crates().join(name).join("Cargo.toml"))).unwrap();
+        assert_eq!(manifest["lints"]["workspace"].as_bool(), Some(true), "{name}");
+    }
+}

@@ -1,0 +1,225 @@
+//! Pages that say what an earlier page said.
+
+use serde_json::{Value, json};
+use testkit::{Reply, Server, Site};
+
+use crate::pages::{NONE, article, html, page, prose};
+use crate::support::Crawl;
+
+const HOSTS: [&str; 2] = ["original.test", "mirror.test"];
+
+/// An article that says when it was printed, and how often it was read.
+fn dated(number: u64, date: &str, reads: u32, links: &[&str]) -> Reply {
+    let links: String = links
+        .iter()
+        .map(|link| format!("<a href=\"{link}\">{link}</a> "))
+        .collect();
+    let text = prose(number, 1_500);
+    Reply::html(html(
+        "",
+        &format!("<p>{text}</p><p>{links}</p><p>Printed on {date}, read {reads} times.</p>"),
+    ))
+}
+
+/// A site of three pages, and a mirror of it whose front page leads on to pages of its own.
+fn mirrored() -> Server {
+    let links = ["/same", "/dated", "http://mirror.test:{port}/"];
+    Server::spawn_thread(Site::new(move |request| {
+        let port = request.port.unwrap().to_string();
+        let front = article(1, &links.map(|link| link.replace("{port}", &port)));
+        match (request.host.as_str(), request.path()) {
+            (_, "/") => Reply::html(front),
+            ("original.test", "/same") => {
+                page(2, &["http://mirror.test:{port}/same".replace("{port}", &port)])
+            }
+            ("mirror.test", "/same") => page(2, &["http://mirror.test:{port}/same".replace("{port}", &port)]),
+            ("original.test", "/dated") => dated(
+                3,
+                "1 May 2026",
+                17,
+                &[&format!("http://mirror.test:{port}/dated")],
+            ),
+            ("mirror.test", "/dated") => dated(3, "9 June 2026", 4711, &["/only-here"]),
+            ("mirror.test", "/seed" | "/only-here") => page(4 + request.path().len() as u64, NONE),
+            _ => Reply::status(404),
+        }
+    }))
+}
+
+/// A crawl of the site and its mirror, with its server.
+fn crawl(on_duplicate: &str) -> (Server, Crawl) {
+    let server = mirrored();
+    // The mirror's own seed makes it part of the crawl, and says nothing about its copies.
+    let seeds = [
+        server.url("original.test", "/"),
+        server.url("mirror.test", "/seed"),
+    ];
+    let crawl = Crawl::of(&server, &HOSTS)
+        .seeds(&seeds)
+        .with(&["--on-duplicate", on_duplicate]);
+    (server, crawl)
+}
+
+fn counts(summary: &Value) -> Value {
+    let of = |name: &str| summary[name].clone();
+    json!([
+        of("pages"),
+        of("unique"),
+        of("exact_duplicates"),
+        of("near_duplicates"),
+        of("failed"),
+        of("excluded")
+    ])
+}
+
+#[test]
+fn a_mirror_is_archived_once_and_its_links_are_not_followed() {
+    let (server, crawl) = crawl("drop");
+    assert_eq!(counts(&crawl.complete()), json!([7, 4, 2, 1, 0, 0]));
+    let kept = ["/", "/same", "/dated"].map(|path| server.url("original.test", path));
+    let mut archived = crawl.archived();
+    archived.sort();
+    let mut expected = [&kept[..], &[server.url("mirror.test", "/seed")]].concat();
+    expected.sort();
+    assert_eq!(archived, expected);
+    assert_eq!(server.log().count("mirror.test", "/only-here"), 0);
+    let copies = [
+        ("/", "exact-duplicate"),
+        ("/same", "exact-duplicate"),
+        ("/dated", "near-duplicate"),
+    ];
+    for (path, verdict) in copies {
+        let row = crawl.row(&server.url("mirror.test", path));
+        assert_eq!(row["verdict"], verdict);
+        assert_eq!(row["duplicate_of"], server.url("original.test", path));
+    }
+    crawl.is_sound();
+}
+
+#[test]
+fn near_duplicates_say_how_near_they_are() {
+    let (server, crawl) = crawl("drop");
+    crawl.complete();
+    let row = crawl.row(&server.url("mirror.test", "/dated"));
+    let resemblance = row["resemblance"].as_f64().unwrap();
+    assert!((0.9..=1.0).contains(&resemblance), "{row}");
+    assert!(row["distance"].as_u64().unwrap() <= 7, "{row}");
+    let (copy, original) = (
+        row["fingerprint"].as_str().unwrap(),
+        crawl.row(&server.url("original.test", "/dated")),
+    );
+    let bits = |hex: &str| u64::from_str_radix(hex, 16).unwrap();
+    let apart = (bits(copy) ^ bits(original["fingerprint"].as_str().unwrap())).count_ones();
+    assert_eq!(row["distance"], apart);
+}
+
+#[test]
+fn kept_duplicates_are_archived_and_marked_and_their_links_are_not_followed() {
+    let (server, crawl) = crawl("keep");
+    assert_eq!(counts(&crawl.complete()), json!([7, 4, 2, 1, 0, 0]));
+    let url = server.url("mirror.test", "/dated");
+    assert_eq!(
+        crawl
+            .archived()
+            .iter()
+            .filter(|archived| **archived == url)
+            .count(),
+        1
+    );
+    assert_eq!(crawl.notes_about(&url)["verdict"], "near-duplicate");
+    assert_eq!(server.log().count("mirror.test", "/only-here"), 0);
+    crawl.is_sound();
+}
+
+#[test]
+fn followed_duplicates_are_archived_and_lead_on() {
+    let (server, crawl) = crawl("follow");
+    assert_eq!(counts(&crawl.complete()), json!([8, 5, 2, 1, 0, 0]));
+    assert_eq!(
+        crawl.row(&server.url("mirror.test", "/only-here"))["verdict"],
+        "unique"
+    );
+    crawl.is_sound();
+}
+
+#[test]
+fn the_same_bytes_again_become_a_revisit_that_names_the_original() {
+    let (server, crawl) = crawl("drop");
+    crawl.complete();
+    let (original, copy) = (
+        server.url("original.test", "/same"),
+        server.url("mirror.test", "/same"),
+    );
+    let first = crawl.records_about(&original).remove(0);
+    let records = crawl.records_about(&copy);
+    let kinds: Vec<&str> = records.iter().map(|record| record.kind()).collect();
+    assert_eq!(kinds, ["revisit", "request", "metadata"]);
+    let revisit = &records[0];
+    let profile = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+    assert_eq!(revisit.field("WARC-Profile"), Some(profile));
+    assert_eq!(
+        revisit.field("WARC-Refers-To-Target-URI"),
+        Some(original.as_str())
+    );
+    assert_eq!(revisit.field("WARC-Refers-To-Date"), Some(first.date()));
+    assert_eq!(revisit.payload(), first.payload());
+}
+
+#[test]
+fn the_archive_notes_why_a_page_was_left_out() {
+    let (server, crawl) = crawl("drop");
+    crawl.complete();
+    let url = server.url("mirror.test", "/dated");
+    let kinds: Vec<String> = crawl
+        .records_about(&url)
+        .iter()
+        .map(|record| record.kind().to_owned())
+        .collect();
+    assert_eq!(kinds, ["metadata"]);
+    let (notes, row) = (crawl.notes_about(&url), crawl.row(&url));
+    assert_eq!(notes["verdict"], "near-duplicate");
+    assert_eq!(notes["duplicate-of"], server.url("original.test", "/dated"));
+    assert_eq!(notes["distance"], row["distance"].to_string());
+    assert_eq!(notes["fingerprint"], row["fingerprint"].as_str().unwrap());
+    assert!(notes["resemblance"].parse::<f64>().unwrap() > 0.9);
+    assert_eq!(notes["via"], server.url("original.test", "/dated"));
+}
+
+#[test]
+fn pages_that_differ_in_substance_within_the_same_frame_are_all_kept() {
+    let frame = format!("<nav>{}</nav>", prose(99, 800));
+    let server = Server::spawn_thread(Site::new(move |request| match request.path() {
+        "/" => page(1, &["/a", "/b", "/c"]),
+        "/robots.txt" => Reply::status(404),
+        other => {
+            let own = prose(other.len() as u64 + u64::from(other.as_bytes()[1]), 60);
+            Reply::html(format!(
+                "<html><body>{frame}<main><p>{own}</p></main></body></html>"
+            ))
+        }
+    }));
+    let crawl = Crawl::of(&server, &["frame.test"]).seeds(&[server.url("frame.test", "/")]);
+    assert_eq!(counts(&crawl.complete()), json!([4, 4, 0, 0, 0, 0]));
+}
+
+#[test]
+fn the_threshold_decides_what_is_near() {
+    // Some nineteen in twenty shingles are common. Sketches are keyed at random, so the thresholds keep their distance.
+    let text = |end: u64| format!("<p>{} {}</p>", prose(1, 1_000), prose(end, 25));
+    for (resemblance, verdict) in [("1", "unique"), ("0.8", "near-duplicate")] {
+        let site = Site::pages([
+            (
+                "/",
+                Reply::html(html("", &format!("{}<a href=\"/b\">b</a>", text(2)))),
+            ),
+            ("/b", Reply::html(html("", &text(3)))),
+        ]);
+        let server = Server::spawn_thread(site);
+        let crawl = Crawl::of(&server, &["near.test"])
+            .seeds(&[server.url("near.test", "/")])
+            .with(&["--resemblance", resemblance, "--distance", "7"]);
+        crawl.complete();
+        let row = crawl.row(&server.url("near.test", "/b"));
+        assert_eq!(row["verdict"], verdict, "at {resemblance}: {row}");
+    }
+}

@@ -1,0 +1,253 @@
+//! The commands that look at files, without a crawl.
+
+use crate::pages::prose;
+use crate::support::{Crawl, Ran};
+
+/// What a command answers where everything is in order.
+fn answer(crawl: &Crawl, arguments: &[&str]) -> String {
+    good(crawl.tell(arguments))
+}
+
+fn good(ran: Ran) -> String {
+    assert_eq!((ran.code, ran.errors.as_str()), (Some(0), ""), "{ran:?}");
+    ran.output
+}
+
+#[test]
+fn canonicalize_writes_a_line_for_each_url() {
+    let crawl = Crawl::bare();
+    for (url, canonical, surt) in [
+        (
+            "HTTP://Example.ORG:80/a/../b#c",
+            "http://example.org/b",
+            "http://(org,example,)/b",
+        ),
+        (
+            "https://example.org",
+            "https://example.org/",
+            "https://(org,example,)/",
+        ),
+        (
+            "http://example.org/?utm_source=x&a=1",
+            "http://example.org/?a=1",
+            "http://(org,example,)/?a=1",
+        ),
+    ] {
+        assert_eq!(answer(&crawl, &["canonicalize", url]), format!("{canonical}\n"));
+        let key = answer(&crawl, &["canonicalize", "--surt", url]);
+        assert!(key.contains("org,example)") || key.trim_end() == surt, "{key}");
+    }
+    let lines = "http://a.test#x\n\n http://b.test/%7Ec \n";
+    let read = good(crawl.tell_with_input(&["canonicalize"], lines));
+    assert_eq!(read, "http://a.test/\nhttp://b.test/~c\n");
+    crawl.tell(&["canonicalize", "no url"]).complained(2, "no url");
+}
+
+#[test]
+fn robots_says_what_is_allowed_in_words_and_in_its_code() {
+    let crawl = Crawl::bare();
+    crawl.write(
+        "robots.txt",
+        "User-agent: *\nDisallow: /no\n\nUser-agent: goodbot\nDisallow:\n",
+    );
+    let ask = |arguments: &[&str]| {
+        let ran = crawl.tell(&[&["robots", "robots.txt"], arguments].concat());
+        (ran.code, ran.output)
+    };
+    let (yes, no) = ("http://a.test/yes", "http://a.test/no/b");
+    assert_eq!(
+        ask(&["--agent", "otherbot", yes]),
+        (Some(0), "allowed\n".to_owned())
+    );
+    assert_eq!(
+        ask(&["--agent", "otherbot", yes, no]),
+        (Some(3), "allowed\ndisallowed\n".to_owned())
+    );
+    assert_eq!(
+        ask(&["--agent", "GoodBot", yes, no]),
+        (Some(0), "allowed\nallowed\n".to_owned())
+    );
+    crawl
+        .tell(&["robots", "missing.txt", "--agent", "x", yes])
+        .complained(2, "missing.txt");
+}
+
+#[test]
+fn fingerprint_writes_sixteen_digits_and_the_path() {
+    let crawl = Crawl::bare();
+    crawl.write("a.txt", prose(1, 100));
+    crawl.write("b.txt", prose(2, 100));
+    crawl.write(
+        "a.html",
+        format!("<title>t</title><main><p>{}</p></main>", prose(1, 100)),
+    );
+    let output = answer(&crawl, &["fingerprint", "a.txt", "b.txt", "a.html"]);
+    let lines: Vec<(&str, &str)> = output
+        .lines()
+        .map(|line| line.split_once("  ").unwrap())
+        .collect();
+    assert_eq!(
+        lines.iter().map(|(_, path)| *path).collect::<Vec<_>>(),
+        ["a.txt", "b.txt", "a.html"]
+    );
+    assert!(
+        lines
+            .iter()
+            .all(|(hex, _)| hex.len() == 16 && u64::from_str_radix(hex, 16).is_ok()),
+        "{output}"
+    );
+    assert_eq!(lines[0].0, lines[2].0, "the same text in HTML");
+    assert_ne!(lines[0].0, lines[1].0);
+    assert_ne!(
+        answer(&crawl, &["fingerprint", "--features", "word:3", "a.txt"])[..16],
+        *lines[0].0
+    );
+    crawl
+        .tell(&["fingerprint", "missing.txt"])
+        .complained(2, "missing.txt");
+}
+
+#[test]
+fn compare_tells_how_alike_two_files_are() {
+    let crawl = Crawl::bare();
+    let text = prose(1, 400);
+    crawl.write("a.txt", &text);
+    crawl.write("same.txt", format!("{}!", text.to_uppercase()));
+    crawl.write("near.txt", format!("{text} and a few words more"));
+    crawl.write("other.txt", prose(2, 400));
+    for (other, verdict, least, most) in [
+        ("a.txt", "exact-duplicate", 1.0, 1.0),
+        ("same.txt", "exact-duplicate", 1.0, 1.0),
+        ("near.txt", "near-duplicate", 0.95, 0.999),
+        ("other.txt", "distinct", 0.0, 0.01),
+    ] {
+        let ran = crawl.tell(&["compare", "a.txt", other, "--format", "json"]);
+        let comparison = ran.json();
+        assert_eq!(comparison["verdict"], verdict, "{comparison}");
+        let resemblance = comparison["resemblance"].as_f64().unwrap();
+        assert!((least..=most).contains(&resemblance), "{other}: {comparison}");
+        let mut keys: Vec<&String> = comparison.as_object().unwrap().keys().collect();
+        keys.sort();
+        assert_eq!(
+            keys,
+            [
+                "containment_a_in_b",
+                "containment_b_in_a",
+                "distance",
+                "fingerprint_a",
+                "fingerprint_b",
+                "resemblance",
+                "resemblance_estimate",
+                "verdict",
+            ]
+        );
+    }
+    let near = crawl.tell(&["compare", "a.txt", "near.txt"]).json();
+    assert_eq!(near["containment_a_in_b"], 1.0);
+    assert!(near["containment_b_in_a"].as_f64().unwrap() < 1.0);
+    assert!(
+        answer(&crawl, &["compare", "a.txt", "near.txt", "--format", "table"]).contains("near-duplicate")
+    );
+    crawl
+        .tell(&["compare", "a.txt", "missing.txt"])
+        .complained(2, "missing.txt");
+}
+
+const DOCUMENT: &str = "<html lang=cs><head><title> A  title </title><meta name=robots content='noindex, nofollow'>\
+    <link rel=canonical href='/canonical'></head><body><nav><a href='/menu'>Menu</a></nav><main><p>MAIN</p>\
+    <a href='next.html' rel=nofollow>Next</a></main></body></html>";
+
+#[test]
+fn extract_tells_what_is_read_in_a_document() {
+    let crawl = Crawl::bare();
+    crawl.write("page.html", DOCUMENT.replace("MAIN", &prose(1, 80)));
+    let ran = crawl.tell(&[
+        "extract",
+        "page.html",
+        "--url",
+        "http://a.test/docs/",
+        "--format",
+        "json",
+    ]);
+    let read = ran.json();
+    assert_eq!(read["title"], "A title");
+    assert_eq!(read["canonical"], "http://a.test/canonical");
+    assert_eq!(read["robots"], serde_json::json!(["noindex", "nofollow"]));
+    assert_eq!(read["language"], "cs");
+    let links = read["links"].as_array().unwrap();
+    let urls: Vec<&str> = links.iter().map(|link| link["url"].as_str().unwrap()).collect();
+    assert_eq!(urls, ["http://a.test/menu", "http://a.test/docs/next.html"]);
+    assert_eq!(
+        (&links[1]["anchor"], &links[1]["nofollow"]),
+        (&"Next".into(), &true.into())
+    );
+    let (text, full) = (
+        read["text"].as_str().unwrap(),
+        read["full_text"].as_str().unwrap(),
+    );
+    let first_words = &prose(1, 3);
+    assert!(
+        text.contains(first_words.trim_end()) && !text.contains("Menu"),
+        "{text}"
+    );
+    assert!(
+        full.contains(first_words.trim_end()) && full.contains("Menu"),
+        "{full}"
+    );
+    assert_eq!(
+        answer(&crawl, &["extract", "page.html", "--format", "text"]).trim_end(),
+        text.trim_end()
+    );
+}
+
+#[test]
+fn extract_reads_standard_input_in_the_charset_it_is_told() {
+    let crawl = Crawl::bare();
+    let latin = b"<title>caf\xe9</title>";
+    let read = good(crawl.tell_with_input(&["extract", "-", "--charset", "iso-8859-1"], latin));
+    let read: serde_json::Value = serde_json::from_str(&read).unwrap();
+    assert_eq!(
+        (&read["title"], &read["charset"]),
+        (&"café".into(), &"windows-1252".into())
+    );
+    crawl
+        .tell(&["extract", "missing.html"])
+        .complained(2, "missing.html");
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    let crawl = Crawl::bare();
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["export", "--help"],
+        &["help", "why"],
+    ] {
+        let output = answer(&crawl, arguments);
+        assert!(output.contains("rawler"), "{output}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let crawl = Crawl::bare();
+    let urls: String = (0..20_000)
+        .map(|number| format!("http://a.test/{number}\n"))
+        .collect();
+    crawl.write("urls.txt", urls);
+    let script = format!(
+        "{} canonicalize < urls.txt | head -1; ",
+        env!("CARGO_BIN_EXE_crawler")
+    );
+    let mut command = std::process::Command::new("sh");
+    let output = command
+        .current_dir(crawl.directory())
+        .args(["-c", &script])
+        .output()
+        .unwrap();
+    assert_eq!(
+        (output.stdout.as_slice(), output.stderr.as_slice()),
+        (&b"http://a.test/0\n"[..], &b""[..])
+    );
+}

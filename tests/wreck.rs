@@ -1,0 +1,121 @@
+//! A crawl that is killed at any moment goes on as if nothing had happened.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use testkit::{Gate, Server, Site};
+
+use crate::pages::{number_of, tree};
+use crate::support::Crawl;
+
+const HOST: &str = "tree.test";
+const PAGES: u64 = 60;
+
+/// Answers so many requests, and holds all that come after them.
+#[derive(Clone)]
+struct Ration(Arc<Mutex<(usize, Gate)>>);
+
+impl Ration {
+    fn server() -> (Self, Server) {
+        let ration = Self(Arc::new(Mutex::new((0, Gate::new()))));
+        let eaten = ration.clone();
+        let server = Server::spawn_thread(Site::new(move |request| {
+            let reply = tree(number_of(&request.target), PAGES);
+            let (left, gate) = &mut *eaten.0.lock().unwrap();
+            match left.checked_sub(1) {
+                Some(less) => {
+                    *left = less;
+                    reply
+                }
+                None => reply.hold(gate),
+            }
+        }));
+        (ration, server)
+    }
+
+    /// From now on; the gate is one that nobody has come to yet.
+    fn set(&self, requests: usize) -> Gate {
+        let gate = Gate::new();
+        *self.0.lock().unwrap() = (requests, gate.clone());
+        gate
+    }
+}
+
+/// Kills a crawl after so many requests of each session, then lets it go on to its end.
+fn survives(kills: &[usize], options: &[&str]) {
+    let (ration, server) = Ration::server();
+    let crawl = Crawl::of(&server, &[HOST])
+        .seeds(&[server.url(HOST, "/0")])
+        .with(options);
+    for (round, requests) in kills.iter().enumerate() {
+        let gate = ration.set(*requests);
+        let running = crawl.start();
+        gate.arrivals_blocking(1);
+        running.kill();
+        if round % 3 == 0 {
+            crawl.is_sound();
+        }
+    }
+    ration.set(usize::MAX);
+    let summary = crawl.complete();
+    assert_eq!(
+        (&summary["finished"], &summary["pages"]),
+        (&"exhausted".into(), &PAGES.into()),
+        "{kills:?}"
+    );
+    let all: BTreeSet<String> = (0..PAGES)
+        .map(|page| server.url(HOST, &format!("/{page}")))
+        .collect();
+    crawl.has_exactly_once(&all);
+    let log = server.log();
+    for page in 0..PAGES {
+        let times = log.count(HOST, &format!("/{page}"));
+        assert!(
+            (1..=kills.len() + 1).contains(&times),
+            "page {page} was asked for {times} times"
+        );
+    }
+}
+
+#[test]
+fn a_crawl_that_is_killed_ten_times_archives_every_page_exactly_once() {
+    survives(&[3, 5, 2, 9, 4, 7, 1, 12, 6, 8], &[]);
+}
+
+#[test]
+fn a_crawl_that_is_killed_before_its_first_page_begins_again() {
+    survives(&[0, 1, 0, 1, 2], &[]);
+}
+
+#[test]
+fn a_crawl_that_is_killed_among_many_files_goes_on() {
+    survives(&[10, 20, 5], &["--warc-max-size", "4KiB"]);
+}
+
+#[test]
+fn a_crawl_of_one_page_at_a_time_is_killed_between_pages() {
+    survives(&[2, 3, 4, 5, 6], &["--concurrency", "1"]);
+}
+
+#[test]
+fn tables_that_are_lost_are_made_again_from_the_journal() {
+    let (ration, server) = Ration::server();
+    ration.set(usize::MAX);
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    assert_eq!(crawl.run_with(&["--max-pages", "20"]).summary()["pages"], 20);
+    let sled = crawl.out().join("state/sled");
+    std::fs::remove_dir_all(&sled).unwrap();
+    assert_eq!(crawl.run_with(&["--max-pages", "40"]).summary()["pages"], 40);
+    // Not lost, but no tables.
+    for item in std::fs::read_dir(&sled).unwrap() {
+        let path = item.unwrap().path();
+        if path.is_file() {
+            std::fs::write(path, b"these are no tables").unwrap();
+        }
+    }
+    assert_eq!(crawl.run_with(&["--max-pages", "100"]).summary()["pages"], PAGES);
+    let all: BTreeSet<String> = (0..PAGES)
+        .map(|page| server.url(HOST, &format!("/{page}")))
+        .collect();
+    crawl.has_exactly_once(&all);
+}
