@@ -1,0 +1,293 @@
+//! What a crawl of generated pages costs: pages a second, CPU seconds per 1,000 pages, peak memory, and how well
+//! the planted near-duplicates are caught.
+//!
+//! The real binary crawls a web that another process serves on loopback, politeness off, everything else on. The CPU time
+//! is the crawler's own (getrusage of the finished child), the memory the highest resident size that Linux saw (VmHWM).
+//!
+//! ```text
+//! cargo run --release -p benches --bin bench-crawl -- [--shape plain|real] [--pages 20000] [--hosts 64] [--runs 3]
+//! ```
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use std::error::Error;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use testkit::{Corpus, Server, Settings};
+
+type Failure = Box<dyn Error>;
+
+/// Crawl a generated web on loopback and print what it costs
+#[derive(Clone, Debug, Parser)]
+struct Wish {
+    /// Pages of 26 KiB with 24 KB of text, or of 170 KiB with 9 KB of text
+    #[arg(long, default_value = "plain")]
+    shape: Shape,
+    /// Pages in all
+    #[arg(long, default_value_t = 20_000)]
+    pages: usize,
+    /// Host names that they are spread over
+    #[arg(long, default_value_t = 64)]
+    hosts: usize,
+    /// Crawls, one after the other; the median is what counts
+    #[arg(long, default_value_t = 3)]
+    runs: usize,
+    /// Fixes the generated web
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The crawler to measure; built with cargo if not given
+    #[arg(long)]
+    crawler: Option<PathBuf>,
+    /// Options for the crawler, after --
+    #[arg(last = true)]
+    options: Vec<String>,
+    /// Serve instead of measuring (the benchmark starts itself like this)
+    #[arg(long, hide = true)]
+    serve: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Shape {
+    Plain,
+    Real,
+}
+
+/// One crawl, measured.
+struct Measured {
+    pages: u64,
+    seconds: f64,
+    cpu: f64,
+    peak: u64,
+    archive: u64,
+    caught: String,
+}
+
+fn main() -> Result<(), Failure> {
+    let wish = Wish::parse();
+    let corpus = Arc::new(corpus(&wish));
+    if wish.serve {
+        return serve(&corpus);
+    }
+    let crawler = match &wish.crawler {
+        Some(path) => path.clone(),
+        None => testkit::build_crawler(&[])?,
+    };
+    println!(
+        "{} pages ({:?}) on {} hosts, {} planted copies",
+        corpus.len(),
+        wish.shape,
+        wish.hosts,
+        corpus.planted().len()
+    );
+    println!("pages/s   CPU s per 1,000   peak MiB   archive MiB   judged");
+    let mut runs = Vec::new();
+    for _ in 0..wish.runs.max(1) {
+        let run = measure(&wish, &corpus, &crawler)?;
+        println!("{}", run.line());
+        runs.push(run);
+    }
+    let median = |figure: fn(&Measured) -> f64| {
+        let mut figures: Vec<f64> = runs.iter().map(figure).collect();
+        figures.sort_by(f64::total_cmp);
+        figures[figures.len() / 2]
+    };
+    println!(
+        "median: {:.0} pages/s, {:.3} CPU s per 1,000 pages, {:.0} MiB",
+        median(Measured::rate),
+        median(Measured::cpu_per_thousand),
+        median(Measured::peak_mib)
+    );
+    Ok(())
+}
+
+fn corpus(wish: &Wish) -> Corpus {
+    let corpus = match wish.shape {
+        Shape::Plain => Corpus::plain(wish.pages, wish.seed),
+        Shape::Real => Corpus::real_shaped(wish.pages, wish.seed),
+    };
+    corpus.with_hosts(wish.hosts)
+}
+
+fn serve(corpus: &Arc<Corpus>) -> Result<(), Failure> {
+    let settings = Settings {
+        keep_log: false,
+        ..Settings::default()
+    };
+    let server = Server::spawn_thread_with(corpus.site(), settings)?;
+    println!("{}", server.port());
+    // Until whoever started us closes our standard input.
+    std::io::stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
+}
+
+fn measure(wish: &Wish, corpus: &Corpus, crawler: &Path) -> Result<Measured, Failure> {
+    let mut web = start_web(wish)?;
+    let port = read_port(&mut web)?;
+    let directory = tempfile::tempdir()?;
+    let seeds = directory.path().join("seeds.txt");
+    std::fs::write(&seeds, corpus.seeds(port).join("\n"))?;
+    let out = directory.path().join("crawl");
+    let mut command = Command::new(crawler);
+    command.arg("--seeds").arg(&seeds).arg("--out").arg(&out);
+    command.args([
+        "--scope",
+        "any",
+        "--delay",
+        "0",
+        "--delay-factor",
+        "0",
+        "--allow-private",
+        "--quiet",
+        "--summary",
+        "json",
+    ]);
+    for host in corpus.hosts() {
+        command.args(["--resolve", &format!("{host}:{port}:127.0.0.1")]);
+    }
+    command.args(&wish.options).stdout(Stdio::piped());
+
+    let before = cpu()?;
+    let mut child = command.spawn()?;
+    let peak = watch(&mut child)?;
+    let status = child.wait()?;
+    let cpu = cpu()? - before;
+    let mut summary = String::new();
+    child
+        .stdout
+        .take()
+        .ok_or("no standard output")?
+        .read_to_string(&mut summary)?;
+    if !status.success() {
+        return Err(format!("the crawler ended with {status}").into());
+    }
+    stop(web)?;
+
+    let summary: serde_json::Value = serde_json::from_str(&summary)?;
+    let exported = Command::new(crawler).arg("export").arg(&out).output()?;
+    let left_out = left_out(&exported.stdout)?;
+    let score = corpus.score(&left_out);
+    Ok(Measured {
+        pages: summary["pages"].as_u64().ok_or("no pages in the summary")?,
+        seconds: summary["seconds"].as_f64().ok_or("no seconds in the summary")?,
+        cpu,
+        peak,
+        archive: size_of(&out.join("archive"))?,
+        caught: format!(
+            "{} of {} copies left out, {} distinct pages lost",
+            score.caught, score.planted, score.lost
+        ),
+    })
+}
+
+fn start_web(wish: &Wish) -> Result<Child, Failure> {
+    let shape = match wish.shape {
+        Shape::Plain => "plain",
+        Shape::Real => "real",
+    };
+    let (pages, hosts, seed) = (
+        wish.pages.to_string(),
+        wish.hosts.to_string(),
+        wish.seed.to_string(),
+    );
+    let arguments = [
+        "--serve", "--shape", shape, "--pages", &pages, "--hosts", &hosts, "--seed", &seed,
+    ];
+    let web = Command::new(std::env::current_exe()?)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    Ok(web)
+}
+
+fn read_port(web: &mut Child) -> Result<u16, Failure> {
+    let mut line = String::new();
+    BufReader::new(web.stdout.as_mut().ok_or("the web says nothing")?).read_line(&mut line)?;
+    Ok(line.trim().parse()?)
+}
+
+fn stop(mut web: Child) -> Result<(), Failure> {
+    drop(web.stdin.take());
+    web.wait()?;
+    Ok(())
+}
+
+/// CPU seconds of all children that have ended.
+fn cpu() -> Result<f64, Failure> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Ok(micros as f64 / 1e6)
+}
+
+/// The highest resident size, in bytes, that the kernel saw until the child ended.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark has nothing else to wait for"
+)]
+fn watch(child: &mut Child) -> Result<u64, Failure> {
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait()?.is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kibibytes = line
+            .and_then(|line| line.trim().strip_suffix(" kB"))
+            .and_then(|number| number.trim().parse::<u64>().ok());
+        peak = peak.max(kibibytes.unwrap_or(0) * 1024);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(peak)
+}
+
+fn left_out(export: &[u8]) -> Result<Vec<String>, Failure> {
+    let mut urls = Vec::new();
+    for line in export.lines() {
+        let row: serde_json::Value = serde_json::from_str(&line?)?;
+        if row["verdict"]
+            .as_str()
+            .is_some_and(|verdict| verdict.ends_with("-duplicate"))
+        {
+            urls.push(row["url"].as_str().unwrap_or_default().to_owned());
+        }
+    }
+    Ok(urls)
+}
+
+fn size_of(directory: &Path) -> Result<u64, Failure> {
+    let mut bytes = 0;
+    for item in std::fs::read_dir(directory)? {
+        bytes += item?.metadata()?.len();
+    }
+    Ok(bytes)
+}
+
+impl Measured {
+    fn rate(&self) -> f64 {
+        self.pages as f64 / self.seconds
+    }
+
+    fn cpu_per_thousand(&self) -> f64 {
+        self.cpu * 1000.0 / self.pages as f64
+    }
+
+    fn peak_mib(&self) -> f64 {
+        self.peak as f64 / f64::from(1 << 20)
+    }
+
+    fn line(&self) -> String {
+        format!(
+            "{:>7.0}   {:>15.3}   {:>8.0}   {:>11.0}   {}",
+            self.rate(),
+            self.cpu_per_thousand(),
+            self.peak_mib(),
+            self.archive as f64 / f64::from(1 << 20),
+            self.caught
+        )
+    }
+}
