@@ -1,0 +1,40 @@
+//! What the comparisons share: the data and the clock.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// A reproducible stream of 64-bit numbers (SplitMix64; Steele, Lea and Flood, OOPSLA 2014).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The stream of `seed`.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub fn draw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`, which is not 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.draw()) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+/// The least time of `runs` runs of `work`: what the machine can do when nothing disturbs it.
+pub fn best_of<T>(runs: usize, mut work: impl FnMut() -> T) -> Duration {
+    let time = |_| {
+        let start = Instant::now();
+        black_box(work());
+        start.elapsed()
+    };
+    (0..runs.max(1)).map(time).min().unwrap_or_default()
+}
