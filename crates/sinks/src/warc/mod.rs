@@ -8,7 +8,7 @@
 //!   `identity` their names, `warcinfo` what the archive says of itself.
 //! - `tail` is the end of the archive: the order of the visits, and what happens on a fault. `volume` is one file of
 //!   it, `files` the names that files have.
-//! - [`WarcReader`] and [`check_file`] read the files again; `parse` takes a record apart, `parsed` is what it is then.
+//! - [`WarcReader`] and [`check_file`] read the files again, [`WarcStream`] those of others; `parse` takes a record apart, `parsed` is what it is then.
 
 mod archive;
 mod files;
@@ -18,6 +18,7 @@ mod parse;
 mod parsed;
 mod read;
 mod record;
+mod stream;
 mod tail;
 mod visit;
 mod volume;
@@ -26,4 +27,5 @@ mod warcinfo;
 pub use archive::{ArchiveEnd, WarcArchive};
 pub use parsed::{DigestCheck, Record};
 pub use read::{FileCheck, ReadFault, WarcReader, check_file};
+pub use stream::WarcStream;
 pub use warcinfo::ArchiveOptions;

@@ -1,4 +1,4 @@
-//! One record out of an unpacked gzip member (section 4).
+//! One record out of unpacked bytes (section 4).
 
 use std::io::{self, BufRead, Read};
 
@@ -29,7 +29,16 @@ fn malformed<T>(reason: &str) -> Result<T, Trouble> {
 }
 
 /// Reads the one record of `member`, to its end; offset and length are the caller's to fill in.
-pub(super) fn record(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
+pub(super) fn only_record(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
+    let record = next_record(member, keep)?;
+    if !member.fill_buf()?.is_empty() {
+        return malformed("more than the two line breaks behind the block is in its gzip member");
+    }
+    Ok(record)
+}
+
+/// Reads a record and leaves what follows it; offset and length are the caller's to fill in.
+pub(super) fn next_record(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
     let fields = header(member)?;
     let block_length = match fields.get("Content-Length").map(str::parse) {
         Some(Ok(length)) => length,
@@ -53,9 +62,9 @@ pub(super) fn record(member: &mut impl BufRead, keep: usize) -> Result<Record, T
         left -= length as u64;
     }
     let mut ending = Vec::new();
-    member.take(5).read_to_end(&mut ending)?;
+    member.take(4).read_to_end(&mut ending)?;
     if ending != b"\r\n\r\n" {
-        return malformed("the block is not followed by two line breaks and the end of the gzip member");
+        return malformed("the block is not followed by two line breaks");
     }
     Ok(block.finish(fields, block_length))
 }

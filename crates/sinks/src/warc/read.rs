@@ -14,7 +14,7 @@ use super::parse::{self, Trouble};
 use super::parsed::Record;
 
 /// How much is read from the file, and unpacked, at a time.
-const CHUNK: usize = 64 << 10;
+pub(super) const CHUNK: usize = 64 << 10;
 
 /// Why an archive file cannot be read on.
 #[derive(Debug, thiserror::Error)]
@@ -109,7 +109,7 @@ impl<R: BufRead> WarcReader<R> {
             })),
             Err(trouble) => {
                 self.failed = true;
-                Err(self.fault(offset, trouble))
+                Err(trouble.at(&self.path, offset))
             }
         }
     }
@@ -119,14 +119,17 @@ impl<R: BufRead> WarcReader<R> {
             return Ok(None);
         }
         let mut member = BufReader::with_capacity(CHUNK, GzDecoder::new(&mut self.input));
-        parse::record(&mut member, keep).map(Some)
+        parse::only_record(&mut member, keep).map(Some)
     }
+}
 
-    fn fault(&self, offset: u64, trouble: Trouble) -> ReadFault {
-        let path = self.path.clone();
-        match trouble {
-            Trouble::Malformed(reason) => ReadFault::Damaged { path, offset, reason },
-            Trouble::Io(source) => match source.kind() {
+impl Trouble {
+    /// The fault that this is in the record at `offset` of the file `path`.
+    pub(super) fn at(self, path: &Path, offset: u64) -> ReadFault {
+        let path = path.to_owned();
+        match self {
+            Self::Malformed(reason) => ReadFault::Damaged { path, offset, reason },
+            Self::Io(source) => match source.kind() {
                 io::ErrorKind::UnexpectedEof => ReadFault::TornTail { path, offset },
                 // What is not gzip, is damaged, or fails its checksum; the words are flate2's.
                 io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => ReadFault::Damaged {
@@ -166,9 +169,9 @@ pub fn check_file(path: &Path, each: &mut impl FnMut(&Record)) -> Result<FileChe
 }
 
 /// Counts what is consumed.
-struct Counted<R> {
-    inner: R,
-    offset: u64,
+pub(super) struct Counted<R> {
+    pub(super) inner: R,
+    pub(super) offset: u64,
 }
 
 impl<R: BufRead> Read for Counted<R> {

@@ -6,6 +6,7 @@ mod blocks;
 mod damage;
 mod faults;
 mod fixtures;
+mod foreign;
 mod order;
 mod records;
 mod resume;
