@@ -1,0 +1,69 @@
+//! What a caller sees of long work while it runs, and how it ends it early.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::BatchError;
+
+/// A stage of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Step {
+    /// Documents or fingerprints are read.
+    Reading,
+    /// Records are sorted or split by the bits that candidates share.
+    Sorting,
+    /// Candidates are looked for.
+    Joining,
+    /// Candidates are compared by their sketches.
+    Verifying,
+    /// What was found is handed over.
+    Reporting,
+}
+
+/// Is told how far the work is. Called from time to time, often from the same step, from one thread at a time.
+pub trait Progress: Sync {
+    /// So many things are done in this step, of so many if that is known.
+    fn advanced(&self, step: Step, done: u64, of: Option<u64>);
+}
+
+/// Tells nobody.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn advanced(&self, _: Step, _: u64, _: Option<u64>) {}
+}
+
+/// The caller's hold on running work.
+#[derive(Clone, Copy)]
+pub struct Control<'a> {
+    progress: &'a dyn Progress,
+    cancelled: &'a AtomicBool,
+}
+
+impl<'a> Control<'a> {
+    /// Tells `progress`, and ends the work with [`BatchError::Cancelled`] soon after `cancelled` has become true.
+    #[must_use]
+    pub fn new(progress: &'a dyn Progress, cancelled: &'a AtomicBool) -> Self {
+        Self { progress, cancelled }
+    }
+
+    /// Tells nobody and runs to the end.
+    #[must_use]
+    pub fn none() -> Control<'static> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Control {
+            progress: &Silent,
+            cancelled: &NEVER,
+        }
+    }
+
+    /// Tells how far the work is; an error if it is to end here.
+    pub(crate) fn advanced(&self, step: Step, done: u64, of: Option<u64>) -> Result<(), BatchError> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(BatchError::Cancelled);
+        }
+        self.progress.advanced(step, done, of);
+        Ok(())
+    }
+}

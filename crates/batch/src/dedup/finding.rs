@@ -1,0 +1,93 @@
+//! What comparing documents brings to light.
+
+use neardup::Likeness;
+
+use crate::BatchError;
+
+/// One result, of the kind that was asked for.
+#[derive(Debug)]
+pub enum Finding<'a> {
+    /// An earlier document says the same.
+    Duplicate(Duplicate<'a>),
+    /// Two documents are alike.
+    Pair(Pair<'a>),
+    /// Documents belong together.
+    Cluster(Cluster<'a>),
+}
+
+/// A document that says what an earlier one said.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Duplicate<'a> {
+    /// The later one's id.
+    pub document: &'a str,
+    /// The id of the original.
+    pub duplicate_of: &'a str,
+    /// In which way they are alike; [`distance`] and [`resemblance`] tell it in two numbers.
+    pub likeness: Likeness,
+}
+
+/// Two documents that are alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair<'a> {
+    /// The earlier one's id.
+    pub a: &'a str,
+    /// The later one's id.
+    pub b: &'a str,
+    /// In which way they are alike.
+    pub likeness: Likeness,
+}
+
+/// Documents that belong together, at least two.
+#[derive(Debug)]
+pub struct Cluster<'a> {
+    pub(super) members: &'a [String],
+}
+
+impl<'a> Cluster<'a> {
+    /// How many there are.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a cluster has two members at least")]
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Their ids in the order in which they came; they may have to be read back from a file.
+    #[must_use]
+    pub fn members(&self) -> Members<'a> {
+        Members {
+            rest: self.members.iter(),
+        }
+    }
+}
+
+/// The ids of a cluster's members, one by one: a cluster may be larger than memory.
+#[derive(Debug)]
+pub struct Members<'a> {
+    rest: std::slice::Iter<'a, String>,
+}
+
+impl Iterator for Members<'_> {
+    type Item = Result<String, BatchError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.rest.next().map(|id| Ok(id.clone()))
+    }
+}
+
+/// In how many bits the fingerprints differ; 0 for what is equal.
+#[must_use]
+pub fn distance(likeness: Likeness) -> u32 {
+    match likeness {
+        Likeness::SamePayload | Likeness::SameText => 0,
+        Likeness::Near { distance, .. } => distance,
+    }
+}
+
+/// The estimated resemblance; 1 for what is equal.
+#[must_use]
+pub fn resemblance(likeness: Likeness) -> f64 {
+    match likeness {
+        Likeness::SamePayload | Likeness::SameText => 1.0,
+        Likeness::Near { resemblance, .. } => resemblance,
+    }
+}
