@@ -10,6 +10,7 @@ mod archive;
 mod bad_input;
 mod commands;
 mod content;
+mod dedup;
 mod duplicates;
 mod faults;
 mod files;

@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Fingerprint(FingerprintArgs),
     /// How alike two files are
     Compare(CompareArgs),
+    /// Which of many files, or of the documents in them, say the same
+    Dedup(DedupArgs),
     /// What a robots.txt says about URLs; code 3 unless all are allowed
     Robots(RobotsArgs),
     /// URLs in the form in which the crawler compares them
@@ -299,6 +301,51 @@ pub(crate) struct CompareArgs {
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,
+}
+
+/// Which of many documents say the same: files of text or HTML, directories of them, JSON lines ({"id", "text"}), WARC archives.
+///
+/// Without --pairs or --clusters: a line for each document that an earlier one says already.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  crawler dedup corpus/                             a line for each document that repeats an earlier one
+  crawler dedup corpus.jsonl --pairs -o pairs.jsonl every pair of documents that are alike
+  crawler dedup crawl/archive/*.warc.gz --clusters  what belongs together in an archive
+  zcat big.jsonl.gz | crawler dedup - --memory 2GiB")]
+pub(crate) struct DedupArgs {
+    /// Files and directories; - is standard input, as JSON lines or one text
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Every pair of documents at or above the threshold
+    #[arg(long, conflicts_with = "clusters")]
+    pub(crate) pairs: bool,
+    /// A line for each cluster: an original and all that repeat it
+    #[arg(long)]
+    pub(crate) clusters: bool,
+    /// With --clusters: join whatever a chain of alike pairs connects
+    #[arg(long, requires = "clusters")]
+    pub(crate) chained: bool,
+    #[command(flatten)]
+    pub(crate) likeness: LikenessArgs,
+    /// Judge a page by its main content, without navigation [default: on]
+    #[arg(long, value_name = "ON|OFF")]
+    pub(crate) main_content: Option<Switch>,
+    /// Memory to stay within, about; what exceeds it goes to temporary files [default: 512MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Size>,
+    /// Directory for temporary files [default: the system's]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) temp_dir: Option<PathBuf>,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+    /// No progress and no closing line
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod complaint;
 mod crew;
+mod documents;
 mod history;
 mod log;
 mod output;
@@ -46,6 +47,7 @@ fn run(command: Command) -> Result<ExitCode, Complaint> {
         Command::Extract(args) => commands::extract::run(&args),
         Command::Fingerprint(args) => commands::likeness::fingerprint(&args),
         Command::Compare(args) => commands::likeness::compare(&args),
+        Command::Dedup(args) => commands::dedup::run(&args),
         Command::Canonicalize(args) => commands::canonicalize::run(&args),
     };
     done.map(|()| ExitCode::SUCCESS)

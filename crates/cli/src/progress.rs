@@ -1,6 +1,5 @@
 //! How a crawl that runs is going: a bar on a terminal, a plain line now and then otherwise.
 
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,10 +8,11 @@ use store::{Frontier, Standing};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::terminal::say;
+use crate::terminal::{is_seen, say};
 
 const REFRESH: Duration = Duration::from_millis(250);
-const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
+/// How often a line says how it goes where there is no terminal.
+pub(crate) const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// The bar: hidden where there is no terminal, or where the user wants quiet.
 pub(crate) fn bar(quiet: bool, max_pages: Option<u64>) -> ProgressBar {
@@ -32,9 +32,17 @@ pub(crate) fn bar(quiet: bool, max_pages: Option<u64>) -> ProgressBar {
     bar
 }
 
+/// A bar that counts things of which nobody knows how many there are.
+pub(crate) fn counting_bar(quiet: bool) -> ProgressBar {
+    let bar = bar(quiet, None);
+    let style = ProgressStyle::with_template("{elapsed_precise} {spinner} {human_pos} {msg}, {per_sec}");
+    bar.set_style(style.unwrap_or_else(|_error| ProgressStyle::default_bar()));
+    bar
+}
+
 /// Shows how the crawl stands until it is aborted.
 pub(crate) fn show(frontier: Arc<dyn Frontier>, bar: ProgressBar, quiet: bool) -> JoinHandle<()> {
-    let plain = !quiet && !std::io::stderr().is_terminal();
+    let plain = !quiet && !is_seen();
     tokio::spawn(async move {
         let begun = Instant::now();
         let before = frontier.standing().totals.pages;

@@ -5,6 +5,7 @@ use web::{CanonicalForm, Document, Hints, Link, PageUrl, ReadLimits};
 
 use crate::args::{ExtractArgs, ExtractForm};
 use crate::complaint::{Complaint, usage};
+use crate::documents::media_type;
 use crate::output;
 
 #[derive(Serialize)]
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<(), Complaint> {
     let url =
         PageUrl::parse(&args.url, &form).map_err(|error| usage(format!("--url {}: {error}", args.url)))?;
     let body = super::read_input(&args.file)?;
-    let media = super::media_type(&args.file, &body);
+    let media = media_type(&args.file, &body);
     let content_type = match &args.charset {
         Some(charset) => format!("{media}; charset={charset}"),
         None => media.to_owned(),

@@ -3,18 +3,16 @@
 //! HTML files are judged by their main content, as in a crawl; everything else as text. The hash key is zero, so that
 //! fingerprints can be compared between machines.
 
-use std::path::Path;
-
 use neardup::{
-    Features, Fingerprint, HashKey, NormalText, PageText, Painter, Portrait, Shingles, Sketch, Thresholds,
-    Width,
+    Features, Fingerprint, HashKey, NormalText, Painter, Portrait, Shingles, Sketch, Thresholds, Width,
 };
 use serde::Serialize;
-use web::{CanonicalForm, Document, Hints, PageUrl, ReadLimits};
 
 use crate::args::{CompareArgs, FingerprintArgs, LikenessArgs};
 use crate::complaint::{Complaint, usage};
+use crate::documents::{self, Documents, Reader};
 use crate::output::{self, Format};
+use crate::terminal::{printable, say};
 
 #[derive(Serialize)]
 struct Comparison {
@@ -28,33 +26,51 @@ struct Comparison {
     verdict: &'static str,
 }
 
-/// A file as the judge sees it.
-struct Read {
-    bytes: Vec<u8>,
-    document: Document,
+/// A document as the judge sees it.
+struct Judged {
+    text: NormalText,
+    portrait: Portrait,
 }
 
 pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), Complaint> {
-    let features = features(&args.likeness);
-    let mut lines = Vec::new();
-    for path in &args.paths {
-        let file = Read::open(path)?;
-        let fingerprint = features.fingerprint(&NormalText::of(file.text().text), HashKey::ZERO);
-        lines.push((fingerprint, path));
-    }
+    let features = args.likeness.features();
+    let reader = Reader::new(true)?;
+    let mut skipped = None;
+    let documents = Documents::below(&args.paths)?;
     output::to_stdout(|out| {
-        lines
-            .iter()
-            .try_for_each(|(fingerprint, path)| writeln!(out, "{fingerprint}  {}", path.display()))
+        for document in documents {
+            match document {
+                Ok(document) => {
+                    let text = reader.normal_text(&document.content);
+                    let fingerprint = features.fingerprint(&text, HashKey::ZERO);
+                    writeln!(out, "{fingerprint}  {}", printable(&document.id))?;
+                }
+                Err(more) => {
+                    say(&format!("{more}"));
+                    skipped = Some(more);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    skipped.map_or(Ok(()), |skipped| {
+        Err(usage(format!("not everything could be read: {skipped}")))
     })
 }
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), Complaint> {
-    let features = features(&args.likeness);
-    let thresholds = Thresholds::new(args.likeness.distance, args.likeness.resemblance);
-    let thresholds = thresholds.map_err(|error| Complaint::of_usage(&error))?;
-    let (a, b) = (Read::open(&args.a)?, Read::open(&args.b)?);
-    let comparison = Comparison::of(&a, &b, features, &thresholds);
+    let features = args.likeness.features();
+    let thresholds = args.likeness.thresholds()?;
+    let reader = Reader::new(true)?;
+    let painter = Painter::new(features, HashKey::ZERO);
+    let judged = |path| {
+        let document = documents::only(path)?;
+        Ok(Judged {
+            text: reader.normal_text(&document.content),
+            portrait: reader.portrait(&painter, &document.content),
+        })
+    };
+    let comparison = Comparison::of(&judged(&args.a)?, &judged(&args.b)?, features, &thresholds);
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &comparison),
         Format::Table => output::columns(out, &comparison.lines()),
@@ -62,15 +78,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Complaint> {
 }
 
 impl Comparison {
-    fn of(a: &Read, b: &Read, features: Features, thresholds: &Thresholds) -> Self {
-        let (normal_a, normal_b) = (NormalText::of(a.text().text), NormalText::of(b.text().text));
+    fn of(a: &Judged, b: &Judged, features: Features, thresholds: &Thresholds) -> Self {
         let fingerprint = |text: &NormalText| features.fingerprint(text, HashKey::ZERO);
-        let (fingerprint_a, fingerprint_b) = (fingerprint(&normal_a), fingerprint(&normal_b));
+        let (fingerprint_a, fingerprint_b) = (fingerprint(&a.text), fingerprint(&b.text));
         let shingles = |text: &NormalText| Shingles::of(text, Width::VERIFICATION, HashKey::ZERO);
-        let (shingles_a, shingles_b) = (shingles(&normal_a), shingles(&normal_b));
-        let painter = Painter::new(features, HashKey::ZERO);
-        let (portrait_a, portrait_b) = (a.portrait(&painter), b.portrait(&painter));
-        let verdict = match thresholds.likeness(&portrait_a, &portrait_b) {
+        let (shingles_a, shingles_b) = (shingles(&a.text), shingles(&b.text));
+        let verdict = match thresholds.likeness(&a.portrait, &b.portrait) {
             Some(neardup::Likeness::Near { .. }) => "near-duplicate",
             Some(_) => "exact-duplicate",
             None => "distinct",
@@ -78,8 +91,8 @@ impl Comparison {
         Self {
             distance: Fingerprint::distance(fingerprint_a, fingerprint_b),
             resemblance: shingles_a.resemblance(&shingles_b),
-            resemblance_estimate: sketch(&portrait_a)
-                .zip(sketch(&portrait_b))
+            resemblance_estimate: sketch(&a.portrait)
+                .zip(sketch(&b.portrait))
                 .map(|(a, b)| a.resemblance(b)),
             containment_a_in_b: shingles_a.containment_in(&shingles_b),
             containment_b_in_a: shingles_b.containment_in(&shingles_a),
@@ -104,37 +117,18 @@ impl Comparison {
     }
 }
 
-impl Read {
-    fn open(path: &Path) -> Result<Self, Complaint> {
-        let bytes = super::read_input(path)?;
-        let form = CanonicalForm::default();
-        let url = PageUrl::parse("http://localhost/", &form).map_err(usage)?;
-        let media = super::media_type(path, &bytes);
-        let hints = Hints {
-            url: &url,
-            content_type: Some(media),
-            x_robots_tag: &[],
-            agent: "crawler",
-        };
-        let document = web::read(&bytes, &hints, &form, &ReadLimits::default());
-        Ok(Self { bytes, document })
-    }
-
-    fn text(&self) -> PageText<'_> {
-        crawl::page_text(&self.document, true)
-    }
-
-    fn portrait(&self, painter: &Painter) -> Portrait {
-        painter.portrait(HashKey::ZERO.digest(&self.bytes), Some(self.text()))
-    }
-}
-
 fn sketch(portrait: &Portrait) -> Option<&Sketch> {
     portrait.text.as_ref().and_then(|text| text.sketch.as_ref())
 }
 
-fn features(args: &LikenessArgs) -> Features {
-    let features = args.features.unwrap_or_default();
-    args.weights
-        .map_or(features, |weights| Features { weights, ..features })
+impl LikenessArgs {
+    pub(crate) fn features(&self) -> Features {
+        let features = self.features.unwrap_or_default();
+        self.weights
+            .map_or(features, |weights| Features { weights, ..features })
+    }
+
+    pub(crate) fn thresholds(&self) -> Result<Thresholds, Complaint> {
+        Thresholds::new(self.distance, self.resemblance).map_err(|error| Complaint::of_usage(&error))
+    }
 }

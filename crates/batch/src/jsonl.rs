@@ -1,0 +1,224 @@
+//! Documents as JSON lines: `{"id": "…", "text": "…"}`, one a line, as corpora are handed around.
+//!
+//! An id may be a string or a whole number; other members are ignored, and so are blank lines. A bad line is told with its number and costs
+//! nothing but itself; a line that is longer than [`MAX_LINE`] is passed over without being held.
+
+use std::io::{self, BufRead, Read};
+
+use serde::Deserialize;
+
+/// The longest line that is read, in bytes: 256 MiB.
+pub const MAX_LINE: usize = 256 << 20;
+
+/// A document of such a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonDocument {
+    /// What it is called.
+    pub id: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// Why a line is no document, or why there are no more lines.
+#[derive(Debug, thiserror::Error)]
+pub enum BadLine {
+    /// What it holds is not what is asked for.
+    #[error("line {line}: {reason}")]
+    NotADocument {
+        /// Counted from 1.
+        line: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// It is longer than [`MAX_LINE`].
+    #[error("line {line} is longer than {MAX_LINE} bytes")]
+    TooLong {
+        /// Counted from 1.
+        line: u64,
+    },
+    /// The system did not let us read on: this is the last item.
+    #[error("cannot read line {line}")]
+    Io {
+        /// Counted from 1.
+        line: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Reads the documents of a file in order.
+#[derive(Debug)]
+pub struct JsonLines<R> {
+    input: R,
+    longest: usize,
+    line: u64,
+    ended: bool,
+}
+
+impl<R: BufRead> JsonLines<R> {
+    /// Reads `input` from where it stands.
+    pub fn new(input: R) -> Self {
+        Self::with_longest(input, MAX_LINE)
+    }
+
+    fn with_longest(input: R, longest: usize) -> Self {
+        Self {
+            input,
+            longest,
+            line: 0,
+            ended: false,
+        }
+    }
+
+    /// A line without its end, or the beginning of one that is too long; nothing at the end.
+    fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut bytes = Vec::new();
+        // One byte more than a line may have, and its end.
+        let mut input = (&mut self.input).take(self.longest as u64 + 2);
+        if input.read_until(b'\n', &mut bytes)? == 0 {
+            return Ok(None);
+        }
+        if bytes.last() == Some(&b'\n') {
+            bytes.pop();
+        } else if bytes.len() > self.longest {
+            self.input.skip_until(b'\n')?;
+        }
+        Ok(Some(bytes))
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<JsonDocument, BadLine> {
+        let line = self.line;
+        if bytes.len() > self.longest {
+            return Err(BadLine::TooLong { line });
+        }
+        let written: Written = serde_json::from_slice(bytes).map_err(|error| BadLine::NotADocument {
+            line,
+            reason: format!("no {{\"id\": …, \"text\": …}}: {error}"),
+        })?;
+        let id = match written.id {
+            Id::Name(name) => name,
+            Id::Number(number) => number.to_string(),
+        };
+        Ok(JsonDocument {
+            id,
+            text: written.text,
+        })
+    }
+}
+
+impl<R: BufRead> Iterator for JsonLines<R> {
+    type Item = Result<JsonDocument, BadLine>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.ended {
+            self.line += 1;
+            match self.next_line() {
+                Ok(Some(bytes)) if bytes.trim_ascii().is_empty() => {}
+                Ok(Some(bytes)) => return Some(self.read(&bytes)),
+                Ok(None) => self.ended = true,
+                Err(source) => {
+                    self.ended = true;
+                    return Some(Err(BadLine::Io {
+                        line: self.line,
+                        source,
+                    }));
+                }
+            }
+        }
+        None
+    }
+}
+
+#[derive(Deserialize)]
+struct Written {
+    id: Id,
+    text: String,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "an id that is a string or a whole number")]
+enum Id {
+    Name(String),
+    Number(i64),
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(input: &[u8], longest: usize) -> Vec<Result<(String, String), String>> {
+        JsonLines::with_longest(input, longest)
+            .map(|item| {
+                item.map(|document| (document.id, document.text))
+                    .map_err(|error| error.to_string())
+            })
+            .collect()
+    }
+
+    fn document(id: &str, text: &str) -> Result<(String, String), String> {
+        Ok((id.to_owned(), text.to_owned()))
+    }
+
+    #[test]
+    fn documents_are_read_with_names_and_with_numbers_and_blank_lines_are_none() {
+        let input = b"{\"id\":\"a\",\"text\":\"one\"}\n\n  \r\n{\"text\":\"two\\n\",\"more\":[1],\"id\":-7}\r\n{\"id\":\"\",\"text\":\"\"}";
+        assert_eq!(
+            read(input, 100),
+            [document("a", "one"), document("-7", "two\n"), document("", "")]
+        );
+        assert_eq!(read(b"", 100), []);
+    }
+
+    #[test]
+    fn a_bad_line_is_told_with_its_number_and_the_next_one_is_read() {
+        let input = b"{\"id\":\"a\"}\nnonsense\n\xff\xfe\n{\"id\":1.5,\"text\":\"\"}\n{\"id\":\"b\",\"text\":\"two\"}";
+        let lines = read(input, 100);
+        for (line, culprit) in [
+            (0, "missing field `text`"),
+            (1, "expected"),
+            (2, "line 3"),
+            (3, "a whole number"),
+        ] {
+            let complaint = lines[line].as_ref().unwrap_err();
+            assert!(complaint.contains(culprit), "{complaint}");
+            assert!(
+                complaint.starts_with(&format!("line {}: ", line + 1)),
+                "{complaint}"
+            );
+        }
+        assert_eq!(lines[4], document("b", "two"));
+    }
+
+    #[test]
+    fn a_line_of_the_greatest_length_is_read_and_one_byte_more_is_passed_over() {
+        let line = "{\"id\":\"a\",\"text\":\"one\"}";
+        for end in ["", "\n", "\nnext"] {
+            let input = format!("{line}{end}");
+            assert_eq!(read(input.as_bytes(), line.len())[0], document("a", "one"));
+            let short = read(input.as_bytes(), line.len() - 1);
+            assert_eq!(short[0], Err(format!("line 1 is longer than {MAX_LINE} bytes")));
+        }
+        let input = format!("{line}   \n{line}");
+        assert_eq!(read(input.as_bytes(), line.len())[1], document("a", "one"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_so_many_lines_at_most_and_no_accident(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let lines = bytes.split(|&byte| byte == b'\n').count();
+            prop_assert!(read(&bytes, 50).len() <= lines);
+        }
+
+        #[test]
+        fn what_serde_writes_is_read_again(documents in prop::collection::vec(("\\PC{0,20}", "(?s).{0,40}"), 0..10)) {
+            let lines: Vec<String> = documents
+                .iter()
+                .map(|(id, text)| serde_json::json!({"id": id, "text": text}).to_string())
+                .collect();
+            let expected: Vec<_> = documents.iter().map(|(id, text)| document(id, text)).collect();
+            prop_assert_eq!(read(lines.join("\n").as_bytes(), 1_000), expected);
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! `crawler dedup`: which of many documents say the same.
+//!
+//! Documents are read and drawn on all cores and compared in the order in which they come. Findings are written as they are found.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::thread::available_parallelism;
+
+use batch::dedup::{self, Cluster, Document, Finding, Options, Summary, Wanted};
+use batch::{BatchError, Control, Progress, Step};
+use indicatif::{HumanCount, ProgressBar};
+use neardup::{HashKey, Painter};
+use serde::Serialize;
+use tokio::time::Instant;
+
+use crate::args::DedupArgs;
+use crate::complaint::{Complaint, fault, usage};
+use crate::documents::{Documents, Portraits, Reader, Skipped};
+use crate::output::{self, Format};
+use crate::progress::{self, PLAIN_LINE_EVERY};
+use crate::terminal::{is_seen, printable, say};
+
+/// Complaints about single documents that are told one by one; the rest are counted.
+const TOLD: u64 = 20;
+
+pub(crate) fn run(args: &DedupArgs) -> Result<(), Complaint> {
+    let painter = Painter::new(args.likeness.features(), HashKey::ZERO);
+    let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()))?;
+    let options = options(args)?;
+    let documents = Documents::below(&args.paths)?;
+    let skipped = Cell::new(0_u64);
+    let portraits = Portraits::of(documents, &reader, &painter).filter_map(|drawn| match drawn {
+        Ok((id, portrait)) => Some(Ok(Document { id, portrait })),
+        Err(trouble) => {
+            skipped.set(skipped.get() + 1);
+            tell(&trouble, skipped.get());
+            None
+        }
+    });
+    let show = Show::new(args.quiet);
+    let never = AtomicBool::new(false);
+    let format = Format::or_fitting(args.format);
+    let compare = |out: &mut dyn Write| {
+        dedup::run::<Stop>(portraits, &options, Control::new(&show, &never), |finding| {
+            write(out, format, &finding)
+        })
+    };
+    let compared = match &args.output {
+        Some(path) => to_file(path, compare),
+        None => to_stdout(compare),
+    };
+    show.end();
+    let Some(summary) = compared? else {
+        return Ok(()); // Whoever read the findings has had enough.
+    };
+    if summary.documents == 0 {
+        let remedy = "text, HTML, WARC and JSON lines are read: {\"id\": …, \"text\": …} a line";
+        return Err(usage("there is no document to compare").with_remedy(remedy));
+    }
+    if !args.quiet {
+        say(&closing(&summary, options.wanted, skipped.get()));
+    }
+    Ok(())
+}
+
+fn options(args: &DedupArgs) -> Result<Options, Complaint> {
+    let wanted = match (args.pairs, args.clusters) {
+        (true, _) => Wanted::Pairs,
+        (_, true) => Wanted::Clusters {
+            chained: args.chained,
+        },
+        _ => Wanted::Duplicates,
+    };
+    let mut options = Options::new(wanted, args.temp_dir.clone().unwrap_or_else(usual_temp_dir));
+    options.thresholds = args.likeness.thresholds()?;
+    options.workers = available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    if let Some(memory) = args.memory {
+        options.memory = usize::try_from(memory.0).unwrap_or(usize::MAX);
+    }
+    Ok(options)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a corpus has no directory of ours to write below"
+)]
+fn usual_temp_dir() -> PathBuf {
+    std::env::temp_dir()
+}
+
+fn tell(trouble: &Skipped, so_many: u64) {
+    if so_many <= TOLD {
+        say(&format!("skipped: {}", printable(&trouble.to_string())));
+    } else if so_many == TOLD + 1 {
+        say("skipped: … and more, which are only counted");
+    }
+}
+
+fn closing(summary: &Summary, wanted: Wanted, skipped: u64) -> String {
+    let found = HumanCount(summary.findings);
+    let found = match wanted {
+        Wanted::Duplicates => format!("{found} repeat an earlier one"),
+        Wanted::Pairs => format!("{found} alike pairs"),
+        Wanted::Clusters { .. } => format!("{found} clusters"),
+    };
+    let skipped = match skipped {
+        0 => String::new(),
+        some => format!(", {} skipped", HumanCount(some)),
+    };
+    format!("{} documents: {found}{skipped}", HumanCount(summary.documents))
+}
+
+/// Why comparing ends early.
+enum Stop {
+    Complaint(Complaint),
+    /// The findings cannot be written.
+    Output(io::Error),
+}
+
+impl From<BatchError> for Stop {
+    fn from(error: BatchError) -> Self {
+        Self::Complaint(match &error {
+            BatchError::Scratch { .. } => {
+                fault(&error).with_remedy("--temp-dir names another directory, --memory a larger budget")
+            }
+            _ => fault(&error),
+        })
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+fn to_stdout(
+    compare: impl FnOnce(&mut dyn Write) -> Result<Summary, Stop>,
+) -> Result<Option<Summary>, Complaint> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match compare(&mut out).and_then(|summary| Ok(out.flush().map(|()| summary)?)) {
+        Ok(summary) => Ok(Some(summary)),
+        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),
+        Err(Stop::Output(error)) => Err(fault(&error)),
+        Err(Stop::Complaint(complaint)) => Err(complaint),
+    }
+}
+
+fn to_file(
+    path: &Path,
+    compare: impl FnOnce(&mut dyn Write) -> Result<Summary, Stop>,
+) -> Result<Option<Summary>, Complaint> {
+    let unwritable = |error: io::Error| usage(format!("cannot write {}: {error}", path.display()));
+    let mut out = BufWriter::new(File::create(path).map_err(unwritable)?);
+    match compare(&mut out).and_then(|summary| Ok(out.flush().map(|()| summary)?)) {
+        Ok(summary) => Ok(Some(summary)),
+        Err(Stop::Output(error)) => Err(unwritable(error)),
+        Err(Stop::Complaint(complaint)) => Err(complaint),
+    }
+}
+
+#[derive(Serialize)]
+struct DuplicateLine<'a> {
+    document: &'a str,
+    duplicate_of: &'a str,
+    distance: u32,
+    resemblance: f64,
+}
+
+#[derive(Serialize)]
+struct PairLine<'a> {
+    a: &'a str,
+    b: &'a str,
+    distance: u32,
+    resemblance: f64,
+}
+
+fn write(out: &mut dyn Write, format: Format, finding: &Finding<'_>) -> Result<(), Stop> {
+    match finding {
+        Finding::Duplicate(found) => {
+            let (document, duplicate_of) = (found.document, found.duplicate_of);
+            let (distance, resemblance) = numbers(found.likeness);
+            let line = DuplicateLine {
+                document,
+                duplicate_of,
+                distance,
+                resemblance,
+            };
+            match format {
+                Format::Json => output::json_line(out, &line)?,
+                Format::Table => row(out, found.likeness, document, "repeats", duplicate_of)?,
+            }
+        }
+        Finding::Pair(found) => {
+            let (a, b) = (found.a, found.b);
+            let (distance, resemblance) = numbers(found.likeness);
+            let line = PairLine {
+                a,
+                b,
+                distance,
+                resemblance,
+            };
+            match format {
+                Format::Json => output::json_line(out, &line)?,
+                Format::Table => row(out, found.likeness, a, "and", b)?,
+            }
+        }
+        Finding::Cluster(cluster) => write_cluster(out, format, cluster)?,
+    }
+    Ok(())
+}
+
+fn numbers(likeness: neardup::Likeness) -> (u32, f64) {
+    (dedup::distance(likeness), dedup::resemblance(likeness))
+}
+
+fn row(
+    out: &mut dyn Write,
+    likeness: neardup::Likeness,
+    one: &str,
+    between: &str,
+    two: &str,
+) -> io::Result<()> {
+    let (distance, resemblance) = numbers(likeness);
+    let (one, two) = (printable(one), printable(two));
+    writeln!(
+        out,
+        "{resemblance:.3}  {distance:>2} bits  {one}  {between}  {two}"
+    )
+}
+
+/// A member at a time: a cluster may be larger than memory.
+fn write_cluster(out: &mut dyn Write, format: Format, cluster: &Cluster<'_>) -> Result<(), Stop> {
+    let table = format == Format::Table;
+    if table {
+        writeln!(out, "{} documents", HumanCount(cluster.len() as u64))?;
+    } else {
+        out.write_all(b"{\"members\":[")?;
+    }
+    for (number, member) in cluster.members().enumerate() {
+        let member = member?;
+        if table {
+            writeln!(out, "  {}", printable(&member))?;
+            continue;
+        }
+        if number > 0 {
+            out.write_all(b",")?;
+        }
+        serde_json::to_writer(&mut *out, &member).map_err(io::Error::from)?;
+    }
+    if !table {
+        out.write_all(b"]}\n")?;
+    }
+    Ok(())
+}
+
+/// Shows how far it is: a bar on a terminal, otherwise a line now and then.
+struct Show {
+    bar: ProgressBar,
+    plain: bool,
+    told: Mutex<Instant>,
+    begun: Instant,
+}
+
+impl Show {
+    fn new(quiet: bool) -> Self {
+        let now = Instant::now();
+        Self {
+            bar: progress::counting_bar(quiet),
+            plain: !quiet && !is_seen(),
+            told: Mutex::new(now),
+            begun: now,
+        }
+    }
+
+    fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Progress for Show {
+    fn advanced(&self, step: Step, done: u64, of: Option<u64>) {
+        let doing = match step {
+            Step::Reading => "documents read",
+            Step::Sorting => "candidate keys sorted",
+            Step::Joining => "candidates looked for",
+            Step::Verifying => "candidates compared",
+            _ => "results written",
+        };
+        if !self.plain {
+            self.bar.set_position(done);
+            self.bar.set_message(doing);
+            return;
+        }
+        let mut told = self
+            .told
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if told.elapsed() < PLAIN_LINE_EVERY {
+            return;
+        }
+        *told = Instant::now();
+        let of = of.map_or(String::new(), |all| format!(" of {}", HumanCount(all)));
+        let seconds = self.begun.elapsed().as_secs();
+        say(&format!("{}{of} {doing} after {seconds} s", HumanCount(done)));
+    }
+}

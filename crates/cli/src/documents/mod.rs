@@ -1,0 +1,65 @@
+//! Documents as they lie in files: what `dedup` compares, and `fingerprint` and `compare` read.
+//!
+//! Text, HTML and other files are a document each; JSON lines and WARC files hold many; directories hold files. They are read one
+//! after the other, in an order that does not change, and never more than one batch of them is in memory.
+
+mod archive;
+mod portraits;
+mod read;
+mod sources;
+
+pub(crate) use portraits::Portraits;
+pub(crate) use read::Reader;
+pub(crate) use sources::{Documents, Skipped, media_type};
+
+use std::path::Path;
+
+use crate::complaint::{Complaint, usage};
+
+/// The longest document that is read, in bytes; what follows is not looked at.
+pub(crate) const MAX_DOCUMENT: u64 = 1 << 30;
+
+/// A document that was not read yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Document {
+    /// Its path, its target URI, or the id that it comes with.
+    pub(crate) id: String,
+    pub(crate) content: Content,
+}
+
+/// What a document has to be read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Bytes of some kind.
+    Body { bytes: Vec<u8>, content_type: String },
+    /// Text as such.
+    Text(String),
+}
+
+impl Content {
+    /// A rough measure of the memory that it takes, in bytes.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Body { bytes, .. } => bytes.len(),
+            Self::Text(text) => text.len(),
+        }
+    }
+}
+
+/// The document of a path that is to have one and no more.
+///
+/// # Errors
+/// What cannot be read, or holds none or several.
+pub(crate) fn only(path: &Path) -> Result<Document, Complaint> {
+    let mut documents = Documents::below(&[path.to_owned()])?;
+    let first = documents.next();
+    let count = match (first, documents.next()) {
+        (Some(document), None) => return document.map_err(usage),
+        (None, _) => "no document",
+        (Some(_), Some(_)) => "more than one document",
+    };
+    Err(usage(format!(
+        "{} holds {count}: one is wanted here",
+        path.display()
+    )))
+}

@@ -1,0 +1,231 @@
+//! From paths to documents, one after the other.
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use batch::jsonl::{BadLine, JsonLines};
+use flate2::bufread::MultiGzDecoder;
+use sinks::warc::WarcStream;
+
+use super::archive::ArchiveDocuments;
+use super::{Content, Document, MAX_DOCUMENT};
+use crate::complaint::{Complaint, usage};
+
+/// How much is read from a file at a time.
+const CHUNK: usize = 64 << 10;
+
+/// The first bytes of a gzip member (RFC 1952, section 2.3.1).
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// How much of a file is looked at to tell what it is (MIME Sniffing standard, section 5.2).
+const SNIFFED_BYTES: usize = 1445;
+
+/// Something that is no document, and why. The next one follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Skipped {
+    /// The file, and the place in it.
+    pub(crate) culprit: String,
+    pub(crate) reason: String,
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.culprit, self.reason)
+    }
+}
+
+/// The documents of some paths, in the order of the paths; in a directory, in the order of the names.
+pub(crate) struct Documents {
+    paths: VecDeque<PathBuf>,
+    open: Option<Open>,
+}
+
+/// A file that holds many documents.
+struct Open {
+    path: PathBuf,
+    documents: Box<dyn Iterator<Item = Result<Document, String>> + Send>,
+}
+
+impl Documents {
+    /// The documents below these paths; `-` is standard input.
+    ///
+    /// # Errors
+    /// A path that does not exist or cannot be read: what the user names must be there. What lies in a directory, and cannot be
+    /// read, is skipped later.
+    pub(crate) fn below(paths: &[PathBuf]) -> Result<Self, Complaint> {
+        for path in paths.iter().filter(|path| !is_standard_input(path)) {
+            let readable = match path.is_dir() {
+                true => std::fs::read_dir(path).map(drop),
+                false => File::open(path).map(drop),
+            };
+            readable.map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
+        }
+        Ok(Self {
+            paths: paths.iter().cloned().collect(),
+            open: None,
+        })
+    }
+
+    /// The document of a path, or the first one where it holds many; nothing where it is an empty directory.
+    fn enter(&mut self, path: &Path) -> Result<Option<Document>, Skipped> {
+        let skipped = |error: io::Error| Skipped {
+            culprit: path.display().to_string(),
+            reason: error.to_string(),
+        };
+        if is_standard_input(path) {
+            let input = BufReader::with_capacity(CHUNK, io::stdin());
+            return self.enter_file(path, input).map_err(skipped);
+        }
+        if path.is_dir() {
+            let entries = std::fs::read_dir(path).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
+            let mut below: Vec<PathBuf> = entries
+                .map_err(skipped)?
+                .iter()
+                .map(|entry| entry.path())
+                .collect();
+            // A link inside a directory may lead out of it, or back into it.
+            below.retain(|entry| !entry.is_symlink());
+            below.sort_unstable();
+            below
+                .into_iter()
+                .rev()
+                .for_each(|entry| self.paths.push_front(entry));
+            return Ok(None);
+        }
+        let file = File::open(path).map_err(skipped)?;
+        self.enter_file(path, BufReader::with_capacity(CHUNK, file))
+            .map_err(skipped)
+    }
+
+    fn enter_file(
+        &mut self,
+        path: &Path,
+        mut input: impl BufRead + Send + 'static,
+    ) -> io::Result<Option<Document>> {
+        let packed = input.fill_buf()?.starts_with(GZIP);
+        if named(path, &["warc", "wet"]) || input.fill_buf()?.starts_with(b"WARC/1.") {
+            let stream = WarcStream::new(path, input)?;
+            self.open = Some(Open {
+                path: path.to_owned(),
+                documents: Box::new(ArchiveDocuments::of(stream)),
+            });
+            return Ok(None);
+        }
+        let mut input: Box<dyn BufRead + Send> = if packed && named(path, &["gz"]) {
+            Box::new(BufReader::with_capacity(CHUNK, MultiGzDecoder::new(input)))
+        } else {
+            Box::new(input)
+        };
+        // Standard input has no name: what begins like an object is taken for one.
+        let begins_like_json =
+            is_standard_input(path) && input.fill_buf()?.trim_ascii_start().starts_with(b"{");
+        if named(path, &["jsonl", "ndjson"]) || begins_like_json {
+            self.open = Some(Open {
+                path: path.to_owned(),
+                documents: Box::new(JsonLines::new(input).map(of_a_line)),
+            });
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        input.take(MAX_DOCUMENT).read_to_end(&mut bytes)?;
+        Ok(Some(Document {
+            id: path.display().to_string(),
+            content: Content::Body {
+                content_type: media_type(path, &bytes).to_owned(),
+                bytes,
+            },
+        }))
+    }
+}
+
+impl Iterator for Documents {
+    type Item = Result<Document, Skipped>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(open) = &mut self.open {
+                match open.documents.next() {
+                    Some(Ok(document)) => return Some(Ok(document)),
+                    Some(Err(reason)) => {
+                        let culprit = open.path.display().to_string();
+                        return Some(Err(Skipped { culprit, reason }));
+                    }
+                    None => self.open = None,
+                }
+            }
+            let path = self.paths.pop_front()?;
+            match self.enter(&path) {
+                Ok(Some(document)) => return Some(Ok(document)),
+                Ok(None) => {}
+                Err(skipped) => return Some(Err(skipped)),
+            }
+        }
+    }
+}
+
+fn of_a_line(line: Result<batch::jsonl::JsonDocument, BadLine>) -> Result<Document, String> {
+    match line {
+        Ok(document) => Ok(Document {
+            id: document.id,
+            content: Content::Text(document.text),
+        }),
+        Err(BadLine::Io { line, source }) => Err(format!("cannot read line {line}: {source}")),
+        Err(bad) => Err(bad.to_string()),
+    }
+}
+
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Whether a file is called that, with or without `.gz` behind it.
+fn named(path: &Path, extensions: &[&str]) -> bool {
+    let is_one = |extension: &OsStr| extensions.iter().any(|one| extension.eq_ignore_ascii_case(one));
+    let below_gz = || path.with_extension("").extension().is_some_and(is_one);
+    let extension = path.extension();
+    extension.is_some_and(is_one) || extension.is_some_and(|gz| gz.eq_ignore_ascii_case("gz")) && below_gz()
+}
+
+/// What a file is taken for: HTML by its name or its first bytes; no text where it has a zero byte early on, unless it
+/// says that it is in UTF-16; text otherwise.
+pub(crate) fn media_type(path: &Path, body: &[u8]) -> &'static str {
+    let start = &body[..body.len().min(SNIFFED_BYTES)];
+    let in_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);
+    if named(path, &["html", "htm", "xhtml"]) {
+        "text/html"
+    } else if start.contains(&0) && !in_utf16 {
+        "application/octet-stream"
+    } else if !named(path, &["txt", "text", "md"]) && body.trim_ascii_start().starts_with(b"<") {
+        "text/html"
+    } else {
+        "text/plain"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_taken_for_what_its_name_or_its_first_bytes_say() {
+        for (path, body, expected) in [
+            ("a.html", &b"no tag"[..], "text/html"),
+            ("a.HTM.gz", b"", "text/html"),
+            ("a.txt", b"<p>", "text/plain"),
+            ("page", b" <p>", "text/html"),
+            ("letter", b"Dear", "text/plain"),
+            ("letter", b"\xff\xfeD\0e\0", "text/plain"),
+            (
+                "picture.png",
+                b"\x89PNG\r\n\x1a\n\0\0",
+                "application/octet-stream",
+            ),
+        ] {
+            assert_eq!(media_type(Path::new(path), body), expected, "{path}");
+        }
+    }
+}
