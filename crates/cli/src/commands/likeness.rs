@@ -4,7 +4,7 @@
 //! fingerprints can be compared between machines.
 
 use neardup::{
-    Features, Fingerprint, HashKey, NormalText, Painter, Portrait, Shingles, Sketch, Thresholds, Width,
+    Features, Fingerprint, HashKey, NormalText, Painter, Portrait, Shingles, Sketch, Thresholds, Unit, Width,
 };
 use serde::Serialize;
 
@@ -70,7 +70,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Complaint> {
             portrait: reader.portrait(&painter, &document.content),
         })
     };
-    let comparison = Comparison::of(&judged(&args.a)?, &judged(&args.b)?, features, &thresholds);
+    let (a, b) = (judged(&args.a)?, judged(&args.b)?);
+    let comparison = Comparison::of(&a, &b, &args.likeness, &thresholds);
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &comparison),
         Format::Table => output::columns(out, &comparison.lines()),
@@ -78,11 +79,14 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Complaint> {
 }
 
 impl Comparison {
-    fn of(a: &Judged, b: &Judged, features: Features, thresholds: &Thresholds) -> Self {
+    fn of(a: &Judged, b: &Judged, args: &LikenessArgs, thresholds: &Thresholds) -> Self {
+        let features = args.features();
         let fingerprint = |text: &NormalText| features.fingerprint(text, HashKey::ZERO);
         let (fingerprint_a, fingerprint_b) = (fingerprint(&a.text), fingerprint(&b.text));
-        let shingles = |text: &NormalText| Shingles::of(text, Width::VERIFICATION, HashKey::ZERO);
+        let width = args.shingles();
+        let shingles = |text: &NormalText| Shingles::of(text, width, HashKey::ZERO);
         let (shingles_a, shingles_b) = (shingles(&a.text), shingles(&b.text));
+        let sketches = Sketch::of(&shingles_a).zip(Sketch::of(&shingles_b));
         let verdict = match thresholds.likeness(&a.portrait, &b.portrait) {
             Some(neardup::Likeness::Near { .. }) => "near-duplicate",
             Some(_) => "exact-duplicate",
@@ -91,9 +95,7 @@ impl Comparison {
         Self {
             distance: Fingerprint::distance(fingerprint_a, fingerprint_b),
             resemblance: shingles_a.resemblance(&shingles_b),
-            resemblance_estimate: sketch(&a.portrait)
-                .zip(sketch(&b.portrait))
-                .map(|(a, b)| a.resemblance(b)),
+            resemblance_estimate: sketches.map(|(a, b)| a.resemblance(&b)),
             containment_a_in_b: shingles_a.containment_in(&shingles_b),
             containment_b_in_a: shingles_b.containment_in(&shingles_a),
             fingerprint_a: fingerprint_a.to_string(),
@@ -117,15 +119,19 @@ impl Comparison {
     }
 }
 
-fn sketch(portrait: &Portrait) -> Option<&Sketch> {
-    portrait.text.as_ref().and_then(|text| text.sketch.as_ref())
-}
-
 impl LikenessArgs {
     pub(crate) fn features(&self) -> Features {
         let features = self.features.unwrap_or_default();
         self.weights
             .map_or(features, |weights| Features { weights, ..features })
+    }
+
+    /// What resemblance and containment count: the runs of words that were asked for, else those that decide in a crawl.
+    fn shingles(&self) -> Width {
+        match self.features.map(|features| features.unit) {
+            Some(Unit::Words(width)) => width,
+            _ => Width::VERIFICATION,
+        }
     }
 
     pub(crate) fn thresholds(&self) -> Result<Thresholds, Complaint> {
