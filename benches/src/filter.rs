@@ -1,0 +1,51 @@
+//! What the filter costs of a crawl: the portrait of each page, and its way through the gallery.
+//!
+//! The same calls that a crawl makes, on the same pages, by one thread that does nothing else: reading the page is part of any crawl and is not
+//! counted. What the store journals about a verdict is not in it.
+
+use std::error::Error;
+
+use neardup::{Features, Gallery, HashKey, PageText, Painter, Thresholds};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use testkit::Corpus;
+use web::{CanonicalForm, Hints, PageUrl, ReadLimits};
+
+/// CPU seconds per 1,000 pages.
+pub(crate) fn cpu_per_thousand(corpus: &Corpus) -> Result<f64, Box<dyn Error>> {
+    let form = CanonicalForm::default();
+    let limits = ReadLimits::default();
+    let painter = Painter::new(Features::default(), HashKey::ZERO);
+    let mut gallery = Gallery::new(Thresholds::default());
+    let mut micros = 0;
+    for page in 0..corpus.len() {
+        let url = PageUrl::parse(&corpus.url(page, 80), &form)?;
+        let html = corpus.html(page, 80);
+        let hints = Hints {
+            url: &url,
+            content_type: Some("text/html; charset=utf-8"),
+            x_robots_tag: &[],
+            agent: "crawler",
+        };
+        let document = web::read(&html, &hints, &form, &limits);
+        let text = PageText {
+            text: &document.text,
+            own: None,
+        };
+        // Stands for the payload's digest, which any archive needs.
+        let payload = page as u128;
+        let before = cpu()?;
+        let portrait = painter.portrait(payload, Some(text));
+        if gallery.find(&portrait).is_none() {
+            gallery.insert(page as u64, portrait);
+        }
+        micros += cpu()? - before;
+    }
+    Ok(micros as f64 / 1e3 / corpus.len() as f64)
+}
+
+/// CPU microseconds of this thread.
+fn cpu() -> Result<i64, Box<dyn Error>> {
+    let usage = getrusage(UsageWho::RUSAGE_THREAD)?;
+    Ok(usage.user_time().num_microseconds() + usage.system_time().num_microseconds())
+}
