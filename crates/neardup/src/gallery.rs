@@ -11,7 +11,7 @@ use std::collections::hash_map::Entry;
 
 use crate::ids::Ids;
 use crate::portrait::{Portrait, TextPortrait};
-use crate::{Likeness, Match, PermutedTables, Sketch, TableDesign, Thresholds};
+use crate::{Likeness, Match, QuarterTables, Sketch, Thresholds};
 
 /// How many pages are remembered for one band of sketches; later ones are not found by that band. It bounds the work
 /// for a site whose frame fills most of every page.
@@ -26,7 +26,7 @@ pub struct Gallery {
     places: HashMap<u64, u32>,
     payloads: HashMap<u128, u32>,
     texts: HashMap<u128, u32>,
-    tables: PermutedTables,
+    tables: QuarterTables,
     bands: HashMap<u64, Ids>,
 }
 
@@ -40,15 +40,13 @@ impl Gallery {
     /// An empty gallery; pages are alike from `thresholds` on.
     #[must_use]
     pub fn new(thresholds: Thresholds) -> Self {
-        let design =
-            TableDesign::for_distance(thresholds.distance()).expect("thresholds are within the designs");
         Self {
             thresholds,
             hung: Vec::new(),
             places: HashMap::new(),
             payloads: HashMap::new(),
             texts: HashMap::new(),
-            tables: PermutedTables::new(design),
+            tables: QuarterTables::new(),
             bands: HashMap::new(),
         }
     }

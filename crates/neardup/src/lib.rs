@@ -25,7 +25,6 @@
 //!
 //! Everything that is hashed is hashed under a [`HashKey`], and everything that may be stored obeys [`ALGORITHM`].
 
-mod design;
 mod features;
 mod fingerprint;
 mod gallery;
@@ -36,12 +35,10 @@ mod portrait;
 mod shingles;
 mod simhash;
 mod sketch;
-mod sorted;
 mod tables;
 mod text;
 mod verdict;
 
-pub use design::{ImpossibleDesign, MAX_DISTANCE, Permutation, TableDesign};
 pub use features::{Features, MAX_WIDTH, Unit, UnknownFeatures, Weights, Width};
 pub use fingerprint::{Fingerprint, NotAFingerprint};
 pub use gallery::{Gallery, MAX_PER_BAND};
@@ -49,7 +46,10 @@ pub use key::HashKey;
 pub use portrait::{LEAST_WORDS, PageText, Painter, Portrait, TextPortrait};
 pub use shingles::Shingles;
 pub use sketch::{BANDS, SKETCH_BYTES, Sketch};
-pub use tables::{Found, MAX_EQUAL, PermutedTables};
+pub use tables::{
+    CANDIDATES, Found, ImpossibleDesign, MAX_DISTANCE, MAX_EQUAL, MAX_TABLES, Permutation, PermutedTables,
+    Plan, QuarterTables, TableDesign,
+};
 pub use text::{MAX_TEXT, NormalText};
 pub use verdict::{ImpossibleThresholds, Likeness, Match, Thresholds};
 

@@ -1,18 +1,21 @@
-//! All fingerprints within *k* bits of a given one, without looking at all of them.
+//! The tables of any design, sorted, in memory.
 //!
 //! A table for each permutation of a [`TableDesign`] holds every fingerprint in that order of bits, sorted. A probe
-//! finds the run that shares its leading bits in each table and measures the distance to each of its members (Manku,
-//! Jain and Das Sarma, WWW 2007, section 3).
+//! finds the run that shares its leading bits in each table by interpolation and measures the distance to each of its
+//! members (Manku, Jain and Das Sarma, WWW 2007, section 3). [`super::QuarterTables`] answer sooner from less memory;
+//! these are for designs that were chosen, and as the measure of the others.
 //!
 //! Real fingerprints are skewed: many pages have the very same one. Tables therefore hold each fingerprint once, and
 //! a map from fingerprints to ids holds the pages; a thousand equal pages cost a probe one comparison.
 //! Invariant: a fingerprint is in all tables exactly if it is in the map, where its list of ids may have become empty.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
+use super::TableDesign;
+use super::sorted::SortedTable;
+use crate::Fingerprint;
 use crate::ids::Ids;
-use crate::sorted::SortedTable;
-use crate::{Fingerprint, TableDesign};
 
 /// How many ids are kept for one fingerprint; later ones are not found by it.
 pub const MAX_EQUAL: usize = 1_024;
@@ -56,6 +59,29 @@ impl PermutedTables {
         }
     }
 
+    /// Tables of all these, as if each had been inserted in turn.
+    #[must_use]
+    pub fn build(design: TableDesign, items: impl IntoIterator<Item = (Fingerprint, u32)>) -> Self {
+        let mut built = Self::new(design);
+        for (fingerprint, id) in items {
+            let bits = built.significant(fingerprint);
+            match built.ids.entry(bits) {
+                Entry::Vacant(entry) => {
+                    entry.insert(Ids::One(id));
+                    built.len += 1;
+                }
+                Entry::Occupied(mut entry) => {
+                    built.len += usize::from(entry.get_mut().push(id, MAX_EQUAL));
+                }
+            }
+        }
+        for (table, permutation) in built.tables.iter_mut().zip(built.design.tables()) {
+            let values = built.ids.keys().map(|&bits| permutation.apply(bits)).collect();
+            *table = SortedTable::of(permutation.prefix_bits(), values);
+        }
+        built
+    }
+
     /// The design they follow.
     #[must_use]
     pub fn design(&self) -> &TableDesign {
@@ -85,7 +111,7 @@ impl PermutedTables {
     /// Adds `id` under `fingerprint`. Giving the same pair twice holds it twice. False, and nothing added, where
     /// [`MAX_EQUAL`] ids have this fingerprint.
     pub fn insert(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
-        let bits = fingerprint.as_u64();
+        let bits = self.significant(fingerprint);
         if let Some(ids) = self.ids.get_mut(&bits) {
             let was_vacant = ids.as_slice().is_empty();
             let added = ids.push(id, MAX_EQUAL);
@@ -103,7 +129,8 @@ impl PermutedTables {
 
     /// Takes `id` out from under `fingerprint`; false where it was not there.
     pub fn remove(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
-        let Some(ids) = self.ids.get_mut(&fingerprint.as_u64()) else {
+        let bits = self.significant(fingerprint);
+        let Some(ids) = self.ids.get_mut(&bits) else {
             return false;
         };
         if !ids.remove(id) {
@@ -131,10 +158,11 @@ impl PermutedTables {
     }
 
     /// The same, in no particular order.
-    pub(crate) fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Found)) {
+    pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Found)) {
         let distance = distance.min(self.design.distance());
+        let probe = self.significant(probe);
         for (number, (table, permutation)) in self.tables.iter().zip(self.design.tables()).enumerate() {
-            let permuted = permutation.apply(probe.as_u64());
+            let permuted = permutation.apply(probe);
             for &value in table.alike(permuted).into_iter().flatten() {
                 let apart = (value ^ permuted).count_ones();
                 if apart > distance {
@@ -144,7 +172,7 @@ impl PermutedTables {
                 let earlier = &self.design.tables()[..number];
                 if earlier
                     .iter()
-                    .any(|table| (bits ^ probe.as_u64()) & table.leading_bits() == 0)
+                    .any(|table| (bits ^ probe) & table.leading_bits() == 0)
                 {
                     continue; // That table has reported it.
                 }
@@ -152,6 +180,11 @@ impl PermutedTables {
                 ids.iter().for_each(|&id| visit(Found { distance: apart, id }));
             }
         }
+    }
+
+    /// The bits that the design is about.
+    fn significant(&self, fingerprint: Fingerprint) -> u64 {
+        fingerprint.as_u64() & u64::MAX >> (64 - self.design.bits())
     }
 
     fn drop_vacant(&mut self) {
@@ -165,6 +198,7 @@ impl PermutedTables {
 
 #[cfg(test)]
 mod tests {
+    use super::super::oracle::{brute_force, clustered, neighbour};
     use super::*;
     use crate::MAX_DISTANCE;
     use crate::mix::mix;
@@ -172,28 +206,6 @@ mod tests {
 
     fn tables(distance: u32) -> PermutedTables {
         PermutedTables::new(TableDesign::for_distance(distance).unwrap())
-    }
-
-    /// `bits` with `flips` different bits flipped, chosen by `seed`.
-    fn neighbour(bits: u64, flips: u32, seed: u64) -> u64 {
-        let mut changed = bits;
-        for position in (0..).map(|step| mix(mix(seed) + step) % 64) {
-            if (changed ^ bits).count_ones() == flips {
-                break;
-            }
-            changed ^= 1 << position;
-        }
-        changed
-    }
-
-    fn brute_force(held: &[(u64, u32)], probe: u64, distance: u32) -> Vec<Found> {
-        let all = held.iter().map(|&(bits, id)| Found {
-            distance: (bits ^ probe).count_ones(),
-            id,
-        });
-        let mut found: Vec<Found> = all.filter(|found| found.distance <= distance).collect();
-        found.sort_unstable();
-        found
     }
 
     #[test]
@@ -267,20 +279,67 @@ mod tests {
         assert_eq!(tables.within(Fingerprint::new(0), 0), []);
     }
 
+    #[test]
+    fn every_design_finds_what_brute_force_finds() {
+        let seeds: Vec<(u64, u32, u64)> = (0..3_000).map(|n| (n % 60, n as u32 % 11, n)).collect();
+        let held = clustered(&seeds);
+        let mut designs = 0;
+        for distance in 0..=MAX_DISTANCE {
+            for levels in [
+                &[][..],
+                &[distance + 1],
+                &[distance + 2],
+                &[distance + 3],
+                &[distance + 1, distance + 1],
+                &[distance + 1, distance + 2],
+                &[distance + 2, distance + 2],
+                &[distance + 1, distance + 1, distance + 1],
+            ] {
+                let Ok(design) = TableDesign::new(64, distance, levels) else {
+                    continue;
+                };
+                if design.tables().len() > 40 {
+                    continue;
+                }
+                designs += 1;
+                let items = held.iter().map(|&(bits, id)| (Fingerprint::new(bits), id));
+                let tables = PermutedTables::build(design, items);
+                assert_eq!(tables.len(), held.len());
+                for centre in 0..60 {
+                    let probe = neighbour(mix(centre), distance / 2, centre);
+                    let found = tables.within(Fingerprint::new(probe), distance);
+                    assert_eq!(found, brute_force(&held, probe, distance), "{}", tables.design());
+                }
+            }
+        }
+        assert!(designs > 30, "{designs}");
+    }
+
+    #[test]
+    fn thirty_two_bits_are_found_by_their_own_designs() {
+        let held: Vec<(u64, u32)> = (0..3_000).map(|id| (mix(u64::from(id)) >> 32, id)).collect();
+        let mut tables = PermutedTables::new(TableDesign::new(32, 3, &[5]).unwrap());
+        for &(bits, id) in &held {
+            // What lies above the 32 bits is no part of such a fingerprint.
+            assert!(tables.insert(Fingerprint::new(bits | u64::from(id) << 32), id));
+        }
+        for &(bits, _) in held.iter().step_by(37) {
+            let probe = bits ^ 0b101;
+            let found = tables.within(Fingerprint::new(probe | 0xffff << 48), 3);
+            assert_eq!(found, brute_force(&held, probe, 3));
+        }
+        assert!(tables.remove(Fingerprint::new(held[7].0 | 1 << 60), 7));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// Fingerprints come in clusters, so that distances on both sides of every k occur.
         #[test]
         fn at_every_distance_exactly_what_brute_force_finds_is_found(
             seeds in prop::collection::vec((0_u64..40, 0_u32..10, any::<u64>()), 1..900),
             removed in any::<u64>(),
         ) {
-            let mut held: Vec<(u64, u32)> = seeds
-                .iter()
-                .zip(0..)
-                .map(|(&(centre, flips, seed), id)| (neighbour(mix(centre), flips, seed), id))
-                .collect();
+            let mut held = clustered(&seeds);
             for k in 0..=MAX_DISTANCE {
                 let mut tables = tables(k);
                 held.iter().for_each(|&(bits, id)| assert!(tables.insert(Fingerprint::new(bits), id)));

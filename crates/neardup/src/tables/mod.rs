@@ -1,0 +1,29 @@
+//! All fingerprints within *k* bits of a given one, without looking at all of them.
+//!
+//! [`TableDesign`] says which permuted tables find everything, [`Plan`] which of them suits how many pages, and
+//! [`PermutedTables`] holds any design in sorted tables (Manku, Jain and Das Sarma, "Detecting near-duplicates for web
+//! crawling", WWW 2007, section 3). [`QuarterTables`] are the default in memory: four tables whose buckets need no
+//! search and whose scans read two bytes a fingerprint.
+
+mod batch;
+mod build;
+mod design;
+mod interpolation;
+mod lanes;
+#[cfg(test)]
+mod oracle;
+mod permutation;
+mod permuted;
+mod plan;
+mod probes;
+mod quarters;
+#[cfg(test)]
+mod quarters_tests;
+mod segment;
+mod sorted;
+
+pub use design::{ImpossibleDesign, MAX_DISTANCE, MAX_TABLES, TableDesign};
+pub use permutation::Permutation;
+pub use permuted::{Found, MAX_EQUAL, PermutedTables};
+pub use plan::{CANDIDATES, Plan};
+pub use quarters::QuarterTables;

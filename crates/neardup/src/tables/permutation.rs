@@ -1,0 +1,105 @@
+//! The order in which a table reads the bits of a fingerprint.
+
+use std::fmt;
+
+/// A run of neighbouring bits of a fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// How many bits of the fingerprint lie above it.
+    pub(super) above: u32,
+    /// How many bits it has, at least one.
+    pub(super) width: u32,
+}
+
+/// How a table orders the bits of a fingerprint: the leading ones first, the others behind them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permutation {
+    /// The leading bits in the order in which they lead.
+    leaders: Vec<Run>,
+    /// The bits of a fingerprint, 64 or 32.
+    bits: u32,
+    prefix: u32,
+    leading: u64,
+    moves: Vec<Move>,
+}
+
+/// Bits that keep their distances to each other: where they lie in a fingerprint, and where in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Move {
+    mask: u64,
+    /// How far to rotate to the left.
+    turn: u32,
+}
+
+impl Permutation {
+    /// `leaders` and then `others`, which together are the lowest `bits` bits of a number, each once.
+    pub(super) fn new(bits: u32, leaders: &[Run], others: &[Run]) -> Self {
+        let mut moves: Vec<Move> = Vec::new();
+        let mut filled = 0;
+        for run in leaders.iter().chain(others) {
+            let above = 64 - bits + run.above;
+            let turn = (64 + above - filled) % 64;
+            let mask = (u64::MAX >> (64 - run.width)) << (64 - above - run.width);
+            match moves.iter_mut().find(|before| before.turn == turn) {
+                Some(before) => before.mask |= mask,
+                None => moves.push(Move { mask, turn }),
+            }
+            filled += run.width;
+        }
+        let prefix: u32 = leaders.iter().map(|run| run.width).sum();
+        let mut permutation = Self {
+            leaders: leaders.to_vec(),
+            bits,
+            prefix,
+            leading: 0,
+            moves,
+        };
+        permutation.leading = permutation.undo(u64::MAX.checked_shl(64 - prefix).unwrap_or(0));
+        permutation
+    }
+
+    /// How many bits a probe agrees on with its candidates.
+    #[must_use]
+    pub fn prefix_bits(&self) -> u32 {
+        self.prefix
+    }
+
+    /// The bits of a fingerprint that this table leads with.
+    #[must_use]
+    pub fn leading_bits(&self) -> u64 {
+        self.leading
+    }
+
+    /// The bits in the order of this table, from the most significant bit of the number downwards. What a
+    /// fingerprint of 32 bits has above them is left out.
+    #[must_use]
+    pub fn apply(&self, bits: u64) -> u64 {
+        self.moves.iter().fold(0, |permuted, part| {
+            permuted | (bits & part.mask).rotate_left(part.turn)
+        })
+    }
+
+    /// The bits in their own order again.
+    #[must_use]
+    pub fn undo(&self, permuted: u64) -> u64 {
+        self.moves.iter().fold(0, |bits, part| {
+            bits | permuted.rotate_right(part.turn) & part.mask
+        })
+    }
+}
+
+/// Which bits lead, the most significant of a fingerprint being 63 (or 31), and how many.
+impl fmt::Display for Permutation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("led by ")?;
+        if self.leaders.is_empty() {
+            f.write_str("nothing")?;
+        }
+        for (number, run) in self.leaders.iter().enumerate() {
+            let highest = self.bits - 1 - run.above;
+            let separator = if number == 0 { "" } else { ", " };
+            write!(f, "{separator}{highest}–{}", highest + 1 - run.width)?;
+        }
+        write!(f, ": prefix of {} bits", self.prefix)
+    }
+}

@@ -1,0 +1,249 @@
+//! Which design for how many pages: tables cost memory, short prefixes cost time.
+//!
+//! "A reasonable approach is to fix a threshold on the number of candidates and to choose the fewest tables" (Manku,
+//! Jain and Das Sarma, WWW 2007, section 3.2.1, with the recursion X(f, k, d) = min over r of
+//! C(r, k) · X(f·k/r, k, d − (r−k)·f/r), and 1 where d is small enough to be read through). The recursion there takes
+//! blocks to be of equal width; here the widths are whole bits and the worst choice of blocks counts.
+
+use super::design::{ImpossibleDesign, MAX_TABLES, TableDesign, choices, leading};
+
+/// The candidates that a probe may look at, over all tables, unless one says otherwise: reading so many costs a few
+/// microseconds, about as much as finding them on a disk.
+pub const CANDIDATES: f64 = 4_096.0;
+
+/// The designs worth having for a number of pages, and the one that is chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pages: u64,
+    allowed: f64,
+    options: Vec<TableDesign>,
+    chosen: usize,
+}
+
+impl Plan {
+    /// Designs for so many pages, whose fingerprints have `bits` bits and are alike within `distance`.
+    ///
+    /// # Errors
+    /// [`ImpossibleDesign`] for a distance above [`crate::MAX_DISTANCE`] or other than 64 or 32 bits.
+    pub fn new(pages: u64, distance: u32, bits: u32) -> Result<Self, ImpossibleDesign> {
+        Self::allowing(CANDIDATES, pages, distance, bits)
+    }
+
+    /// The same where a probe may look at `candidates`, over all tables, instead of [`CANDIDATES`].
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn allowing(candidates: f64, pages: u64, distance: u32, bits: u32) -> Result<Self, ImpossibleDesign> {
+        let scan = TableDesign::new(bits, distance, &[])?;
+        let mut found = Vec::new();
+        shapes(bits, distance, &Shape::SCAN, &mut found);
+        // Fewest tables first, of those the longest prefix: what is no better than something before it is left out.
+        found.sort_by_key(|shape| (shape.tables, u32::MAX - shape.shortest, shape.levels.len()));
+        let mut options = vec![scan];
+        let mut longest = 0;
+        for shape in found {
+            // Once not even one candidate is left, more tables save nothing.
+            let is_enough = longest >= 64 || pages >> longest == 0;
+            if shape.shortest > longest && !is_enough {
+                longest = shape.shortest;
+                options.push(TableDesign::new(bits, distance, &shape.levels)?);
+            }
+        }
+        let fits = |design: &TableDesign| design.expected_candidates(pages) <= candidates;
+        // Nothing fits at great distances over few bits: then the one that leaves the fewest.
+        let left = |at: &usize| options[*at].expected_candidates(pages);
+        let least = (0..options.len()).min_by(|a, b| left(a).total_cmp(&left(b)));
+        let chosen = options.iter().position(fits).or(least).unwrap_or(0);
+        Ok(Self {
+            pages,
+            allowed: candidates,
+            options,
+            chosen,
+        })
+    }
+
+    /// How many pages it is for.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// How many candidates a probe may look at, over all tables.
+    #[must_use]
+    pub fn allowed_candidates(&self) -> f64 {
+        self.allowed
+    }
+
+    /// The designs worth having, fewest tables first: each further one has longer prefixes than all before it. The
+    /// first is a single table that is read from end to end.
+    #[must_use]
+    pub fn options(&self) -> &[TableDesign] {
+        &self.options
+    }
+
+    /// Which of the options is chosen: the fewest tables that leave no more candidates than allowed.
+    #[must_use]
+    pub fn chosen(&self) -> usize {
+        self.chosen
+    }
+
+    /// Whether the chosen design leaves no more candidates than allowed; if not, none does.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        self.options[self.chosen].expected_candidates(self.pages) <= self.allowed
+    }
+
+    /// What the tables of `design` take for these pages, in bytes, uncoded; coded blocks take
+    /// between half and three quarters of it.
+    #[must_use]
+    pub fn memory(&self, design: &TableDesign) -> u128 {
+        u128::from(self.pages) * design.tables().len() as u128 * u128::from(design.bits() / 8)
+    }
+
+    /// Why the chosen design is chosen, in a sentence.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let tables = self.options[self.chosen].tables().len();
+        let allowed = self.allowed;
+        if !self.is_met() {
+            return format!(
+                "no design leaves at most {allowed} candidates a probe; {tables} tables leave the fewest"
+            );
+        }
+        match tables {
+            1 => format!("so few pages that one table leaves at most {allowed} candidates a probe"),
+            _ => format!("{tables} are the fewest tables that leave at most {allowed} candidates a probe"),
+        }
+    }
+}
+
+/// How often a plan cuts what is left over; the paper does so twice.
+const LEVELS: usize = 3;
+
+/// A design before it is made: its levels, how many tables, and the shortest prefix.
+#[derive(Clone, Debug)]
+struct Shape {
+    levels: Vec<u32>,
+    tables: u64,
+    shortest: u32,
+    longest: u32,
+}
+
+impl Shape {
+    const SCAN: Self = Self {
+        levels: Vec::new(),
+        tables: 1,
+        shortest: 0,
+        longest: 0,
+    };
+
+    /// This design with the bits behind its prefixes cut into `blocks`.
+    fn cut(&self, bits: u32, blocks: u32, distance: u32) -> Self {
+        let mut levels = self.levels.clone();
+        levels.push(blocks);
+        // The choice that leads with the fewest bits leaves the most, and of one bit more at most one more leads:
+        // so it stays the shortest.
+        Self {
+            levels,
+            tables: self.tables * choices(blocks, distance),
+            shortest: self.shortest + leading(bits - self.shortest, blocks, distance).start(),
+            longest: self.longest + leading(bits - self.longest, blocks, distance).end(),
+        }
+    }
+}
+
+/// Adds all designs that begin as `begun` does.
+fn shapes(bits: u32, distance: u32, begun: &Shape, found: &mut Vec<Shape>) {
+    if begun.levels.len() == LEVELS {
+        return;
+    }
+    // No errors are outnumbered by one block, and more of them lead with no more bits.
+    let most = if distance == 0 { 1 } else { bits - begun.longest };
+    for blocks in distance + 1..=most.min(bits - begun.longest) {
+        let shape = begun.cut(bits, blocks, distance);
+        if shape.tables > MAX_TABLES as u64 {
+            break;
+        }
+        shapes(bits, distance, &shape, found);
+        found.push(shape);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_designs_of_the_paper_are_among_the_options() {
+        let plan = Plan::new(1 << 34, 3, 64).unwrap();
+        let listed: Vec<(usize, f64)> = plan
+            .options()
+            .iter()
+            .map(|design| (design.tables().len(), design.most_candidates(plan.pages())))
+            .collect();
+        for expected in [(4, f64::from(1 << 18)), (10, 512.0), (16, 64.0), (20, 8.0)] {
+            assert!(listed.contains(&expected), "{listed:?}");
+        }
+        assert_eq!(listed[0], (1, (1_u64 << 34) as f64));
+        assert_eq!(plan.memory(&plan.options()[1]), (4 * 8) << 34);
+    }
+
+    #[test]
+    fn more_tables_have_longer_prefixes_and_the_listed_prefixes_are_true() {
+        for distance in 0..=crate::MAX_DISTANCE {
+            for bits in [32, 64] {
+                let plan = Plan::new(1 << 40, distance, bits).unwrap();
+                for pair in plan.options().windows(2) {
+                    assert!(pair[0].tables().len() <= pair[1].tables().len());
+                    assert!(pair[0].prefix_bits().start() < pair[1].prefix_bits().start());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_fewest_tables_are_chosen_that_leave_no_more_candidates_than_allowed() {
+        for (allowed, tables) in [
+            (f64::MAX, 1),
+            ((1_u64 << 21) as f64, 4),
+            (4_096.0, 10),
+            (1_024.0, 16),
+            (160.0, 20),
+        ] {
+            let plan = Plan::allowing(allowed, 1 << 34, 3, 64).unwrap();
+            assert_eq!(plan.options()[plan.chosen()].tables().len(), tables, "{allowed}");
+            assert!(plan.is_met());
+        }
+        assert_eq!(
+            Plan::new(1 << 34, 3, 64).unwrap().reason(),
+            "10 are the fewest tables that leave at most 4096 candidates a probe"
+        );
+        let few = Plan::new(1_000, 3, 64).unwrap();
+        assert_eq!(
+            few.reason(),
+            "so few pages that one table leaves at most 4096 candidates a probe"
+        );
+    }
+
+    #[test]
+    fn where_nothing_leaves_so_few_the_plan_says_so() {
+        let plan = Plan::allowing(0.5, 1 << 40, 7, 32).unwrap();
+        assert!(!plan.is_met());
+        assert!(
+            plan.reason()
+                .starts_with("no design leaves at most 0.5 candidates a probe")
+        );
+        let left = |at: usize| plan.options()[at].expected_candidates(1 << 40);
+        assert!((0..plan.options().len()).all(|at| left(plan.chosen()) <= left(at)));
+    }
+
+    #[test]
+    fn no_pages_and_all_the_pages_there_could_be_have_plans() {
+        for distance in 0..=7 {
+            assert!(Plan::new(0, distance, 64).unwrap().is_met());
+            assert!(Plan::new(u64::MAX, distance, 64).unwrap().options().len() > 1);
+        }
+        assert_eq!(Plan::new(1, 8, 64).unwrap_err(), ImpossibleDesign::Distance(8));
+        assert_eq!(Plan::new(1, 3, 16).unwrap_err(), ImpossibleDesign::Bits(16));
+    }
+}

@@ -1,0 +1,127 @@
+//! Where everything within *k* bits must lie: which quarters to look at, and how many errors their siblings may have.
+//!
+//! The pigeonhole, refined. Of k errors either at most ⌊k/2⌋ lie in the upper half, or at most ⌈k/2⌉ − 1 in the lower.
+//! Of h ≤ 3 errors in a half of two quarters, one quarter has none or one. So it is enough to look, in the
+//! half with h errors,
+//!
+//! - where the one quarter is equal, at siblings with up to h errors;
+//! - where the other quarter is equal, at siblings with 1 to h errors;
+//! - where the one quarter has one error (16 neighbours), at siblings with 1 to h − 1;
+//! - where the other has one error, at siblings with 2 to h − 1.
+//!
+//! These do not overlap, so what one step finds no other step of the same half finds again; and what the steps of the lower half
+//! find was found before exactly if its upper half has at most ⌊k/2⌋ errors.
+
+use std::sync::LazyLock;
+
+use super::MAX_DISTANCE;
+
+/// One look at a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    /// Which quarter leads; its sibling is the other one of the same half.
+    pub(super) table: usize,
+    /// The error in the quarter: no bit or one.
+    pub(super) flip: u16,
+    /// How many errors the sibling has at least and at most.
+    pub(super) least: u32,
+    pub(super) most: u32,
+}
+
+/// How many errors the upper half may have for the first steps to find it.
+pub(super) fn upper_errors(distance: u32) -> u32 {
+    distance / 2
+}
+
+/// The steps that find everything within `distance` bits. A distance above [`MAX_DISTANCE`] is taken as that.
+pub(super) fn steps(distance: u32) -> &'static [Step] {
+    static STEPS: LazyLock<Vec<Vec<Step>>> = LazyLock::new(|| (0..=MAX_DISTANCE).map(list).collect());
+    &STEPS[distance.min(MAX_DISTANCE) as usize]
+}
+
+fn list(distance: u32) -> Vec<Step> {
+    let mut steps = Vec::new();
+    half(0, upper_errors(distance), &mut steps);
+    if distance > 0 {
+        half(2, distance.div_ceil(2) - 1, &mut steps);
+    }
+    steps
+}
+
+/// The steps in the half of `table` and the next.
+fn half(table: usize, errors: u32, steps: &mut Vec<Step>) {
+    let mut look = |table: usize, flip: u16, least: u32, most: u32| {
+        if least <= most {
+            steps.push(Step {
+                table,
+                flip,
+                least,
+                most,
+            });
+        }
+    };
+    look(table, 0, 0, errors);
+    look(table + 1, 0, 1, errors);
+    for bit in 0..16 {
+        look(table, 1 << bit, 1, errors.saturating_sub(1));
+    }
+    for bit in 0..16 {
+        look(table + 1, 1 << bit, 2, errors.saturating_sub(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn quarters(bits: u64) -> [u16; 4] {
+        [48, 32, 16, 0].map(|shift| (bits >> shift) as u16)
+    }
+
+    /// How many steps report this difference.
+    fn reports(errors: u64, distance: u32) -> usize {
+        let quarters = quarters(errors);
+        let is_reported = |step: &&Step| {
+            let sibling = quarters[step.table ^ 1].count_ones();
+            let upper = (errors >> 32).count_ones();
+            quarters[step.table] == step.flip
+                && (step.least..=step.most).contains(&sibling)
+                && (step.table < 2 || upper > upper_errors(distance))
+        };
+        steps(distance).iter().filter(is_reported).count()
+    }
+
+    #[test]
+    fn a_distance_of_three_takes_one_look_at_each_quarter() {
+        let counts: Vec<usize> = (0..=7).map(|distance| steps(distance).len()).collect();
+        assert_eq!(counts, [1, 2, 3, 4, 20, 36, 52, 68]);
+        assert!(steps(3).iter().all(|step| step.flip == 0 && step.most == 1));
+    }
+
+    #[test]
+    fn up_to_four_errors_are_found_exactly_once_wherever_they_are() {
+        for distance in 0..=4 {
+            each_error(distance, 0, 0, &mut |errors| {
+                assert_eq!(reports(errors, distance), 1, "{errors:016x} within {distance}");
+            });
+        }
+    }
+
+    fn each_error(more: u32, from: u32, errors: u64, visit: &mut impl FnMut(u64)) {
+        visit(errors);
+        if more > 0 {
+            (from..64).for_each(|bit| each_error(more - 1, bit + 1, errors | 1 << bit, visit));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn up_to_seven_errors_are_found_exactly_once(
+            distance in 5..=7_u32, positions in prop::collection::btree_set(0..64_u32, 0..=7),
+        ) {
+            let errors = positions.iter().take(distance as usize).fold(0, |errors, bit| errors | 1_u64 << bit);
+            prop_assert_eq!(reports(errors, distance), 1);
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! The default in memory: four tables, each led by a quarter of the fingerprint.
+//!
+//! A quarter of 16 bits is an address, so there is no search. A probe goes to the bucket of each of its quarters and
+//! looks only at those whose sibling, the other quarter of the same half, has at most one error (see [`super::probes`]
+//! for why that is enough, and for distances above 3). A seventeenth of four thousandths survives, is compared in
+//! full, and is reported by the first step that could have found it.
+//!
+//! Real fingerprints are skewed. Equal ones lie in the tables once, with all their ids; up to [`MAX_EQUAL`] are kept. A
+//! probe reads two bytes of each fingerprint that shares a quarter with it, so that a million that share one cost
+//! tens of microseconds, not a million comparisons; what it finds is not limited except by
+//! [`QuarterTables::first_within`].
+//!
+//! Invariant: a fingerprint is in all four tables or in none. Ids lie beside the first table only; `several` has those
+//! of a fingerprint whose id there is [`SEVERAL`].
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use super::lanes::Lanes;
+use super::probes::{Step, steps, upper_errors};
+use super::segment::{Place, Segment};
+use super::{Found, MAX_EQUAL};
+use crate::Fingerprint;
+
+/// Segments of a table: the upper eight bits of a quarter tell them apart.
+pub(super) const SEGMENTS: usize = 256;
+
+/// Instead of an id: the ids are in the map.
+pub(super) const SEVERAL: u32 = u32::MAX;
+
+/// How many steps of one probe are on their way at a time.
+const AHEAD: usize = 8;
+
+/// Fingerprints of 64 bits, each with the ids it was given for, found within any distance up to
+/// [`crate::MAX_DISTANCE`]. About 32 bytes a fingerprint.
+///
+/// ```
+/// use neardup::{Fingerprint, Found, QuarterTables};
+///
+/// let mut tables = QuarterTables::new();
+/// tables.insert(Fingerprint::new(0b1111), 7);
+/// assert_eq!(tables.within(Fingerprint::new(0b1000), 3), [Found { distance: 3, id: 7 }]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct QuarterTables {
+    pub(super) lanes: Lanes,
+    /// [`SEGMENTS`] of the first table, then of the second, and so on.
+    pub(super) segments: Vec<Segment>,
+    pub(super) several: HashMap<u64, Vec<u32>>,
+    pub(super) len: usize,
+}
+
+impl Default for QuarterTables {
+    fn default() -> Self {
+        Self {
+            lanes: Lanes::detect(),
+            segments: vec![Segment::default(); 4 * SEGMENTS],
+            several: HashMap::new(),
+            len: 0,
+        }
+    }
+}
+
+impl QuarterTables {
+    /// Empty tables.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many ids are held.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether none are.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many different fingerprints are held.
+    #[must_use]
+    pub fn fingerprints(&self) -> usize {
+        self.segments[..SEGMENTS].iter().map(Segment::len).sum()
+    }
+
+    /// Bytes held, about.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let segments: usize = self.segments.iter().map(Segment::memory).sum();
+        let several = self.several.values().map(|ids| ids.capacity() * size_of::<u32>());
+        segments
+            + self.segments.capacity() * size_of::<Segment>()
+            + several.sum::<usize>()
+            + self.several.capacity() * (size_of::<(u64, Vec<u32>)>() + 1)
+    }
+
+    /// Adds `id` under `fingerprint`. Giving the same pair twice holds it twice. False, and nothing added, where
+    /// [`MAX_EQUAL`] ids have this fingerprint.
+    pub fn insert(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
+        let bits = fingerprint.as_u64();
+        let key = Key::of(bits, 0);
+        let segment = &mut self.segments[key.segment];
+        if let Some(at) = segment.find(self.lanes, key.place) {
+            let first = segment.id(at);
+            let ids = self.several.entry(bits).or_insert_with(|| vec![first]);
+            if ids.len() >= MAX_EQUAL {
+                return false;
+            }
+            ids.push(id);
+            segment.set_id(at, SEVERAL);
+        } else {
+            if id == SEVERAL {
+                self.several.insert(bits, vec![id]);
+            }
+            segment.insert(key.place, Some(id));
+            for table in 1..4 {
+                let key = Key::of(bits, table);
+                self.segments[key.segment].insert(key.place, None);
+            }
+        }
+        self.len += 1;
+        true
+    }
+
+    /// Takes `id` out from under `fingerprint`, once; false where it was not there.
+    pub fn remove(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
+        let bits = fingerprint.as_u64();
+        let key = Key::of(bits, 0);
+        let segment = &mut self.segments[key.segment];
+        let Some(at) = segment.find(self.lanes, key.place) else {
+            return false;
+        };
+        let held = segment.id(at);
+        if held != SEVERAL {
+            if held != id {
+                return false;
+            }
+        } else if let Some(ids) = self.several.get_mut(&bits) {
+            let Some(position) = ids.iter().position(|&held| held == id) else {
+                return false;
+            };
+            ids.remove(position);
+            if !ids.is_empty() {
+                self.len -= 1;
+                return true;
+            }
+            self.several.remove(&bits);
+        }
+        for table in 0..4 {
+            let key = Key::of(bits, table);
+            self.segments[key.segment].remove(self.lanes, key.place);
+        }
+        self.len -= 1;
+        true
+    }
+
+    /// Everything within `distance` bits of `probe`, nearest first and ids ascending, each id as often as it was
+    /// added. A distance above [`crate::MAX_DISTANCE`] is answered as that.
+    #[must_use]
+    pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Found> {
+        let mut found = Vec::new();
+        self.each_within(probe, distance, |neighbour| found.push(neighbour));
+        found.sort_unstable();
+        found
+    }
+
+    /// At most `most` of what is within `distance` bits of `probe`, whichever come first, and no further work: for
+    /// where a million pages might be alike.
+    #[must_use]
+    pub fn first_within(&self, probe: Fingerprint, distance: u32, most: usize) -> Vec<Found> {
+        let mut found = Vec::new();
+        if most == 0 {
+            return found;
+        }
+        let _ = self.until(probe, distance, |neighbour| {
+            found.push(neighbour);
+            if found.len() == most {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
+    /// Calls `visit` with everything within `distance` bits of `probe`, in no particular order.
+    pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Found)) {
+        let _ = self.until(probe, distance, |found| {
+            visit(found);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// All fingerprints with their ids, in no particular order.
+    pub fn each(&self, mut visit: impl FnMut(Fingerprint, u32)) {
+        for (number, segment) in self.segments[..SEGMENTS].iter().enumerate() {
+            segment.each_place(|place, at| {
+                let quarter = (number << 8) as u64 | u64::from(place.quarter);
+                let bits = quarter << 48 | u64::from(place.sibling) << 32 | u64::from(place.half);
+                let ids = self.ids(bits, segment.id(at), &mut |id| {
+                    visit(Fingerprint::new(bits), id);
+                    ControlFlow::Continue(())
+                });
+                let _ = ids;
+            });
+        }
+    }
+
+    fn until(
+        &self,
+        probe: Fingerprint,
+        distance: u32,
+        mut visit: impl FnMut(Found) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let bits = probe.as_u64();
+        for steps in steps(distance).chunks(AHEAD) {
+            for step in steps {
+                let look = Key::flipped(bits, step);
+                self.segments[look.segment].prefetch_bounds(
+                    look.place.quarter,
+                    look.place.sibling,
+                    step.most,
+                );
+            }
+            for step in steps {
+                let look = Key::flipped(bits, step);
+                self.segments[look.segment].prefetch_siblings(
+                    look.place.quarter,
+                    look.place.sibling,
+                    step.most,
+                );
+            }
+            for step in steps {
+                let look = Key::flipped(bits, step);
+                let segment = &self.segments[look.segment];
+                segment.each_near(
+                    self.lanes,
+                    look.place.quarter,
+                    look.place.sibling,
+                    step.most,
+                    |at| {
+                        let Some((bits, distance)) = verified(segment, at, bits, step, distance) else {
+                            return ControlFlow::Continue(());
+                        };
+                        let first = if step.table == 0 {
+                            segment.id(at)
+                        } else {
+                            self.first_id(bits)
+                        };
+                        self.ids(bits, first, &mut |id| visit(Found { distance, id }))
+                    },
+                )?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// What stands beside this fingerprint, which is held, in the first table.
+    fn first_id(&self, bits: u64) -> u32 {
+        let key = Key::of(bits, 0);
+        let segment = &self.segments[key.segment];
+        let at = segment.find(self.lanes, key.place);
+        segment.id(at.expect("what one table holds, all hold"))
+    }
+
+    /// The ids of a fingerprint beside which `first` stands in the first table.
+    #[inline]
+    pub(super) fn ids(
+        &self,
+        bits: u64,
+        first: u32,
+        visit: &mut impl FnMut(u32) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        if first != SEVERAL {
+            return visit(first);
+        }
+        let ids = self.several.get(&bits);
+        ids.into_iter().flatten().try_for_each(|&id| visit(id))
+    }
+}
+
+/// Where a fingerprint lies in one of the tables.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    pub(super) segment: usize,
+    pub(super) place: Place,
+}
+
+impl Key {
+    #[inline]
+    pub(super) fn of(bits: u64, table: usize) -> Self {
+        Self::flipped(
+            bits,
+            &Step {
+                table,
+                flip: 0,
+                least: 0,
+                most: 0,
+            },
+        )
+    }
+
+    /// The same with the error of `step` in the quarter that leads.
+    #[inline]
+    pub(super) fn flipped(bits: u64, step: &Step) -> Self {
+        // Bring the half to the top, then the quarter.
+        let turned = bits.rotate_left(32 * (step.table as u32 / 2));
+        let (half, other) = ((turned >> 32) as u32, turned as u32);
+        let half = half.rotate_left(16 * (step.table as u32 % 2));
+        let quarter = (half >> 16) as u16 ^ step.flip;
+        Self {
+            segment: step.table * SEGMENTS + usize::from(quarter >> 8),
+            place: Place {
+                quarter: quarter as u8,
+                sibling: half as u16,
+                half: other,
+            },
+        }
+    }
+}
+
+/// The fingerprint that `step` came upon at a place, and its distance from the probe, if it is within `distance` and
+/// no earlier step has found it.
+#[inline]
+pub(super) fn verified(
+    segment: &Segment,
+    at: usize,
+    probe: u64,
+    step: &Step,
+    distance: u32,
+) -> Option<(u64, u32)> {
+    let distance = distance.min(super::MAX_DISTANCE);
+    let key = Key::of(probe, step.table);
+    let sibling = segment.sibling(at) ^ key.place.sibling;
+    let other = segment.half(at) ^ key.place.half;
+    let apart = step.flip.count_ones() + sibling.count_ones() + other.count_ones();
+    let was_found = step.table >= 2 && other.count_ones() <= upper_errors(distance);
+    if apart > distance || sibling.count_ones() < step.least || was_found {
+        return None;
+    }
+    let half = (u32::from(step.flip) << 16 | u32::from(sibling)).rotate_right(16 * (step.table as u32 % 2));
+    let errors = (u64::from(half) << 32 | u64::from(other)).rotate_right(32 * (step.table as u32 / 2));
+    Some((probe ^ errors, apart))
+}
