@@ -5,7 +5,7 @@
 //! - [`NormalText`]: what of a text counts — its words, lower-cased.
 //! - [`Features`] → [`Fingerprint`]: 64 bits that differ little where texts differ little (Charikar 2002).
 //! - [`PermutedTables`]: all fingerprints within *k* bits of a given one (Manku, Jain and Das Sarma 2007).
-//! - [`Shingles`]: exact resemblance and containment (Broder 1997); [`Sketch`]: an estimate in 128 bytes.
+//! - [`Shingles`]: exact resemblance and containment (Broder 1997); [`Sketch`]: an estimate in 160 bytes.
 //! - [`Painter`] → [`Portrait`] → [`Gallery`]: the verdict. Fingerprints and sketch bands propose, sketches decide
 //!   (Henzinger 2006: either alone is wrong every other time).
 //!
@@ -34,6 +34,7 @@ mod mix;
 mod portrait;
 mod shingles;
 mod simhash;
+mod similarity;
 mod sketch;
 mod tables;
 mod text;
@@ -57,4 +58,4 @@ pub use verdict::{ImpossibleThresholds, Likeness, Match, Thresholds};
 ///
 /// Values of different versions must never be compared. The golden files pin what a version means; whoever changes
 /// a value raises the number.
-pub const ALGORITHM: u16 = 1;
+pub const ALGORITHM: u16 = 2;
