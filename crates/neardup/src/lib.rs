@@ -25,13 +25,19 @@
 //!
 //! Everything that is hashed is hashed under a [`HashKey`], and everything that may be stored obeys [`ALGORITHM`].
 
+mod bytes;
+mod exact;
 mod features;
 mod fingerprint;
 mod gallery;
 mod ids;
 mod key;
+mod min_s;
+mod minhash;
 mod mix;
+mod mod_m;
 mod portrait;
+mod runs;
 mod shingles;
 mod simhash;
 mod similarity;
@@ -40,11 +46,19 @@ mod tables;
 mod text;
 mod verdict;
 
+pub use exact::ExactFingerprint;
 pub use features::{Features, MAX_WIDTH, Unit, UnknownFeatures, Weights, Width};
 pub use fingerprint::{Fingerprint, NotAFingerprint};
 pub use gallery::{Gallery, MAX_PER_BAND};
 pub use key::HashKey;
+pub use min_s::{ImpossibleSample, MAX_MIN_SAMPLE, MinS};
+pub use minhash::{
+    BBitMinHash, BitsKept, DEFAULT_MINIMA, Family, Grouping, ImpossibleGrouping, ImpossibleMinHash,
+    Incomparable, MAX_MINIMA, MinHash, MinHasher, NotAMinHash, SuperShingles,
+};
+pub use mod_m::{DifferentModuli, ImpossibleModulus, MAX_MOD_SAMPLE, ModM};
 pub use portrait::{LEAST_WORDS, PageText, Painter, Portrait, TextPortrait};
+pub use runs::word_shingles;
 pub use shingles::Shingles;
 pub use sketch::{BANDS, SKETCH_BYTES, Sketch};
 pub use tables::{

@@ -25,7 +25,13 @@ impl Shingles {
     /// The shingles of `width` words in `text`.
     #[must_use]
     pub fn of(text: &NormalText, width: Width, key: HashKey) -> Self {
-        let mut hashes: Vec<u64> = shingle_hashes(&text.hashes(key), width).collect();
+        Self::from_hashes(shingle_hashes(&text.hashes(key), width).collect())
+    }
+
+    /// The set whose members have these hashes, in any order, repeated or not: for shingles that are made elsewhere.
+    /// They should look random, as [`ModM`](crate::ModM) and [`MinS`](crate::MinS) choose by them.
+    #[must_use]
+    pub fn from_hashes(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();
         hashes.dedup();
         Self { hashes }
@@ -63,22 +69,26 @@ impl Shingles {
     }
 
     fn shared_with(&self, other: &Shingles) -> usize {
-        let (mut mine, mut theirs) = (&self.hashes[..], &other.hashes[..]);
-        let mut shared = 0;
-        while let ([one, my_rest @ ..], [two, their_rest @ ..]) = (mine, theirs) {
-            shared += usize::from(one == two);
-            if one <= two {
-                mine = my_rest;
-            }
-            if two <= one {
-                theirs = their_rest;
-            }
-        }
-        shared
+        shared(&self.hashes, &other.hashes)
     }
 }
 
-fn ratio(part: usize, whole: usize) -> f64 {
+/// How many numbers are in both, each ascending and without repetition.
+pub(crate) fn shared(mut mine: &[u64], mut theirs: &[u64]) -> usize {
+    let mut shared = 0;
+    while let ([one, my_rest @ ..], [two, their_rest @ ..]) = (mine, theirs) {
+        shared += usize::from(one == two);
+        if one <= two {
+            mine = my_rest;
+        }
+        if two <= one {
+            theirs = their_rest;
+        }
+    }
+    shared
+}
+
+pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 {
         1.0
     } else {

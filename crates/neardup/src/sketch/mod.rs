@@ -10,9 +10,10 @@
 
 use std::fmt;
 
-use serde::de::{self, SeqAccess, Visitor};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::bytes::AtMost;
 use crate::mix::mix;
 use crate::{Shingles, similarity};
 
@@ -137,36 +138,11 @@ impl Serialize for Sketch {
 
 impl<'de> Deserialize<'de> for Sketch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_bytes(SketchVisitor)
-    }
-}
-
-struct SketchVisitor;
-
-impl<'de> Visitor<'de> for SketchVisitor {
-    type Value = Sketch;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {SKETCH_BYTES} bytes of a sketch")
-    }
-
-    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Sketch, E> {
-        let Ok(bytes) = bytes.try_into() else {
-            return Err(E::invalid_length(bytes.len(), &self));
-        };
-        Ok(Sketch::from_bytes(bytes))
-    }
-
-    /// Formats without bytes, such as JSON, write a list of numbers.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Sketch, A::Error> {
-        let mut bytes = Vec::with_capacity(SKETCH_BYTES);
-        while let Some(byte) = list.next_element()? {
-            if bytes.len() == SKETCH_BYTES {
-                return Err(de::Error::invalid_length(SKETCH_BYTES + 1, &self));
-            }
-            bytes.push(byte);
+        let AtMost(bytes) = AtMost::<SKETCH_BYTES>::deserialize(deserializer)?;
+        match bytes.as_array() {
+            Some(bytes) => Ok(Self::from_bytes(bytes)),
+            None => Err(D::Error::invalid_length(bytes.len(), &"the bytes of a sketch")),
         }
-        self.visit_bytes(&bytes)
     }
 }
 

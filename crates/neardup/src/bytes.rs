@@ -1,0 +1,44 @@
+//! Bytes as serde reads them, whatever the format writes them as, and no more than so many.
+
+use std::fmt;
+
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+/// Up to `MAX` bytes: more are refused as they come, so that a length that lies costs no memory.
+pub(crate) struct AtMost<const MAX: usize>(pub(crate) Vec<u8>);
+
+impl<'de, const MAX: usize> Deserialize<'de> for AtMost<MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_bytes(BytesVisitor::<MAX>)
+    }
+}
+
+struct BytesVisitor<const MAX: usize>;
+
+impl<'de, const MAX: usize> Visitor<'de> for BytesVisitor<MAX> {
+    type Value = AtMost<MAX>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at most {MAX} bytes")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        if bytes.len() > MAX {
+            return Err(E::invalid_length(bytes.len(), &self));
+        }
+        Ok(AtMost(bytes.to_vec()))
+    }
+
+    /// Formats without bytes, such as JSON, write a list of numbers.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut bytes = Vec::new();
+        while let Some(byte) = list.next_element()? {
+            if bytes.len() == MAX {
+                return Err(Error::invalid_length(MAX + 1, &self));
+            }
+            bytes.push(byte);
+        }
+        Ok(AtMost(bytes))
+    }
+}

@@ -1,0 +1,79 @@
+//! The exact test: equal fingerprints, and then the texts themselves.
+//!
+//! Different texts have the same 64 bits once in 2⁶⁴ pairs, so most comparisons end at the fingerprint; equal ones are
+//! confirmed by comparing, so the answer is exact whatever the hash (Broder, Glassman, Manasse and Zweig, WWW 1997: exact
+//! duplicates are taken out first). Fetching the texts, from an archive perhaps, is left to when it is needed.
+
+use crate::{HashKey, NormalText};
+
+/// 64 bits of a text or of any bytes; every one of them depends on all. Not to be confused with the simhash
+/// [`Fingerprint`](crate::Fingerprint), which differs little where texts differ little.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExactFingerprint(u64);
+
+impl ExactFingerprint {
+    /// Of the words of a text in their order: white space, punctuation and capitals do not count.
+    #[must_use]
+    pub fn of_text(text: &NormalText, key: HashKey) -> Self {
+        Self::of_bytes(text.as_str().as_bytes(), key)
+    }
+
+    /// Of bytes as they are.
+    #[must_use]
+    pub fn of_bytes(bytes: &[u8], key: HashKey) -> Self {
+        Self(key.digest(bytes) as u64)
+    }
+
+    /// The fingerprint with this number, as it was stored.
+    #[must_use]
+    pub const fn new(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The number, to be stored; of use together with its key and [`ALGORITHM`](crate::ALGORITHM) only.
+    #[must_use]
+    pub const fn as_u64(self) -> u64 {
+        self.0
+    }
+
+    /// Whether the two texts are equal: `compare` is asked, and decides, only where the fingerprints are.
+    pub fn confirmed(self, other: Self, compare: impl FnOnce() -> bool) -> bool {
+        self == other && compare()
+    }
+
+    /// The same where comparing may fail, as when texts are read from a disk.
+    ///
+    /// # Errors
+    /// That of `compare`.
+    pub fn try_confirmed<E>(self, other: Self, compare: impl FnOnce() -> Result<bool, E>) -> Result<bool, E> {
+        if self != other {
+            return Ok(false);
+        }
+        compare()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_compared_only_where_their_fingerprints_are_equal() {
+        let of = |text: &str| ExactFingerprint::of_text(&NormalText::of(text), HashKey::ZERO);
+        let (one, same, other) = (of("To be, or not"), of("to be or not!"), of("to be or nought"));
+        assert!(one.confirmed(same, || true));
+        assert!(!one.confirmed(same, || false), "a collision is not a duplicate");
+        assert!(!one.confirmed(other, || panic!("they need not be compared")));
+        assert_eq!(one.try_confirmed(same, || Err("disk")), Err("disk"));
+        assert_eq!(one.try_confirmed(other, || Err("disk")), Ok(false));
+        assert_eq!(ExactFingerprint::new(one.as_u64()), one);
+    }
+
+    #[test]
+    fn bytes_have_another_fingerprint_under_another_key() {
+        let of = |key| ExactFingerprint::of_bytes(b"page", HashKey::new(key));
+        assert_eq!(of(1), of(1));
+        assert_ne!(of(1), of(2));
+        assert_ne!(of(1), ExactFingerprint::of_bytes(b"", HashKey::new(1)));
+    }
+}

@@ -1,0 +1,158 @@
+//! MIN_s: the s least hashes of a set.
+//!
+//! (Broder, "On the resemblance and containment of documents", 1997, section 3: of A∪B take the s least, which both
+//! samples tell; what part of them is in both estimates the resemblance without bias.) One sample of s without
+//! replacement: its error √(J(1-J)/s · (N-s)/(N-1)), N = |A∪B|, is that of s minima or less, and no two are of one member.
+
+use thiserror::Error;
+
+use crate::Shingles;
+use crate::shingles::{ratio, shared};
+
+/// How many hashes a [`MinS`] may keep.
+pub const MAX_MIN_SAMPLE: usize = 1 << 16;
+
+/// The least hashes of a set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MinS {
+    most: usize,
+    /// How many members the set has.
+    size: usize,
+    /// Ascending, each once.
+    least: Vec<u64>,
+}
+
+impl MinS {
+    /// The `most` least of `shingles`, or all where there are not so many.
+    ///
+    /// # Errors
+    /// [`ImpossibleSample`] for 0 and for more than [`MAX_MIN_SAMPLE`].
+    pub fn of(shingles: &Shingles, most: usize) -> Result<Self, ImpossibleSample> {
+        if !(1..=MAX_MIN_SAMPLE).contains(&most) {
+            return Err(ImpossibleSample(most));
+        }
+        Ok(Self {
+            most,
+            size: shingles.len(),
+            least: shingles.hashes().iter().take(most).copied().collect(),
+        })
+    }
+
+    /// The least hashes, ascending.
+    #[must_use]
+    pub fn hashes(&self) -> &[u64] {
+        &self.least
+    }
+
+    /// How many members the set has.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1, and exact where A∪B has no more members than are kept. Samples of
+    /// different lengths are compared at the lesser. Two empty sets are equal: 1.
+    #[must_use]
+    pub fn resemblance(&self, other: &MinS) -> f64 {
+        let most = self.most.min(other.most);
+        let mut either = [&self.least[..], &other.least[..]].concat();
+        either.sort_unstable();
+        either.dedup();
+        either.truncate(most);
+        let Some(&last) = either.last() else {
+            return 1.0;
+        };
+        // A hash that is not above the last is among the least of its own set as well.
+        let upto = |hashes: &[u64]| hashes.partition_point(|hash| *hash <= last);
+        let both = shared(
+            &self.least[..upto(&self.least)],
+            &other.least[..upto(&other.least)],
+        );
+        ratio(both, either.len())
+    }
+}
+
+/// A sample of none, or of too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a sample cannot keep the {0} least hashes: 1 to {MAX_MIN_SAMPLE} are possible")]
+pub struct ImpossibleSample(usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mix::mix;
+    use proptest::prelude::*;
+
+    #[test]
+    fn samples_of_none_and_of_too_many_are_refused() {
+        let one = Shingles::from_hashes(vec![5, 6]);
+        assert_eq!(MinS::of(&one, 0), Err(ImpossibleSample(0)));
+        assert!(MinS::of(&one, MAX_MIN_SAMPLE).is_ok());
+        let refused = MinS::of(&one, MAX_MIN_SAMPLE + 1).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "a sample cannot keep the 65537 least hashes: 1 to 65536 are possible"
+        );
+    }
+
+    #[test]
+    fn two_empty_sets_are_equal_and_an_empty_one_resembles_no_other() {
+        let of = |hashes| MinS::of(&Shingles::from_hashes(hashes), 100).unwrap();
+        assert_eq!(of(vec![]).resemblance(&of(vec![])), 1.0);
+        assert_eq!(of(vec![]).resemblance(&of(vec![1])), 0.0);
+        assert_eq!(of(vec![1]).resemblance(&of(vec![1])), 1.0);
+    }
+
+    /// Over 1,000 pairs.
+    #[test]
+    fn estimates_are_unbiased_and_spread_as_theory_says() {
+        let (shared, apart, most) = (500_u64, 250_u64, 100);
+        let errors: Vec<f64> = (0..1_000)
+            .map(|seed| {
+                let of = |range: std::ops::Range<u64>| {
+                    let hashes = range.map(|n| mix(seed << 32 | n)).collect();
+                    MinS::of(&Shingles::from_hashes(hashes), most).unwrap()
+                };
+                of(0..shared + apart).resemblance(&of(apart..shared + 2 * apart)) - 0.5
+            })
+            .collect();
+        let either = (shared + 2 * apart) as f64;
+        let theory = (0.25 / most as f64 * (either - most as f64) / (either - 1.0)).sqrt();
+        let mean = errors.iter().sum::<f64>() / 1_000.0;
+        let spread = (errors.iter().map(|error| error * error).sum::<f64>() / 1_000.0).sqrt();
+        assert!(mean.abs() < 4.0 * theory / 1_000_f64.sqrt(), "bias {mean}");
+        assert!(
+            (spread / theory - 1.0).abs() < 0.1,
+            "spread {spread}, theory {theory}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_sample_that_holds_both_sets_is_exact(
+            one in prop::collection::vec(0_u64..60, 0..40),
+            two in prop::collection::vec(0_u64..60, 0..40),
+            more in 0_usize..100,
+        ) {
+            let (one, two) = (Shingles::from_hashes(one), Shingles::from_hashes(two));
+            let (a, b) = (MinS::of(&one, 60).unwrap(), MinS::of(&two, 60 + more).unwrap());
+            prop_assert_eq!(a.resemblance(&b), one.resemblance(&two));
+            prop_assert_eq!(b.resemblance(&a), one.resemblance(&two));
+        }
+
+        #[test]
+        fn the_least_of_both_are_told_by_the_least_of_each(
+            one in prop::collection::vec(any::<u16>(), 1..200),
+            two in prop::collection::vec(any::<u16>(), 1..200),
+            most in 1_usize..50,
+        ) {
+            let set = |hashes: Vec<u16>| Shingles::from_hashes(hashes.into_iter().map(u64::from).collect());
+            let (one, two) = (set(one), set(two));
+            let union = Shingles::from_hashes([one.hashes(), two.hashes()].concat());
+            let least: Vec<u64> = union.hashes().iter().copied().take(most).collect();
+            let both = least.iter().filter(|hash| one.hashes().contains(hash) && two.hashes().contains(hash)).count();
+            let estimate = MinS::of(&one, most).unwrap().resemblance(&MinS::of(&two, most).unwrap());
+            prop_assert_eq!(estimate, both as f64 / least.len() as f64);
+        }
+    }
+}

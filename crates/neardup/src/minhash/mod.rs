@@ -1,0 +1,256 @@
+//! MinHash: a set as a few hundred minima, from which resemblance, containment and size of unions are estimated.
+//!
+//! (Broder, "On the resemblance and containment of documents", 1997; Broder, Charikar, Frieze and Mitzenmacher,
+//! "Min-wise independent permutations", STOC 1998.) Under a random permutation the least members of two sets are the same
+//! with a probability equal to the sets' resemblance. Of n such minima the part that agrees estimates it with a standard
+//! error of √(J(1-J)/n). How the n minima are come by is the [`Family`].
+//!
+//! Sizes are kept beside the minima, and give containment: |A∩B| = J(|A|+|B|)/(1+J).
+//! Invariant: the minima, and the layout of [`MinHash::to_bytes`], are stable for ever (`golden/minhashes.txt`).
+
+mod b_bit;
+mod permutations;
+mod stored;
+mod super_shingles;
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::{Shingles, similarity};
+
+pub use b_bit::{BBitMinHash, BitsKept};
+pub use stored::NotAMinHash;
+pub use super_shingles::{Grouping, ImpossibleGrouping, SuperShingles};
+
+/// How many minima a [`MinHash`] may have at most; the error is then 0.8 % at worst.
+pub const MAX_MINIMA: usize = similarity::MAX_BINS;
+/// How many minima a [`MinHash`] has unless told otherwise; the error is then 3.5 % at worst.
+pub const DEFAULT_MINIMA: usize = 200;
+
+/// How minima are come by. Those of different families must not meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// All from one hash of each member, shared out among them, and few more where the set is small ("fast similarity
+    /// sketching", Dahlgaard, Knudsen and Thorup, FOCS 2017). The error is that of [`Permutations`](Self::Permutations)
+    /// or less: a small set is sampled nearly without replacement.
+    #[default]
+    Fast,
+    /// Each under a permutation of its own, as in the definition: n times the work.
+    Permutations,
+}
+
+/// Makes [`MinHash`]es, all in the same way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MinHasher {
+    family: Family,
+    minima: usize,
+    /// Empty for the fast family.
+    permutations: Vec<u64>,
+}
+
+impl MinHasher {
+    /// Of so many minima of this family.
+    ///
+    /// # Errors
+    /// [`ImpossibleMinHash`] for 0 minima and for more than [`MAX_MINIMA`].
+    pub fn new(family: Family, minima: usize) -> Result<Self, ImpossibleMinHash> {
+        if !(1..=MAX_MINIMA).contains(&minima) {
+            return Err(ImpossibleMinHash(minima));
+        }
+        Ok(Self::possible(family, minima))
+    }
+
+    fn possible(family: Family, minima: usize) -> Self {
+        let permutations = match family {
+            Family::Fast => Vec::new(),
+            Family::Permutations => permutations::first(minima),
+        };
+        Self {
+            family,
+            minima,
+            permutations,
+        }
+    }
+
+    /// The MinHash of `shingles`.
+    #[must_use]
+    pub fn of(&self, shingles: &Shingles) -> MinHash {
+        self.of_members(shingles.hashes(), shingles.len() as u64)
+    }
+
+    /// The MinHash of a set whose `members` are given in any order, repeated or not; `size` is how many there are, each
+    /// counted once. Any numbers that stand for members will do, even consecutive ones.
+    ///
+    /// Sorting the members into [`Shingles`] takes several times as long as this: it is for callers who know the size, or
+    /// who will not ask for containment.
+    #[must_use]
+    pub fn of_members(&self, members: &[u64], size: u64) -> MinHash {
+        let mut minima = vec![0; self.minima].into_boxed_slice();
+        match self.family {
+            Family::Fast => similarity::sample(members, &mut minima),
+            Family::Permutations => permutations::sample(members, &self.permutations, &mut minima),
+        }
+        MinHash {
+            family: self.family,
+            size,
+            minima,
+        }
+    }
+}
+
+/// [`DEFAULT_MINIMA`] of the fast family.
+impl Default for MinHasher {
+    fn default() -> Self {
+        Self::possible(Family::Fast, DEFAULT_MINIMA)
+    }
+}
+
+/// What is remembered of a set: its size and its minima.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MinHash {
+    family: Family,
+    /// Exact, or an estimate where sets were united.
+    size: u64,
+    /// All [`similarity::NOTHING`] for the empty set.
+    minima: Box<[u64]>,
+}
+
+impl MinHash {
+    /// How its minima were come by.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// The minima; equal ones at the same place speak for resemblance. Those of the empty set are all 2⁶⁴ - 1.
+    #[must_use]
+    pub fn minima(&self) -> &[u64] {
+        &self.minima
+    }
+
+    /// How many members the set has; about so many where it is a [`union`](Self::union).
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether the set has no member.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.minima.first() == Some(&similarity::NOTHING)
+    }
+
+    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1, with a standard error of √(J(1-J)/n). Two empty sets are equal: 1.
+    ///
+    /// # Errors
+    /// [`Incomparable`] where the two were not made in the same way.
+    pub fn resemblance(&self, other: &MinHash) -> Result<f64, Incomparable> {
+        self.made().check(other.made())?;
+        let pairs = self.minima.iter().zip(&other.minima);
+        let agreeing = pairs.filter(|(mine, theirs)| mine == theirs).count();
+        Ok(agreeing as f64 / self.minima.len() as f64)
+    }
+
+    /// An estimate of |A∩B| / |A|, 0 to 1, from resemblance and sizes: as good as the resemblance is while the sets are of
+    /// like size, poor for a small set in a large one, where a [`ModM`](crate::ModM) serves better. Nothing is contained
+    /// in anything: 1.
+    ///
+    /// # Errors
+    /// [`Incomparable`] where the two were not made in the same way.
+    pub fn containment_in(&self, other: &MinHash) -> Result<f64, Incomparable> {
+        let resemblance = self.resemblance(other)?;
+        if self.is_empty() {
+            return Ok(1.0);
+        }
+        let shared = resemblance * (self.size as f64 + other.size as f64) / (1.0 + resemblance);
+        Ok((shared / (self.size as f64).max(1.0)).min(1.0))
+    }
+
+    /// The MinHash of A∪B: its minima are exactly those of the union, its size is estimated from the two sizes and the
+    /// resemblance.
+    ///
+    /// # Errors
+    /// [`Incomparable`] where the two were not made in the same way.
+    pub fn union(&self, other: &MinHash) -> Result<MinHash, Incomparable> {
+        let resemblance = self.resemblance(other)?;
+        let estimate = (self.size as f64 + other.size as f64) / (1.0 + resemblance);
+        let minima = self.minima.iter().zip(&other.minima);
+        Ok(MinHash {
+            family: self.family,
+            // A union is no smaller than its parts.
+            size: (estimate.round() as u64).max(self.size).max(other.size),
+            minima: minima.map(|(mine, theirs)| *mine.min(theirs)).collect(),
+        })
+    }
+
+    fn made(&self) -> Making {
+        Making {
+            family: self.family,
+            minima: self.minima.len(),
+            kept: Kept::Whole,
+        }
+    }
+}
+
+/// How something was made of minima: only like can be compared with like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Making {
+    family: Family,
+    minima: usize,
+    kept: Kept,
+}
+
+/// What is kept of the minima.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    Whole,
+    /// So many bits of each.
+    Bits(usize),
+    /// The hashes of so many groups, of so many each.
+    Groups {
+        groups: usize,
+        minima: usize,
+    },
+}
+
+impl Making {
+    fn keeping(self, kept: Kept) -> Self {
+        Self { kept, ..self }
+    }
+
+    fn check(self, other: Self) -> Result<(), Incomparable> {
+        if self == other {
+            return Ok(());
+        }
+        Err(Incomparable(self, other))
+    }
+}
+
+impl fmt::Display for Making {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let family = match self.family {
+            Family::Fast => "fast",
+            Family::Permutations => "permuted",
+        };
+        match self.kept {
+            Kept::Whole => {}
+            Kept::Bits(bits) => write!(f, "{bits} bits each of ")?,
+            Kept::Groups { groups, minima } => write!(f, "{groups} groups of {minima} of ")?,
+        }
+        write!(f, "{} {family} minima", self.minima)
+    }
+}
+
+/// A number of minima that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a MinHash cannot have {0} minima: 1 to {MAX_MINIMA} are possible")]
+pub struct ImpossibleMinHash(usize);
+
+/// Two MinHashes that tell nothing about each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{0} cannot be compared with {1}")]
+pub struct Incomparable(Making, Making);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! A MinHash as bytes.
+//!
+//! algorithm u16 ‖ family u8 ‖ number of minima u16 ‖ size u64 ‖ minima u64 each, all little-endian.
+//! Invariant: stable for ever; bytes of another algorithm are refused.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use thiserror::Error;
+
+use super::{Family, MAX_MINIMA, MinHash};
+use crate::ALGORITHM;
+use crate::bytes::AtMost;
+
+const HEAD: usize = 2 + 1 + 2 + 8;
+
+impl Family {
+    fn code(self) -> u8 {
+        match self {
+            Family::Fast => 0,
+            Family::Permutations => 1,
+        }
+    }
+
+    fn of_code(code: u8) -> Option<Self> {
+        [Family::Fast, Family::Permutations]
+            .into_iter()
+            .find(|family| family.code() == code)
+    }
+}
+
+impl MinHash {
+    /// The MinHash as it is stored: 13 bytes, and 8 for each minimum.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEAD + self.minima.len() * 8);
+        bytes.extend(ALGORITHM.to_le_bytes());
+        bytes.push(self.family.code());
+        bytes.extend((self.minima.len() as u16).to_le_bytes());
+        bytes.extend(self.size.to_le_bytes());
+        bytes.extend(self.minima.iter().flat_map(|minimum| minimum.to_le_bytes()));
+        bytes
+    }
+
+    /// The MinHash that was stored as `bytes`.
+    ///
+    /// # Errors
+    /// [`NotAMinHash`] for bytes of another [`ALGORITHM`], of an unknown family, or of another length than they say.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotAMinHash> {
+        let (&algorithm, rest) = bytes.split_first_chunk().ok_or(NotAMinHash::Length)?;
+        let algorithm = u16::from_le_bytes(algorithm);
+        if algorithm != ALGORITHM {
+            return Err(NotAMinHash::Algorithm(algorithm));
+        }
+        let (&[family], rest) = rest.split_first_chunk().ok_or(NotAMinHash::Length)?;
+        let family = Family::of_code(family).ok_or(NotAMinHash::Family(family))?;
+        let (&number, rest) = rest.split_first_chunk().ok_or(NotAMinHash::Length)?;
+        let (&size, rest) = rest.split_first_chunk().ok_or(NotAMinHash::Length)?;
+        let number = usize::from(u16::from_le_bytes(number));
+        let (minima, excess) = rest.as_chunks::<8>();
+        if minima.len() != number || !excess.is_empty() || !(1..=MAX_MINIMA).contains(&number) {
+            return Err(NotAMinHash::Length);
+        }
+        Ok(Self {
+            family,
+            size: u64::from_le_bytes(size),
+            minima: minima
+                .iter()
+                .map(|minimum| u64::from_le_bytes(*minimum))
+                .collect(),
+        })
+    }
+}
+
+/// Bytes that no MinHash of this version was stored as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum NotAMinHash {
+    /// They were made by another [`ALGORITHM`]; this one.
+    #[error("a MinHash of algorithm {0} cannot be used by algorithm {ALGORITHM}")]
+    Algorithm(u16),
+    /// The family has no such code.
+    #[error("no family of MinHashes has the code {0}")]
+    Family(u8),
+    /// There are fewer or more bytes than they say, or more minima than [`MAX_MINIMA`].
+    #[error("these bytes are not as long as a MinHash of so many minima")]
+    Length,
+}
+
+/// As the bytes of [`MinHash::to_bytes`].
+impl Serialize for MinHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.to_bytes())
+    }
+}
+
+impl<'de> Deserialize<'de> for MinHash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = AtMost::<{ HEAD + MAX_MINIMA * 8 }>::deserialize(deserializer)?;
+        Self::from_bytes(&bytes.0).map_err(serde::de::Error::custom)
+    }
+}

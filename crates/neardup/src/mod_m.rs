@@ -1,0 +1,229 @@
+//! MOD_m: the shingles whose hashes are divisible by m.
+//!
+//! (Broder, "On the resemblance and containment of documents", 1997, section 3; with shingles of ten words and m = 25 it
+//! clustered 30 million pages: Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the web", WWW 1997.) Both
+//! sets choose by the same rule, so what they chose estimates resemblance and containment without bias; a contained set's
+//! sample is contained in the other's sample. Unlike MinHash it grows with the set: about |A|/m hashes.
+//!
+//! A sample that outgrows its cap doubles its modulus, as Broder proposes for sets of very different sizes; it is then
+//! what the doubled modulus would have chosen, and is compared with another sample at the greater modulus of the two.
+
+use thiserror::Error;
+
+use crate::Shingles;
+use crate::shingles::{ratio, shared};
+
+/// How many hashes a [`ModM`] keeps at most: 512 KiB of them.
+pub const MAX_MOD_SAMPLE: usize = 1 << 16;
+
+/// The hashes of a set that are divisible by a modulus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModM {
+    /// As asked for.
+    first_modulus: u64,
+    /// That, doubled until the sample is small enough.
+    modulus: u64,
+    /// How many members the set has.
+    size: usize,
+    /// Ascending, each once.
+    chosen: Vec<u64>,
+}
+
+impl ModM {
+    /// The modulus of the system of 1997.
+    pub const MODULUS_1997: u64 = 25;
+
+    /// What `modulus` chooses of `shingles`.
+    ///
+    /// # Errors
+    /// [`ImpossibleModulus`] for 0: nothing is divisible by it.
+    pub fn of(shingles: &Shingles, modulus: u64) -> Result<Self, ImpossibleModulus> {
+        Self::of_at_most(MAX_MOD_SAMPLE, shingles, modulus)
+    }
+
+    fn of_at_most(most: usize, shingles: &Shingles, modulus: u64) -> Result<Self, ImpossibleModulus> {
+        if modulus == 0 {
+            return Err(ImpossibleModulus);
+        }
+        let hashes = shingles.hashes().iter().copied();
+        let mut sample = Self {
+            first_modulus: modulus,
+            modulus,
+            size: shingles.len(),
+            chosen: hashes.filter(|hash| hash.is_multiple_of(modulus)).collect(),
+        };
+        while sample.chosen.len() > most {
+            let Some(doubled) = sample.modulus.checked_mul(2) else {
+                // Only zero is divisible by so much, and it is there once.
+                sample.chosen.truncate(1);
+                break;
+            };
+            sample.modulus = doubled;
+            sample.chosen.retain(|hash| hash.is_multiple_of(doubled));
+        }
+        Ok(sample)
+    }
+
+    /// What was chosen, ascending.
+    #[must_use]
+    pub fn hashes(&self) -> &[u64] {
+        &self.chosen
+    }
+
+    /// By what the hashes can be divided: as asked for, or doubled some times where there were too many.
+    #[must_use]
+    pub fn modulus(&self) -> u64 {
+        self.modulus
+    }
+
+    /// How many members the set has.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1; its standard error is about √(J(1-J)m/|A∪B|). Two empty sets are
+    /// equal: 1. Nothing can be said, `Ok(None)`, where something is there and nothing was chosen.
+    ///
+    /// # Errors
+    /// [`DifferentModuli`] where one modulus is no doubling of the other.
+    pub fn resemblance(&self, other: &ModM) -> Result<Option<f64>, DifferentModuli> {
+        let (mine, theirs) = self.at_one_modulus(other)?;
+        let both = shared(&mine, &theirs);
+        let either = mine.len() + theirs.len() - both;
+        Ok(answer(both, either, self.size + other.size == 0))
+    }
+
+    /// An unbiased estimate of |A∩B| / |A|, 0 to 1; its standard error is about √(C(1-C)m/|A|). Nothing is contained in
+    /// anything: 1. Nothing can be said, `Ok(None)`, where there are members and none was chosen.
+    ///
+    /// # Errors
+    /// [`DifferentModuli`] where one modulus is no doubling of the other.
+    pub fn containment_in(&self, other: &ModM) -> Result<Option<f64>, DifferentModuli> {
+        let (mine, theirs) = self.at_one_modulus(other)?;
+        Ok(answer(shared(&mine, &theirs), mine.len(), self.size == 0))
+    }
+
+    fn at_one_modulus(&self, other: &ModM) -> Result<(Vec<u64>, Vec<u64>), DifferentModuli> {
+        if self.first_modulus != other.first_modulus {
+            return Err(DifferentModuli(self.first_modulus, other.first_modulus));
+        }
+        let modulus = self.modulus.max(other.modulus);
+        let at = |sample: &ModM| {
+            let chosen = sample.chosen.iter().copied();
+            chosen.filter(|hash| hash.is_multiple_of(modulus)).collect()
+        };
+        Ok((at(self), at(other)))
+    }
+}
+
+fn answer(part: usize, whole: usize, nothing_there: bool) -> Option<f64> {
+    (whole > 0 || nothing_there).then(|| ratio(part, whole))
+}
+
+/// A modulus of 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("no hash is divisible by 0: a modulus from 1 on is possible")]
+pub struct ImpossibleModulus;
+
+/// Two samples that were not chosen alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a sample modulo {0} cannot be compared with one modulo {1}")]
+pub struct DifferentModuli(u64, u64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mix::mix;
+    use proptest::prelude::*;
+
+    fn set(members: std::ops::Range<u64>, seed: u64) -> Shingles {
+        Shingles::from_hashes(members.map(|n| mix(seed << 32 | n)).collect())
+    }
+
+    #[test]
+    fn everything_is_chosen_modulo_one_and_estimates_are_exact() {
+        let (one, two) = (set(0..30, 1), set(10..50, 1));
+        let (a, b) = (ModM::of(&one, 1).unwrap(), ModM::of(&two, 1).unwrap());
+        assert_eq!(a.hashes(), one.hashes());
+        assert_eq!(a.resemblance(&b), Ok(Some(one.resemblance(&two))));
+        assert_eq!(a.containment_in(&b), Ok(Some(one.containment_in(&two))));
+    }
+
+    #[test]
+    fn the_empty_set_is_contained_in_everything_and_what_was_not_sampled_is_not_judged() {
+        let (nothing, something) = (Shingles::default(), Shingles::from_hashes(vec![26]));
+        let of = |set| ModM::of(set, 25).unwrap();
+        assert_eq!(of(&nothing).resemblance(&of(&nothing)), Ok(Some(1.0)));
+        assert_eq!(of(&nothing).containment_in(&of(&something)), Ok(Some(1.0)));
+        assert_eq!(of(&something).containment_in(&of(&something)), Ok(None));
+        assert_eq!(of(&something).resemblance(&of(&nothing)), Ok(None));
+    }
+
+    #[test]
+    fn a_modulus_of_zero_and_different_moduli_are_refused() {
+        let one = set(0..30, 1);
+        assert_eq!(ModM::of(&one, 0), Err(ImpossibleModulus));
+        let refused = ModM::of(&one, 25)
+            .unwrap()
+            .resemblance(&ModM::of(&one, 26).unwrap())
+            .unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "a sample modulo 25 cannot be compared with one modulo 26"
+        );
+        assert!(ModM::of(&one, u64::MAX).unwrap().hashes().is_empty());
+    }
+
+    /// Over 500 pairs, with the sets' sizes 20 times apart.
+    #[test]
+    fn estimates_are_unbiased_and_spread_as_theory_says() {
+        let (part, whole, in_both) = (1_000_u64, 20_000_u64, 700_u64);
+        let contained = in_both as f64 / part as f64;
+        let errors: Vec<f64> = (0..500)
+            .map(|seed| {
+                let a = ModM::of(&set(0..part, seed), 25).unwrap();
+                let b = ModM::of(&set(part - in_both..part - in_both + whole, seed), 25).unwrap();
+                a.containment_in(&b).unwrap().unwrap() - contained
+            })
+            .collect();
+        let theory = (contained * (1.0 - contained) * 25.0 / part as f64).sqrt();
+        let mean = errors.iter().sum::<f64>() / 500.0;
+        let spread = (errors.iter().map(|error| error * error).sum::<f64>() / 500.0).sqrt();
+        assert!(mean.abs() < 4.0 * theory / 500_f64.sqrt(), "bias {mean}");
+        assert!(
+            (spread / theory - 1.0).abs() < 0.15,
+            "spread {spread}, theory {theory}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_part_is_contained_in_the_whole(
+            whole in prop::collection::vec(any::<u64>(), 0..400),
+            keep: u64,
+            modulus in 1_u64..40,
+            most in 1_usize..50,
+        ) {
+            let kept = |hash: &u64| mix(*hash ^ keep).is_multiple_of(3);
+            let part = Shingles::from_hashes(whole.iter().copied().filter(kept).collect());
+            let whole = Shingles::from_hashes(whole);
+            let part = ModM::of_at_most(most, &part, modulus).unwrap();
+            let whole = ModM::of_at_most(most, &whole, modulus).unwrap();
+            prop_assert!(part.containment_in(&whole).unwrap().is_none_or(|contained| contained == 1.0));
+            prop_assert!(whole.resemblance(&whole).unwrap().is_none_or(|resemblance| resemblance == 1.0));
+        }
+
+        #[test]
+        fn a_capped_sample_is_that_of_its_modulus(hashes in prop::collection::vec(any::<u64>(), 0..400), most in 1_usize..50) {
+            let set = Shingles::from_hashes(hashes);
+            let capped = ModM::of_at_most(most, &set, 3).unwrap();
+            prop_assert!(capped.hashes().len() <= most);
+            let coarse = ModM::of(&set, capped.modulus()).unwrap();
+            prop_assert_eq!(capped.hashes(), coarse.hashes());
+            let all = ModM::of(&set, 3).unwrap();
+            let judged = all.resemblance(&capped).unwrap();
+            prop_assert!(judged.is_none_or(|resemblance| resemblance == 1.0));
+        }
+    }
+}
