@@ -26,6 +26,7 @@
 //! Everything that is hashed is hashed under a [`HashKey`], and everything that may be stored obeys [`ALGORITHM`].
 
 mod bytes;
+mod clusters;
 mod exact;
 mod features;
 mod fingerprint;
@@ -46,6 +47,7 @@ mod tables;
 mod text;
 mod verdict;
 
+pub use clusters::{Clusters, Groups, NotAnOriginal, Representatives};
 pub use exact::ExactFingerprint;
 pub use features::{Features, MAX_WIDTH, Unit, UnknownFeatures, Weights, Width};
 pub use fingerprint::{Fingerprint, NotAFingerprint};

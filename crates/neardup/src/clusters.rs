@@ -1,0 +1,314 @@
+//! Which documents belong together, given which ones are alike.
+//!
+//! Alike is not transitive, so there are two notions. [`Representatives`], the usual one: each document is compared with
+//! originals only and joins one of them, so that all members of a cluster are like its first. [`Clusters`]: whatever a
+//! chain of alike pairs connects (union-find over verified pairs; Broder et al., "Syntactic clustering of the web",
+//! 1997, section 4), in which the ends of a chain may have drifted far apart.
+//!
+//! Invariant: documents are numbered from 0 in their order, and [`Groups`] depend on neither the order nor the repetition
+//! of the pairs that made them.
+
+/// Connected components of alike pairs: union by size, paths halved (Tarjan and van Leeuwen, JACM 1984). 8 bytes a
+/// document.
+#[derive(Clone, Debug)]
+pub struct Clusters {
+    parents: Vec<u32>,
+    /// Of a root: how many documents are below it, itself included.
+    sizes: Vec<u32>,
+}
+
+impl Clusters {
+    /// `count` documents, each alone.
+    #[must_use]
+    pub fn new(count: u32) -> Self {
+        Self {
+            parents: (0..count).collect(),
+            sizes: vec![1; count as usize],
+        }
+    }
+
+    /// How many documents there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parents.is_empty()
+    }
+
+    /// Puts the clusters of the two together; false where they were one already.
+    ///
+    /// # Panics
+    /// If one of them was not counted in [`Clusters::new`].
+    pub fn unite(&mut self, one: u32, two: u32) -> bool {
+        let (one, two) = (self.root(one), self.root(two));
+        if one == two {
+            return false;
+        }
+        let (large, small) = if self.sizes[one as usize] < self.sizes[two as usize] {
+            (two, one)
+        } else {
+            (one, two)
+        };
+        self.parents[small as usize] = large;
+        self.sizes[large as usize] += self.sizes[small as usize];
+        true
+    }
+
+    /// Whether the two are in one cluster.
+    ///
+    /// # Panics
+    /// If one of them was not counted in [`Clusters::new`].
+    #[must_use]
+    pub fn united(&mut self, one: u32, two: u32) -> bool {
+        self.root(one) == self.root(two)
+    }
+
+    /// The member that stands for the cluster of `document` until the next union.
+    ///
+    /// # Panics
+    /// If it was not counted in [`Clusters::new`].
+    #[must_use]
+    pub fn root(&mut self, document: u32) -> u32 {
+        let mut at = document as usize;
+        while self.parents[at] as usize != at {
+            let grandparent = self.parents[self.parents[at] as usize];
+            self.parents[at] = grandparent;
+            at = grandparent as usize;
+        }
+        at as u32
+    }
+
+    /// The clusters as lists.
+    #[must_use]
+    pub fn into_groups(mut self) -> Groups {
+        let count = self.parents.len() as u32;
+        for document in 0..count {
+            self.parents[document as usize] = self.root(document);
+        }
+        // From here on a root's size tells its first member.
+        let Self {
+            mut parents,
+            sizes: mut firsts,
+        } = self;
+        for document in (0..count).rev() {
+            firsts[parents[document as usize] as usize] = document;
+        }
+        for parent in &mut parents {
+            *parent = firsts[*parent as usize];
+        }
+        Groups::of(&parents)
+    }
+}
+
+/// Clusters around originals. 4 bytes a document.
+#[derive(Clone, Debug, Default)]
+pub struct Representatives {
+    /// Of each document its original, which may be itself.
+    originals: Vec<u32>,
+}
+
+/// A document was to join one that is no original.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("document {0} is no original, so none may be like it")]
+pub struct NotAnOriginal(u32);
+
+impl Representatives {
+    /// No documents.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many documents there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.originals.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.originals.is_empty()
+    }
+
+    /// Adds the next document as an original and gives its number; none where 2³² - 1 documents are there.
+    pub fn add_original(&mut self) -> Option<u32> {
+        let number = u32::try_from(self.originals.len())
+            .ok()
+            .filter(|number| *number < u32::MAX)?;
+        self.originals.push(number);
+        Some(number)
+    }
+
+    /// Adds the next document as one like `original` and gives its number; none where 2³² - 1 documents are there.
+    ///
+    /// # Errors
+    /// [`NotAnOriginal`] where that would make a chain.
+    pub fn add_like(&mut self, original: u32) -> Result<Option<u32>, NotAnOriginal> {
+        if self.originals.get(original as usize) != Some(&original) {
+            return Err(NotAnOriginal(original));
+        }
+        let number = self.add_original();
+        if let Some(number) = number {
+            self.originals[number as usize] = original;
+        }
+        Ok(number)
+    }
+
+    /// The original that `document` is like, which may be itself; none for a number that was not given.
+    #[must_use]
+    pub fn original_of(&self, document: u32) -> Option<u32> {
+        self.originals.get(document as usize).copied()
+    }
+
+    /// The clusters as lists.
+    #[must_use]
+    pub fn into_groups(self) -> Groups {
+        Groups::of(&self.originals)
+    }
+}
+
+/// Clusters as lists of their members. 8 bytes a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// Group after group, each ascending.
+    members: Vec<u32>,
+    /// Where each group ends, in the order of their first members.
+    ends: Vec<u32>,
+}
+
+impl Groups {
+    /// The groups of documents that `firsts` names the same document for: the first of the group.
+    fn of(firsts: &[u32]) -> Self {
+        let mut ends = Vec::new();
+        // Where the next member of each document's group goes.
+        let mut next = vec![0_u32; firsts.len()];
+        for &first in firsts {
+            next[first as usize] += 1;
+        }
+        let mut end = 0;
+        for place in next.iter_mut().filter(|size| **size > 0) {
+            let size = std::mem::replace(place, end);
+            end += size;
+            ends.push(end);
+        }
+        let mut members = vec![0; firsts.len()];
+        for (document, &first) in (0..).zip(firsts) {
+            let place = &mut next[first as usize];
+            members[*place as usize] = document;
+            *place += 1;
+        }
+        Self { members, ends }
+    }
+
+    /// How many groups there are, those of one member included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Each group in the order of their first members, its members ascending.
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let group = &self.members[start..end as usize];
+            start = end as usize;
+            group
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Spreads the least number along pairs until nothing changes.
+    fn connected(count: u32, pairs: &[(u32, u32)]) -> Vec<Vec<u32>> {
+        let mut least: Vec<u32> = (0..count).collect();
+        loop {
+            let before = least.clone();
+            for &(one, two) in pairs {
+                let both = least[one as usize].min(least[two as usize]);
+                least[one as usize] = both;
+                least[two as usize] = both;
+            }
+            if least == before {
+                break;
+            }
+        }
+        let members = |first: u32| {
+            (0..count)
+                .filter(|&document| least[document as usize] == first)
+                .collect()
+        };
+        (0..count)
+            .filter(|&first| least[first as usize] == first)
+            .map(members)
+            .collect()
+    }
+
+    fn lists(groups: &Groups) -> Vec<Vec<u32>> {
+        groups.iter().map(<[u32]>::to_vec).collect()
+    }
+
+    #[test]
+    fn no_documents_make_no_groups() {
+        assert!(Clusters::new(0).into_groups().is_empty());
+        assert!(Representatives::new().into_groups().is_empty());
+    }
+
+    #[test]
+    fn a_chain_is_one_cluster_and_around_representatives_it_is_not() {
+        let mut clusters = Clusters::new(3);
+        assert!(clusters.unite(0, 1) && clusters.unite(1, 2) && !clusters.unite(0, 2));
+        assert!(clusters.united(0, 2));
+        assert_eq!(lists(&clusters.into_groups()), [[0, 1, 2]]);
+
+        let mut representatives = Representatives::new();
+        assert_eq!(representatives.add_original(), Some(0));
+        assert_eq!(representatives.add_like(0), Ok(Some(1)));
+        assert_eq!(representatives.add_like(1), Err(NotAnOriginal(1)));
+        assert_eq!(representatives.add_like(2), Err(NotAnOriginal(2)));
+        assert_eq!(representatives.add_original(), Some(2));
+        assert_eq!(representatives.original_of(1), Some(0));
+        assert_eq!(lists(&representatives.into_groups()), [vec![0, 1], vec![2]]);
+    }
+
+    #[test]
+    fn a_million_documents_in_one_chain_are_united_and_found_in_a_moment() {
+        let mut clusters = Clusters::new(1_000_000);
+        (1..1_000_000).for_each(|document| assert!(clusters.unite(document - 1, document)));
+        assert_eq!(clusters.into_groups().len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn clusters_are_the_connected_components_whatever_the_order_of_pairs(
+            count in 1_u32..60,
+            pairs in prop::collection::vec((0_u32..60, 0_u32..60), 0..60),
+        ) {
+            let mut pairs: Vec<(u32, u32)> =
+                pairs.into_iter().map(|(one, two)| (one % count, two % count)).collect();
+            let expected = connected(count, &pairs);
+            for _ in 0..2 {
+                let mut clusters = Clusters::new(count);
+                let unions = pairs.iter().filter(|(one, two)| clusters.unite(*one, *two)).count();
+                prop_assert_eq!(unions, count as usize - expected.len());
+                prop_assert_eq!(&lists(&clusters.into_groups()), &expected);
+                pairs.reverse();
+                pairs.extend_from_within(..pairs.len() / 2);
+            }
+        }
+    }
+}
