@@ -67,3 +67,38 @@ impl<'a> Control<'a> {
         Ok(())
     }
 }
+
+/// Counts what is done, and tells the caller.
+pub(crate) struct Gauge<'a> {
+    control: Control<'a>,
+    done: u64,
+    of: Option<u64>,
+    counts: bool,
+}
+
+impl<'a> Gauge<'a> {
+    pub(crate) fn new(control: Control<'a>, of: Option<u64>) -> Self {
+        Self {
+            control,
+            done: 0,
+            of,
+            counts: true,
+        }
+    }
+
+    /// A gauge for work that was not expected: it can be cancelled but is no progress.
+    pub(crate) fn uncounted(&self) -> Self {
+        Self {
+            counts: false,
+            ..*self
+        }
+    }
+
+    /// So many more are done; an error if the work is to end here.
+    pub(crate) fn advance(&mut self, step: Step, more: u64) -> Result<(), BatchError> {
+        if self.counts {
+            self.done += more;
+        }
+        self.control.advanced(step, self.done, self.of)
+    }
+}

@@ -6,11 +6,28 @@
 //!
 //! - [`jsonl`]: documents as JSON lines.
 //! - [`dedup::run`]: which of these documents say the same — a line a duplicate, a pair or a cluster.
+//! - [`query`]: which fingerprints of a large file lie near one of many queries.
+//! - [`self_join`]: all pairs of near fingerprints in a file.
+//! - [`FingerprintFile`]: what those two read.
 
 mod control;
+mod crew;
 pub mod dedup;
+mod entries;
 mod fault;
+mod fingerprint_file;
 pub mod jsonl;
+mod pigeonhole;
+mod query;
+mod scratch;
+mod self_join;
 
 pub use control::{Control, Progress, Silent, Step};
+pub use entries::Near;
 pub use fault::BatchError;
+pub use fingerprint_file::{Block, FingerprintFile, FingerprintReader, FingerprintWriter, Recipe};
+pub use query::{Hit, Queries, query};
+pub use self_join::{JoinOptions, Joined, self_join};
+
+/// Less memory than this is not used: 64 KiB.
+pub const LEAST_MEMORY: usize = 64 << 10;

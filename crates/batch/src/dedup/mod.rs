@@ -57,7 +57,7 @@ pub struct Options {
     pub wanted: Wanted,
     /// Where alike begins.
     pub thresholds: Thresholds,
-    /// Bytes of memory to stay within, about; 12 bytes a document come on top. At least [`LEAST_MEMORY`] are used.
+    /// Bytes of memory to stay within, about; 12 bytes a document come on top. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
     pub memory: usize,
     /// How many threads compare.
     pub workers: NonZeroUsize,
@@ -67,8 +67,6 @@ pub struct Options {
 
 /// The memory of [`Options::new`]: half a GiB.
 pub const DEFAULT_MEMORY: usize = 512 << 20;
-/// Less memory than this is not used: 64 KiB.
-pub const LEAST_MEMORY: usize = 64 << 10;
 
 impl Options {
     /// Finds `wanted` with the usual thresholds, half a GiB of memory and one thread.

@@ -1,0 +1,75 @@
+//! Several threads that work, and one that takes what they find.
+
+use std::num::NonZeroUsize;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+
+/// What a worker says when nobody takes its results any more: it should come home.
+#[derive(Debug)]
+pub(crate) struct Stopped;
+
+/// The way from a worker to the caller.
+#[derive(Debug)]
+pub(crate) struct Outbox<T>(SyncSender<T>);
+
+impl<T> Outbox<T> {
+    pub(crate) fn send(&self, result: T) -> Result<(), Stopped> {
+        self.0.send(result).map_err(|_refused| Stopped)
+    }
+}
+
+/// Runs `work` on so many threads and gives what they send to `take` on this one. The first error of `take` ends it.
+///
+/// The queue between them holds two results a worker, so that workers wait when `take` is slow.
+pub(crate) fn work<T: Send, E>(
+    workers: NonZeroUsize,
+    work: impl Fn(&Outbox<T>) -> Result<(), Stopped> + Sync,
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(2 * workers.get());
+        for _ in 0..workers.get() {
+            let outbox = Outbox(sender.clone());
+            let work = &work;
+            // `Stopped` means that the error is known here already.
+            scope.spawn(move || work(&outbox).is_ok());
+        }
+        drop(sender);
+        receiver.into_iter().try_for_each(&mut take)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn everything_that_is_sent_arrives_and_an_error_sends_all_workers_home() {
+        let three = NonZeroUsize::new(3).unwrap();
+        let count = |limit: u64| {
+            let next = AtomicU32::new(0);
+            let mut sum = 0;
+            let ended = work(
+                three,
+                |outbox| {
+                    loop {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        if number > 10_000 {
+                            return Ok(());
+                        }
+                        outbox.send(u64::from(number))?;
+                    }
+                },
+                |number| {
+                    sum += number;
+                    if sum > limit { Err(sum) } else { Ok(()) }
+                },
+            );
+            (ended.is_ok(), sum)
+        };
+        assert_eq!(count(u64::MAX), (true, 50_005_000));
+        let (ended_well, sum) = count(100);
+        assert!(!ended_well && (101..20_000).contains(&sum), "{sum}");
+    }
+}

@@ -1,0 +1,374 @@
+//! Fingerprints in a file, to be read from beginning to end.
+//!
+//! A header of 64 bytes, then blocks of up to 65,536 fingerprints. All numbers are little-endian:
+//!
+//! | bytes | header | | bytes | block of n |
+//! |---|---|---|---|---|
+//! | 8 | `NEARDUPF` | | 8n | fingerprints |
+//! | 2 | version of the format: 1 | | 8n | ids, where flag 1 is set |
+//! | 2 | [`ALGORITHM`] | | 8 | low half of xxh3-128 of the above, seeded with the block's number |
+//! | 4 | flags: 1, there are ids | | | |
+//! | 8 | how many fingerprints | | | |
+//! | 8 + 8 | [`Recipe`]: key, features | | | |
+//! | 16 | zero | | | |
+//! | 8 | low half of xxh3-128 of the above | | | |
+//!
+//! The header is written last, so a file that was not finished is a damaged one. Invariant: the format is stable for
+//! ever (`golden/fingerprints.nearduf`); another one gets another version.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use neardup::{ALGORITHM, Features, Fingerprint, HashKey};
+
+use crate::BatchError;
+
+const MAGIC: [u8; 8] = *b"NEARDUPF";
+const VERSION: u16 = 1;
+const HEADER: usize = 64;
+/// Where in the header its check begins.
+const CHECKED: usize = HEADER - 8;
+const WITH_IDS: u32 = 1;
+/// How many fingerprints a full block has.
+const BLOCK: usize = 1 << 16;
+
+/// What fingerprints were made with: only those of equal recipes may be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recipe {
+    key: u64,
+    features: u64,
+}
+
+impl Recipe {
+    /// The recipe of these features under this key, which it recognises but does not tell.
+    #[must_use]
+    pub fn new(features: &Features, key: HashKey) -> Self {
+        Self {
+            key: key.digest(b"which key is this") as u64,
+            features: HashKey::ZERO.digest(features.to_string().as_bytes()) as u64,
+        }
+    }
+}
+
+/// A file of fingerprints that has been opened and found to be one.
+#[derive(Clone, Debug)]
+pub struct FingerprintFile {
+    path: PathBuf,
+    len: u64,
+    has_ids: bool,
+    recipe: Recipe,
+}
+
+impl FingerprintFile {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// [`BatchError::Read`], [`BatchError::Damaged`], [`BatchError::OtherFormat`] or [`BatchError::OtherAlgorithm`].
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, BatchError> {
+        let path = path.into();
+        let mut header = [0; HEADER];
+        let length = match File::open(&path).and_then(|mut file| {
+            file.read_exact(&mut header)?;
+            file.metadata()
+        }) {
+            Ok(metadata) => metadata.len(),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(damaged(&path, "it is too short"));
+            }
+            Err(source) => return Err(BatchError::Read { path, source }),
+        };
+        let mut fields = Fields(&header);
+        if fields.next::<8>() != MAGIC {
+            return Err(damaged(&path, "it does not begin like one"));
+        }
+        // Before the check, because another version may have another header.
+        let version = u16::from_le_bytes(fields.next());
+        if version != VERSION {
+            return Err(BatchError::OtherFormat { path, version });
+        }
+        if check(0, &header[..CHECKED]) != header[CHECKED..] {
+            return Err(damaged(&path, "its header does not pass the check"));
+        }
+        let algorithm = u16::from_le_bytes(fields.next());
+        if algorithm != ALGORITHM {
+            return Err(BatchError::OtherAlgorithm { path, algorithm });
+        }
+        let flags = u32::from_le_bytes(fields.next());
+        if flags & !WITH_IDS != 0 {
+            return Err(damaged(&path, "it has flags that do not exist"));
+        }
+        let file = Self {
+            path,
+            len: u64::from_le_bytes(fields.next()),
+            has_ids: flags == WITH_IDS,
+            recipe: Recipe {
+                key: u64::from_le_bytes(fields.next()),
+                features: u64::from_le_bytes(fields.next()),
+            },
+        };
+        let blocks = file.len.div_ceil(BLOCK as u64);
+        let bytes = u128::from(file.len) * file.entry() as u128 + u128::from(blocks) * 8 + HEADER as u128;
+        if bytes != u128::from(length) {
+            return Err(damaged(&file.path, "it has not the length that its header tells"));
+        }
+        Ok(file)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many fingerprints it has.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether it has an id with each fingerprint.
+    #[must_use]
+    pub fn has_ids(&self) -> bool {
+        self.has_ids
+    }
+
+    /// What its fingerprints were made with.
+    #[must_use]
+    pub fn recipe(&self) -> Recipe {
+        self.recipe
+    }
+
+    /// Reads it from the beginning.
+    ///
+    /// # Errors
+    /// [`BatchError::Read`].
+    pub fn read(&self) -> Result<FingerprintReader<'_>, BatchError> {
+        let opened = File::open(&self.path).and_then(|mut file| {
+            file.seek(io::SeekFrom::Start(HEADER as u64))?;
+            Ok(file)
+        });
+        let source = opened.map_err(|source| BatchError::Read {
+            path: self.path.clone(),
+            source,
+        })?;
+        Ok(FingerprintReader {
+            file: self,
+            source,
+            block: 0,
+            bytes: Vec::new(),
+            bits: Vec::new(),
+            ids: Vec::new(),
+        })
+    }
+
+    /// Bytes of a fingerprint and its id.
+    fn entry(&self) -> usize {
+        if self.has_ids { 16 } else { 8 }
+    }
+}
+
+/// Reads a file of fingerprints block by block.
+#[derive(Debug)]
+pub struct FingerprintReader<'f> {
+    file: &'f FingerprintFile,
+    source: File,
+    /// The number of the next block.
+    block: u64,
+    bytes: Vec<u8>,
+    bits: Vec<u64>,
+    ids: Vec<u64>,
+}
+
+/// Fingerprints that stand together in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block<'r> {
+    /// How many fingerprints the file has before them.
+    pub position: u64,
+    /// The fingerprints' bits.
+    pub bits: &'r [u64],
+    /// An id for each, or nothing where the file has none.
+    pub ids: &'r [u64],
+}
+
+impl FingerprintReader<'_> {
+    /// The next block, or none at the end.
+    ///
+    /// # Errors
+    /// [`BatchError::Read`], or [`BatchError::Damaged`] where the block does not pass its check.
+    pub fn next_block(&mut self) -> Result<Option<Block<'_>>, BatchError> {
+        let position = self.block * BLOCK as u64;
+        let count = (self.file.len.saturating_sub(position)).min(BLOCK as u64) as usize;
+        if count == 0 {
+            return Ok(None);
+        }
+        let length = count * self.file.entry();
+        self.bytes.resize(length + 8, 0);
+        self.source
+            .read_exact(&mut self.bytes)
+            .map_err(|source| BatchError::Read {
+                path: self.file.path.clone(),
+                source,
+            })?;
+        let (entries, sum) = self.bytes.split_at(length);
+        if check(self.block, entries) != *sum {
+            return Err(damaged(&self.file.path, "a block does not pass its check"));
+        }
+        let (bits, ids) = entries.split_at(8 * count);
+        numbers(bits, &mut self.bits);
+        numbers(ids, &mut self.ids);
+        self.block += 1;
+        Ok(Some(Block {
+            position,
+            bits: &self.bits,
+            ids: &self.ids,
+        }))
+    }
+}
+
+/// Writes a file of fingerprints; [`FingerprintWriter::finish`] makes it one.
+#[derive(Debug)]
+pub struct FingerprintWriter {
+    path: PathBuf,
+    target: BufWriter<File>,
+    recipe: Recipe,
+    has_ids: bool,
+    len: u64,
+    bits: Vec<u8>,
+    ids: Vec<u8>,
+}
+
+impl FingerprintWriter {
+    /// A new file at `path`, instead of what was there, of fingerprints made by `recipe`; with an id each or none.
+    ///
+    /// # Errors
+    /// [`BatchError::Write`].
+    pub fn create(path: impl Into<PathBuf>, recipe: Recipe, has_ids: bool) -> Result<Self, BatchError> {
+        let path = path.into();
+        let made = File::create(&path).and_then(|file| {
+            let mut target = BufWriter::with_capacity(1 << 20, file);
+            target.write_all(&[0; HEADER])?;
+            Ok(target)
+        });
+        match made {
+            Ok(target) => Ok(Self {
+                path,
+                target,
+                recipe,
+                has_ids,
+                len: 0,
+                bits: Vec::new(),
+                ids: Vec::new(),
+            }),
+            Err(source) => Err(BatchError::Write { path, source }),
+        }
+    }
+
+    /// Adds a fingerprint. Its `id` is kept if this file has ids.
+    ///
+    /// # Errors
+    /// [`BatchError::Write`].
+    pub fn push(&mut self, fingerprint: Fingerprint, id: u64) -> Result<(), BatchError> {
+        self.bits.extend(fingerprint.as_u64().to_le_bytes());
+        if self.has_ids {
+            self.ids.extend(id.to_le_bytes());
+        }
+        self.len += 1;
+        if self.bits.len() == 8 * BLOCK {
+            self.write_block()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the rest, and the header.
+    ///
+    /// # Errors
+    /// [`BatchError::Write`].
+    pub fn finish(mut self) -> Result<FingerprintFile, BatchError> {
+        if !self.bits.is_empty() {
+            self.write_block()?;
+        }
+        let mut header = Vec::with_capacity(HEADER);
+        header.extend(MAGIC);
+        header.extend(VERSION.to_le_bytes());
+        header.extend(ALGORITHM.to_le_bytes());
+        header.extend(if self.has_ids { WITH_IDS } else { 0 }.to_le_bytes());
+        header.extend(self.len.to_le_bytes());
+        header.extend(self.recipe.key.to_le_bytes());
+        header.extend(self.recipe.features.to_le_bytes());
+        header.resize(CHECKED, 0);
+        header.extend(check(0, &header));
+        let written = self.target.flush().and_then(|()| {
+            let file = self.target.get_mut();
+            file.rewind()?;
+            file.write_all(&header)?;
+            file.sync_all()
+        });
+        match written {
+            Ok(()) => Ok(FingerprintFile {
+                path: self.path,
+                len: self.len,
+                has_ids: self.has_ids,
+                recipe: self.recipe,
+            }),
+            Err(source) => Err(BatchError::Write {
+                path: self.path,
+                source,
+            }),
+        }
+    }
+
+    fn write_block(&mut self) -> Result<(), BatchError> {
+        let number = (self.len - 1) / BLOCK as u64;
+        self.bits.append(&mut self.ids);
+        self.bits.extend(check(number, &self.bits));
+        let written = self.target.write_all(&self.bits);
+        self.bits.clear();
+        written.map_err(|source| BatchError::Write {
+            path: self.path.clone(),
+            source,
+        })
+    }
+}
+
+fn check(number: u64, bytes: &[u8]) -> [u8; 8] {
+    (HashKey::new(number).digest(bytes) as u64).to_le_bytes()
+}
+
+fn damaged(path: &Path, what: &'static str) -> BatchError {
+    BatchError::Damaged {
+        path: path.to_owned(),
+        what,
+    }
+}
+
+fn numbers(bytes: &[u8], numbers: &mut Vec<u64>) {
+    numbers.clear();
+    numbers.extend(
+        bytes
+            .as_chunks::<8>()
+            .0
+            .iter()
+            .map(|bytes| u64::from_le_bytes(*bytes)),
+    );
+}
+
+/// What is left of a header.
+struct Fields<'h>(&'h [u8]);
+
+impl Fields<'_> {
+    fn next<const N: usize>(&mut self) -> [u8; N] {
+        let (field, rest) = self
+            .0
+            .split_first_chunk()
+            .expect("the fields fill less than the header");
+        self.0 = rest;
+        *field
+    }
+}

@@ -1,0 +1,275 @@
+//! Which fingerprints of a large file lie within a few bits of one of many queries.
+//!
+//! Not the repository is indexed but the queries, and the repository is streamed past them (Manku, Jain and Das Sarma,
+//! WWW 2007, section 4). For each table of the [`Pigeonholes`] the queries lie in buckets, and a bit map says which of
+//! sixteen times as many values of the compared bits occur among them at all: nearly every fingerprint of the
+//! repository costs one look at each map, which fits a core's cache, and no look at a bucket.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Mutex;
+
+use neardup::{Fingerprint, MAX_DISTANCE};
+
+use crate::control::Gauge;
+use crate::crew::{self, Outbox, Stopped};
+use crate::pigeonhole::{Costs, Pigeonholes, Table};
+use crate::{BatchError, Control, FingerprintFile, FingerprintReader, Step};
+
+/// In nanoseconds: a look at a bit map, and a comparison.
+const COSTS: Costs = Costs {
+    table: 2.5,
+    comparison: 25.0,
+};
+/// Maps have so many times more bits than there are queries, as powers of two.
+const SPARSE_BITS: u32 = 4;
+/// A worker looks at so many fingerprints with one table before it takes the next.
+const AT_ONCE: usize = 1 << 13;
+
+/// A fingerprint of the repository that is near a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hit {
+    /// The query, by its place among the queries.
+    pub query: u32,
+    /// The place in the repository.
+    pub position: u64,
+    /// In how many bits they differ.
+    pub distance: u32,
+}
+
+/// Queries, indexed. About 130 bytes each.
+#[derive(Clone, Debug)]
+pub struct Queries {
+    holes: Pigeonholes,
+    tables: Vec<Buckets>,
+}
+
+impl Queries {
+    /// Indexes queries that are to find everything within `distance` bits.
+    ///
+    /// # Errors
+    /// [`BatchError::Distance`] for more than [`MAX_DISTANCE`], [`BatchError::TooMany`] for more than 2³² - 2 queries.
+    pub fn new(queries: &[Fingerprint], distance: u32) -> Result<Self, BatchError> {
+        if distance > MAX_DISTANCE {
+            return Err(BatchError::Distance(distance));
+        }
+        if queries.len() >= u32::MAX as usize {
+            return Err(BatchError::TooMany);
+        }
+        let holes = Pigeonholes::for_count(distance, queries.len() as u64, COSTS);
+        let tables = holes
+            .tables()
+            .iter()
+            .map(|&table| Buckets::of(queries, table))
+            .collect();
+        Ok(Self { holes, tables })
+    }
+
+    /// Bytes held, about.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.tables.iter().map(Buckets::memory).sum()
+    }
+
+    /// Gives everything near a query in `repository` to `visit`, each once, in no particular order; `workers` threads
+    /// look for it. Tells how many fingerprints the repository has.
+    ///
+    /// # Errors
+    /// Those of `visit` as they are, and [`BatchError`]: the file is damaged.
+    pub fn run<E: From<BatchError>>(
+        &self,
+        repository: &FingerprintFile,
+        workers: NonZeroUsize,
+        control: Control<'_>,
+        mut visit: impl FnMut(Hit) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let mut gauge = Gauge::new(control, Some(repository.len()));
+        let reader = Mutex::new(repository.read()?);
+        crew::work(
+            workers,
+            |outbox| self.stream(&reader, outbox),
+            |part: Result<Part, BatchError>| {
+                let part = part?;
+                gauge.advance(Step::Joining, part.looked_at)?;
+                part.hits.into_iter().try_for_each(&mut visit)
+            },
+        )?;
+        Ok(repository.len())
+    }
+
+    /// The life of a worker: a block, its hits, the next block.
+    fn stream(
+        &self,
+        reader: &Mutex<FingerprintReader<'_>>,
+        outbox: &Outbox<Result<Part, BatchError>>,
+    ) -> Result<(), Stopped> {
+        let mut bits = Vec::new();
+        let mut survivors = vec![0; AT_ONCE];
+        loop {
+            let position = match reader.lock().map(|mut reader| copy_block(&mut reader, &mut bits)) {
+                Ok(Ok(Some(position))) => position,
+                Ok(Ok(None)) => return Ok(()),
+                Ok(Err(error)) => return outbox.send(Err(error)),
+                Err(_poisoned) => return Ok(()), // Another worker's panic ends the whole.
+            };
+            let mut hits = Vec::new();
+            for (start, bits) in (0..).step_by(AT_ONCE).zip(bits.chunks(AT_ONCE)) {
+                for table in 0..self.tables.len() {
+                    self.look(table, position + start, bits, &mut survivors, &mut hits, outbox)?;
+                }
+            }
+            outbox.send(Ok(Part {
+                looked_at: bits.len() as u64,
+                hits,
+            }))?;
+        }
+    }
+
+    /// Finds what lies near a query by this table and by none before it.
+    fn look(
+        &self,
+        table: usize,
+        position: u64,
+        bits: &[u64],
+        survivors: &mut [u32],
+        hits: &mut Vec<Hit>,
+        outbox: &Outbox<Result<Part, BatchError>>,
+    ) -> Result<(), Stopped> {
+        let (buckets, key) = (&self.tables[table], self.holes.tables()[table]);
+        let survived = buckets.sift(key, bits, survivors);
+        for &at in &survivors[..survived] {
+            let probe = bits[at as usize];
+            for &(low, high, query) in buckets.alike(key, probe) {
+                let difference = probe ^ (u64::from(high) << 32 | u64::from(low));
+                if difference.count_ones() <= self.holes.distance() && self.holes.is_first(table, difference)
+                {
+                    hits.push(Hit {
+                        query,
+                        position: position + u64::from(at),
+                        distance: difference.count_ones(),
+                    });
+                }
+            }
+            // A query that half of the repository equals must not fill the memory.
+            if hits.len() >= AT_ONCE {
+                outbox.send(Ok(Part {
+                    looked_at: 0,
+                    hits: std::mem::take(hits),
+                }))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Near duplicates between two files: indexes `queries` and streams `repository`. See [`Queries`].
+///
+/// # Errors
+/// [`BatchError::OtherRecipe`] for fingerprints that cannot be compared, and those of [`Queries`].
+pub fn query<E: From<BatchError>>(
+    queries: &FingerprintFile,
+    repository: &FingerprintFile,
+    distance: u32,
+    workers: NonZeroUsize,
+    control: Control<'_>,
+    visit: impl FnMut(Hit) -> Result<(), E>,
+) -> Result<u64, E> {
+    if queries.recipe() != repository.recipe() {
+        let path = |file: &FingerprintFile| Path::to_owned(file.path());
+        return Err(BatchError::OtherRecipe {
+            one: path(queries),
+            other: path(repository),
+        }
+        .into());
+    }
+    let mut fingerprints = Vec::new();
+    let mut gauge = Gauge::new(control, Some(queries.len()));
+    let mut reader = queries.read()?;
+    while let Some(block) = reader.next_block()? {
+        fingerprints.extend(block.bits.iter().map(|&bits| Fingerprint::new(bits)));
+        gauge.advance(Step::Reading, block.bits.len() as u64)?;
+    }
+    let indexed = Queries::new(&fingerprints, distance)?;
+    drop(fingerprints);
+    indexed.run(repository, workers, control, visit)
+}
+
+/// What a worker found in a block or in a part of one.
+struct Part {
+    looked_at: u64,
+    hits: Vec<Hit>,
+}
+
+fn copy_block(reader: &mut FingerprintReader<'_>, bits: &mut Vec<u64>) -> Result<Option<u64>, BatchError> {
+    Ok(reader.next_block()?.map(|block| {
+        bits.clear();
+        bits.extend_from_slice(block.bits);
+        block.position
+    }))
+}
+
+/// The queries by the bits that one table compares.
+#[derive(Clone, Debug)]
+struct Buckets {
+    /// Of each value of the bucket's bits and a few more, whether any query has it.
+    map: Vec<u64>,
+    map_bits: u32,
+    bucket_bits: u32,
+    starts: Vec<u32>,
+    /// Low half, high half and number.
+    queries: Vec<(u32, u32, u32)>,
+}
+
+impl Buckets {
+    fn of(queries: &[Fingerprint], table: Table) -> Self {
+        let bucket_bits = queries.len().max(4).ilog2();
+        let map_bits = (bucket_bits + SPARSE_BITS).clamp(6, 32);
+        let mut map = vec![0_u64; 1 << (map_bits - 6)];
+        let mut starts = vec![0_u32; (1 << bucket_bits) + 1];
+        for query in queries {
+            let value = table.bucket(query.as_u64(), map_bits);
+            map[value >> 6] |= 1 << (value & 63);
+            starts[table.bucket(query.as_u64(), bucket_bits) + 1] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut next = starts.clone();
+        let mut sorted = vec![(0, 0, 0); queries.len()];
+        for (number, query) in (0..).zip(queries) {
+            let next = &mut next[table.bucket(query.as_u64(), bucket_bits)];
+            sorted[*next as usize] = (query.as_u64() as u32, (query.as_u64() >> 32) as u32, number);
+            *next += 1;
+        }
+        Self {
+            map,
+            map_bits,
+            bucket_bits,
+            starts,
+            queries: sorted,
+        }
+    }
+
+    /// Puts the places of those whose bits occur in the map first into `survivors`, and tells how many they are.
+    fn sift(&self, table: Table, bits: &[u64], survivors: &mut [u32]) -> usize {
+        let mut survived = 0;
+        for (at, &probe) in (0..).zip(bits) {
+            let value = table.bucket(probe, self.map_bits);
+            // No branch: a processor cannot guess which fingerprints survive.
+            survivors[survived] = at;
+            survived += (self.map[value >> 6] >> (value & 63) & 1) as usize;
+        }
+        survived
+    }
+
+    fn alike(&self, table: Table, probe: u64) -> &[(u32, u32, u32)] {
+        let bucket = table.bucket(probe, self.bucket_bits);
+        &self.queries[self.starts[bucket] as usize..self.starts[bucket + 1] as usize]
+    }
+
+    fn memory(&self) -> usize {
+        self.map.len() * 8 + self.starts.len() * 4 + self.queries.len() * 12
+    }
+}

@@ -1,0 +1,307 @@
+//! Joins and queries over files: exactly what brute force finds, whatever the memory and the number of threads.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use batch::{
+    BatchError, Control, FingerprintFile, FingerprintWriter, Hit, JoinOptions, Joined, LEAST_MEMORY, Near,
+    Progress, Recipe, Step, query, self_join,
+};
+use neardup::{Features, Fingerprint, HashKey};
+use proptest::prelude::*;
+
+fn recipe() -> Recipe {
+    Recipe::new(&Features::default(), HashKey::ZERO)
+}
+
+fn written(path: &Path, fingerprints: &[u64]) -> FingerprintFile {
+    let mut writer = FingerprintWriter::create(path, recipe(), false).unwrap();
+    for &bits in fingerprints {
+        writer.push(Fingerprint::new(bits), 0).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+/// SplitMix64.
+fn mixed(number: u64) -> u64 {
+    let mut bits = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
+}
+
+/// `count` fingerprints around a few centres, up to `flips` bits from them.
+fn clustered(count: usize, centres: u64, flips: u64, seed: u64) -> Vec<u64> {
+    (0..count as u64)
+        .map(|number| {
+            let drawn = mixed(seed.wrapping_add(number));
+            let centre = mixed(seed ^ drawn % centres);
+            (0..drawn >> 32 & flips).fold(centre, |bits, flip| bits ^ 1 << (mixed(drawn ^ flip) % 64))
+        })
+        .collect()
+}
+
+fn options(directory: &Path, distance: u32, memory: usize, workers: usize) -> JoinOptions {
+    JoinOptions {
+        distance,
+        memory,
+        workers: NonZeroUsize::new(workers).unwrap(),
+        scratch: directory.to_owned(),
+    }
+}
+
+fn all_pairs(fingerprints: &[u64], distance: u32) -> Vec<Near> {
+    let mut pairs = Vec::new();
+    for (a, one) in (0..).zip(fingerprints) {
+        for (b, other) in (0..).zip(fingerprints).skip(a as usize + 1) {
+            let apart = (one ^ other).count_ones();
+            if apart <= distance {
+                pairs.push(Near {
+                    a,
+                    b,
+                    distance: apart,
+                });
+            }
+        }
+    }
+    pairs
+}
+
+/// Where two lists part; the lists themselves would fill screens.
+fn first_difference<T: Clone + PartialEq>(one: &[T], other: &[T]) -> Option<(Option<T>, Option<T>)> {
+    let at = (0..one.len().max(other.len())).find(|&at| one.get(at) != other.get(at))?;
+    Some((one.get(at).cloned(), other.get(at).cloned()))
+}
+
+fn joined(file: &FingerprintFile, options: &JoinOptions) -> (Vec<Near>, Joined) {
+    let mut pairs = Vec::new();
+    let joined = self_join(file, options, Control::none(), |near| {
+        pairs.push(near);
+        Ok::<(), BatchError>(())
+    })
+    .unwrap();
+    assert_eq!(joined.pairs, pairs.len() as u64);
+    pairs.sort_unstable();
+    (pairs, joined)
+}
+
+#[test]
+fn no_fingerprint_and_one_fingerprint_make_no_pair() {
+    let directory = tempfile::tempdir().unwrap();
+    for fingerprints in [&[][..], &[5]] {
+        let file = written(&directory.path().join("prints"), fingerprints);
+        let (pairs, joined) = joined(&file, &options(directory.path(), 7, 0, 3));
+        assert_eq!((pairs, joined.fingerprints), (vec![], fingerprints.len() as u64));
+    }
+}
+
+/// One value more frequent than memory holds: its part is joined chunk by chunk.
+#[test]
+fn equal_fingerprints_beyond_the_memory_are_paired_once_each() {
+    let directory = tempfile::tempdir().unwrap();
+    let count = 2 * LEAST_MEMORY / 26;
+    let file = written(&directory.path().join("prints"), &vec![77; count]);
+    let mut seen = vec![0_u32; count];
+    let joined = self_join(
+        &file,
+        &options(directory.path(), 3, LEAST_MEMORY, 2),
+        Control::none(),
+        |near| {
+            assert_eq!(near.distance, 0);
+            seen[near.a as usize] += 1;
+            seen[near.b as usize] += 1;
+            Ok::<(), BatchError>(())
+        },
+    )
+    .unwrap();
+    assert!(joined.spilled > 0);
+    assert_eq!(joined.pairs, (count * (count - 1) / 2) as u64);
+    assert!(seen.iter().all(|&partners| partners as usize == count - 1));
+}
+
+#[test]
+fn planted_neighbours_among_a_hundred_thousand_are_found_in_little_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut fingerprints: Vec<u64> = (0..100_000).map(mixed).collect();
+    for (number, bits) in fingerprints.clone().into_iter().take(500).enumerate() {
+        let flips = (0..number as u64 % 9).map(|flip| 1 << (mixed(bits ^ flip) % 64));
+        fingerprints.push(flips.fold(bits, |bits, flip: u64| bits ^ flip));
+    }
+    let file = written(&directory.path().join("prints"), &fingerprints);
+    for distance in [0, 3, 7] {
+        let within = |number: usize| (fingerprints[number] ^ fingerprints[100_000 + number]).count_ones();
+        let planted = (0..500).filter(|&number| within(number) <= distance).count();
+        let (in_memory, _) = joined(&file, &options(directory.path(), distance, 64 << 20, 2));
+        let (spilled, told) = joined(&file, &options(directory.path(), distance, LEAST_MEMORY, 2));
+        assert!(told.spilled > 0);
+        assert_eq!(first_difference(&in_memory, &spilled), None);
+        // Random ones are hardly ever so near.
+        assert!(
+            (planted..planted + 5).contains(&spilled.len()),
+            "{} at {distance}",
+            spilled.len()
+        );
+    }
+}
+
+#[test]
+fn eight_bits_are_too_many() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = written(&directory.path().join("prints"), &[1, 2]);
+    let visit = |_| Ok::<(), BatchError>(());
+    let refusal = self_join(&file, &options(directory.path(), 8, 0, 1), Control::none(), visit).unwrap_err();
+    assert!(matches!(refusal, BatchError::Distance(8)));
+    let refusal = query(&file, &file, 8, NonZeroUsize::MIN, Control::none(), |_| Ok(())).unwrap_err();
+    assert!(matches!(refusal, BatchError::Distance(8)));
+}
+
+#[test]
+fn fingerprints_under_another_key_are_not_compared() {
+    let directory = tempfile::tempdir().unwrap();
+    let one = written(&directory.path().join("one"), &[1]);
+    let keyed = Recipe::new(&Features::default(), HashKey::new(1));
+    let other = FingerprintWriter::create(directory.path().join("other"), keyed, false).unwrap();
+    let refusal = query(
+        &one,
+        &other.finish().unwrap(),
+        3,
+        NonZeroUsize::MIN,
+        Control::none(),
+        |_| Ok(()),
+    );
+    assert!(matches!(refusal, Err(BatchError::OtherRecipe { .. })));
+}
+
+#[test]
+fn the_first_error_of_the_visitor_ends_the_join() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = written(&directory.path().join("prints"), &[7; 5_000]);
+    let mut calls = 0;
+    let ended = self_join(
+        &file,
+        &options(directory.path(), 3, 0, 2),
+        Control::none(),
+        |_| {
+            calls += 1;
+            if calls == 10 {
+                Err(BatchError::TooMany)
+            } else {
+                Ok(())
+            }
+        },
+    );
+    assert!(matches!(ended, Err(BatchError::TooMany)));
+    assert_eq!(calls, 10);
+}
+
+/// What each step was told last; asks for the end at a certain step.
+#[derive(Default)]
+struct Log {
+    told: Mutex<BTreeMap<String, (u64, Option<u64>)>>,
+    end: AtomicBool,
+    end_at: Option<Step>,
+}
+
+impl Progress for Log {
+    fn advanced(&self, step: Step, done: u64, of: Option<u64>) {
+        self.told.lock().unwrap().insert(format!("{step:?}"), (done, of));
+        if self.end_at == Some(step) {
+            self.end.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn progress_reaches_the_end_and_a_cancelled_join_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let fingerprints: Vec<u64> = (0..10_000).map(mixed).collect();
+    let file = written(&directory.path().join("prints"), &fingerprints);
+    let run = |log: &Log| {
+        let options = options(directory.path(), 3, LEAST_MEMORY, 2);
+        self_join(&file, &options, Control::new(log, &log.end), |_| {
+            Ok::<(), BatchError>(())
+        })
+    };
+    let log = Log::default();
+    run(&log).unwrap();
+    let told = log.told.into_inner().unwrap();
+    assert_eq!(told.len(), 3);
+    for (step, (done, of)) in told {
+        assert_eq!(Some(done), of, "{step}");
+    }
+    for step in [Step::Reading, Step::Sorting, Step::Joining] {
+        let log = Log {
+            end_at: Some(step),
+            ..Log::default()
+        };
+        assert!(matches!(run(&log), Err(BatchError::Cancelled)), "{step:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn a_join_finds_what_brute_force_finds_in_memory_and_spilled(
+        count in 2_usize..4_500,
+        centres in 1_u64..400,
+        flips in prop::sample::select(vec![0_u64, 1, 3, 7, 15]),
+        distance in 0_u32..8,
+        workers in 1_usize..4,
+        seed: u64,
+    ) {
+        // Clusters large enough to skew buckets, small enough to list their pairs.
+        let fingerprints = clustered(count, centres.max(count as u64 / 40), flips, seed);
+        let directory = tempfile::tempdir().unwrap();
+        let file = written(&directory.path().join("prints"), &fingerprints);
+        let expected = all_pairs(&fingerprints, distance);
+        let (pairs, told) = joined(&file, &options(directory.path(), distance, 1 << 20, workers));
+        prop_assert_eq!(told.spilled, 0);
+        prop_assert_eq!(first_difference(&pairs, &expected), None);
+        let (pairs, told) = joined(&file, &options(directory.path(), distance, LEAST_MEMORY, workers));
+        prop_assert_eq!(told.spilled > 0, count > LEAST_MEMORY / 26);
+        prop_assert_eq!(first_difference(&pairs, &expected), None);
+    }
+
+    #[test]
+    fn a_query_finds_what_brute_force_finds(
+        queries in 0_usize..700,
+        repository in 0_usize..2_000,
+        centres in 1_u64..300,
+        flips in prop::sample::select(vec![0_u64, 1, 3, 7, 15]),
+        distance in 0_u32..8,
+        workers in 1_usize..4,
+        seed: u64,
+    ) {
+        let all = clustered(queries + repository, centres, flips, seed);
+        let (queries, repository) = all.split_at(queries);
+        let directory = tempfile::tempdir().unwrap();
+        let mut expected = Vec::new();
+        for (number, one) in (0..).zip(queries) {
+            for (position, other) in (0..).zip(repository) {
+                let apart = (one ^ other).count_ones();
+                if apart <= distance {
+                    expected.push(Hit { query: number, position, distance: apart });
+                }
+            }
+        }
+        let mut hits = Vec::new();
+        let looked_at = query(
+            &written(&directory.path().join("queries"), queries),
+            &written(&directory.path().join("repository"), repository),
+            distance,
+            NonZeroUsize::new(workers).unwrap(),
+            Control::none(),
+            |hit| {
+                hits.push(hit);
+                Ok::<(), BatchError>(())
+            },
+        );
+        prop_assert_eq!(looked_at.unwrap(), repository.len() as u64);
+        hits.sort_unstable();
+        prop_assert_eq!(first_difference(&hits, &expected), None);
+    }
+}
