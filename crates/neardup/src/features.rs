@@ -103,17 +103,21 @@ impl Features {
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
         match self.unit {
             Unit::Words(_) => self.fingerprint_of_words(&text.hashes(key), text, key),
-            Unit::Chars(width) => simhash::simhash(
-                char_shingle_hashes(text.as_str(), width, key).collect(),
-                self.weights,
-            ),
+            Unit::Chars(width) => {
+                let hashes: Vec<u64> = char_shingle_hashes(text.as_str(), width, key).collect();
+                simhash::simhash(&hashes, self.weights)
+            }
         }
     }
 
     /// The same for a caller who has hashed the words already.
     pub(crate) fn fingerprint_of_words(&self, words: &[u64], text: &NormalText, key: HashKey) -> Fingerprint {
         match self.unit {
-            Unit::Words(width) => simhash::simhash(shingle_hashes(words, width).collect(), self.weights),
+            Unit::Words(Width::ONE) => simhash::simhash(words, self.weights),
+            Unit::Words(width) => {
+                let hashes: Vec<u64> = shingle_hashes(words, width).collect();
+                simhash::simhash(&hashes, self.weights)
+            }
             Unit::Chars(_) => self.fingerprint(text, key),
         }
     }
@@ -327,6 +331,12 @@ mod tests {
             assert!(
                 near < one.distance(third) && near < two.distance(third),
                 "{features}: {near}"
+            );
+            let [one, two, third] = [one, two, third].map(Fingerprint::halved);
+            let near = one.distance(two);
+            assert!(
+                near < one.distance(third) && near < two.distance(third),
+                "{features}, 32 bits: {near}"
             );
         }
     }

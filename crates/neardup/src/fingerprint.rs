@@ -1,4 +1,4 @@
-//! Sixty-four bits that differ little where texts differ little.
+//! Sixty-four bits, or thirty-two, that differ little where texts differ little.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,6 +28,43 @@ impl Fingerprint {
     pub const fn distance(self, other: Fingerprint) -> u32 {
         (self.0 ^ other.0).count_ones()
     }
+
+    /// The simhash of 32 bits of the same text: the lower half, since each bit is voted about by itself.
+    #[must_use]
+    pub const fn halved(self) -> Fingerprint32 {
+        Fingerprint32(self.0 as u32)
+    }
+}
+
+/// A simhash of 32 bits. Written as 8 hexadecimal digits. A type of its own, because it has no distance from 64 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fingerprint32(u32);
+
+impl Fingerprint32 {
+    /// The fingerprint with these bits.
+    #[must_use]
+    pub const fn new(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// Its bits.
+    #[must_use]
+    pub const fn as_u32(self) -> u32 {
+        self.0
+    }
+
+    /// In how many of the 32 bits the two differ (Hamming distance).
+    #[must_use]
+    pub const fn distance(self, other: Fingerprint32) -> u32 {
+        (self.0 ^ other.0).count_ones()
+    }
+}
+
+impl fmt::Display for Fingerprint32 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}", self.0)
+    }
 }
 
 impl fmt::Display for Fingerprint {
@@ -38,19 +75,37 @@ impl fmt::Display for Fingerprint {
 
 /// A text that should have been a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no fingerprint: 16 hexadecimal digits are")]
-pub struct NotAFingerprint(String);
+#[error("`{written}` is no fingerprint: {digits} hexadecimal digits are")]
+pub struct NotAFingerprint {
+    written: String,
+    digits: usize,
+}
 
 impl FromStr for Fingerprint {
     type Err = NotAFingerprint;
 
-    fn from_str(digits: &str) -> Result<Self, NotAFingerprint> {
-        // `from_str_radix` alone would accept a sign.
-        let well_formed = digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        match u64::from_str_radix(digits, 16) {
-            Ok(bits) if well_formed => Ok(Self(bits)),
-            _ => Err(NotAFingerprint(digits.chars().take(40).collect())),
-        }
+    fn from_str(written: &str) -> Result<Self, NotAFingerprint> {
+        hexadecimal(written, 16).map(Self)
+    }
+}
+
+impl FromStr for Fingerprint32 {
+    type Err = NotAFingerprint;
+
+    fn from_str(written: &str) -> Result<Self, NotAFingerprint> {
+        hexadecimal(written, 8).map(|bits| Self(bits as u32))
+    }
+}
+
+fn hexadecimal(written: &str, digits: usize) -> Result<u64, NotAFingerprint> {
+    // `from_str_radix` alone would accept a sign.
+    let well_formed = written.len() == digits && written.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match u64::from_str_radix(written, 16) {
+        Ok(bits) if well_formed => Ok(bits),
+        _ => Err(NotAFingerprint {
+            written: written.chars().take(40).collect(),
+            digits,
+        }),
     }
 }
 
@@ -73,6 +128,14 @@ mod tests {
         }
         let message = "beef".parse::<Fingerprint>().unwrap_err().to_string();
         assert_eq!(message, "`beef` is no fingerprint: 16 hexadecimal digits are");
+        let message = "00000000000000ff"
+            .parse::<Fingerprint32>()
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            message,
+            "`00000000000000ff` is no fingerprint: 8 hexadecimal digits are"
+        );
     }
 
     proptest! {
@@ -80,11 +143,14 @@ mod tests {
         fn a_fingerprint_is_read_as_it_was_written(bits: u64) {
             let fingerprint = Fingerprint::new(bits);
             prop_assert_eq!(fingerprint.to_string().parse(), Ok(fingerprint));
+            prop_assert_eq!(fingerprint.halved().to_string().parse(), Ok(fingerprint.halved()));
         }
 
         #[test]
         fn distance_counts_the_bits_that_were_flipped(bits: u64, flips: u64) {
             prop_assert_eq!(Fingerprint::new(bits).distance(Fingerprint::new(bits ^ flips)), flips.count_ones());
+            let halved = Fingerprint::new(bits).halved();
+            prop_assert_eq!(halved.distance(Fingerprint::new(bits ^ flips).halved()), (flips as u32).count_ones());
         }
     }
 }

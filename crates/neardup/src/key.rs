@@ -6,9 +6,11 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-/// Keys every hash of a crawl: the seed of xxh3.
+use crate::words::hash::WordHash;
+
+/// Keys every hash of a crawl.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct HashKey(u64);
@@ -38,7 +40,7 @@ impl HashKey {
     /// The hash of one token: a word, or a few characters.
     #[inline]
     pub(crate) fn token(self, token: &[u8]) -> u64 {
-        xxh3_64_with_seed(token, self.0)
+        WordHash::new(self).of(token)
     }
 }
 

@@ -40,17 +40,19 @@ mod mod_m;
 mod portrait;
 mod runs;
 mod shingles;
+mod simd;
 mod simhash;
 mod similarity;
 mod sketch;
 mod tables;
 mod text;
 mod verdict;
+mod words;
 
 pub use clusters::{Clusters, Groups, NotAnOriginal, Representatives};
 pub use exact::ExactFingerprint;
 pub use features::{Features, MAX_WIDTH, Unit, UnknownFeatures, Weights, Width};
-pub use fingerprint::{Fingerprint, NotAFingerprint};
+pub use fingerprint::{Fingerprint, Fingerprint32, NotAFingerprint};
 pub use gallery::{Gallery, MAX_PER_BAND};
 pub use key::HashKey;
 pub use min_s::{ImpossibleSample, MAX_MIN_SAMPLE, MinS};
@@ -62,6 +64,7 @@ pub use mod_m::{DifferentModuli, ImpossibleModulus, MAX_MOD_SAMPLE, ModM};
 pub use portrait::{LEAST_WORDS, PageText, Painter, Portrait, TextPortrait};
 pub use runs::word_shingles;
 pub use shingles::Shingles;
+pub use simd::Instructions;
 pub use sketch::{BANDS, SKETCH_BYTES, Sketch};
 pub use tables::{
     CANDIDATES, Found, ImpossibleDesign, MAX_DISTANCE, MAX_EQUAL, MAX_TABLES, Permutation, PermutedTables,

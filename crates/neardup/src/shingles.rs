@@ -3,11 +3,11 @@
 //! Resemblance |A∩B| / |A∪B| and containment |A∩B| / |A| (Broder, "On the resemblance and containment of documents",
 //! 1997) are exact here, but for hashes of 64 bits that coincide: fewer than one in 10¹² among a million shingles.
 //!
-//! A shingle's hash is made of its words' hashes h₁…h_w: mix(h₁·Pʷ⁻¹ + … + h_w) modulo 2⁶⁴, so that all of them cost
+//! A shingle's hash is made of its words' hashes h₁…h_w: finished(h₁·Pʷ⁻¹ + … + h_w) modulo 2⁶⁴, so that all of them cost
 //! two multiplications a word, however wide they are; of a single word it is the word's own hash.
 //! Invariant: these hashes are stable for ever, since sketches made of them are stored.
 
-use crate::mix::mix;
+use crate::words::hash::finished;
 use crate::{HashKey, NormalText, Width};
 
 /// The *P* above: 3 modulo 8, so that exchanging two neighbours moves the sum by twice an odd number.
@@ -110,8 +110,29 @@ pub(crate) fn shingle_hashes(words: &[u64], width: Width) -> impl Iterator<Item 
             .wrapping_mul(P)
             .wrapping_add(enters)
             .wrapping_sub(highest.wrapping_mul(leaves));
-        if width == 1 { sum } else { mix(sum) }
+        if width == 1 { sum } else { finished(sum) }
     })
+}
+
+/// Appends the hash of each run of `width` words to `hashes`; `words` are at least as many. Shingles of a few words are
+/// hashed one beside the other, in as many lanes as registers have, wider ones one after the other.
+#[inline(always)]
+pub(crate) fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>) {
+    const P2: u64 = P.wrapping_mul(P);
+    match width.get() {
+        2 => {
+            let pairs = words.iter().zip(&words[1..]);
+            hashes.extend(pairs.map(|(one, two)| finished(one.wrapping_mul(P).wrapping_add(*two))));
+        }
+        3 => {
+            let triples = words.iter().zip(&words[1..]).zip(&words[2..]);
+            hashes.extend(triples.map(|((one, two), three)| {
+                let sum = one.wrapping_mul(P2).wrapping_add(two.wrapping_mul(P));
+                finished(sum.wrapping_add(*three))
+            }));
+        }
+        _ => hashes.extend(shingle_hashes(words, width)),
+    }
 }
 
 #[cfg(test)]
@@ -210,10 +231,17 @@ mod tests {
                 .windows(width)
                 .map(|run| {
                     let sum = run.iter().fold(0_u64, |sum, word| sum.wrapping_mul(P).wrapping_add(*word));
-                    if width == 1 { sum } else { mix(sum) }
+                    if width == 1 { sum } else { finished(sum) }
                 })
                 .collect();
-            prop_assert_eq!(rolled, afresh);
+            prop_assert_eq!(&rolled, &afresh);
+            if width <= words.len() {
+                for instructions in crate::Instructions::available() {
+                    let mut runs = Vec::new();
+                    crate::simd::hash_runs(instructions, &words, Width::new(width).unwrap(), &mut runs);
+                    prop_assert_eq!(&runs, &afresh, "{}", instructions.name());
+                }
+            }
         }
     }
 }

@@ -1,0 +1,86 @@
+//! The loops for processors with AVX2, which is most since 2013.
+#![expect(
+    unsafe_code,
+    reason = "loads and stores of whole registers go through pointers"
+)]
+
+use std::arch::x86_64::*;
+
+use crate::Width;
+use crate::simhash::counters;
+use crate::simhash::tally::{self, Table};
+use crate::simhash::votes::{self, Votes};
+use crate::words::hash::WordHash;
+use crate::words::spans::{self, Block, Classes, Spans};
+
+macro_rules! again_for_avx2 {
+    ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)? = $portable:path;)*) => { $(
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        pub(super) fn $name($($argument: $kind),*) $(-> $result)? {
+            $portable($($argument),*)
+        }
+    )* };
+}
+
+again_for_avx2! {
+    fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) = spans::hash;
+    fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>) = crate::shingles::hash_runs;
+    fn ones_in(hashes: &[u64]) -> [u64; 64] = counters::ones_in;
+    fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) = votes::vote_weighted;
+    fn note(table: &mut Table, hashes: &[u64]) = tally::note;
+    fn count(table: &mut Table, hashes: &[u64]) = tally::count;
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn find_words(text: &[u8], spans: &mut Spans) {
+    let blocks = spans.take(text);
+    for (lower, classes) in blocks {
+        *classes = classify(lower);
+    }
+    spans.join();
+    spans.list_edges();
+}
+
+/// Classifies 64 bytes of ASCII and makes them lower-case.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn classify(block: &mut Block) -> Classes {
+    let [first, second] = block.as_chunks_mut::<32>().0 else {
+        return Classes::default();
+    };
+    let (one, two) = (classify_half(first), classify_half(second));
+    let both = |one: i32, two: i32| u64::from(one as u32) | u64::from(two as u32) << 32;
+    Classes {
+        alphanumeric: both(one.0, two.0),
+        underscores: both(one.1, two.1),
+        joiners: both(one.2, two.2),
+    }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn classify_half(half: &mut [u8; 32]) -> (i32, i32, i32) {
+    // SAFETY: an unaligned load of the 32 bytes that the reference is to.
+    let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+    let upper = between::<b'A', b'Z'>(bytes);
+    let lower = _mm256_or_si256(bytes, _mm256_and_si256(upper, _mm256_set1_epi8(0x20)));
+    // SAFETY: an unaligned store of the 32 bytes that the reference is to.
+    unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), lower) };
+    let alphanumeric = _mm256_or_si256(between::<b'a', b'z'>(lower), between::<b'0', b'9'>(lower));
+    let underscores = _mm256_cmpeq_epi8(lower, _mm256_set1_epi8(b'_' as i8));
+    // SAFETY: an unaligned load of the 16 bytes of the array.
+    let table = unsafe { _mm_loadu_si128(spans::JOINER_BY_LOW_HALF.as_ptr().cast()) };
+    let joiner = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), lower);
+    let joiners = _mm256_cmpeq_epi8(lower, joiner);
+    (
+        _mm256_movemask_epi8(alphanumeric),
+        _mm256_movemask_epi8(underscores),
+        _mm256_movemask_epi8(joiners),
+    )
+}
+
+/// All bits of each ASCII byte from `FIRST` to `LAST`, none of the others.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn between<const FIRST: u8, const LAST: u8>(bytes: __m256i) -> __m256i {
+    // Shifted so that the last one becomes the greatest signed byte: there is no comparison of unsigned ones.
+    let shifted = _mm256_add_epi8(bytes, _mm256_set1_epi8((127 - LAST) as i8));
+    _mm256_cmpgt_epi8(shifted, _mm256_set1_epi8((127 - LAST + FIRST) as i8 - 1))
+}

@@ -1,0 +1,120 @@
+//! The loops for processors with AVX-512 as Intel's have since Ice Lake and AMD's since Zen 4: with VBMI and VBMI2.
+#![expect(
+    unsafe_code,
+    reason = "loads and stores of whole registers go through pointers"
+)]
+
+use std::arch::x86_64::*;
+
+use crate::Width;
+use crate::simhash::counters;
+use crate::simhash::tally::{self, Table};
+use crate::simhash::votes::{self, Votes};
+use crate::words::hash::WordHash;
+use crate::words::spans::{self, Block, Classes, EDGES, Spans};
+
+macro_rules! again_for_avx512 {
+    ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)? = $portable:path;)*) => { $(
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+        pub(super) fn $name($($argument: $kind),*) $(-> $result)? {
+            $portable($($argument),*)
+        }
+    )* };
+}
+
+again_for_avx512! {
+    fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) = spans::hash;
+    fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>) = crate::shingles::hash_runs;
+    fn ones_in(hashes: &[u64]) -> [u64; 64] = counters::ones_in;
+    fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) = votes::vote_weighted;
+    fn note(table: &mut Table, hashes: &[u64]) = tally::note;
+    fn count(table: &mut Table, hashes: &[u64]) = tally::count;
+}
+
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+)]
+pub(super) fn find_words(text: &[u8], spans: &mut Spans) {
+    let blocks = spans.take(text);
+    for (lower, classes) in blocks {
+        *classes = classify(lower);
+    }
+    spans.join();
+    list_edges(spans);
+}
+
+/// Classifies 64 bytes of ASCII and makes them lower-case.
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+)]
+fn classify(block: &mut Block) -> Classes {
+    // SAFETY: an unaligned load of the 64 bytes that the reference is to.
+    let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+    let upper = between::<b'A', b'Z'>(bytes);
+    let lower = _mm512_mask_add_epi8(bytes, upper, bytes, _mm512_set1_epi8(0x20));
+    // SAFETY: an unaligned store of the 64 bytes that the reference is to.
+    unsafe { _mm512_storeu_si512(block.as_mut_ptr().cast(), lower) };
+    // SAFETY: an unaligned load of the 16 bytes of the array.
+    let table = unsafe { _mm_loadu_si128(spans::JOINER_BY_LOW_HALF.as_ptr().cast()) };
+    let joiner = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(table), lower);
+    Classes {
+        alphanumeric: between::<b'a', b'z'>(lower) | between::<b'0', b'9'>(lower),
+        underscores: _mm512_cmpeq_epi8_mask(lower, _mm512_set1_epi8(b'_' as i8)),
+        joiners: _mm512_cmpeq_epi8_mask(lower, joiner),
+    }
+}
+
+/// A bit for each byte from `FIRST` to `LAST`.
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+)]
+fn between<const FIRST: u8, const LAST: u8>(bytes: __m512i) -> u64 {
+    let shifted = _mm512_sub_epi8(bytes, _mm512_set1_epi8(FIRST as i8));
+    _mm512_cmple_epu8_mask(shifted, _mm512_set1_epi8((LAST - FIRST) as i8))
+}
+
+/// What [`Spans::list_edges`] does, without a branch for each word.
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+)]
+fn list_edges(spans: &mut Spans) {
+    let (words, starts, ends) = spans.edges();
+    let (mut started, mut ended) = (0, 0);
+    let mut inside = 0;
+    let mut offset = _mm512_setzero_si512();
+    for &mask in words {
+        let moved = mask << 1 | inside;
+        inside = mask >> 63;
+        started += list(mask & !moved, offset, &mut starts[started..]);
+        ended += list(moved & !mask, offset, &mut ends[ended..]);
+        offset = _mm512_add_epi16(offset, _mm512_set1_epi16(64));
+    }
+    spans.found(ended);
+}
+
+/// Writes where the bits of `mask` are set, of which no two are neighbours, each plus `offset`; returns how many.
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+)]
+fn list(mask: u64, offset: __m512i, places: &mut [u16]) -> usize {
+    // SAFETY: an unaligned load of the 64 bytes of the array.
+    let numbers = unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) };
+    let set = _mm512_castsi512_si256(_mm512_maskz_compress_epi8(mask, numbers));
+    let found = _mm512_add_epi16(_mm512_cvtepu8_epi16(set), offset);
+    let places: &mut [u16; EDGES] = places
+        .first_chunk_mut()
+        .expect("there is room for the edges of a block more");
+    // SAFETY: an unaligned store of the 32 numbers, 64 bytes, that the reference is to.
+    unsafe { _mm512_storeu_si512(places.as_mut_ptr().cast(), found) };
+    mask.count_ones() as usize
+}
+
+const NUMBERS: [u8; 64] = {
+    let mut numbers = [0; 64];
+    let mut number = 0;
+    while number < 64 {
+        numbers[number] = number as u8;
+        number += 1;
+    }
+    numbers
+};

@@ -1,0 +1,146 @@
+//! Which instructions the inner loops may use, chosen once and at run time.
+//!
+//! The loops are written once, in safe Rust, over arrays that fill the widest registers ([`counters`], [`tally`],
+//! [`spans`]); here they are compiled again for AVX2 and for AVX-512. Only what compilers do not find by themselves is
+//! written in intrinsics: which bytes belong to words, and where words start and end. Whoever holds an [`Instructions`]
+//! other than the portable ones has had the processor asked: that makes the calls into the compiled variants sound.
+//!
+//! Invariant: all instructions give the same bits (property tests in `simhash` and `words`).
+//!
+//! [`counters`]: crate::simhash::counters
+//! [`tally`]: crate::simhash::tally
+//! [`spans`]: crate::words::spans
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use std::sync::OnceLock;
+
+/// A set of instructions that this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instructions(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Instructions {
+    /// What every processor has.
+    pub const PORTABLE: Instructions = Instructions(Kind::Portable);
+
+    /// The best that this processor has; it is asked once.
+    #[must_use]
+    pub fn best() -> Self {
+        static BEST: OnceLock<Instructions> = OnceLock::new();
+        *BEST.get_or_init(|| *Self::available().last().unwrap_or(&Self::PORTABLE))
+    }
+
+    /// All that this processor has, the best last.
+    #[must_use]
+    pub fn available() -> Vec<Self> {
+        let mut available = vec![Self::PORTABLE];
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt");
+            if avx2 {
+                available.push(Self(Kind::Avx2));
+            }
+            if avx2
+                && is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512vbmi")
+                && is_x86_feature_detected!("avx512vbmi2")
+            {
+                available.push(Self(Kind::Avx512));
+            }
+        }
+        available
+    }
+
+    /// `portable`, `avx2` or `avx512`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => "avx512",
+        }
+    }
+}
+
+/// Makes `fn name(instructions, arguments…)` that calls the variant compiled for the instructions.
+macro_rules! compiled_for_each {
+    ($($(#[$documentation:meta])* fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?, portable: $portable:path;)*) => { $(
+        $(#[$documentation])*
+        pub(crate) fn $name(instructions: Instructions, $($argument: $kind),*) $(-> $result)? {
+            match instructions.0 {
+                Kind::Portable => $portable($($argument),*),
+                #[cfg(target_arch = "x86_64")]
+                #[expect(unsafe_code, reason = "the processor has been asked for these instructions")]
+                // SAFETY: `Kind::Avx2` is made only by `available`, which has found every feature that the variant names.
+                Kind::Avx2 => unsafe { avx2::$name($($argument),*) },
+                #[cfg(target_arch = "x86_64")]
+                #[expect(unsafe_code, reason = "the processor has been asked for these instructions")]
+                // SAFETY: `Kind::Avx512` is made only by `available`, which has found every feature that the variant names.
+                Kind::Avx512 => unsafe { avx512::$name($($argument),*) },
+            }
+        }
+    )* };
+}
+
+use crate::Width;
+use crate::simhash::counters;
+use crate::simhash::tally::{self, Table};
+use crate::simhash::votes::{self, Votes};
+use crate::words::hash::WordHash;
+use crate::words::spans::{self, Spans};
+
+compiled_for_each! {
+    /// Fills `spans` with the words of `text`: ASCII, at most a chunk.
+    fn find_words(text: &[u8], spans: &mut Spans), portable: spans::find;
+    /// Appends the hash of each word.
+    fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>), portable: spans::hash;
+    /// Appends the hash of each run of `width` words, of which there are at least as many.
+    fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>), portable: crate::shingles::hash_runs;
+    /// For each bit, how many of the hashes have it set.
+    fn ones_in(hashes: &[u64]) -> [u64; 64], portable: counters::ones_in;
+    /// Adds each weight to the ones of the bits that are set in its hash.
+    fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]), portable: votes::vote_weighted;
+    /// Notes that each of the hashes occurs.
+    fn note(table: &mut Table, hashes: &[u64]), portable: tally::note;
+    /// Notes that each of the hashes occurs once more.
+    fn count(table: &mut Table, hashes: &[u64]), portable: tally::count;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_processor_has_the_portable_instructions_and_the_best_are_available() {
+        assert_eq!(Instructions::available()[0], Instructions::PORTABLE);
+        assert_eq!(Instructions::available().last(), Some(&Instructions::best()));
+        let names = Instructions::available()
+            .iter()
+            .map(|each| each.name())
+            .collect::<Vec<_>>();
+        for skipped in ["avx2", "avx512"].iter().filter(|name| !names.contains(name)) {
+            println!("this processor has no {skipped}: that path is not tested here");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! From text to fingerprint in one pass: words, shingles and counts are made a chunk at a time and forgotten.
+
+use super::tally::Tally;
+use crate::simd::{self, Instructions};
+use crate::{Features, Fingerprint, HashKey, NormalText, Unit, Width, words};
+
+/// A word and what separates it from the next take six bytes in English prose.
+const BYTES_A_WORD: usize = 6;
+
+impl Features {
+    /// The fingerprint of a text as it comes: the same as [`fingerprint`](Features::fingerprint) of its
+    /// [`NormalText`], sooner.
+    #[must_use]
+    pub fn fingerprint_of_text(&self, text: &str, key: HashKey) -> Fingerprint {
+        self.fingerprint_of_text_by(text, key, Instructions::best())
+    }
+
+    /// The same by instructions of the caller's choice, in order to compare them.
+    #[must_use]
+    pub fn fingerprint_of_text_by(
+        &self,
+        text: &str,
+        key: HashKey,
+        instructions: Instructions,
+    ) -> Fingerprint {
+        match self.unit {
+            Unit::Words(width) => {
+                let tally = Tally::new(self.weights, text.len() / BYTES_A_WORD, instructions);
+                let mut runs = Runs::new(width, tally, instructions);
+                words::each_batch(text, key, instructions, |words| runs.add(words));
+                runs.finished().votes().decided()
+            }
+            Unit::Chars(_) => self.fingerprint(&NormalText::of(text), key),
+        }
+    }
+}
+
+/// Makes shingles of words that come in batches.
+struct Runs {
+    width: Width,
+    instructions: Instructions,
+    tally: Tally,
+    /// The last words, one fewer than a shingle has, and then those of the batch.
+    words: Vec<u64>,
+    shingles: Vec<u64>,
+    /// Whether there was a shingle.
+    any: bool,
+}
+
+impl Runs {
+    fn new(width: Width, tally: Tally, instructions: Instructions) -> Self {
+        Self {
+            width,
+            instructions,
+            tally,
+            words: Vec::new(),
+            shingles: Vec::new(),
+            any: false,
+        }
+    }
+
+    fn add(&mut self, words: &[u64]) {
+        if self.width == Width::ONE {
+            return self.tally.add(words);
+        }
+        self.words.extend_from_slice(words);
+        if self.words.len() < self.width.get() {
+            return;
+        }
+        self.any = true;
+        self.shingles.clear();
+        simd::hash_runs(self.instructions, &self.words, self.width, &mut self.shingles);
+        self.tally.add(&self.shingles);
+        let done = self.words.len() - (self.width.get() - 1);
+        self.words.drain(..done);
+    }
+
+    /// A text with fewer words than a shingle has is one shingle.
+    fn finished(mut self) -> Tally {
+        if !self.any && !self.words.is_empty() {
+            let all = crate::shingles::shingle_hashes(&self.words, self.width);
+            self.tally.add(&all.collect::<Vec<_>>());
+        }
+        self.tally
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(features: &str, text: &str) {
+        let features: Features = features.parse().unwrap();
+        let key = HashKey::new(9);
+        let expected = features.fingerprint(&NormalText::of(text), key);
+        for instructions in Instructions::available() {
+            let found = features.fingerprint_of_text_by(text, key, instructions);
+            assert_eq!(
+                found,
+                expected,
+                "{features} by {} of {text:?}",
+                instructions.name()
+            );
+        }
+    }
+
+    #[test]
+    fn texts_shorter_than_a_shingle_and_longer_than_a_chunk_have_their_fingerprints() {
+        for text in ["", " ", "one", "one two", "one two three", "é", "日本語 one"] {
+            for features in ["word:1", "word:3+none", "word:64+tf", "char:5"] {
+                check(features, text);
+            }
+        }
+        let long: Vec<String> = (0..20_000_u32).map(|n| format!("{}", n * n % 3_001)).collect();
+        for features in ["word:1", "word:2+tf", "word:3+none", "word:64"] {
+            check(features, &long.join(" "));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_has_the_fingerprint_of_its_normal_text(
+            text in "([a-zA-Z0-9_.,' ]{0,60}[é東\n]?){0,6}",
+            width in 1_usize..9,
+            weights in prop::sample::select(vec!["none", "tf", "log-tf"]),
+        ) {
+            check(&format!("word:{width}+{weights}"), &text);
+        }
+    }
+}

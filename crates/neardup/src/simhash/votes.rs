@@ -1,0 +1,67 @@
+//! The ballot of a simhash: what weighs for each bit, and what weighs altogether.
+
+use crate::Fingerprint;
+use crate::simd::{self, Instructions};
+
+/// Votes about 64 bits. All sums are exact: there are at most 2³⁰ features, and none weighs 2³² or more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Votes {
+    /// For each bit, the weight of all features whose hash has it set.
+    ones: [u64; 64],
+    /// The weight of all features.
+    total: u64,
+}
+
+impl Votes {
+    pub(crate) const fn new() -> Self {
+        Self {
+            ones: [0; 64],
+            total: 0,
+        }
+    }
+
+    /// Takes in features that weigh 1 each; of `hashes`, so many, all others being 0 and no feature.
+    pub(crate) fn add(&mut self, hashes: &[u64], features: usize, instructions: Instructions) {
+        self.add_alike(hashes, features, 1, instructions);
+    }
+
+    /// The same for features that weigh `weight` each.
+    pub(crate) fn add_alike(
+        &mut self,
+        hashes: &[u64],
+        features: usize,
+        weight: u32,
+        instructions: Instructions,
+    ) {
+        let weight = u64::from(weight);
+        for (sum, ones) in self.ones.iter_mut().zip(simd::ones_in(instructions, hashes)) {
+            *sum += weight * ones;
+        }
+        self.total += weight * features as u64;
+    }
+
+    /// Takes in features, each with its weight.
+    pub(crate) fn add_weighted(&mut self, features: &[(u64, u32)], instructions: Instructions) {
+        simd::vote_weighted(instructions, self, features);
+    }
+
+    /// A bit is 1 where what weighs for it outweighs the rest. A tie gives 0.
+    pub(crate) fn decided(&self) -> Fingerprint {
+        let bits = (0..64).filter(|&bit| 2 * self.ones[bit] > self.total);
+        Fingerprint::new(bits.fold(0, |bits, bit| bits | 1 << bit))
+    }
+}
+
+/// Adds each weight to the ones of the bits that are set in its hash.
+#[inline(always)]
+pub(crate) fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]) {
+    let mut ones = votes.ones;
+    for &(hash, weight) in features {
+        let weight = u64::from(weight);
+        for (bit, ones) in ones.iter_mut().enumerate() {
+            *ones += weight & 0_u64.wrapping_sub(hash >> bit & 1);
+        }
+        votes.total += weight;
+    }
+    votes.ones = ones;
+}

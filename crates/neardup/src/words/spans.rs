@@ -1,0 +1,249 @@
+//! Where the words of a chunk of ASCII text start and end: UAX 29 restricted to ASCII.
+//!
+//! Letters, digits and `_` stick together; `.` `'` `:` (between letters) and `.` `'` `,` `;` (between digits) join what
+//! they stand between (WB5 to WB13b); a word has a letter or a digit. A bit for each byte says what it is, and 64 bytes at
+//! a time become words by arithmetic on these bits: a word starts where a bit is set after one that is not (the bit masks
+//! of simdjson; Langdale and Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 2019).
+//!
+//! Invariant: what is found depends on the text alone, not on the instructions that found it.
+
+use super::hash::{SHORT, WordHash};
+
+/// How much text is looked at together, in bytes: few enough that all that is made of it stays in the first cache.
+pub(crate) const CHUNK: usize = 4096;
+/// How many edges of one kind a block may have.
+pub(crate) const EDGES: usize = BLOCK / 2;
+
+const BLOCK: usize = 64;
+/// One more than the text needs, so that the last word ends and a window of sixteen bytes can start anywhere.
+const BLOCKS: usize = CHUNK / BLOCK + 1;
+/// No chunk has more words; room for a block's edges more is left behind them.
+const WORDS: usize = CHUNK / 2 + EDGES;
+
+/// Sixty-four bytes of text.
+pub(crate) type Block = [u8; BLOCK];
+
+/// What each byte of a block is: a bit each, the first byte's in the lowest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Classes {
+    /// A letter or a digit.
+    pub(crate) alphanumeric: u64,
+    /// A `_`.
+    pub(crate) underscores: u64,
+    /// One of `.` `'` `:` `,` `;`.
+    pub(crate) joiners: u64,
+}
+
+/// The joiner with these four low bits, or a byte that is no ASCII where there is none.
+pub(crate) const JOINER_BY_LOW_HALF: [u8; 16] = {
+    let mut joiners = [0xff; 16];
+    let mut at = 0;
+    while at < JOINERS.len() {
+        joiners[(JOINERS[at] & 15) as usize] = JOINERS[at];
+        at += 1;
+    }
+    joiners
+};
+const JOINERS: [u8; 5] = *b".':,;";
+
+/// The words of a chunk, and room to find them in.
+pub(crate) struct Spans {
+    /// The text in lower case, and spaces behind it.
+    lower: [Block; BLOCKS],
+    classes: [Classes; BLOCKS],
+    /// A bit for each byte of a word.
+    words: [u64; BLOCKS],
+    /// How many blocks are in use.
+    blocks: usize,
+    starts: [u16; WORDS],
+    ends: [u16; WORDS],
+    /// How many words there are.
+    found: usize,
+}
+
+impl Spans {
+    pub(crate) fn new() -> Box<Self> {
+        Box::new(Self {
+            lower: [[b' '; BLOCK]; BLOCKS],
+            classes: [Classes::default(); BLOCKS],
+            words: [0; BLOCKS],
+            blocks: 0,
+            starts: [0; WORDS],
+            ends: [0; WORDS],
+            found: 0,
+        })
+    }
+
+    /// Copies `text`, at most a chunk of ASCII, and gives its blocks to be made lower-case and classified; one that is
+    /// empty closes them.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, text: &[u8]) -> impl Iterator<Item = (&mut Block, &mut Classes)> {
+        let text = &text[..text.len().min(CHUNK)];
+        self.blocks = text.len() / BLOCK + 1;
+        self.found = 0;
+        let (full, rest) = text.as_chunks::<BLOCK>();
+        self.lower[..full.len()].copy_from_slice(full);
+        let last = &mut self.lower[full.len()];
+        *last = [b' '; BLOCK];
+        last[..rest.len()].copy_from_slice(rest);
+        self.lower[..self.blocks].iter_mut().zip(&mut self.classes)
+    }
+
+    /// Tells words from the rest by the classes.
+    #[inline(always)]
+    pub(crate) fn join(&mut self) {
+        let classes = &self.classes[..self.blocks];
+        let sticking = |block: usize| {
+            let class = classes.get(block).copied().unwrap_or_default();
+            class.alphanumeric | class.underscores
+        };
+        let mut before = 0;
+        let mut mask = sticking(0);
+        for block in 0..classes.len() {
+            let after = sticking(block + 1);
+            let beside = (mask << 1 | before >> 63) & (mask >> 1 | after << 63);
+            let mut may_join = classes[block].joiners & beside;
+            let mut joined = mask;
+            while may_join != 0 {
+                let bit = may_join.trailing_zeros() as usize;
+                may_join &= may_join - 1;
+                joined |= u64::from(joins(self.lower.as_flattened(), block * BLOCK + bit)) << bit;
+            }
+            self.words[block] = joined;
+            (before, mask) = (mask, after);
+        }
+    }
+
+    /// Lists where words start and end.
+    #[inline(always)]
+    pub(crate) fn list_edges(&mut self) {
+        let (words, starts, ends) = self.edges();
+        let (mut started, mut ended) = (0, 0);
+        let mut inside = 0;
+        for (block, &mask) in words.iter().enumerate() {
+            let moved = mask << 1 | inside;
+            inside = mask >> 63;
+            started += list(mask & !moved, block * BLOCK, &mut starts[started..]);
+            ended += list(moved & !mask, block * BLOCK, &mut ends[ended..]);
+        }
+        self.found(ended);
+    }
+
+    /// The mask of each block, and where starts and ends go.
+    #[inline(always)]
+    pub(crate) fn edges(&mut self) -> (&[u64], &mut [u16; WORDS], &mut [u16; WORDS]) {
+        (&self.words[..self.blocks], &mut self.starts, &mut self.ends)
+    }
+
+    /// Says that this many words were listed, and takes out those of nothing but `_`.
+    #[inline(always)]
+    pub(crate) fn found(&mut self, words: usize) {
+        self.found = words;
+        let classes = &self.classes[..self.blocks];
+        if classes.iter().fold(0, |any, class| any | class.underscores) != 0 {
+            self.forget_mere_underscores();
+        }
+    }
+
+    #[cold]
+    fn forget_mere_underscores(&mut self) {
+        let mut kept = 0;
+        for word in 0..self.found {
+            let (start, end) = (self.starts[word], self.ends[word]);
+            let bytes = &self.lower.as_flattened()[usize::from(start)..usize::from(end)];
+            if bytes.iter().any(|&byte| byte != b'_') {
+                (self.starts[kept], self.ends[kept]) = (start, end);
+                kept += 1;
+            }
+        }
+        self.found = kept;
+    }
+
+    #[inline(always)]
+    fn places(&self) -> impl Iterator<Item = (usize, usize)> {
+        let starts = self.starts[..self.found].iter();
+        starts
+            .zip(&self.ends[..self.found])
+            .map(|(&start, &end)| (usize::from(start), usize::from(end)))
+    }
+}
+
+/// Fills `spans` with the words of `text`: ASCII, at most a chunk.
+#[inline(always)]
+pub(crate) fn find(text: &[u8], spans: &mut Spans) {
+    for (lower, classes) in spans.take(text) {
+        *classes = classify(lower);
+        lower.make_ascii_lowercase();
+    }
+    spans.join();
+    spans.list_edges();
+}
+
+/// Appends the hash of each word to `hashes`.
+#[inline(always)]
+pub(crate) fn hash(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) {
+    let bytes = spans.lower.as_flattened();
+    let first = hashes.len();
+    hashes.extend(spans.places().map(|(start, end)| {
+        let length = end - start;
+        match bytes[start..].first_chunk::<SHORT>() {
+            Some(window) if length <= SHORT => hash.of_window(window, length),
+            _ => hash.of_long(&bytes[start..end]),
+        }
+    }));
+    for hash in &mut hashes[first..] {
+        *hash = super::hash::finished(*hash);
+    }
+}
+
+/// Writes where the bits of `mask` are set, each plus `offset`; returns how many.
+#[inline(always)]
+fn list(mut mask: u64, offset: usize, places: &mut [u16]) -> usize {
+    let count = mask.count_ones() as usize;
+    for place in &mut places[..count] {
+        *place = (offset + mask.trailing_zeros() as usize) as u16;
+        mask &= mask - 1;
+    }
+    count
+}
+
+/// Classifies 64 bytes of ASCII, eight at a time.
+#[inline(always)]
+fn classify(block: &Block) -> Classes {
+    let mut classes = Classes::default();
+    for (at, eight) in block.as_chunks::<8>().0.iter().enumerate() {
+        let eight = u64::from_le_bytes(*eight);
+        // Sums reach the top bit of a byte where it is large enough.
+        let at_least = |bytes: u64, least: u8| bytes + EACH * u64::from(0x80 - least);
+        let between = |bytes, first, last: u8| at_least(bytes, first) & !at_least(bytes, last + 1);
+        let equal = |byte: u8| !at_least(eight ^ (EACH * u64::from(byte)), 1);
+        let letters = between(eight | (EACH * 0x20), b'a', b'z');
+        let gathered = |found: u64| gathered(found) << (8 * at);
+        classes.alphanumeric |= gathered(letters | between(eight, b'0', b'9'));
+        classes.underscores |= gathered(equal(b'_'));
+        let joiners = equal(b'.') | equal(b'\'') | equal(b',') | between(eight, b':', b';');
+        classes.joiners |= gathered(joiners);
+    }
+    classes
+}
+
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// The top bit of each byte, in one byte.
+#[inline(always)]
+fn gathered(bytes: u64) -> u64 {
+    (bytes >> 7 & EACH).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// Whether the byte at `at`, which has neighbours, joins them into one word: UAX 29, WB6, WB7, WB11 and WB12.
+fn joins(text: &[u8], at: usize) -> bool {
+    let (before, after) = (text[at - 1], text[at + 1]);
+    let between_letters = || before.is_ascii_alphabetic() && after.is_ascii_alphabetic();
+    let between_digits = || before.is_ascii_digit() && after.is_ascii_digit();
+    match text[at] {
+        b'.' | b'\'' => between_letters() || between_digits(),
+        b':' => between_letters(),
+        b',' | b';' => between_digits(),
+        _ => false,
+    }
+}
