@@ -1,4 +1,4 @@
-//! `dedup`: near-duplicates among files.
+//! `dedup`: near-duplicates among files; `plan`: the tables that find them.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -263,4 +263,47 @@ fn impossible_wishes_are_refused_with_what_would_be_right() {
     }
     std::fs::create_dir(crawl.directory().join("nothing")).unwrap();
     crawl.tell(&["dedup", "nothing"]).complained(2, "no document");
+}
+
+/// Manku, Jain and Das Sarma (WWW 2007), section 3.2: 2³⁴ fingerprints, within 3 bits.
+#[test]
+fn the_plan_for_the_papers_repository_has_the_papers_designs() {
+    let crawl = Crawl::bare();
+    let arguments = ["plan", "--pages", "17179869184", "--distance", "3"];
+    let lines = findings(&crawl.tell(&arguments));
+    for (tables, prefix, candidates) in [
+        (20, 31, 8.0),
+        (16, 28, 64.0),
+        (10, 25, 512.0),
+        (4, 16, f64::from(1 << 18)),
+    ] {
+        let line = lines.iter().find(|line| line["tables"] == tables).unwrap();
+        assert_eq!(line["prefix"], prefix);
+        assert!(
+            line["expected_candidates"].as_f64().unwrap() <= candidates,
+            "{line}"
+        );
+        assert_eq!(line["memory"].as_u64().unwrap(), tables * 8 << 34);
+    }
+    assert_eq!(lines.iter().filter(|line| line["chosen"] == true).count(), 1);
+    let table = crawl
+        .tell(&[&arguments[..], &["--format", "table"]].concat())
+        .output;
+    assert!(
+        table.contains("20    31–33") && table.contains("> 10 are the fewest tables"),
+        "{table}"
+    );
+}
+
+#[test]
+fn plans_that_cannot_be_are_refused() {
+    let crawl = Crawl::bare();
+    for (wish, culprit) in [
+        (&["--pages", "many"][..], "many"),
+        (&["--pages", "1e6", "--distance", "8"], "0 to 7"),
+        (&["--pages", "1e6", "--bits", "48"], "64 or 32"),
+        (&[], "--pages"),
+    ] {
+        crawl.tell(&[&["plan"], wish].concat()).complained(2, culprit);
+    }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use web::ScopeKind;
 
 use crate::output::Format;
-use crate::values::{Rate, Size, Span, Switch, maybe_word};
+use crate::values::{Count, Rate, Size, Span, Switch, maybe_word};
 
 /// A polite web crawler that archives what it reaches, and never the same page twice.
 ///
@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Which of many files, or of the documents in them, say the same
     Dedup(DedupArgs),
+    /// Which permuted tables suit so many pages: memory, and candidates a probe
+    Plan(PlanArgs),
     /// What a robots.txt says about URLs; code 3 unless all are allowed
     Robots(RobotsArgs),
     /// URLs in the form in which the crawler compares them
@@ -346,6 +348,32 @@ pub(crate) struct DedupArgs {
     /// No progress and no closing line
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+/// Which permuted tables suit so many pages: how many tables, how long their prefixes are, what memory they take, and how many
+/// entries a probe has to look at (Manku, Jain and Das Sarma, WWW 2007, section 3).
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  crawler plan --pages 8e9                     designs for eight billion pages, within 3 bits
+  crawler plan --pages 1e6 --distance 7        for a million pages, within 7 bits
+  crawler plan --pages 2^34 --candidates 100   the fewest tables that leave at most 100 candidates")]
+pub(crate) struct PlanArgs {
+    /// How many pages: 8000000, 8e9 or 2^34
+    #[arg(long, value_name = "N")]
+    pub(crate) pages: Count,
+    /// Bits that two fingerprints may differ in, 0 to 7
+    #[arg(long, value_name = "K", default_value_t = 3)]
+    pub(crate) distance: u32,
+    /// Bits of a fingerprint: 64 or 32
+    #[arg(long, value_name = "BITS", default_value_t = 64)]
+    pub(crate) bits: u32,
+    /// Candidates that a probe may look at, over all tables [default: 4096]
+    #[arg(long, value_name = "N")]
+    pub(crate) candidates: Option<f64>,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
 }
 
 #[derive(Debug, Args)]

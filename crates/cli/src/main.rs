@@ -48,6 +48,7 @@ fn run(command: Command) -> Result<ExitCode, Complaint> {
         Command::Fingerprint(args) => commands::likeness::fingerprint(&args),
         Command::Compare(args) => commands::likeness::compare(&args),
         Command::Dedup(args) => commands::dedup::run(&args),
+        Command::Plan(args) => commands::plan::run(&args),
         Command::Canonicalize(args) => commands::canonicalize::run(&args),
     };
     done.map(|()| ExitCode::SUCCESS)

@@ -21,6 +21,10 @@ pub(crate) struct Size(pub(crate) u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rate(pub(crate) NonZeroU32);
 
+/// A number of things: `8000000`, `8_000_000`, `8e9`, `2^34`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Count(pub(crate) u64);
+
 /// On or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -71,6 +75,29 @@ impl fmt::Display for Size {
             }
         }
         write!(f, "{}B", self.0)
+    }
+}
+
+impl FromStr for Count {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no number of things (for example 8000000, 8e9, 2^34)");
+        let plain = text.replace('_', "");
+        if let Some((base, exponent)) = plain.split_once('^') {
+            let power = base.parse::<u64>().ok().zip(exponent.parse().ok());
+            let power = power.and_then(|(base, exponent)| base.checked_pow(exponent));
+            return power.map(Self).ok_or_else(wrong);
+        }
+        if let Ok(count) = plain.parse() {
+            return Ok(Self(count));
+        }
+        match plain.parse::<f64>() {
+            Ok(count) if count >= 0.0 && count < u64::MAX as f64 && count.fract() == 0.0 => {
+                Ok(Self(count as u64))
+            }
+            _ => Err(wrong()),
+        }
     }
 }
 
@@ -159,6 +186,24 @@ mod tests {
         assert_eq!(size("10GiB"), 10 << 30);
         assert_eq!(size("1000"), 1000);
         assert_eq!("3/s".parse::<Rate>().unwrap().0.get(), 3);
+    }
+
+    #[test]
+    fn counts_are_read_as_people_write_them() {
+        let count = |text: &str| text.parse::<Count>().map(|count| count.0);
+        for (text, expected) in [
+            ("0", 0),
+            ("8_000_000", 8_000_000),
+            ("8e9", 8_000_000_000),
+            ("1.5e3", 1_500),
+            ("2^34", 1 << 34),
+            ("18446744073709551615", u64::MAX),
+        ] {
+            assert_eq!(count(text), Ok(expected), "{text}");
+        }
+        for wrong in ["", "-1", "1.5", "2^64", "1e20", "nan", "inf", "many"] {
+            assert!(count(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

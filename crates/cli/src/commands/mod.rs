@@ -6,6 +6,7 @@ pub(crate) mod dedup;
 pub(crate) mod export;
 pub(crate) mod extract;
 pub(crate) mod likeness;
+pub(crate) mod plan;
 pub(crate) mod robots;
 pub(crate) mod status;
 pub(crate) mod verify;

@@ -1,0 +1,100 @@
+//! `crawler plan`: which permuted tables suit so many pages.
+
+use std::io::{self, Write};
+
+use indicatif::{HumanBytes, HumanCount};
+use neardup::{Plan, TableDesign};
+use serde::Serialize;
+
+use crate::args::PlanArgs;
+use crate::complaint::{Complaint, usage};
+use crate::output::{self, Format};
+
+#[derive(Serialize)]
+struct Line {
+    tables: usize,
+    /// Bits that the shortest prefix has.
+    prefix: u32,
+    longest_prefix: u32,
+    /// Bytes of all tables, uncoded.
+    memory: u128,
+    /// In the table that leaves the most.
+    expected_candidates: f64,
+    /// Over all tables.
+    candidates_in_all: f64,
+    /// Into how many blocks the bits are cut, then those behind the chosen ones, and so on.
+    blocks: Vec<u32>,
+    chosen: bool,
+}
+
+pub(crate) fn run(args: &PlanArgs) -> Result<(), Complaint> {
+    let pages = args.pages.0;
+    let plan = match args.candidates {
+        Some(candidates) => Plan::allowing(candidates, pages, args.distance, args.bits),
+        None => Plan::new(pages, args.distance, args.bits),
+    };
+    let plan = plan.map_err(usage)?;
+    let lines: Vec<Line> = (0..plan.options().len()).map(|at| Line::of(&plan, at)).collect();
+    output::to_stdout(|out| match Format::or_fitting(args.format) {
+        Format::Json => lines.iter().try_for_each(|line| output::json_line(out, line)),
+        Format::Table => table(out, &plan, &lines),
+    })
+}
+
+impl Line {
+    fn of(plan: &Plan, at: usize) -> Self {
+        let design: &TableDesign = &plan.options()[at];
+        let prefix = design.prefix_bits();
+        Self {
+            tables: design.tables().len(),
+            prefix: *prefix.start(),
+            longest_prefix: *prefix.end(),
+            memory: plan.memory(design),
+            expected_candidates: design.most_candidates(plan.pages()),
+            candidates_in_all: design.expected_candidates(plan.pages()),
+            blocks: design.levels().to_vec(),
+            chosen: at == plan.chosen(),
+        }
+    }
+}
+
+fn table(out: &mut dyn Write, plan: &Plan, lines: &[Line]) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} pages: a probe reads the entries of each table that share its prefix.\n",
+        HumanCount(plan.pages())
+    )?;
+    writeln!(
+        out,
+        "  tables   prefix       memory  candidates a probe   in all  blocks"
+    )?;
+    for line in lines {
+        let prefix = if line.prefix == line.longest_prefix {
+            line.prefix.to_string()
+        } else {
+            format!("{}–{}", line.prefix, line.longest_prefix)
+        };
+        let memory = HumanBytes(u64::try_from(line.memory).unwrap_or(u64::MAX)).to_string();
+        writeln!(
+            out,
+            "{} {:>6} {prefix:>8} {memory:>12} {:>19} {:>8}  {:?}",
+            if line.chosen { ">" } else { " " },
+            line.tables,
+            rounded(line.expected_candidates),
+            rounded(line.candidates_in_all),
+            line.blocks,
+        )?;
+    }
+    writeln!(out, "\n> {}", plan.reason())
+}
+
+/// Few of something to a tenth, many of it in thousands.
+fn rounded(count: f64) -> String {
+    match count {
+        0.0 => "0".to_owned(),
+        few if few < 0.1 => "< 0.1".to_owned(),
+        some if some < 10.0 => format!("{some:.1}"),
+        many if many < 1e6 => HumanCount(many.round() as u64).to_string(),
+        very_many => format!("{very_many:.1e}"),
+    }
+}
