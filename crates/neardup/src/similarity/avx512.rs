@@ -1,128 +1,262 @@
-//! A round of fast similarity sketching, eight hashes at a time.
+//! A round of fast similarity sketching, eight members at a time.
 //!
-//! Hashing eight members takes as long as hashing one otherwise (`vpmullq`). In the first round nearly every hash
-//! meets a bin that it may change, so bins are visited one by one. In later rounds, and late in the first one of a
-//! large set, nearly none does: the eight bins are read at once (`vpgatherqq`), and visited only where a hash is less.
+//! Hashing eight takes as long as hashing one otherwise (`vpmullq`). In the first round nearly every member meets a bin
+//! that it may change, so bins are visited one by one. In later rounds few bins are still empty, and the members that
+//! fall into them are found eight at a time: up to 512 bins have a bit each in one register, of more the samples
+//! themselves are looked up (`vpgatherqq`). So they are late in the first round of a set that is much larger than the
+//! bins are many, where few members are less than what is there.
 
 #![expect(unsafe_code, reason = "vector instructions, chosen at run time")]
 
 use std::arch::x86_64::{
-    __m512i, _mm512_and_si512, _mm512_cmplt_epu64_mask, _mm512_i64gather_epi64, _mm512_loadu_si512,
-    _mm512_mul_epu32, _mm512_mullo_epi64, _mm512_or_si512, _mm512_set1_epi64, _mm512_srli_epi64,
-    _mm512_storeu_si512, _mm512_xor_si512,
+    __m512i, __mmask8, _mm512_and_si512, _mm512_andnot_si512, _mm512_cmpeq_epi64_mask,
+    _mm512_cmplt_epu64_mask, _mm512_i64gather_epi64, _mm512_loadu_si512, _mm512_mul_epu32,
+    _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutexvar_epi64, _mm512_set1_epi64, _mm512_srli_epi64,
+    _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_test_epi64_mask, _mm512_xor_si512,
 };
 
-use super::{HASH, NOTHING, Round, fall_portably};
+use super::{FACTOR, HASH, NOTHING, Turn, are_full, fall_portably_even, fall_portably_odd};
 
 /// How many members at once.
 const LANES: usize = 8;
+/// How many times as many members are hashed in one go, before they are let fall one by one.
+const BLOCK: usize = 16;
+/// Of how many members the hashes are kept for the odd round: 8 KiB, on the stack.
+const KEPT: usize = 1_024;
+/// How many bins have a bit in one register.
+const BITS: usize = 64 * LANES;
 /// From how many members a bin on, on average, the next is rarely less than all of them.
-const MEMBERS_A_BIN: usize = 8;
+const MEMBERS_A_BIN: usize = 32;
 
 /// Whether this machine has the instructions.
 pub(super) fn is_here() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq")
 }
 
-/// As [`fall_portably`]; only where [`is_here`].
-pub(super) fn fall(hashes: &[u64], round: Round, bins: &mut [u64]) -> usize {
+/// As [`super::fall_portably_in_turn`]; only where [`is_here`].
+pub(super) fn fall_in_turn(members: &[u64], turn: Turn, bins: &mut [u64]) {
     debug_assert!(is_here());
-    // SAFETY: `super::fall` gives this function out only after `is_here` found both features.
-    unsafe { fall_in_lanes(hashes, round, bins) }
+    // SAFETY: `super::turn` gives this function out only after `is_here` found both features.
+    unsafe {
+        if turn.even == 0 && members.len() <= KEPT.min(bins.len() * MEMBERS_A_BIN) {
+            fall_hashed_once(members, turn, bins);
+        } else {
+            fall_hashed_twice(members, turn, bins);
+        }
+    }
 }
 
+/// For few members, of which the hashes can be kept, and most bins empty.
 #[target_feature(enable = "avx512f,avx512dq")]
-fn fall_in_lanes(hashes: &[u64], round: Round, bins: &mut [u64]) -> usize {
-    let bins_now = bins.len();
-    let one_by_one = if round.tag == 0 {
-        bins_now * MEMBERS_A_BIN
+fn fall_hashed_once(members: &[u64], turn: Turn, bins: &mut [u64]) {
+    let lanes = Lanes::new(turn, bins.len());
+    let (members, last) = members.as_chunks::<LANES>();
+    let mut kept = [[0; LANES]; KEPT / LANES];
+    let kept = &mut kept[..members.len()];
+    for (members, samples) in members.chunks(BLOCK).zip(kept.chunks_mut(BLOCK)) {
+        fall_one_by_one(&lanes, members, samples, bins);
+    }
+    fall_portably_even(last, turn, bins);
+    if are_full(bins) {
+        return;
+    }
+    let open = Open::of(bins);
+    for samples in &*kept {
+        // An even sample has all bits of the hash that an odd one asks for.
+        let (places, samples) = lanes.odd(loaded(samples));
+        open.lower(bins, places, samples);
+    }
+    fall_portably_odd(last, turn, bins);
+}
+
+/// For many members, or few empty bins.
+#[target_feature(enable = "avx512f,avx512dq")]
+fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) {
+    let lanes = Lanes::new(turn, bins.len());
+    let (together, last) = members.as_chunks::<LANES>();
+    let early = if turn.even == 0 {
+        bins.len() * MEMBERS_A_BIN / LANES
     } else {
         0
     };
-    let (first, later) = hashes.split_at(one_by_one.min(hashes.len()) / LANES * LANES);
-    let (later, last) = later.as_chunks::<LANES>();
-    let (mut filled, lanes) = (0, Lanes::new(round, bins_now));
-
-    for members in first.as_chunks::<LANES>().0 {
-        let (places, samples) = lanes.fall(members);
-        for (place, sample) in places.into_iter().zip(samples) {
-            let bin = &mut bins[place as usize];
-            filled += usize::from(*bin == NOTHING);
-            *bin = (*bin).min(sample);
-        }
+    let (early, late) = together.split_at(early.min(together.len()));
+    for members in early.chunks(BLOCK) {
+        fall_one_by_one(&lanes, members, &mut [[0; LANES]; BLOCK], bins);
     }
-    for members in later {
-        let (places, samples) = lanes.fall_together(members);
-        // SAFETY: each place is (x · bins) >> 32 for an x below 2³², hence below the number of bins.
-        let held = unsafe { _mm512_i64gather_epi64::<8>(places, bins.as_ptr().cast()) };
-        let mut less = _mm512_cmplt_epu64_mask(samples, held);
-        if less == 0 {
-            continue;
-        }
-        let (places, samples) = (stored(places), stored(samples));
-        while less != 0 {
-            let lane = less.trailing_zeros() as usize;
-            let bin = &mut bins[places[lane] as usize];
-            filled += usize::from(*bin == NOTHING);
-            *bin = (*bin).min(samples[lane]);
-            less &= less - 1;
-        }
+    let open = if turn.even == 0 {
+        Open::Unknown
+    } else {
+        Open::of(bins)
+    };
+    for members in late {
+        let (places, samples) = lanes.even(lanes.hashes(members));
+        open.lower(bins, places, samples);
     }
-    filled + fall_portably(last, round, bins)
+    fall_portably_even(last, turn, bins);
+    if are_full(bins) {
+        return;
+    }
+    let open = Open::of(bins);
+    for members in together {
+        let (places, samples) = lanes.odd(lanes.hashes(members));
+        open.lower(bins, places, samples);
+    }
+    fall_portably_odd(last, turn, bins);
 }
 
-/// The constants of a round, in every lane.
+/// At most [`BLOCK`] times [`LANES`] members, in an even round; says their samples.
+#[target_feature(enable = "avx512f,avx512dq")]
+fn fall_one_by_one(lanes: &Lanes, members: &[[u64; LANES]], samples: &mut [[u64; LANES]], bins: &mut [u64]) {
+    // By way of memory: taken out of the registers, lane by lane, they would come slower.
+    let mut places = [[0; LANES]; BLOCK];
+    for ((members, samples), places) in members.iter().zip(&mut *samples).zip(&mut places) {
+        let (place, sample) = lanes.even(lanes.hashes(members));
+        store(place, places);
+        store(sample, samples);
+    }
+    let samples = samples.as_flattened().iter().take(members.len() * LANES);
+    for (place, sample) in places.as_flattened().iter().zip(samples) {
+        // SAFETY: the upper half of x · bins for an x below 2³² is below the number of bins.
+        let bin = unsafe { bins.get_unchecked_mut((*place >> 32) as usize) };
+        *bin = (*bin).min(*sample);
+    }
+}
+
+/// Which bins a sample can change.
+enum Open {
+    /// The empty ones, of up to 512, each a bit.
+    Empty(__m512i),
+    /// Those that hold more than the sample.
+    Unknown,
+}
+
+impl Open {
+    /// In rounds that find some bins empty.
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn of(bins: &[u64]) -> Self {
+        if bins.len() > BITS {
+            return Self::Unknown;
+        }
+        let nothing = _mm512_set1_epi64(NOTHING.cast_signed());
+        let mut empty = [0; LANES];
+        for (bits, bins) in empty.iter_mut().zip(bins.chunks(64)) {
+            let (together, last) = bins.as_chunks::<LANES>();
+            for (number, bins) in together.iter().enumerate() {
+                *bits |= u64::from(_mm512_cmpeq_epi64_mask(loaded(bins), nothing)) << (number * LANES);
+            }
+            for (number, bin) in last.iter().enumerate() {
+                *bits |= u64::from(*bin == NOTHING) << (together.len() * LANES + number);
+            }
+        }
+        Self::Empty(loaded(&empty))
+    }
+
+    /// Lowers the bins at `places`, where they are open, to the samples.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn lower(&self, bins: &mut [u64], places: __m512i, samples: __m512i) {
+        let chosen = match self {
+            Self::Empty(empty) => {
+                // Only the low three bits of a word's number count.
+                let words = _mm512_permutexvar_epi64(_mm512_srli_epi64::<38>(places), *empty);
+                let bits = _mm512_and_si512(_mm512_srli_epi64::<32>(places), _mm512_set1_epi64(63));
+                _mm512_test_epi64_mask(_mm512_srlv_epi64(words, bits), _mm512_set1_epi64(1))
+            }
+            Self::Unknown => {
+                let bin = _mm512_srli_epi64::<32>(places);
+                // SAFETY: the upper half of x · bins for an x below 2³² is below the number of bins.
+                let held = unsafe { _mm512_i64gather_epi64::<8>(bin, bins.as_ptr().cast()) };
+                _mm512_cmplt_epu64_mask(samples, held)
+            }
+        };
+        if chosen != 0 {
+            lower(bins, places, samples, chosen);
+        }
+    }
+}
+
+/// Lowers the bins at `places` to the samples, in the lanes that are `chosen`.
+#[target_feature(enable = "avx512f,avx512dq")]
+fn lower(bins: &mut [u64], places: __m512i, samples: __m512i, mut chosen: __mmask8) {
+    let (mut place, mut sample) = ([0; LANES], [0; LANES]);
+    store(places, &mut place);
+    store(samples, &mut sample);
+    while chosen != 0 {
+        let lane = chosen.trailing_zeros() as usize;
+        let bin = &mut bins[(place[lane] >> 32) as usize];
+        *bin = (*bin).min(sample[lane]);
+        chosen &= chosen - 1;
+    }
+}
+
+/// The constants of a turn, in every lane.
 struct Lanes {
     salt: __m512i,
-    tag: __m512i,
+    even: __m512i,
+    odd: __m512i,
     bins: __m512i,
+    hash: __m512i,
+    factor: __m512i,
 }
 
+/// A place is the bin in the upper half of a lane.
 impl Lanes {
     #[target_feature(enable = "avx512f,avx512dq")]
-    fn new(round: Round, bins: usize) -> Self {
+    fn new(turn: Turn, bins: usize) -> Self {
         Self {
-            salt: _mm512_set1_epi64(round.salt.cast_signed()),
-            tag: _mm512_set1_epi64(round.tag.cast_signed()),
+            salt: _mm512_set1_epi64(turn.salt.cast_signed()),
+            even: _mm512_set1_epi64(turn.even.cast_signed()),
+            odd: _mm512_set1_epi64(turn.odd.cast_signed()),
             bins: _mm512_set1_epi64(bins as i64),
+            hash: _mm512_set1_epi64(HASH.cast_signed()),
+            factor: _mm512_set1_epi64(FACTOR.cast_signed()),
         }
     }
 
-    /// The bin and the sample of each.
+    #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
-    fn fall_together(&self, members: &[u64; LANES]) -> (__m512i, __m512i) {
-        let hashes = mix(_mm512_xor_si512(loaded(members), self.salt));
-        let places = _mm512_srli_epi64::<32>(_mm512_mul_epu32(_mm512_srli_epi64::<32>(hashes), self.bins));
-        let low = _mm512_and_si512(hashes, _mm512_set1_epi64(HASH.cast_signed()));
-        (places, _mm512_or_si512(low, self.tag))
+    fn hashes(&self, members: &[u64; LANES]) -> __m512i {
+        let values = _mm512_xor_si512(loaded(members), self.salt);
+        let values = _mm512_mullo_epi64(folded(values), self.factor);
+        folded(_mm512_mullo_epi64(folded(values), self.factor))
     }
 
+    /// Places and samples of an even round.
+    #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
-    fn fall(&self, members: &[u64; LANES]) -> ([u64; LANES], [u64; LANES]) {
-        let (places, samples) = self.fall_together(members);
-        (stored(places), stored(samples))
+    fn even(&self, hashes: __m512i) -> (__m512i, __m512i) {
+        let places = _mm512_mul_epu32(_mm512_srli_epi64::<32>(hashes), self.bins);
+        let samples = _mm512_and_si512(hashes, self.hash);
+        (places, _mm512_or_si512(samples, self.even))
+    }
+
+    /// Places and samples of an odd round; of the hashes the low 48 bits suffice.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn odd(&self, hashes: __m512i) -> (__m512i, __m512i) {
+        // Multiplies the lower half of each lane.
+        let places = _mm512_mul_epu32(hashes, self.bins);
+        let samples = _mm512_andnot_si512(hashes, self.hash);
+        (places, _mm512_or_si512(samples, self.odd))
     }
 }
 
-/// [`crate::mix::mix`] in every lane.
+#[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn mix(values: __m512i) -> __m512i {
-    let folded = |values| _mm512_xor_si512(values, _mm512_srli_epi64::<33>(values));
-    let times = |values, factor: u64| _mm512_mullo_epi64(values, _mm512_set1_epi64(factor.cast_signed()));
-    let values = times(folded(values), 0xff51_afd7_ed55_8ccd);
-    folded(times(folded(values), 0xc4ce_b9fe_1a85_ec53))
+fn folded(values: __m512i) -> __m512i {
+    _mm512_xor_si512(values, _mm512_srli_epi64::<32>(values))
 }
 
-#[target_feature(enable = "avx512f")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
 fn loaded(numbers: &[u64; LANES]) -> __m512i {
     // SAFETY: eight numbers of 64 bits are the 512 that are read; no alignment is asked for.
     unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }
 
-#[target_feature(enable = "avx512f")]
-fn stored(lanes: __m512i) -> [u64; LANES] {
-    let mut numbers = [0; LANES];
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn store(lanes: __m512i, numbers: &mut [u64; LANES]) {
     // SAFETY: eight numbers of 64 bits are the 512 that are written; no alignment is asked for.
     unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), lanes) };
-    numbers
 }

@@ -8,8 +8,10 @@
 //! their neighbours ("optimal densification", Shrivastava, ICML 2017) no member of a small set is lost because it shares
 //! a bin, which took a third off the error for sets of fifty.
 //!
-//! A sample is written round ‖ 48 bits of the hash, so "from the earliest round, and of that the least" is simply the
-//! least number: rounds need not know what is empty, and the samples of a union are the lesser ones of its parts.
+//! Rounds come in pairs, *turns*, that share a hash of 64 bits: the even round takes the bin from its upper half, the odd
+//! one from its lower half, and prefers the greatest where the even one prefers the least. A sample is written
+//! round ‖ 48 bits, so "from the earliest round, and of that the least" is simply the least number: rounds need not know
+//! what is empty, and the samples of a union are the lesser ones of its parts.
 //! Invariant: samples are stable for ever, since sketches on disk are made of them; every way of computing them gives
 //! the same (property test against `in_the_papers_words`).
 
@@ -25,105 +27,148 @@ pub(crate) const MAX_BINS: usize = 4_096;
 
 const HASH_BITS: u32 = 48;
 const HASH: u64 = (1 << HASH_BITS) - 1;
-/// After how many rounds it pays to look whether the members are only a few, often repeated. A text that says one thing
-/// a million times must not be read `MAX_BINS` times over.
-const ROUNDS_WITH_REPETITIONS: usize = 8;
+/// After how many turns it pays to look whether the members are only a few, often repeated. A text that says one thing a
+/// million times must not be read `MAX_BINS` times over.
+const TURNS_WITH_REPETITIONS: usize = 4;
 
-/// Samples the set of `hashes`, in any order and repeated or not, once for each of `bins`.
-pub(crate) fn sample(hashes: &[u64], bins: &mut [u64]) {
-    sample_by(fall(), hashes, bins);
+/// Samples the set of `members`, in any order and repeated or not, once for each of `bins`.
+pub(crate) fn sample(members: &[u64], bins: &mut [u64]) {
+    sample_by(turn(), members, bins);
 }
 
-/// Lets all hashes of a round fall into the bins; says how many of those were empty before and no longer are.
-type Fall = fn(hashes: &[u64], round: Round, bins: &mut [u64]) -> usize;
+/// Lets all members fall into the bins in an even round and, if a bin is empty after that, in the odd one.
+type FallInTurn = fn(members: &[u64], turn: Turn, bins: &mut [u64]);
 
 /// The fastest way that this machine has.
-fn fall() -> Fall {
+fn turn() -> FallInTurn {
     #[cfg(target_arch = "x86_64")]
     if avx512::is_here() {
-        return avx512::fall;
+        return avx512::fall_in_turn;
     }
-    fall_portably
+    fall_portably_in_turn
 }
 
-/// What distinguishes one round from the others.
+/// What distinguishes two rounds from all others.
 #[derive(Clone, Copy, Debug)]
-struct Round {
-    /// Makes the round's hash function.
+struct Turn {
+    /// Makes the hash function that they share.
     salt: u64,
-    /// The number of the round, where a sample has it.
-    tag: u64,
+    /// The number of the even round, where a sample has it.
+    even: u64,
+    /// That of the odd round.
+    odd: u64,
 }
 
-impl Round {
+impl Turn {
     fn new(number: usize) -> Self {
+        Self::of(number, number)
+    }
+
+    /// The last turn, after so many, in which each bin has a hash of its own.
+    fn of_bin(bin: usize, turns: usize) -> Self {
+        Self::of(turns + bin, turns)
+    }
+
+    fn of(salt: usize, number: usize) -> Self {
+        let even = (2 * number as u64) << HASH_BITS;
         Self {
-            salt: mix(number as u64 + 1),
-            tag: (number as u64) << HASH_BITS,
+            salt: mix(salt as u64 + 1),
+            even,
+            odd: even + (1 << HASH_BITS),
         }
     }
 
     #[inline]
     fn hash(self, member: u64) -> u64 {
-        mix(member ^ self.salt)
+        mixed(member ^ self.salt)
     }
 
     #[inline]
-    fn sample(self, hash: u64) -> u64 {
-        self.tag | hash & HASH
+    fn even_sample(self, hash: u64) -> u64 {
+        self.even | hash & HASH
+    }
+
+    #[inline]
+    fn odd_sample(self, hash: u64) -> u64 {
+        self.odd | !hash & HASH
     }
 }
 
-fn sample_by(fall: Fall, hashes: &[u64], bins: &mut [u64]) {
+/// The factor of [`mixed`].
+const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
+
+/// The mixer of Degski, a bijection that does for sampling what [`mix`] does, with a constant less to load.
+#[inline]
+fn mixed(mut value: u64) -> u64 {
+    value = (value ^ (value >> 32)).wrapping_mul(FACTOR);
+    value = (value ^ (value >> 32)).wrapping_mul(FACTOR);
+    value ^ (value >> 32)
+}
+
+fn sample_by(fall_in_turn: FallInTurn, members: &[u64], bins: &mut [u64]) {
     debug_assert!((1..=MAX_BINS).contains(&bins.len()), "the caller caps the bins");
     bins.fill(NOTHING);
-    if hashes.is_empty() {
+    if members.is_empty() {
         return;
     }
-    let rounds = bins.len();
-    let mut empty = bins.len();
-    for number in 0..rounds.min(ROUNDS_WITH_REPETITIONS) {
-        empty -= fall(hashes, Round::new(number), bins);
-        if empty == 0 {
+    let turns = bins.len().div_ceil(2);
+    for number in 0..turns.min(TURNS_WITH_REPETITIONS) {
+        fall_in_turn(members, Turn::new(number), bins);
+        if are_full(bins) {
             return;
         }
     }
-    let mut members = hashes.to_vec();
+    let mut members = members.to_vec();
     members.sort_unstable();
     members.dedup();
-    for number in ROUNDS_WITH_REPETITIONS..rounds {
-        empty -= fall(&members, Round::new(number), bins);
-        if empty == 0 {
+    for number in TURNS_WITH_REPETITIONS..turns {
+        fall_in_turn(&members, Turn::new(number), bins);
+        if are_full(bins) {
             return;
         }
     }
     // Only a set of a few members gets here. Each bin that is still empty looks at all of them.
     for (number, bin) in bins.iter_mut().enumerate().filter(|(_, bin)| **bin == NOTHING) {
-        let own = Round {
-            salt: Round::new(rounds + number).salt,
-            tag: Round::new(rounds).tag,
-        };
-        let samples = members.iter().map(|&member| own.sample(own.hash(member)));
+        let own = Turn::of_bin(number, turns);
+        let samples = members.iter().map(|&member| own.even_sample(own.hash(member)));
         *bin = samples.min().unwrap_or(NOTHING);
     }
 }
 
-/// The bin that a hash falls into: its upper half, scaled to their number.
-#[inline]
-fn bin_of(hash: u64, bins: usize) -> usize {
-    (((hash >> 32) * bins as u64) >> 32) as usize
+fn are_full(bins: &[u64]) -> bool {
+    // Every bin is looked at: that is faster than to stop at the first empty one.
+    bins.iter().fold(true, |full, bin| full & (*bin != NOTHING))
 }
 
-fn fall_portably(hashes: &[u64], round: Round, bins: &mut [u64]) -> usize {
-    let number = bins.len();
-    let mut filled = 0;
-    for &member in hashes {
-        let hash = round.hash(member);
-        let bin = &mut bins[bin_of(hash, number)];
-        filled += usize::from(*bin == NOTHING);
-        *bin = (*bin).min(round.sample(hash));
+/// The bin that half a hash falls into, scaled to their number.
+#[inline]
+fn bin_of(half: u64, bins: usize) -> usize {
+    ((half * bins as u64) >> 32) as usize
+}
+
+fn fall_portably_in_turn(members: &[u64], turn: Turn, bins: &mut [u64]) {
+    fall_portably_even(members, turn, bins);
+    if !are_full(bins) {
+        fall_portably_odd(members, turn, bins);
     }
-    filled
+}
+
+fn fall_portably_even(members: &[u64], turn: Turn, bins: &mut [u64]) {
+    let number = bins.len();
+    for &member in members {
+        let hash = turn.hash(member);
+        let bin = &mut bins[bin_of(hash >> 32, number)];
+        *bin = (*bin).min(turn.even_sample(hash));
+    }
+}
+
+fn fall_portably_odd(members: &[u64], turn: Turn, bins: &mut [u64]) {
+    let number = bins.len();
+    for &member in members {
+        let hash = turn.hash(member);
+        let bin = &mut bins[bin_of(hash & u64::from(u32::MAX), number)];
+        *bin = (*bin).min(turn.odd_sample(hash));
+    }
 }
 
 #[cfg(test)]
@@ -133,25 +178,32 @@ mod tests {
 
     /// The definition, one bin at a time: the earliest round in which anything falls into it decides.
     fn in_the_papers_words(hashes: &[u64], bins: usize) -> Vec<u64> {
-        let least_of_round = |bin: usize, number: usize| {
-            let round = Round::new(number);
-            let fallen = hashes.iter().map(|&member| round.hash(member));
+        let rounds = bins.next_multiple_of(2);
+        let least_of_round = |bin: usize, round: usize| {
+            let fallen = hashes
+                .iter()
+                .map(|&member| mixed(member ^ mix(round as u64 / 2 + 1)));
+            let even = round.is_multiple_of(2);
             fallen
-                .filter(|&hash| bin_of(hash, bins) == bin)
-                .map(|hash| (number as u64) << 48 | hash & 0xffff_ffff_ffff)
+                .filter(|hash| {
+                    let half = if even { hash >> 32 } else { hash & 0xffff_ffff };
+                    (u128::from(half) * bins as u128) >> 32 == bin as u128
+                })
+                .map(|hash| if even { hash } else { !hash })
+                .map(|hash| (round as u64) << 48 | hash & 0xffff_ffff_ffff)
                 .min()
         };
         let least_of_all = |bin: usize| {
-            let own = |&member: &u64| mix(member ^ mix((bins + bin) as u64 + 1)) & 0xffff_ffff_ffff;
+            let own = |&member: &u64| mixed(member ^ mix((rounds / 2 + bin) as u64 + 1)) & 0xffff_ffff_ffff;
             hashes
                 .iter()
                 .map(own)
                 .min()
-                .map(|hash| (bins as u64) << 48 | hash)
+                .map(|hash| (rounds as u64) << 48 | hash)
         };
         (0..bins)
             .map(|bin| {
-                (0..bins)
+                (0..rounds)
                     .find_map(|round| least_of_round(bin, round))
                     .or_else(|| least_of_all(bin))
                     .unwrap_or(u64::MAX)
@@ -162,7 +214,7 @@ mod tests {
     fn check(hashes: &[u64], bins: usize) -> Result<(), TestCaseError> {
         let expected = in_the_papers_words(hashes, bins);
         let mut found = vec![7; bins];
-        sample_by(fall_portably, hashes, &mut found);
+        sample_by(fall_portably_in_turn, hashes, &mut found);
         prop_assert_eq!(&found, &expected, "portably, {} bins", bins);
         found.fill(7);
         sample(hashes, &mut found);
@@ -188,7 +240,7 @@ mod tests {
             let hashes: Vec<u64> = (0..count).map(|n| from.wrapping_add(n)).collect();
             let (mut found, mut portable) = (vec![0; bins], vec![0; bins]);
             sample(&hashes, &mut found);
-            sample_by(fall_portably, &hashes, &mut portable);
+            sample_by(fall_portably_in_turn, &hashes, &mut portable);
             prop_assert_eq!(&found, &portable);
             prop_assert_eq!(found.contains(&NOTHING), hashes.is_empty());
         }
@@ -206,7 +258,7 @@ mod tests {
             let hashes: Vec<u64> = (0..count).map(|n| mix(n + 1)).collect();
             let (mut found, mut portable) = (vec![0; bins], vec![0; bins]);
             sample(&hashes, &mut found);
-            sample_by(fall_portably, &hashes, &mut portable);
+            sample_by(fall_portably_in_turn, &hashes, &mut portable);
             assert!(found == portable, "{count} members, {bins} bins");
             assert!(!found.contains(&NOTHING));
         }
