@@ -4,9 +4,11 @@
 //! confirmed by comparing, so the answer is exact whatever the hash (Broder, Glassman, Manasse and Zweig, WWW 1997: exact
 //! duplicates are taken out first). Fetching the texts, from an archive perhaps, is left to when it is needed.
 
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
 use crate::{HashKey, NormalText};
 
-/// 64 bits of a text or of any bytes; every one of them depends on all. Not to be confused with the simhash
+/// 64 bits of a text or of any bytes, a shingle made elsewhere for instance; each depends on all. Not to be confused with the simhash
 /// [`Fingerprint`](crate::Fingerprint), which differs little where texts differ little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExactFingerprint(u64);
@@ -18,10 +20,10 @@ impl ExactFingerprint {
         Self::of_bytes(text.as_str().as_bytes(), key)
     }
 
-    /// Of bytes as they are.
+    /// Of bytes as they are (keyed xxh3).
     #[must_use]
     pub fn of_bytes(bytes: &[u8], key: HashKey) -> Self {
-        Self(key.digest(bytes) as u64)
+        Self(xxh3_64_with_seed(bytes, key.as_u64()))
     }
 
     /// The fingerprint with this number, as it was stored.

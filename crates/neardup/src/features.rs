@@ -23,6 +23,9 @@ impl Width {
     /// The shingles that decide about resemblance: three words.
     pub const VERIFICATION: Width = Width(3);
 
+    /// The shingles of the system that clustered the web in 1997 (Broder, Glassman, Manasse and Zweig): ten words.
+    pub const CLUSTERING_1997: Width = Width(10);
+
     /// A width of `width` words or characters.
     ///
     /// # Errors

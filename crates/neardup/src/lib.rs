@@ -6,6 +6,8 @@
 //! - [`Features`] → [`Fingerprint`]: 64 bits that differ little where texts differ little (Charikar 2002).
 //! - [`PermutedTables`]: all fingerprints within *k* bits of a given one (Manku, Jain and Das Sarma 2007).
 //! - [`Shingles`]: exact resemblance and containment (Broder 1997); [`Sketch`]: an estimate in 160 bytes.
+//! - [`MinHash`], [`BBitMinHash`], [`SuperShingles`], [`MinS`], [`ModM`]: the other samples of sets in use, each with
+//!   its theory tested; [`ExactFingerprint`]: equality, which is compared only where it is likely.
 //! - [`Painter`] → [`Portrait`] → [`Gallery`]: the verdict. Fingerprints and sketch bands propose, sketches decide
 //!   (Henzinger 2006: either alone is wrong every other time).
 //!

@@ -30,7 +30,7 @@ pub struct ModM {
 }
 
 impl ModM {
-    /// The modulus of the system of 1997.
+    /// The modulus of the system of 1997, whose shingles were those of [`Width::CLUSTERING_1997`](crate::Width).
     pub const MODULUS_1997: u64 = 25;
 
     /// What `modulus` chooses of `shingles`.
@@ -135,6 +135,7 @@ pub struct DifferentModuli(u64, u64);
 mod tests {
     use super::*;
     use crate::mix::mix;
+    use crate::{HashKey, NormalText, Width};
     use proptest::prelude::*;
 
     fn set(members: std::ops::Range<u64>, seed: u64) -> Shingles {
@@ -158,6 +159,23 @@ mod tests {
         assert_eq!(of(&nothing).containment_in(&of(&something)), Ok(Some(1.0)));
         assert_eq!(of(&something).containment_in(&of(&something)), Ok(None));
         assert_eq!(of(&something).resemblance(&of(&nothing)), Ok(None));
+    }
+
+    /// As in 1997, with the text of the whole around that of the part.
+    #[test]
+    fn a_passage_is_contained_in_the_text_that_quotes_it() {
+        let words = |numbers: std::ops::Range<u32>| numbers.map(|n| format!("word{n} ")).collect::<String>();
+        let sample = |text: &str| {
+            let text = NormalText::of(text);
+            let shingles = Shingles::of(&text, Width::CLUSTERING_1997, HashKey::ZERO);
+            ModM::of(&shingles, ModM::MODULUS_1997).unwrap()
+        };
+        let (part, whole) = (sample(&words(500..1_500)), sample(&words(0..4_000)));
+        assert_eq!(part.size(), 991);
+        assert!((20..80).contains(&part.hashes().len()), "{}", part.hashes().len());
+        assert_eq!(part.containment_in(&whole), Ok(Some(1.0)));
+        let inverse = whole.containment_in(&part).unwrap().unwrap();
+        assert!((inverse - 991.0 / 3_991.0).abs() < 0.1, "{inverse}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is stored is a promise: these files may change only together with `ALGORITHM`.
 
-use neardup::{ALGORITHM, Features, HashKey, NormalText, Shingles, Sketch, Width};
+use neardup::{ALGORITHM, Family, Features, HashKey, MinHasher, NormalText, Shingles, Sketch, Width};
 
 const TEXTS: [&str; 8] = [
     "",
@@ -61,4 +61,18 @@ fn sketches_are_those_that_were_stored() {
         )
     });
     check("sketches.txt", include_str!("../golden/sketches.txt"), lines);
+}
+
+#[test]
+fn minhashes_are_those_that_were_stored() {
+    let hashers = [Family::Fast, Family::Permutations].map(|family| MinHasher::new(family, 12).unwrap());
+    let lines = texts().map(|(name, text)| {
+        let shingles = Shingles::of(&NormalText::of(&text), Width::VERIFICATION, HashKey::ZERO);
+        let digits = |hasher: &MinHasher| -> String {
+            let bytes = hasher.of(&shingles).to_bytes();
+            bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        };
+        format!("{name} {}", hashers.each_ref().map(digits).join(" "))
+    });
+    check("minhashes.txt", include_str!("../golden/minhashes.txt"), lines);
 }
