@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 8] = [
-    "cli", "crawl", "fetch", "neardup", "sinks", "store", "testkit", "web",
+const CRATES: [&str; 9] = [
+    "batch", "cli", "crawl", "fetch", "neardup", "sinks", "store", "testkit", "web",
 ];
 
 fn crates() -> PathBuf {
@@ -56,8 +56,12 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("store", &["neardup", "web"]),
         ("sinks", &["neardup", "web"]),
         ("fetch", &["neardup", "web"]),
+        ("batch", &["neardup"]),
         ("crawl", &["fetch", "neardup", "sinks", "store", "web"]),
-        ("cli", &["crawl", "fetch", "neardup", "sinks", "store", "web"]),
+        (
+            "cli",
+            &["batch", "crawl", "fetch", "neardup", "sinks", "store", "web"],
+        ),
         ("testkit", &[]),
     ]);
     for name in CRATES {

@@ -21,6 +21,7 @@ mod pigeonhole;
 mod query;
 mod scratch;
 mod self_join;
+mod sorter;
 
 pub use control::{Control, Progress, Silent, Step};
 pub use entries::Near;

@@ -217,6 +217,17 @@ impl Groups {
         self.ends.is_empty()
     }
 
+    /// The members of the group with this number, ascending; none where there is no such group.
+    #[must_use]
+    pub fn get(&self, group: u32) -> &[u32] {
+        let group = group as usize;
+        let start = group.checked_sub(1).and_then(|before| self.ends.get(before));
+        let end = self.ends.get(group).copied().unwrap_or(0) as usize;
+        self.members
+            .get(start.copied().unwrap_or(0) as usize..end)
+            .unwrap_or_default()
+    }
+
     /// Each group in the order of their first members, its members ascending.
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
         let mut start = 0;
@@ -305,7 +316,12 @@ mod tests {
                 let mut clusters = Clusters::new(count);
                 let unions = pairs.iter().filter(|(one, two)| clusters.unite(*one, *two)).count();
                 prop_assert_eq!(unions, count as usize - expected.len());
-                prop_assert_eq!(&lists(&clusters.into_groups()), &expected);
+                let groups = clusters.into_groups();
+                prop_assert_eq!(&lists(&groups), &expected);
+                for (number, group) in (0..).zip(groups.iter()) {
+                    prop_assert_eq!(groups.get(number), group);
+                }
+                prop_assert!(groups.get(groups.len() as u32).is_empty());
                 pairs.reverse();
                 pairs.extend_from_within(..pairs.len() / 2);
             }

@@ -3,6 +3,7 @@
 use neardup::Likeness;
 
 use crate::BatchError;
+use crate::dedup::written::Names;
 
 /// One result, of the kind that was asked for.
 #[derive(Debug)]
@@ -38,9 +39,10 @@ pub struct Pair<'a> {
 }
 
 /// Documents that belong together, at least two.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Cluster<'a> {
-    pub(super) members: &'a [String],
+    pub(super) members: &'a [u32],
+    pub(super) names: &'a Names<'a>,
 }
 
 impl<'a> Cluster<'a> {
@@ -51,26 +53,29 @@ impl<'a> Cluster<'a> {
         self.members.len()
     }
 
-    /// Their ids in the order in which they came; they may have to be read back from a file.
+    /// Their ids in the order in which they came, one by one: there may be more of them than memory holds, so they may
+    /// have to be read back from a file.
     #[must_use]
     pub fn members(&self) -> Members<'a> {
         Members {
             rest: self.members.iter(),
+            names: self.names,
         }
     }
 }
 
-/// The ids of a cluster's members, one by one: a cluster may be larger than memory.
-#[derive(Debug)]
+/// The ids of a cluster's members.
+#[derive(Clone, Debug)]
 pub struct Members<'a> {
-    rest: std::slice::Iter<'a, String>,
+    rest: std::slice::Iter<'a, u32>,
+    names: &'a Names<'a>,
 }
 
 impl Iterator for Members<'_> {
     type Item = Result<String, BatchError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.rest.next().map(|id| Ok(id.clone()))
+        self.rest.next().map(|&number| self.names.get(number))
     }
 }
 

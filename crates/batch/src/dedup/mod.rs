@@ -7,16 +7,22 @@
 //! its text: its portrait is not looked at again, whatever it says (Broder et al. 1997, section 4: equal documents are
 //! taken out before anything is compared). So a million equal documents cost a million look-ups, not their square.
 
+mod alike;
 mod finding;
+mod originals;
+mod report;
+mod texts;
+mod written;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use neardup::{Gallery, Portrait, Thresholds};
+use neardup::{Portrait, Thresholds};
 
 pub use finding::{Cluster, Duplicate, Finding, Members, Pair, distance, resemblance};
 
-use crate::{BatchError, Control, Step};
+use crate::scratch::Scratch;
+use crate::{BatchError, Control};
 
 /// A document as the comparison sees it.
 #[derive(Clone, Debug)]
@@ -57,7 +63,7 @@ pub struct Options {
     pub wanted: Wanted,
     /// Where alike begins.
     pub thresholds: Thresholds,
-    /// Bytes of memory to stay within, about; 12 bytes a document come on top. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
+    /// Bytes of memory to stay within, about; for pairs and clusters, up to 32 bytes a document come on top. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
     pub memory: usize,
     /// How many threads compare.
     pub workers: NonZeroUsize,
@@ -103,27 +109,24 @@ pub fn run<E: From<BatchError>>(
     control: Control<'_>,
     mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<Summary, E> {
-    let mut gallery = Gallery::new(options.thresholds);
-    let mut summary = Summary::default();
-    let mut names: Vec<String> = Vec::new();
-    for document in documents {
-        let Document { id, portrait } = document?;
-        control.advanced(Step::Reading, summary.documents, None)?;
-        summary.documents += 1;
-        match gallery.find(&portrait) {
-            Some(like) => {
-                summary.findings += 1;
-                found(Finding::Duplicate(Duplicate {
-                    document: &id,
-                    duplicate_of: &names[like.of as usize],
-                    likeness: like.likeness,
-                }))?;
-            }
-            None => {
-                gallery.insert(names.len() as u64, portrait);
-                names.push(id);
-            }
+    let scratch = Scratch::new(&options.scratch);
+    let mut findings = 0;
+    let counted = |finding: Finding<'_>| {
+        findings += 1;
+        found(finding)
+    };
+    let documents = documents.into_iter();
+    let documents = match options.wanted {
+        Wanted::Duplicates => report::duplicates(documents, options, &scratch, control, counted)?,
+        Wanted::Pairs => report::pairs(documents, options, &scratch, control, counted)?,
+        Wanted::Clusters { chained: false } => {
+            report::clusters(documents, options, &scratch, control, counted)?
         }
-    }
-    Ok(summary)
+        Wanted::Clusters { chained: true } => report::chains(documents, options, &scratch, control, counted)?,
+    };
+    Ok(Summary {
+        documents,
+        findings,
+        spilled: scratch.written(),
+    })
 }

@@ -1,0 +1,119 @@
+//! Fingerprints in files: many queries against a repository, and all pairs of near ones.
+//!
+//! `cargo run --release --bin batch [queries] [repository] [joined]`, by default a million against fifty millions, and a
+//! join of a million, then of ten. Half of the queries have a neighbour planted within three bits; all planted ones have
+//! to be found. Goal of the batch query: at most 60 ns a fingerprint of the repository a core.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use batch::{BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, Queries, Recipe, self_join};
+use neardup::{Features, Fingerprint, HashKey};
+use peers::{Random, best_of};
+
+const RUNS: usize = 3;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut sizes = std::env::args().skip(1).map(|size| size.replace('_', "").parse::<usize>());
+    let mut size = |usual| sizes.next().unwrap_or(Ok(usual));
+    let (queries, repository, joined) = (size(1_000_000)?, size(50_000_000)?, size(10_000_000)?);
+    let directory = tempfile::tempdir()?;
+    batch_query(directory.path(), queries, repository)?;
+    for count in [joined / 10, joined] {
+        for memory in [2 << 30, 64 << 20] {
+            join(directory.path(), count, memory)?;
+        }
+    }
+    Ok(())
+}
+
+/// Random fingerprints, some with up to three bits of an earlier one flipped.
+fn write(path: &Path, count: usize, mut plant: impl FnMut(usize, &mut Random) -> Option<u64>) -> Result<FingerprintFile, BatchError> {
+    let mut random = Random::new(count as u64);
+    let mut writer = FingerprintWriter::create(path, Recipe::new(&Features::default(), HashKey::ZERO), false)?;
+    for at in 0..count {
+        let bits = match plant(at, &mut random) {
+            Some(planted) => (0..random.below(4)).fold(planted, |bits, _| bits ^ 1 << random.below(64)),
+            None => random.draw(),
+        };
+        writer.push(Fingerprint::new(bits), 0)?;
+    }
+    writer.finish()
+}
+
+fn batch_query(directory: &Path, queries: usize, repository: usize) -> Result<(), BatchError> {
+    let mut random = Random::new(1);
+    let asked: Vec<Fingerprint> = (0..queries).map(|_| Fingerprint::new(random.draw())).collect();
+    let every = repository / (queries / 2).max(1);
+    let mut planted = 0;
+    let file = write(&directory.join("repository"), repository, |at, _| {
+        let query = (at % every == 0).then(|| asked.get(2 * (at / every))).flatten()?;
+        planted += 1;
+        Some(query.as_u64())
+    })?;
+    for distance in [3, 7] {
+        let mut indexed = None;
+        let index = best_of(1, || indexed = Queries::new(&asked, distance).ok());
+        let Some(indexed) = indexed else { continue };
+        println!(
+            "k = {distance}: {queries} queries indexed in {:.2} s, {:.0} bytes each",
+            index.as_secs_f64(),
+            indexed.memory() as f64 / queries as f64
+        );
+        for workers in [1, 2] {
+            let workers = NonZeroUsize::new(workers).unwrap_or(NonZeroUsize::MIN);
+            let mut hits = 0_u64;
+            let runs = if distance == 3 { RUNS } else { 1 };
+            let time = best_of(runs, || {
+                hits = 0;
+                indexed.run(&file, workers, Control::none(), |_| {
+                    hits += 1;
+                    Ok::<(), BatchError>(())
+                })
+            });
+            assert!(hits >= planted, "{hits} of {planted} were found");
+            println!(
+                "  {repository} streamed by {workers}: {:.2} s, {:.1} ns each and core, {hits} hits",
+                time.as_secs_f64(),
+                time.as_secs_f64() * 1e9 / repository as f64 * workers.get() as f64
+            );
+        }
+    }
+    Ok(())
+}
+
+fn join(directory: &Path, count: usize, memory: usize) -> Result<(), BatchError> {
+    let mut last = 0;
+    let mut planted = 0;
+    let file = write(&directory.join("joined"), count, |at, random| {
+        if at % 20 == 10 {
+            last = random.draw();
+            return Some(last);
+        }
+        (at % 20 == 11).then(|| {
+            planted += 1;
+            last
+        })
+    })?;
+    for workers in [1, 2] {
+        let options = JoinOptions {
+            distance: 3,
+            memory,
+            workers: NonZeroUsize::new(workers).unwrap_or(NonZeroUsize::MIN),
+            scratch: directory.to_owned(),
+        };
+        let mut joined = None;
+        let time = best_of(RUNS, || {
+            joined = self_join(&file, &options, Control::none(), |_| Ok::<(), BatchError>(())).ok();
+        });
+        let Some(joined) = joined else { continue };
+        println!(
+            "all pairs ≤ 3 of {count} in {} MiB by {workers}: {:.3} s, {} pairs, {planted} planted up to 6 bits apart, {} MiB spilled",
+            memory >> 20,
+            time.as_secs_f64(),
+            joined.pairs,
+            joined.spilled >> 20,
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,400 @@
+//! All pairs of different texts that are alike.
+//!
+//! Candidates have fingerprints within the distance or a sketch band in common, as in the crawl. Texts that share a key
+//! stand together when (key, text) is sorted, and are compared there and then; texts with near fingerprints come from
+//! the [`SelfJoin`] of the different fingerprints. So candidates are never written down, and what goes to files is in
+//! proportion to the texts and to the pairs that were confirmed.
+//!
+//! Invariant: each pair is compared by the first key that it shares, so each is found once.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use neardup::{Clusters, Likeness, Portrait, Thresholds};
+
+use crate::control::Gauge;
+use crate::crew::{self, Outbox};
+use crate::dedup::Options;
+use crate::dedup::texts::{Texts, comparable};
+use crate::dedup::written::take;
+use crate::scratch::Scratch;
+use crate::self_join::SelfJoin;
+use crate::sorter::{Sorted, Sorter};
+use crate::{BatchError, Control, Step};
+
+/// Two different texts that are alike, the earlier first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct AlikeTexts {
+    pub(super) a: u32,
+    pub(super) b: u32,
+    pub(super) likeness: Likeness,
+}
+
+/// Looks for them.
+pub(super) struct Search<'a> {
+    pub(super) texts: &'a Texts<'a>,
+    pub(super) options: &'a Options,
+    pub(super) scratch: &'a Scratch,
+    pub(super) control: Control<'a>,
+}
+
+/// Which key candidates share: the band with this number, or their fingerprint, nearly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Band(usize),
+    Fingerprint,
+}
+
+/// So many candidates are compared at once.
+const AT_ONCE: usize = 1 << 16;
+/// So many portraits are compared with so many others at once.
+const TILE: usize = 256;
+
+impl Search<'_> {
+    /// Gives each pair to `found`, once, in no particular order. Where `clusters` are given, alike texts are united in
+    /// them, and texts that are united already need not be compared: then not every pair is found.
+    pub(super) fn run<E: From<BatchError>>(
+        &self,
+        mut clusters: Option<&mut Clusters>,
+        mut found: impl FnMut(AlikeTexts) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let memory = self.options.memory.max(crate::LEAST_MEMORY);
+        let mut fingerprints = Sorter::<12>::new(self.scratch, memory / 8);
+        let mut bands = Sorter::<13>::new(self.scratch, memory / 4);
+        let mut gauge = Gauge::new(self.control, Some(self.texts.len().into()));
+        for text in 0..self.texts.len() {
+            gauge.advance(Step::Sorting, 1)?;
+            let portrait = self.texts.portrait(text)?;
+            let Some(comparable) = comparable(&portrait) else {
+                continue;
+            };
+            let mut record = [0; 12];
+            record[..8].copy_from_slice(&comparable.fingerprint.as_u64().to_be_bytes());
+            record[8..].copy_from_slice(&text.to_be_bytes());
+            fingerprints.push(record)?;
+            let sketch = comparable.sketch.as_ref();
+            for (number, band) in sketch
+                .map(|sketch| sketch.bands())
+                .into_iter()
+                .flatten()
+                .enumerate()
+            {
+                let mut record = [0; 13];
+                record[0] = number as u8;
+                record[1..9].copy_from_slice(&band.to_be_bytes());
+                record[9..].copy_from_slice(&text.to_be_bytes());
+                bands.push(record)?;
+            }
+        }
+
+        // Bands first: what they unite, the others need not compare.
+        let mut gauge = Gauge::new(self.control, None);
+        let mut sorted = bands.finish();
+        let mut runs = Runs::new(|| {
+            Ok(sorted.next()?.map(|record| {
+                let mut rest = &record[..];
+                let [number] = take(&mut rest);
+                let band = u64::from_be_bytes(take(&mut rest));
+                ((number, band), u32::from_be_bytes(take(&mut rest)))
+            }))
+        });
+        while let Some(((number, _), run)) = runs.next_run()? {
+            gauge.advance(Step::Verifying, run.len() as u64)?;
+            if run.len() > 1 {
+                self.compare_all(Key::Band(number.into()), run, &mut clusters, &mut found)?;
+            }
+        }
+        drop(sorted);
+        self.by_fingerprints(fingerprints.finish(), &mut clusters, &mut found)
+    }
+
+    fn by_fingerprints<E: From<BatchError>>(
+        &self,
+        mut sorted: Sorted<12>,
+        clusters: &mut Option<&mut Clusters>,
+        found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let memory = self.options.memory.max(crate::LEAST_MEMORY);
+        let mut join = SelfJoin::new(
+            self.scratch,
+            self.options.thresholds.distance(),
+            memory / 4,
+            self.options.workers,
+        );
+        // All texts in the order of their fingerprints. Different fingerprints are joined by the place where their
+        // texts begin.
+        let mut ordered: Vec<u32> = Vec::new();
+        let mut runs = Runs::new(|| {
+            Ok(sorted.next()?.map(|record| {
+                let mut rest = &record[..];
+                let bits = u64::from_be_bytes(take(&mut rest));
+                (bits, u32::from_be_bytes(take(&mut rest)))
+            }))
+        });
+        let mut ends: Vec<u32> = Vec::new();
+        while let Some((bits, run)) = runs.next_run()? {
+            if run.len() > 1 {
+                self.compare_all(Key::Fingerprint, run, clusters, found)?;
+            }
+            join.push(bits, ends.len() as u32)?;
+            ordered.extend_from_slice(run);
+            ends.push(ordered.len() as u32);
+        }
+        drop(sorted);
+
+        let run = |number: u32| {
+            let start = number.checked_sub(1).map_or(0, |before| ends[before as usize]);
+            start as usize..ends[number as usize] as usize
+        };
+        let mut candidates = Vec::with_capacity(AT_ONCE);
+        let mut compared = Gauge::new(self.control, None);
+        join.finish::<E>(self.control, |near| {
+            if let Some(clusters) = clusters
+                && all_united(clusters, &ordered, &[run(near.a), run(near.b)])
+            {
+                return Ok(());
+            }
+            for &one in &ordered[run(near.a)] {
+                for &other in &ordered[run(near.b)] {
+                    if let Some(clusters) = clusters
+                        && clusters.united(one, other)
+                    {
+                        continue;
+                    }
+                    candidates.push((one.min(other), one.max(other)));
+                    if candidates.len() == AT_ONCE {
+                        compared.advance(Step::Verifying, AT_ONCE as u64)?;
+                        self.compare_candidates(&mut candidates, clusters, found)?;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        self.compare_candidates(&mut candidates, clusters, found)
+    }
+
+    /// Compares all texts of `run` with each other.
+    fn compare_all<E: From<BatchError>>(
+        &self,
+        key: Key,
+        run: &[u32],
+        clusters: &mut Option<&mut Clusters>,
+        found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if let Some(clusters) = clusters {
+            return self.unite_all(run, clusters, found);
+        }
+        let tiles = run.len().div_ceil(TILE);
+        if tiles == 1 {
+            let mut alike = Vec::new();
+            self.compare_tiles(key, run, run, true, &mut alike)?;
+            return alike.into_iter().try_for_each(found);
+        }
+        let tile = |number: usize| &run[number * TILE..run.len().min((number + 1) * TILE)];
+        let next = AtomicUsize::new(0);
+        let work = |outbox: &Outbox<Result<Vec<AlikeTexts>, BatchError>>| loop {
+            let row = next.fetch_add(1, Ordering::Relaxed);
+            if row >= tiles {
+                return Ok(());
+            }
+            for column in row..tiles {
+                let mut alike = Vec::new();
+                let compared = self.compare_tiles(key, tile(row), tile(column), row == column, &mut alike);
+                outbox.send(compared.map(|()| alike))?;
+            }
+        };
+        crew::work(self.options.workers, work, |alike| {
+            self.control.advanced(Step::Verifying, 0, None)?;
+            alike?.into_iter().try_for_each(&mut *found)
+        })
+    }
+
+    fn compare_tiles(
+        &self,
+        key: Key,
+        ones: &[u32],
+        others: &[u32],
+        same: bool,
+        alike: &mut Vec<AlikeTexts>,
+    ) -> Result<(), BatchError> {
+        let load = |texts: &[u32]| {
+            texts
+                .iter()
+                .map(|&text| self.texts.portrait(text))
+                .collect::<Result<Vec<Portrait>, BatchError>>()
+        };
+        let portraits = (load(ones)?, if same { Vec::new() } else { load(others)? });
+        let theirs = if same { &portraits.0 } else { &portraits.1 };
+        for (at, (&a, one)) in ones.iter().zip(&portraits.0).enumerate() {
+            let rest = if same { at + 1 } else { 0 };
+            for (&b, other) in others[rest..].iter().zip(&theirs[rest..]) {
+                if !self.met_before(key, one, other) {
+                    alike.extend(self.compared(a, one, b, other));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a pair that shares `key` shares an earlier one: fingerprints come after bands.
+    fn met_before(&self, key: Key, one: &Portrait, other: &Portrait) -> bool {
+        let (Some(one), Some(other)) = (comparable(one), comparable(other)) else {
+            return false;
+        };
+        let (Some(ones), Some(others)) = (&one.sketch, &other.sketch) else {
+            return false;
+        };
+        let (ones, others) = (ones.bands(), others.bands());
+        let bands = match key {
+            Key::Band(number) => number,
+            Key::Fingerprint => ones.len(),
+        };
+        ones.iter()
+            .zip(&others)
+            .take(bands)
+            .any(|(one, other)| one == other)
+    }
+
+    fn compared(&self, a: u32, one: &Portrait, b: u32, other: &Portrait) -> Option<AlikeTexts> {
+        let thresholds: Thresholds = self.options.thresholds;
+        thresholds
+            .likeness(one, other)
+            .map(|likeness| AlikeTexts { a, b, likeness })
+    }
+
+    /// Unites what is alike in `run`. A text is compared with the members of each cluster until one is like it, so a
+    /// million alike texts cost a million comparisons.
+    fn unite_all<E: From<BatchError>>(
+        &self,
+        run: &[u32],
+        clusters: &mut Clusters,
+        found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut parts: Vec<Vec<u32>> = Vec::new();
+        for &text in run {
+            let mut own = vec![text];
+            let portrait = self.texts.portrait(text)?;
+            let mut others = Vec::with_capacity(parts.len());
+            for mut part in parts {
+                let mut united = clusters.united(part[0], text);
+                for &member in &part {
+                    if united {
+                        break;
+                    }
+                    if let Some(alike) = self.compared(member, &self.texts.portrait(member)?, text, &portrait)
+                    {
+                        united = clusters.unite(member, text);
+                        found(alike)?;
+                    }
+                }
+                if united {
+                    // The larger swallows the smaller.
+                    if part.len() > own.len() {
+                        std::mem::swap(&mut part, &mut own);
+                    }
+                    own.append(&mut part);
+                } else {
+                    others.push(part);
+                }
+            }
+            others.push(own);
+            parts = others;
+        }
+        Ok(())
+    }
+
+    /// Compares candidates by near fingerprints, on all threads.
+    fn compare_candidates<E: From<BatchError>>(
+        &self,
+        candidates: &mut Vec<(u32, u32)>,
+        clusters: &mut Option<&mut Clusters>,
+        found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // So that a text is read once for all its candidates, and the others in the order of their places.
+        candidates.sort_unstable();
+        let workers = if candidates.len() < TILE {
+            NonZeroUsize::MIN
+        } else {
+            self.options.workers
+        };
+        let share = candidates.len().div_ceil(workers.get()).max(1);
+        let next = AtomicUsize::new(0);
+        let work = |outbox: &Outbox<Result<Vec<AlikeTexts>, BatchError>>| {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let mine = candidates.chunks(share).nth(number).unwrap_or_default();
+            outbox.send(self.compare_pairs(mine))
+        };
+        crew::work(workers, work, |alike| {
+            for alike in alike? {
+                if let Some(clusters) = clusters {
+                    clusters.unite(alike.a, alike.b);
+                }
+                found(alike)?;
+            }
+            Ok::<(), E>(())
+        })?;
+        candidates.clear();
+        Ok(())
+    }
+
+    fn compare_pairs(&self, pairs: &[(u32, u32)]) -> Result<Vec<AlikeTexts>, BatchError> {
+        let mut alike = Vec::new();
+        for same in pairs.chunk_by(|(one, _), (other, _)| one == other) {
+            let a = same[0].0;
+            let one = self.texts.portrait(a)?;
+            for &(_, b) in same {
+                let other = self.texts.portrait(b)?;
+                if !self.met_before(Key::Fingerprint, &one, &other) {
+                    alike.extend(self.compared(a, &one, b, &other));
+                }
+            }
+        }
+        Ok(alike)
+    }
+}
+
+/// Whether all these texts are in one cluster.
+fn all_united(clusters: &mut Clusters, texts: &[u32], runs: &[Range<usize>]) -> bool {
+    let first = texts[runs[0].start];
+    runs.iter()
+        .flat_map(|run| &texts[run.clone()])
+        .all(|&text| clusters.united(first, text))
+}
+
+/// Records with equal keys, one run after another.
+struct Runs<K, N> {
+    next: N,
+    head: Option<(K, u32)>,
+    run: Vec<u32>,
+}
+
+impl<K: PartialEq + Copy, N: FnMut() -> Result<Option<(K, u32)>, BatchError>> Runs<K, N> {
+    fn new(next: N) -> Self {
+        Self {
+            next,
+            head: None,
+            run: Vec::new(),
+        }
+    }
+
+    fn next_run(&mut self) -> Result<Option<(K, &[u32])>, BatchError> {
+        let head = match self.head.take() {
+            Some(head) => Some(head),
+            None => (self.next)()?,
+        };
+        let Some((key, first)) = head else {
+            return Ok(None);
+        };
+        self.run.clear();
+        self.run.push(first);
+        while let Some((other, text)) = (self.next)()? {
+            if other != key {
+                self.head = Some((other, text));
+                break;
+            }
+            self.run.push(text);
+        }
+        Ok(Some((key, &self.run)))
+    }
+}

@@ -1,0 +1,211 @@
+//! Each document compared with the originals before it, of which there may be more than memory holds.
+//!
+//! While a gallery of them fits, documents pass by once. When it is full, it takes no more: documents that are like
+//! nothing in it, and all undecided ones after the first such, go to a file with the best match so far, and pass by
+//! again with a new gallery that continues where the last one had to stop.
+//!
+//! Invariant: a document is declared an original only when it has met every original before it, so the outcome is the
+//! same whatever the memory, but for the caps on equal bands and fingerprints, which hold for each gallery.
+
+use neardup::{Gallery, Likeness, Match, Portrait, Thresholds};
+
+use crate::control::Gauge;
+use crate::dedup::written::{self, PORTRAIT_BYTES, take};
+use crate::dedup::{Document, Options};
+use crate::scratch::{Scratch, Shelf};
+use crate::{BatchError, Control, Step};
+
+/// Is told each document's fate.
+pub(super) trait Ledger<E> {
+    /// A document has come; numbers ascend from 0.
+    fn came(&mut self, number: u32, id: &str) -> Result<(), E>;
+    /// It is an original. Numbers ascend.
+    fn original(&mut self, number: u32, id: &str) -> Result<(), E>;
+    /// It is like the original `like.of`.
+    fn duplicate(&mut self, number: u32, id: &str, like: Match) -> Result<(), E>;
+}
+
+/// A document whose fate is open.
+#[derive(Debug)]
+struct Pending {
+    number: u32,
+    id: String,
+    portrait: Portrait,
+    /// Of what it has met so far.
+    best: Option<Match>,
+}
+
+/// Decides the fate of all documents, and tells how many there were.
+pub(super) fn decide<E: From<BatchError>>(
+    documents: impl Iterator<Item = Result<Document, E>>,
+    options: &Options,
+    scratch: &Scratch,
+    control: Control<'_>,
+    ledger: &mut impl Ledger<E>,
+) -> Result<u64, E> {
+    let memory = options.memory.max(crate::LEAST_MEMORY);
+    let mut count = 0_u32;
+    let mut reading = Gauge::new(control, None);
+    let mut pass = Pass::new(options.thresholds, memory / 2, scratch, memory / 8);
+    for document in documents {
+        let Document { id, portrait } = document?;
+        reading.advance(Step::Reading, 1)?;
+        if count == u32::MAX - 1 {
+            return Err(BatchError::TooMany.into());
+        }
+        ledger.came(count, &id)?;
+        let pending = Pending {
+            number: count,
+            id,
+            portrait,
+            best: None,
+        };
+        pass.meet(pending, ledger)?;
+        count += 1;
+    }
+    while pass.carried > 0 {
+        let (carried, shelf) = (pass.carried, pass.shelf);
+        drop(pass.gallery);
+        pass = Pass::new(options.thresholds, memory / 2, scratch, memory / 8);
+        let mut gauge = Gauge::new(control, Some(carried));
+        let mut at = 0;
+        for _ in 0..carried {
+            let pending = Pending::read(&shelf, &mut at)?;
+            pass.meet(pending, ledger)?;
+            gauge.advance(Step::Joining, 1)?;
+        }
+    }
+    Ok(count.into())
+}
+
+/// Documents passing by one gallery.
+struct Pass<'s> {
+    gallery: Gallery,
+    memory: usize,
+    /// At so many originals the memory is looked at again: counting it takes a while.
+    look_at: usize,
+    full: bool,
+    /// What has to pass by the next gallery.
+    shelf: Shelf<'s>,
+    carried: u64,
+}
+
+impl<'s> Pass<'s> {
+    fn new(thresholds: Thresholds, memory: usize, scratch: &'s Scratch, shelf: usize) -> Self {
+        Self {
+            gallery: Gallery::new(thresholds),
+            memory,
+            look_at: 16,
+            full: false,
+            shelf: Shelf::new(scratch, shelf),
+            carried: 0,
+        }
+    }
+
+    fn meet<E: From<BatchError>>(
+        &mut self,
+        mut pending: Pending,
+        ledger: &mut impl Ledger<E>,
+    ) -> Result<(), E> {
+        if let Some(found) = self.gallery.find(&pending.portrait)
+            && pending
+                .best
+                .is_none_or(|best| rank(found.likeness) > rank(best.likeness))
+        {
+            pending.best = Some(found);
+        }
+        // Nothing can be more alike than the same bytes.
+        let is_final = |like: &Match| self.carried == 0 || like.likeness == Likeness::SamePayload;
+        if let Some(like) = pending.best.filter(is_final) {
+            return ledger.duplicate(pending.number, &pending.id, like);
+        }
+        if self.full {
+            self.carried += 1;
+            return Ok(pending.write(&mut self.shelf)?);
+        }
+        ledger.original(pending.number, &pending.id)?;
+        self.gallery.insert(pending.number.into(), pending.portrait);
+        self.look_at_memory();
+        Ok(())
+    }
+
+    fn look_at_memory(&mut self) {
+        let count = self.gallery.len();
+        if count < self.look_at {
+            return;
+        }
+        let memory = self.gallery.memory();
+        let room = self.memory.saturating_sub(memory) / (memory / count).max(1);
+        self.full = room == 0;
+        // Lists and maps grow in leaps: half of the way is safe.
+        self.look_at = count + (room / 2).max(1);
+    }
+}
+
+/// What is more alike ranks higher; of equals the one that came first is kept.
+fn rank(likeness: Likeness) -> f64 {
+    match likeness {
+        Likeness::SamePayload => 3.0,
+        Likeness::SameText => 2.0,
+        Likeness::Near { resemblance, .. } => resemblance,
+    }
+}
+
+impl Pending {
+    fn write(&self, shelf: &mut Shelf<'_>) -> Result<(), BatchError> {
+        let (of, kind, distance, resemblance) = match self.best {
+            None => (0, 0, 0, 0.0),
+            Some(Match { of, likeness }) => match likeness {
+                Likeness::SamePayload => (of, 1, 0, 0.0),
+                Likeness::SameText => (of, 2, 0, 0.0),
+                Likeness::Near {
+                    distance,
+                    resemblance,
+                } => (of, 3_u8, distance, resemblance),
+            },
+        };
+        let mut bytes = Vec::with_capacity(FIXED + self.id.len());
+        bytes.extend(self.number.to_le_bytes());
+        bytes.extend(of.to_le_bytes());
+        bytes.push(kind);
+        bytes.extend(distance.to_le_bytes());
+        bytes.extend(resemblance.to_le_bytes());
+        bytes.extend((self.id.len() as u64).to_le_bytes());
+        bytes.extend(written::to_bytes(&self.portrait));
+        bytes.extend(self.id.as_bytes());
+        shelf.append(&bytes)
+    }
+
+    fn read(shelf: &Shelf<'_>, at: &mut u64) -> Result<Self, BatchError> {
+        let mut bytes = [0; FIXED];
+        shelf.read_at(*at, &mut bytes)?;
+        let mut rest = &bytes[..];
+        let number = u32::from_le_bytes(take(&mut rest));
+        let of = u64::from_le_bytes(take(&mut rest));
+        let [kind] = take(&mut rest);
+        let distance = u32::from_le_bytes(take(&mut rest));
+        let resemblance = f64::from_le_bytes(take(&mut rest));
+        let likeness = match kind {
+            0 => None,
+            1 => Some(Likeness::SamePayload),
+            2 => Some(Likeness::SameText),
+            _ => Some(Likeness::Near {
+                distance,
+                resemblance,
+            }),
+        };
+        let mut id = vec![0; u64::from_le_bytes(take(&mut rest)) as usize];
+        let portrait = written::from_bytes(&take(&mut rest));
+        shelf.read_at(*at + FIXED as u64, &mut id)?;
+        *at += (FIXED + id.len()) as u64;
+        Ok(Self {
+            number,
+            id: String::from_utf8_lossy(&id).into_owned(),
+            portrait,
+            best: likeness.map(|likeness| Match { of, likeness }),
+        })
+    }
+}
+
+/// All of a written document but its id.
+const FIXED: usize = 4 + 8 + 1 + 4 + 8 + 8 + PORTRAIT_BYTES;

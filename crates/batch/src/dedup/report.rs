@@ -1,0 +1,271 @@
+//! From comparisons to findings: one function for each kind of them.
+
+use neardup::{Clusters, Groups, Likeness, Match, Representatives};
+
+use crate::control::Gauge;
+use crate::dedup::alike::{AlikeTexts, Search};
+use crate::dedup::originals::{Ledger, decide};
+use crate::dedup::texts::Texts;
+use crate::dedup::written::{Names, take};
+use crate::dedup::{Cluster, Document, Duplicate, Finding, Options, Pair};
+use crate::scratch::Scratch;
+use crate::sorter::{Sorted, Sorter};
+use crate::{BatchError, Control, Step};
+
+/// Hands over each duplicate as soon as it is known.
+pub(super) fn duplicates<E: From<BatchError>>(
+    documents: impl Iterator<Item = Result<Document, E>>,
+    options: &Options,
+    scratch: &Scratch,
+    control: Control<'_>,
+    found: impl FnMut(Finding<'_>) -> Result<(), E>,
+) -> Result<u64, E> {
+    let mut ledger = Immediately {
+        numbers: Vec::new(),
+        names: Names::new(scratch, options.memory.max(crate::LEAST_MEMORY) / 8),
+        found,
+    };
+    decide(documents, options, scratch, control, &mut ledger)
+}
+
+struct Immediately<'s, F> {
+    /// The originals' numbers, ascending, and in the same order their names.
+    numbers: Vec<u32>,
+    names: Names<'s>,
+    found: F,
+}
+
+impl<E: From<BatchError>, F: FnMut(Finding<'_>) -> Result<(), E>> Ledger<E> for Immediately<'_, F> {
+    fn came(&mut self, _: u32, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn original(&mut self, number: u32, id: &str) -> Result<(), E> {
+        self.numbers.push(number);
+        Ok(self.names.push(id)?)
+    }
+
+    fn duplicate(&mut self, _: u32, id: &str, like: Match) -> Result<(), E> {
+        let place = self
+            .numbers
+            .partition_point(|&number| u64::from(number) < like.of);
+        let original = self.names.get(place as u32)?;
+        (self.found)(Finding::Duplicate(Duplicate {
+            document: id,
+            duplicate_of: &original,
+            likeness: like.likeness,
+        }))
+    }
+}
+
+/// Hands over originals with their duplicates.
+pub(super) fn clusters<E: From<BatchError>>(
+    documents: impl Iterator<Item = Result<Document, E>>,
+    options: &Options,
+    scratch: &Scratch,
+    control: Control<'_>,
+    found: impl FnMut(Finding<'_>) -> Result<(), E>,
+) -> Result<u64, E> {
+    let mut ledger = InTheEnd {
+        originals: Vec::new(),
+        names: Names::new(scratch, options.memory.max(crate::LEAST_MEMORY) / 8),
+    };
+    let count = decide(documents, options, scratch, control, &mut ledger)?;
+    let InTheEnd { originals, names } = ledger;
+    hand_over(&grouped(originals.into_iter()), &names, control, found)?;
+    Ok(count)
+}
+
+struct InTheEnd<'s> {
+    /// Of each document its original, which may be itself.
+    originals: Vec<u32>,
+    names: Names<'s>,
+}
+
+impl<E: From<BatchError>> Ledger<E> for InTheEnd<'_> {
+    fn came(&mut self, number: u32, id: &str) -> Result<(), E> {
+        self.originals.push(number);
+        Ok(self.names.push(id)?)
+    }
+
+    fn original(&mut self, _: u32, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn duplicate(&mut self, number: u32, _: &str, like: Match) -> Result<(), E> {
+        self.originals[number as usize] = like.of as u32;
+        Ok(())
+    }
+}
+
+/// Hands over what any chain of alike pairs connects.
+pub(super) fn chains<E: From<BatchError>>(
+    documents: impl Iterator<Item = Result<Document, E>>,
+    options: &Options,
+    scratch: &Scratch,
+    control: Control<'_>,
+    found: impl FnMut(Finding<'_>) -> Result<(), E>,
+) -> Result<u64, E> {
+    let texts = Texts::read(documents, options, scratch, control)?;
+    let mut clusters = Clusters::new(texts.len());
+    let search = Search {
+        texts: &texts,
+        options,
+        scratch,
+        control,
+    };
+    search.run(Some(&mut clusters), |_| Ok::<(), BatchError>(()))?;
+    let mut firsts = vec![0; texts.documents() as usize];
+    // Texts are in the order of their first documents, so the first text of a cluster has its first document.
+    let mut first_of_root = vec![u32::MAX; texts.len() as usize];
+    for (text, documents) in (0..).zip(texts.groups.iter()) {
+        let first = &mut first_of_root[clusters.root(text) as usize];
+        *first = (*first).min(documents[0]);
+        for &document in documents {
+            firsts[document as usize] = *first;
+        }
+    }
+    drop((clusters, first_of_root));
+    hand_over(&grouped(firsts.into_iter()), &texts.names, control, found)?;
+    Ok(texts.documents())
+}
+
+/// Documents with the same first one.
+fn grouped(firsts: impl Iterator<Item = u32>) -> Groups {
+    let mut representatives = Representatives::new();
+    for (document, first) in (0..).zip(firsts) {
+        if first == document {
+            representatives.add_original();
+        } else {
+            representatives
+                .add_like(first)
+                .expect("the first of a cluster is like none before it");
+        }
+    }
+    representatives.into_groups()
+}
+
+fn hand_over<E: From<BatchError>>(
+    groups: &Groups,
+    names: &Names<'_>,
+    control: Control<'_>,
+    mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut gauge = Gauge::new(control, Some(groups.len() as u64));
+    for members in groups.iter() {
+        gauge.advance(Step::Reporting, 1)?;
+        if members.len() > 1 {
+            found(Finding::Cluster(Cluster { members, names }))?;
+        }
+    }
+    Ok(())
+}
+
+/// Hands over every pair of alike documents.
+pub(super) fn pairs<E: From<BatchError>>(
+    documents: impl Iterator<Item = Result<Document, E>>,
+    options: &Options,
+    scratch: &Scratch,
+    control: Control<'_>,
+    mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
+) -> Result<u64, E> {
+    let texts = Texts::read(documents, options, scratch, control)?;
+    let mut sorter = Sorter::new(scratch, options.memory.max(crate::LEAST_MEMORY) / 8);
+    let search = Search {
+        texts: &texts,
+        options,
+        scratch,
+        control,
+    };
+    search.run(None, |alike| sorter.push(to_record(alike)))?;
+    let mut near = Near {
+        sorted: sorter.finish(),
+        head: None,
+    };
+    near.advance()?;
+    let mut gauge = Gauge::new(control, Some(texts.len().into()));
+    let names = &texts.names;
+    for (text, documents) in (0..).zip(texts.groups.iter()) {
+        gauge.advance(Step::Reporting, 1)?;
+        for (at, &one) in documents[..documents.len() - 1].iter().enumerate() {
+            let a = names.get(one)?;
+            for &other in &documents[at + 1..] {
+                let likeness = if texts.same_payload(one, other) {
+                    Likeness::SamePayload
+                } else {
+                    Likeness::SameText
+                };
+                let b = names.get(other)?;
+                found(Finding::Pair(Pair {
+                    a: &a,
+                    b: &b,
+                    likeness,
+                }))?;
+            }
+            control.advanced(Step::Reporting, text.into(), Some(texts.len().into()))?;
+        }
+        while let Some(alike) = near.head.filter(|alike| alike.a == text) {
+            for &one in documents {
+                let one_name = names.get(one)?;
+                for &other in texts.groups.get(alike.b) {
+                    let other_name = names.get(other)?;
+                    let (a, b) = if one < other {
+                        (&one_name, &other_name)
+                    } else {
+                        (&other_name, &one_name)
+                    };
+                    let likeness = alike.likeness;
+                    found(Finding::Pair(Pair { a, b, likeness }))?;
+                }
+            }
+            near.advance()?;
+        }
+    }
+    Ok(texts.documents())
+}
+
+/// Alike texts in order.
+struct Near {
+    sorted: Sorted<RECORD>,
+    head: Option<AlikeTexts>,
+}
+
+impl Near {
+    fn advance(&mut self) -> Result<(), BatchError> {
+        self.head = self.sorted.next()?.map(from_record);
+        Ok(())
+    }
+}
+
+/// A written pair: two texts, distance, resemblance.
+const RECORD: usize = 4 + 4 + 4 + 8;
+
+fn to_record(alike: AlikeTexts) -> [u8; RECORD] {
+    let (distance, resemblance) = match alike.likeness {
+        Likeness::Near {
+            distance,
+            resemblance,
+        } => (distance, resemblance),
+        // Different texts are nothing but near.
+        Likeness::SamePayload | Likeness::SameText => (0, 1.0),
+    };
+    let mut record = [0; RECORD];
+    record[..4].copy_from_slice(&alike.a.to_be_bytes());
+    record[4..8].copy_from_slice(&alike.b.to_be_bytes());
+    record[8..12].copy_from_slice(&distance.to_be_bytes());
+    record[12..].copy_from_slice(&resemblance.to_be_bytes());
+    record
+}
+
+fn from_record(record: [u8; RECORD]) -> AlikeTexts {
+    let mut rest = &record[..];
+    let (a, b) = (
+        u32::from_be_bytes(take(&mut rest)),
+        u32::from_be_bytes(take(&mut rest)),
+    );
+    let likeness = Likeness::Near {
+        distance: u32::from_be_bytes(take(&mut rest)),
+        resemblance: f64::from_be_bytes(take(&mut rest)),
+    };
+    AlikeTexts { a, b, likeness }
+}

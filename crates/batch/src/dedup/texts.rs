@@ -1,0 +1,257 @@
+//! All documents, with equal ones taken as one.
+//!
+//! Documents are read once. Those whose payload or text is known are noted and no more; the others' portraits go to a
+//! shelf. What is known is held in maps while memory allows, and where that was not enough, found by sorting (payload,
+//! document) and (text, document) afterwards (Broder et al. 1997, section 4).
+//!
+//! Invariant: texts are numbered in the order of their first documents, and a text's portrait is that of its first.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use neardup::{Groups, Portrait, Representatives, TextPortrait};
+
+use crate::control::Gauge;
+use crate::dedup::written::{self, Names, PORTRAIT_BYTES};
+use crate::dedup::{Document, Options};
+use crate::scratch::{Scratch, Shelf};
+use crate::sorter::Sorter;
+use crate::{BatchError, Control, Step};
+
+/// What is known of all documents.
+#[derive(Debug)]
+pub(super) struct Texts<'s> {
+    pub(super) names: Names<'s>,
+    /// A group of equal documents each.
+    pub(super) groups: Groups,
+    /// Of each document the first with its payload.
+    payloads: Vec<u32>,
+    portraits: Shelf<'s>,
+    /// Of each text, which portrait on the shelf is its.
+    places: Vec<u32>,
+}
+
+/// What the maps learn of a document takes about so many bytes.
+const KNOWN_BYTES: usize = 128;
+
+impl<'s> Texts<'s> {
+    /// Reads all documents.
+    pub(super) fn read<E: From<BatchError>>(
+        documents: impl Iterator<Item = Result<Document, E>>,
+        options: &Options,
+        scratch: &'s Scratch,
+        control: Control<'_>,
+    ) -> Result<Self, E> {
+        let memory = options.memory.max(crate::LEAST_MEMORY);
+        let mut reader = Reader {
+            names: Names::new(scratch, memory / 8),
+            portraits: Shelf::new(scratch, memory / 4),
+            shelved: Vec::new(),
+            payloads: Vec::new(),
+            firsts: Vec::new(),
+            known_payloads: Known::default(),
+            known_texts: Known::default(),
+            room: memory / 8 / KNOWN_BYTES,
+        };
+        let mut gauge = Gauge::new(control, None);
+        for document in documents {
+            reader.take(&document?)?;
+            gauge.advance(Step::Reading, 1)?;
+        }
+        if reader.room == 0 {
+            reader.find_equal(scratch, memory / 4, control)?;
+        }
+        Ok(reader.finish())
+    }
+
+    /// How many documents there are.
+    pub(super) fn documents(&self) -> u64 {
+        self.payloads.len() as u64
+    }
+
+    /// How many different texts there are.
+    pub(super) fn len(&self) -> u32 {
+        self.groups.len() as u32
+    }
+
+    /// The portrait of a text.
+    pub(super) fn portrait(&self, text: u32) -> Result<Portrait, BatchError> {
+        portrait_at(&self.portraits, self.places[text as usize])
+    }
+
+    /// Whether two documents have the same payload.
+    pub(super) fn same_payload(&self, one: u32, other: u32) -> bool {
+        self.payloads[one as usize] == self.payloads[other as usize]
+    }
+}
+
+fn portrait_at(portraits: &Shelf<'_>, place: u32) -> Result<Portrait, BatchError> {
+    let mut bytes = [0; PORTRAIT_BYTES];
+    portraits.read_at(u64::from(place) * PORTRAIT_BYTES as u64, &mut bytes)?;
+    Ok(written::from_bytes(&bytes))
+}
+
+/// From a digest to the first document that has it.
+type Known = HashMap<u128, u32, BuildHasherDefault<Digested>>;
+
+struct Reader<'s> {
+    names: Names<'s>,
+    portraits: Shelf<'s>,
+    /// Whose portraits lie on the shelf, ascending.
+    shelved: Vec<u32>,
+    payloads: Vec<u32>,
+    /// Of each document the first that is equal to it, as far as known.
+    firsts: Vec<u32>,
+    known_payloads: Known,
+    known_texts: Known,
+    /// How many more documents the maps may learn. At none the maps are no longer complete.
+    room: usize,
+}
+
+impl<'s> Reader<'s> {
+    fn take(&mut self, document: &Document) -> Result<(), BatchError> {
+        let number = u32::try_from(self.firsts.len())
+            .ok()
+            .filter(|number| *number < u32::MAX - 1)
+            .ok_or(BatchError::TooMany)?;
+        self.names.push(&document.id)?;
+        let Portrait { payload, text } = &document.portrait;
+        let digest = text.as_deref().map(|text| text.digest);
+        let same_payload = self.known_payloads.get(payload).copied();
+        let same_text = || digest.and_then(|digest| self.known_texts.get(&digest)).copied();
+        let equal = same_payload
+            .map(|first| self.firsts[first as usize])
+            .or_else(same_text);
+        self.payloads.push(same_payload.unwrap_or(number));
+        self.firsts.push(equal.unwrap_or(number));
+        if same_payload.is_none() && self.room > 0 {
+            // While there is room, every payload and every text is learnt.
+            self.known_payloads.insert(*payload, number);
+            if let (Some(digest), None) = (digest, equal) {
+                self.known_texts.insert(digest, number);
+            }
+            self.room -= 1;
+        }
+        // A payload that was not learnt has to be found by sorting, even if its text is known.
+        if equal.is_none() || same_payload.is_none() && self.room == 0 {
+            self.shelved.push(number);
+            self.portraits.append(&written::to_bytes(&document.portrait))?;
+        }
+        Ok(())
+    }
+
+    /// Finds among shelved documents those that are equal, which the maps could not tell.
+    fn find_equal(
+        &mut self,
+        scratch: &Scratch,
+        memory: usize,
+        control: Control<'_>,
+    ) -> Result<(), BatchError> {
+        let mut payloads = Sorter::<20>::new(scratch, memory);
+        let mut gauge = Gauge::new(control, Some(2 * self.shelved.len() as u64));
+        for (place, &document) in (0..).zip(&self.shelved) {
+            payloads.push(keyed(portrait_at(&self.portraits, place)?.payload, document))?;
+            gauge.advance(Step::Sorting, 1)?;
+        }
+        let mut sorted = payloads.finish();
+        let mut first: Option<(u128, u32)> = None;
+        while let Some(record) = sorted.next()? {
+            let (payload, document) = unkeyed(record);
+            match first {
+                Some((same, first)) if same == payload => self.payloads[document as usize] = first,
+                _ => first = Some((payload, document)),
+            }
+        }
+
+        let mut texts = Sorter::<20>::new(scratch, memory);
+        for (place, &document) in (0..).zip(&self.shelved) {
+            gauge.advance(Step::Sorting, 1)?;
+            if self.payloads[document as usize] != document {
+                continue;
+            }
+            if let Some(text) = portrait_at(&self.portraits, place)?.text {
+                texts.push(keyed(text.digest, document))?;
+            }
+        }
+        let mut sorted = texts.finish();
+        let mut first: Option<(u128, u32)> = None;
+        while let Some(record) = sorted.next()? {
+            let (digest, document) = unkeyed(record);
+            match first {
+                Some((same, first)) if same == digest => {
+                    self.firsts[document as usize] = self.firsts[first as usize];
+                }
+                _ => first = Some((digest, document)),
+            }
+        }
+        for document in 0..self.firsts.len() {
+            self.firsts[document] = self.firsts[self.payloads[document] as usize];
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Texts<'s> {
+        let mut representatives = Representatives::new();
+        for (document, &first) in (0..).zip(&self.firsts) {
+            let added = if first == document {
+                representatives.add_original()
+            } else {
+                representatives
+                    .add_like(first)
+                    .expect("the first of equal documents is no other's equal")
+            };
+            debug_assert_eq!(added, Some(document));
+        }
+        let firsts = &self.firsts;
+        let places = (0..)
+            .zip(&self.shelved)
+            .filter(|(_, document)| firsts[**document as usize] == **document)
+            .map(|(place, _)| place)
+            .collect();
+        Texts {
+            names: self.names,
+            groups: representatives.into_groups(),
+            payloads: self.payloads,
+            portraits: self.portraits,
+            places,
+        }
+    }
+}
+
+fn keyed(digest: u128, document: u32) -> [u8; 20] {
+    let mut record = [0; 20];
+    record[..16].copy_from_slice(&digest.to_be_bytes());
+    record[16..].copy_from_slice(&document.to_be_bytes());
+    record
+}
+
+fn unkeyed(record: [u8; 20]) -> (u128, u32) {
+    let mut rest = &record[..];
+    let digest = u128::from_be_bytes(written::take(&mut rest));
+    (digest, u32::from_be_bytes(written::take(&mut rest)))
+}
+
+/// The part of a text that near duplicates are looked for by, where it has one.
+pub(super) fn comparable(portrait: &Portrait) -> Option<&TextPortrait> {
+    portrait.text.as_deref().filter(|text| text.sketch.is_some())
+}
+
+/// A digest is a hash already.
+#[derive(Default)]
+struct Digested(u64);
+
+impl Hasher for Digested {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u128(&mut self, digest: u128) {
+        self.0 = digest as u64;
+    }
+}

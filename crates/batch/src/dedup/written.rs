@@ -1,0 +1,147 @@
+//! Portraits and names outside memory.
+//!
+//! For temporary files of one run only, so these formats may change at any time.
+
+use neardup::{Fingerprint, Portrait, SKETCH_BYTES, Sketch, TextPortrait};
+
+use crate::BatchError;
+use crate::scratch::{Scratch, Shelf};
+
+/// The size of every written portrait, whatever it has.
+pub(super) const PORTRAIT_BYTES: usize = 16 + 1 + 16 + 4 + 1 + 16 + 8 + 1 + SKETCH_BYTES;
+
+/// A portrait as bytes. What is not there is zero.
+pub(super) fn to_bytes(portrait: &Portrait) -> [u8; PORTRAIT_BYTES] {
+    let mut bytes = Vec::with_capacity(PORTRAIT_BYTES);
+    bytes.extend(portrait.payload.to_le_bytes());
+    bytes.push(u8::from(portrait.text.is_some()));
+    if let Some(text) = portrait.text.as_deref() {
+        // Named one by one, so that a new field is not forgotten here.
+        let TextPortrait {
+            digest,
+            words,
+            own,
+            fingerprint,
+            sketch,
+        } = text;
+        bytes.extend(digest.to_le_bytes());
+        bytes.extend(words.to_le_bytes());
+        bytes.push(u8::from(own.is_some()));
+        bytes.extend(own.unwrap_or(0).to_le_bytes());
+        bytes.extend(fingerprint.as_u64().to_le_bytes());
+        bytes.push(u8::from(sketch.is_some()));
+        bytes.extend(sketch.as_ref().map_or([0; SKETCH_BYTES], Sketch::to_bytes));
+    }
+    let mut written = [0; PORTRAIT_BYTES];
+    written[..bytes.len()].copy_from_slice(&bytes);
+    written
+}
+
+/// The portrait that was written as `bytes`.
+pub(super) fn from_bytes(bytes: &[u8; PORTRAIT_BYTES]) -> Portrait {
+    let mut rest = &bytes[..];
+    let payload = u128::from_le_bytes(take(&mut rest));
+    let has_text = take(&mut rest) == [1];
+    let text = has_text.then(|| {
+        let digest = u128::from_le_bytes(take(&mut rest));
+        let words = u32::from_le_bytes(take(&mut rest));
+        let has_own = take(&mut rest) == [1];
+        let own = u128::from_le_bytes(take(&mut rest));
+        let fingerprint = Fingerprint::new(u64::from_le_bytes(take(&mut rest)));
+        let has_sketch = take(&mut rest) == [1];
+        let sketch = take(&mut rest);
+        Box::new(TextPortrait {
+            digest,
+            words,
+            own: has_own.then_some(own),
+            fingerprint,
+            sketch: has_sketch.then(|| Sketch::from_bytes(&sketch)),
+        })
+    });
+    Portrait { payload, text }
+}
+
+/// The next so many bytes.
+pub(super) fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
+    let (taken, left) = rest
+        .split_first_chunk()
+        .expect("what is written is as long as what is read");
+    *rest = left;
+    *taken
+}
+
+/// What documents are called, by their numbers.
+#[derive(Debug)]
+pub(super) struct Names<'s> {
+    text: Shelf<'s>,
+    /// Where each name ends, eight bytes each.
+    ends: Shelf<'s>,
+}
+
+impl<'s> Names<'s> {
+    /// No names; about `memory` bytes of them stay in memory.
+    pub(super) fn new(scratch: &'s Scratch, memory: usize) -> Self {
+        Self {
+            text: Shelf::new(scratch, memory / 2),
+            ends: Shelf::new(scratch, memory / 2),
+        }
+    }
+
+    /// Adds the next name.
+    pub(super) fn push(&mut self, name: &str) -> Result<(), BatchError> {
+        self.text.append(name.as_bytes())?;
+        self.ends.append(&self.text.len().to_le_bytes())
+    }
+
+    /// The name with this number, which must have been added.
+    pub(super) fn get(&self, number: u32) -> Result<String, BatchError> {
+        let at = u64::from(number) * 8;
+        let mut ends = [0; 16];
+        if number == 0 {
+            self.ends.read_at(0, &mut ends[8..])?;
+        } else {
+            self.ends.read_at(at - 8, &mut ends)?;
+        }
+        let mut rest = &ends[..];
+        let (start, end) = (
+            u64::from_le_bytes(take(&mut rest)),
+            u64::from_le_bytes(take(&mut rest)),
+        );
+        let mut name = vec![0; (end - start) as usize];
+        self.text.read_at(start, &mut name)?;
+        Ok(String::from_utf8_lossy(&name).into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use neardup::{Features, HashKey, PageText, Painter};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_portrait_is_read_as_it_was_written(payload: u128, words in prop::collection::vec("[a-z]{1,9}", 0..40), own: bool) {
+            let text = words.join(" ");
+            let own = own.then_some(text.get(..text.len() / 2).unwrap_or_default());
+            let painter = Painter::new(Features::default(), HashKey::ZERO);
+            for page in [None, Some(PageText { text: &text, own })] {
+                let portrait = painter.portrait(payload, page);
+                prop_assert_eq!(from_bytes(&to_bytes(&portrait)), portrait);
+            }
+        }
+
+        #[test]
+        fn names_are_found_by_their_numbers(names in prop::collection::vec(".{0,20}", 1..30), memory in 0_usize..600) {
+            let directory = tempfile::tempdir().unwrap();
+            let scratch = Scratch::new(directory.path());
+            let mut kept = Names::new(&scratch, memory);
+            for name in &names {
+                kept.push(name).unwrap();
+            }
+            for (number, name) in (0..).zip(&names) {
+                prop_assert_eq!(&kept.get(number).unwrap(), name);
+            }
+        }
+    }
+}

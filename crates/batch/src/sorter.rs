@@ -1,0 +1,234 @@
+//! Sorting more records than memory holds.
+//!
+//! Records are byte strings of one length in the order of their bytes, so numbers in them are big-endian. What memory
+//! holds is sorted there and written as a run; runs are merged when all is in, and when they have become many
+//! (Knuth, volume 3, section 5.4.1).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::BatchError;
+use crate::scratch::{Scratch, Spill};
+
+/// So many runs are merged at once.
+const FAN: usize = 64;
+/// A run is read in pieces of this size at least.
+const LEAST_PIECE: usize = 4_096;
+
+/// Takes records in any order.
+#[derive(Debug)]
+pub(crate) struct Sorter<'s, const N: usize> {
+    scratch: &'s Scratch,
+    memory: usize,
+    records: Vec<[u8; N]>,
+    runs: Vec<Spill>,
+}
+
+impl<'s, const N: usize> Sorter<'s, N> {
+    pub(crate) fn new(scratch: &'s Scratch, memory: usize) -> Self {
+        Self {
+            scratch,
+            memory,
+            records: Vec::new(),
+            runs: Vec::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, record: [u8; N]) -> Result<(), BatchError> {
+        self.records.push(record);
+        if self.records.len() * N >= self.memory.max(LEAST_PIECE) {
+            self.records.sort_unstable();
+            let mut run = Run::new(self.scratch)?;
+            self.records.iter().try_for_each(|record| run.push(record))?;
+            self.runs.push(run.finish()?);
+            self.records.clear();
+        }
+        if self.runs.len() == FAN {
+            let mut merged = Run::new(self.scratch)?;
+            let mut sorted = self.merge();
+            while let Some(record) = sorted.next()? {
+                merged.push(&record)?;
+            }
+            self.runs = vec![merged.finish()?];
+        }
+        Ok(())
+    }
+
+    /// All records in order.
+    pub(crate) fn finish(mut self) -> Sorted<N> {
+        self.records.sort_unstable();
+        let mut sorted = self.merge();
+        sorted.in_memory = std::mem::take(&mut self.records).into_iter();
+        sorted.latest = sorted.in_memory.next();
+        sorted
+    }
+
+    fn merge(&mut self) -> Sorted<N> {
+        let piece = (self.memory / 2 / FAN).max(LEAST_PIECE);
+        let runs = std::mem::take(&mut self.runs);
+        Sorted {
+            runs: runs
+                .into_iter()
+                .map(|file| Reading::new(file, piece / N * N))
+                .collect(),
+            heads: BinaryHeap::new(),
+            begun: false,
+            in_memory: Vec::new().into_iter(),
+            latest: None,
+        }
+    }
+}
+
+/// A run being written.
+struct Run<'s> {
+    scratch: &'s Scratch,
+    file: Spill,
+    bytes: Vec<u8>,
+}
+
+impl<'s> Run<'s> {
+    fn new(scratch: &'s Scratch) -> Result<Self, BatchError> {
+        Ok(Self {
+            scratch,
+            file: scratch.file()?,
+            bytes: Vec::new(),
+        })
+    }
+
+    fn push(&mut self, record: &[u8]) -> Result<(), BatchError> {
+        self.bytes.extend_from_slice(record);
+        if self.bytes.len() >= 1 << 16 {
+            self.file.append(self.scratch, &self.bytes)?;
+            self.bytes.clear();
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Spill, BatchError> {
+        self.file.append(self.scratch, &self.bytes)?;
+        Ok(self.file)
+    }
+}
+
+/// Gives records in order.
+#[derive(Debug)]
+pub(crate) struct Sorted<const N: usize> {
+    runs: Vec<Reading>,
+    heads: BinaryHeap<Reverse<([u8; N], usize)>>,
+    begun: bool,
+    /// What was never written.
+    in_memory: std::vec::IntoIter<[u8; N]>,
+    latest: Option<[u8; N]>,
+}
+
+impl<const N: usize> Sorted<N> {
+    pub(crate) fn next(&mut self) -> Result<Option<[u8; N]>, BatchError> {
+        if !self.begun {
+            self.begun = true;
+            for run in 0..self.runs.len() {
+                self.advance(run)?;
+            }
+        }
+        let from_run = match (self.heads.peek(), &self.latest) {
+            (Some(Reverse((head, _))), Some(latest)) => head < latest,
+            (head, _) => head.is_some(),
+        };
+        if !from_run {
+            return Ok(std::mem::replace(&mut self.latest, self.in_memory.next()));
+        }
+        let Some(Reverse((record, run))) = self.heads.pop() else {
+            return Ok(None);
+        };
+        self.advance(run)?;
+        Ok(Some(record))
+    }
+
+    fn advance(&mut self, run: usize) -> Result<(), BatchError> {
+        if let Some(record) = self.runs[run].next()? {
+            self.heads.push(Reverse((record, run)));
+        }
+        Ok(())
+    }
+}
+
+/// A run being read.
+#[derive(Debug)]
+struct Reading {
+    file: Spill,
+    at: u64,
+    piece: usize,
+    bytes: Vec<u8>,
+    /// How much of `bytes` has been given.
+    given: usize,
+}
+
+impl Reading {
+    fn new(file: Spill, piece: usize) -> Self {
+        Self {
+            file,
+            at: 0,
+            piece,
+            bytes: Vec::new(),
+            given: 0,
+        }
+    }
+
+    fn next<const N: usize>(&mut self) -> Result<Option<[u8; N]>, BatchError> {
+        if self.given == self.bytes.len() {
+            let length = (self.file.len() - self.at).min(self.piece as u64) as usize;
+            self.bytes.resize(length, 0);
+            self.file.read_at(self.at, &mut self.bytes)?;
+            self.at += length as u64;
+            self.given = 0;
+        }
+        let record = self.bytes[self.given..].first_chunk().copied();
+        self.given += record.map_or(0, |_| N);
+        Ok(record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn so_many_runs_that_they_are_merged_before_the_end_come_out_in_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let scratch = Scratch::new(directory.path());
+        let mut sorter = Sorter::<4>::new(&scratch, 0);
+        let count = 200_000_u32;
+        for number in 0..count {
+            let turned = number.wrapping_mul(0x9e37_79b1) % count;
+            sorter.push(turned.to_be_bytes()).unwrap();
+        }
+        let mut expected: Vec<u32> = (0..count)
+            .map(|number| number.wrapping_mul(0x9e37_79b1) % count)
+            .collect();
+        expected.sort_unstable();
+        let mut sorted = sorter.finish();
+        for number in expected {
+            assert_eq!(sorted.next().unwrap(), Some(number.to_be_bytes()));
+        }
+        assert_eq!(sorted.next().unwrap(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn records_come_out_in_order(mut records in prop::collection::vec(any::<[u8; 3]>(), 0..5_000)) {
+            let directory = tempfile::tempdir().unwrap();
+            let scratch = Scratch::new(directory.path());
+            let mut sorter = Sorter::new(&scratch, 0);
+            for record in &records {
+                sorter.push(*record).unwrap();
+            }
+            prop_assert_eq!(scratch.written() > 0, records.len() * 3 >= LEAST_PIECE);
+            let mut sorted = sorter.finish();
+            records.sort_unstable();
+            for record in records {
+                prop_assert_eq!(sorted.next().unwrap(), Some(record));
+            }
+            prop_assert_eq!(sorted.next().unwrap(), None);
+        }
+    }
+}

@@ -1,0 +1,486 @@
+//! What `dedup` finds: exactly what comparing everything with everything finds, whatever the memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use batch::dedup::{
+    self, DEFAULT_MEMORY, Document, Finding, Options, Summary, Wanted, distance, resemblance,
+};
+use batch::{BatchError, Control, LEAST_MEMORY, Progress, Step};
+use neardup::{Features, Gallery, HashKey, Likeness, PageText, Painter, Portrait, TextPortrait, Thresholds};
+use proptest::prelude::*;
+
+fn painter() -> Painter {
+    Painter::new(Features::default(), HashKey::ZERO)
+}
+
+fn painted(payload: u128, text: &str, own: Option<&str>) -> Portrait {
+    painter().portrait(payload, Some(PageText { text, own }))
+}
+
+fn documents(portraits: &[Portrait]) -> impl Iterator<Item = Result<Document, BatchError>> {
+    portraits.iter().enumerate().map(|(number, portrait)| {
+        Ok(Document {
+            id: format!("{number}"),
+            portrait: portrait.clone(),
+        })
+    })
+}
+
+/// A finding without borrows.
+#[derive(Clone, Debug, PartialEq)]
+enum Told {
+    Duplicate(usize, usize, Likeness),
+    Pair(usize, usize, Likeness),
+    Cluster(Vec<usize>),
+}
+
+fn number(id: &str) -> usize {
+    id.parse().unwrap()
+}
+
+fn told(finding: &Finding<'_>) -> Told {
+    match finding {
+        Finding::Duplicate(found) => {
+            Told::Duplicate(number(found.document), number(found.duplicate_of), found.likeness)
+        }
+        Finding::Pair(found) => Told::Pair(number(found.a), number(found.b), found.likeness),
+        Finding::Cluster(found) => {
+            let members: Vec<usize> = found.members().map(|id| number(&id.unwrap())).collect();
+            assert_eq!(members.len(), found.len());
+            Told::Cluster(members)
+        }
+    }
+}
+
+fn run(portraits: &[Portrait], wanted: Wanted, memory: usize, workers: usize) -> (Vec<Told>, Summary) {
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        memory,
+        workers: NonZeroUsize::new(workers).unwrap(),
+        ..Options::new(wanted, directory.path())
+    };
+    let mut findings = Vec::new();
+    let summary = dedup::run(documents(portraits), &options, Control::none(), |finding| {
+        findings.push(told(&finding));
+        Ok::<(), BatchError>(())
+    })
+    .unwrap();
+    assert_eq!(summary.findings, findings.len() as u64);
+    assert_eq!(summary.documents, portraits.len() as u64);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    (findings, summary)
+}
+
+/// The same in much and in little memory.
+fn found(portraits: &[Portrait], wanted: Wanted, workers: usize) -> Vec<Told> {
+    let (roomy, summary) = run(portraits, wanted, DEFAULT_MEMORY, workers);
+    assert_eq!(summary.spilled, 0);
+    let (mut tight, _) = run(portraits, wanted, 0, workers);
+    let mut sorted = roomy.clone();
+    if wanted == Wanted::Duplicates {
+        // In little memory they come later.
+        let document = |told: &Told| match told {
+            Told::Duplicate(document, ..) => *document,
+            _ => panic!("{told:?}"),
+        };
+        tight.sort_by_key(document);
+        sorted.sort_by_key(document);
+        assert_eq!(sorted, roomy);
+    }
+    let differs = (0..sorted.len().max(tight.len())).find(|&at| sorted.get(at) != tight.get(at));
+    assert_eq!(differs.map(|at| (sorted.get(at), tight.get(at))), None);
+    roomy
+}
+
+/// Each document with the portrait of the first that is equal to it, and which that is.
+fn with_equal_ones_taken_as_one(portraits: &[Portrait]) -> Vec<(usize, &Portrait)> {
+    let mut payloads: BTreeMap<u128, usize> = BTreeMap::new();
+    let mut texts: BTreeMap<u128, usize> = BTreeMap::new();
+    let mut firsts: Vec<(usize, &Portrait)> = Vec::new();
+    for (number, portrait) in portraits.iter().enumerate() {
+        let digest = portrait.text.as_deref().map(|text| text.digest);
+        let first = match payloads.get(&portrait.payload) {
+            Some(&same) => firsts[same].0,
+            None => *digest.and_then(|digest| texts.get(&digest)).unwrap_or(&number),
+        };
+        payloads.entry(portrait.payload).or_insert(number);
+        if let (Some(digest), true) = (digest, first == number) {
+            texts.entry(digest).or_insert(number);
+        }
+        firsts.push((first, &portraits[first]));
+    }
+    firsts
+}
+
+fn are_candidates(one: &TextPortrait, other: &TextPortrait, distance: u32) -> bool {
+    let bands = |text: &TextPortrait| text.sketch.as_ref().map(|sketch| sketch.bands());
+    let share = bands(one)
+        .into_iter()
+        .flatten()
+        .zip(bands(other).into_iter().flatten())
+        .any(|(one, other)| one == other);
+    share || one.fingerprint.distance(other.fingerprint) <= distance
+}
+
+fn all_pairs(portraits: &[Portrait]) -> Vec<(usize, usize, Likeness)> {
+    let thresholds = Thresholds::default();
+    let firsts = with_equal_ones_taken_as_one(portraits);
+    let mut pairs = Vec::new();
+    for (a, (first_a, one)) in firsts.iter().enumerate() {
+        for (b, (first_b, other)) in firsts.iter().enumerate().skip(a + 1) {
+            let likeness = if first_a == first_b {
+                Some(if portraits[a].payload == portraits[b].payload {
+                    Likeness::SamePayload
+                } else {
+                    Likeness::SameText
+                })
+            } else {
+                let candidates = one
+                    .text
+                    .as_deref()
+                    .zip(other.text.as_deref())
+                    .is_some_and(|(one, other)| are_candidates(one, other, thresholds.distance()));
+                candidates.then(|| thresholds.likeness(one, other)).flatten()
+            };
+            pairs.extend(likeness.map(|likeness| (a, b, likeness)));
+        }
+    }
+    pairs
+}
+
+fn components(count: usize, pairs: &[(usize, usize, Likeness)]) -> Vec<Told> {
+    let mut least: Vec<usize> = (0..count).collect();
+    loop {
+        let before = least.clone();
+        for &(one, other, _) in pairs {
+            let both = least[one].min(least[other]);
+            (least[one], least[other]) = (both, both);
+        }
+        if before == least {
+            return clusters_of(&least);
+        }
+    }
+}
+
+fn clusters_of(firsts: &[usize]) -> Vec<Told> {
+    let mut clusters: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (document, &first) in firsts.iter().enumerate() {
+        clusters.entry(first).or_default().push(document);
+    }
+    let several = clusters.into_values().filter(|members| members.len() > 1);
+    several.map(Told::Cluster).collect()
+}
+
+/// What the crawl's gallery says of one after another.
+fn by_gallery(portraits: &[Portrait]) -> Vec<Told> {
+    let mut gallery = Gallery::new(Thresholds::default());
+    let mut duplicates = Vec::new();
+    for (number, portrait) in portraits.iter().enumerate() {
+        match gallery.find(portrait) {
+            Some(like) => duplicates.push(Told::Duplicate(number, like.of as usize, like.likeness)),
+            None => gallery.insert(number as u64, portrait.clone()),
+        }
+    }
+    duplicates
+}
+
+/// Checks all four kinds of findings against brute force, and tells how many pairs there are.
+fn check(portraits: &[Portrait], workers: usize) -> usize {
+    let duplicates = by_gallery(portraits);
+    assert_eq!(found(portraits, Wanted::Duplicates, workers), duplicates);
+
+    let mut firsts: Vec<usize> = (0..portraits.len()).collect();
+    for duplicate in &duplicates {
+        if let Told::Duplicate(document, original, _) = duplicate {
+            firsts[*document] = *original;
+        }
+    }
+    let around_originals = found(portraits, Wanted::Clusters { chained: false }, workers);
+    assert_eq!(around_originals, clusters_of(&firsts));
+
+    let expected = all_pairs(portraits);
+    let told = found(portraits, Wanted::Pairs, workers);
+    let mut pairs: Vec<(usize, usize, Likeness)> = told
+        .into_iter()
+        .map(|told| match told {
+            Told::Pair(a, b, likeness) => (a, b, likeness),
+            _ => panic!("{told:?}"),
+        })
+        .collect();
+    pairs.sort_by_key(|&(a, b, _)| (a, b));
+    let differs = (0..pairs.len().max(expected.len())).find(|&at| pairs.get(at) != expected.get(at));
+    assert_eq!(differs.map(|at| (pairs.get(at), expected.get(at))), None);
+
+    let chained = found(portraits, Wanted::Clusters { chained: true }, workers);
+    assert_eq!(chained, components(portraits.len(), &expected));
+    expected.len()
+}
+
+/// SplitMix64.
+fn mixed(number: u64) -> u64 {
+    let mut bits = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
+}
+
+/// A document of one of `families`: its family's words with some of them changed, or something odd.
+fn relative(seed: u64, number: u64, families: u64) -> Portrait {
+    let drawn = mixed(seed.wrapping_add(number));
+    let family = drawn % families;
+    let changes = (drawn >> 8) % 9;
+    let length = 20 + mixed(family) % 60;
+    let mut words: Vec<String> = (0..length)
+        .map(|at| format!("w{}", mixed(family * 1_000 + at) % 5_000))
+        .collect();
+    for change in 0..changes / 2 {
+        let at = mixed(drawn ^ change) % length;
+        words[at as usize] = format!("x{}", mixed(drawn + change) % 50);
+    }
+    let text = words.join(" ");
+    match drawn >> 16 & 31 {
+        0 => painter().portrait(u128::from(drawn >> 24 & 7), None),
+        1 => painted(u128::from(drawn), &words[..8].join(" "), None),
+        2 => painted(u128::from(drawn), &text, Some("own words")),
+        3 => painted(u128::from(drawn), &text, Some("")),
+        // Two documents with one payload and different texts.
+        4 => painted(u128::from(family), &text, None),
+        5..9 => painted(u128::from(drawn), &words.join(" ").to_uppercase(), None),
+        _ => painted(u128::from(drawn), &text, None),
+    }
+}
+
+#[test]
+fn no_documents_make_no_findings() {
+    assert_eq!(check(&[], 1), 0);
+    assert_eq!(check(&[painted(1, "alone", None)], 2), 0);
+}
+
+#[test]
+fn a_chain_is_one_cluster_only_if_chains_are_asked_for() {
+    let words: Vec<String> = (0..120).map(|at| format!("word{at}")).collect();
+    // Each lacks ten more words than the one before it.
+    let portraits: Vec<Portrait> = (0..4)
+        .map(|step| painted(step as u128, &words[step * 10..].join(" "), None))
+        .collect();
+    assert!(
+        Thresholds::default()
+            .likeness(&portraits[0], &portraits[3])
+            .is_none()
+    );
+    check(&portraits, 1);
+    let all = found(&portraits, Wanted::Clusters { chained: true }, 1);
+    assert_eq!(all, [Told::Cluster((0..12).collect())]);
+    let apart = found(&portraits, Wanted::Clusters { chained: false }, 1);
+    assert!(!apart.is_empty() && apart != all, "{apart:?}");
+}
+
+#[test]
+fn equal_documents_have_distance_0_and_resemblance_1() {
+    let portraits = [
+        painted(1, "the same words", None),
+        painted(2, "The same: words!", None),
+    ];
+    let [Told::Pair(0, 1, likeness)] = found(&portraits, Wanted::Pairs, 1)[..] else {
+        panic!("no pair");
+    };
+    assert_eq!((distance(likeness), resemblance(likeness)), (0, 1.0));
+    assert_eq!(likeness, Likeness::SameText);
+}
+
+/// Many different texts that all share a band: more than a tile of them, so that all threads compare.
+#[test]
+fn a_thousand_variations_are_paired_as_brute_force_pairs_them() {
+    let words: Vec<String> = (0..300).map(|at| format!("word{at}")).collect();
+    let portraits: Vec<Portrait> = (0..1_000_u64)
+        .map(|number| {
+            let mut words = words.clone();
+            words[(number % 300) as usize] = format!("changed{number}");
+            painted(number.into(), &words.join(" "), None)
+        })
+        .collect();
+    let pairs = check(&portraits, 3);
+    assert!(pairs > 400_000, "{pairs}");
+}
+
+fn a_million_times(wanted: Wanted, same_payload: bool, memory: usize) -> (Vec<Told>, Summary) {
+    let portrait = painted(0, &"one and the same text again ".repeat(9), None);
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        memory,
+        ..Options::new(wanted, directory.path())
+    };
+    let documents = (0..1_000_000_u128).map(|number| {
+        let payload = if same_payload { 7 } else { number };
+        Ok::<_, BatchError>(Document {
+            id: format!("{number}"),
+            portrait: Portrait {
+                payload,
+                ..portrait.clone()
+            },
+        })
+    });
+    let (mut count, mut some) = (0, Vec::new());
+    let summary = dedup::run(documents, &options, Control::none(), |finding| {
+        count += 1;
+        if some.len() < 3 {
+            some.push(told(&finding));
+        }
+        // A million of pairs is enough of half a trillion.
+        let enough = count == 1_000_000 && wanted == Wanted::Pairs;
+        if enough {
+            Err(BatchError::Cancelled)
+        } else {
+            Ok(())
+        }
+    });
+    (some, summary.unwrap_or_default())
+}
+
+#[test]
+fn a_million_equal_documents_are_a_million_duplicates_of_the_first() {
+    for same_payload in [false, true] {
+        let (some, summary) = a_million_times(Wanted::Duplicates, same_payload, LEAST_MEMORY);
+        assert_eq!((summary.findings, summary.spilled), (999_999, 0));
+        assert!(matches!(some[2], Told::Duplicate(3, 0, _)));
+    }
+}
+
+#[test]
+fn a_million_equal_documents_are_one_cluster() {
+    for chained in [false, true] {
+        let (some, summary) = a_million_times(Wanted::Clusters { chained }, false, LEAST_MEMORY);
+        assert_eq!((summary.findings, summary.documents), (1, 1_000_000));
+        let [Told::Cluster(members)] = &some[..] else {
+            panic!("no cluster");
+        };
+        assert_eq!(members.len(), 1_000_000);
+    }
+}
+
+#[test]
+fn the_pairs_of_a_million_equal_documents_are_streamed() {
+    let (some, _) = a_million_times(Wanted::Pairs, false, DEFAULT_MEMORY);
+    let pair = |b| Told::Pair(0, b, Likeness::SameText);
+    assert_eq!(some, [pair(1), pair(2), pair(3)]);
+}
+
+#[test]
+fn twenty_thousand_nearly_equal_documents_in_one_chain_are_united_without_comparing_all_pairs() {
+    let words: Vec<String> = (0..200).map(|at| format!("word{at}")).collect();
+    let portraits: Vec<Portrait> = (0..20_000_u64)
+        .map(|number| {
+            let mut words = words.clone();
+            words[(number % 200) as usize] = format!("changed{number}");
+            painted(number.into(), &words.join(" "), None)
+        })
+        .collect();
+    let (clusters, _) = run(&portraits, Wanted::Clusters { chained: true }, DEFAULT_MEMORY, 2);
+    assert_eq!(clusters, [Told::Cluster((0..20_000).collect())]);
+}
+
+#[test]
+fn a_directory_that_is_not_there_matters_only_when_memory_does_not_suffice() {
+    let portraits: Vec<Portrait> = (0..2_000).map(|number| relative(1, number, 2_000)).collect();
+    for wanted in [
+        Wanted::Duplicates,
+        Wanted::Pairs,
+        Wanted::Clusters { chained: true },
+    ] {
+        let run = |memory| {
+            let options = Options {
+                memory,
+                ..Options::new(wanted, Path::new("/no/such/directory"))
+            };
+            dedup::run(documents(&portraits), &options, Control::none(), |_| {
+                Ok::<(), BatchError>(())
+            })
+        };
+        assert!(run(DEFAULT_MEMORY).is_ok());
+        let message = run(0).unwrap_err().to_string();
+        assert_eq!(message, "cannot use /no/such/directory for temporary files");
+    }
+}
+
+#[test]
+fn an_error_of_the_documents_or_of_the_visitor_comes_back_as_it_is() {
+    #[derive(Debug)]
+    enum Mine {
+        Unreadable,
+        Closed,
+        Batch,
+    }
+    impl From<BatchError> for Mine {
+        fn from(_: BatchError) -> Self {
+            Mine::Batch
+        }
+    }
+    let options = |wanted| Options::new(wanted, Path::new("/no/such/directory"));
+    let same = || Document {
+        id: "same".to_owned(),
+        portrait: painted(1, "same", None),
+    };
+    for wanted in [
+        Wanted::Duplicates,
+        Wanted::Pairs,
+        Wanted::Clusters { chained: false },
+    ] {
+        let broken = [Ok(same()), Err(Mine::Unreadable)];
+        let ended = dedup::run(broken, &options(wanted), Control::none(), |_| Ok(()));
+        assert!(matches!(ended, Err(Mine::Unreadable)), "{ended:?}");
+        let twice = [Ok(same()), Ok(same())];
+        let ended = dedup::run(twice, &options(wanted), Control::none(), |_| Err(Mine::Closed));
+        assert!(matches!(ended, Err(Mine::Closed)), "{ended:?}");
+        let cancelled = AtomicBool::new(true);
+        let control = Control::new(&batch::Silent, &cancelled);
+        let ended = dedup::run([Ok(same())], &options(wanted), control, |_| Ok(()));
+        assert!(matches!(ended, Err(Mine::Batch)), "{ended:?}");
+    }
+}
+
+#[test]
+fn every_step_that_there_is_is_told() {
+    #[derive(Default)]
+    struct Steps(std::sync::Mutex<BTreeSet<String>>);
+    impl Progress for Steps {
+        fn advanced(&self, step: Step, done: u64, of: Option<u64>) {
+            assert!(of.is_none_or(|of| done <= of), "{step:?}: {done} of {of:?}");
+            self.0.lock().unwrap().insert(format!("{step:?}"));
+        }
+    }
+    let portraits: Vec<Portrait> = (0..500).map(|number| relative(1, number, 100)).collect();
+    let (steps, never) = (Steps::default(), AtomicBool::new(false));
+    let directory = tempfile::tempdir().unwrap();
+    let options = Options {
+        memory: 0,
+        ..Options::new(Wanted::Pairs, directory.path())
+    };
+    dedup::run(
+        documents(&portraits),
+        &options,
+        Control::new(&steps, &never),
+        |_| Ok::<(), BatchError>(()),
+    )
+    .unwrap();
+    let told: Vec<String> = steps.0.into_inner().unwrap().into_iter().collect();
+    assert_eq!(told, ["Joining", "Reading", "Reporting", "Sorting", "Verifying"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn everything_alike_is_found_and_nothing_else(
+        count in 1_u64..700,
+        per_family in 1_u64..30,
+        workers in 1_usize..4,
+        seed: u64,
+    ) {
+        let families = count.div_ceil(per_family);
+        let portraits: Vec<Portrait> = (0..count).map(|number| relative(seed, number, families)).collect();
+        check(&portraits, workers);
+    }
+}
