@@ -6,6 +6,7 @@
 use std::ops::ControlFlow;
 
 use super::Found;
+use super::lanes::{Hit, Run, prefetch};
 use super::probes::{Step, steps};
 use super::quarters::{Key, QuarterTables, verified};
 use crate::Fingerprint;
@@ -13,11 +14,16 @@ use crate::Fingerprint;
 /// How many looks are on their way at a time: enough to keep the memory busy, few enough for the first-level cache.
 const GROUP: usize = 64;
 
-/// A look whose sibling passed; its other half is on its way.
-struct Survivor {
-    query: usize,
-    step: Step,
-    at: usize,
+/// Lines of siblings asked for; what follows is fetched by the processor, which sees that they are read in order.
+const LINES: usize = 8;
+
+/// One step for one probe.
+#[derive(Clone, Copy)]
+struct Look {
+    query: u32,
+    /// Its number in the list.
+    step: u32,
+    key: Key,
 }
 
 /// A match of another table than the first; its id is on its way.
@@ -25,6 +31,17 @@ struct Lookup {
     query: usize,
     bits: u64,
     distance: u32,
+}
+
+/// What a group needs on its way, kept from one group to the next.
+#[derive(Default)]
+struct Desk<'a> {
+    looks: Vec<Look>,
+    runs: Vec<Run<'a>>,
+    /// The look that each run belongs to, and where the run starts.
+    origins: Vec<(u32, u32)>,
+    hits: Vec<Hit>,
+    lookups: Vec<Lookup>,
 }
 
 impl QuarterTables {
@@ -37,106 +54,106 @@ impl QuarterTables {
         distance: u32,
         mut visit: impl FnMut(usize, Found),
     ) {
-        let mut survivors = Vec::new();
-        let mut lookups = Vec::new();
-        let steps = steps(distance);
-        for steps in steps.chunks(GROUP) {
+        let mut desk = Desk::default();
+        for steps in steps(distance).chunks(GROUP) {
             let queries = (GROUP / steps.len()).max(1);
             for (number, group) in probes.chunks(queries).enumerate() {
-                self.look(group, number * queries, steps, &mut survivors);
-                for survivor in survivors.drain(..) {
-                    let bits = probes[survivor.query].as_u64();
-                    let key = Key::flipped(bits, &survivor.step);
-                    let segment = &self.segments[key.segment];
-                    let Some((bits, distance)) =
-                        verified(segment, survivor.at, bits, &survivor.step, distance)
-                    else {
-                        continue;
-                    };
-                    let query = survivor.query;
-                    if survivor.step.table == 0 {
-                        self.report(bits, segment.id(survivor.at), query, distance, &mut visit);
-                        continue;
-                    }
-                    let key = Key::of(bits, 0);
-                    self.segments[key.segment].prefetch_bounds(key.place.quarter, key.place.sibling, 0);
-                    lookups.push(Lookup {
-                        query,
-                        bits,
-                        distance,
-                    });
-                }
-                if lookups.len() >= GROUP / 2 {
-                    self.look_up(&mut lookups, &mut visit);
+                self.look(group, number * queries, steps, &mut desk);
+                self.verify(probes, steps, distance, &mut desk, &mut visit);
+                if desk.lookups.len() >= GROUP / 2 {
+                    self.look_up(&mut desk, &mut visit);
                 }
             }
         }
-        self.look_up(&mut lookups, &mut visit);
+        self.look_up(&mut desk, &mut visit);
     }
 
-    /// Takes `steps` for the probes of a group, the first of which has the number `first`.
-    fn look(&self, group: &[Fingerprint], first: usize, steps: &[Step], survivors: &mut Vec<Survivor>) {
-        let looks = || {
-            let of = |probe: &Fingerprint| {
-                let bits = probe.as_u64();
-                steps.iter().map(move |step| (step, Key::flipped(bits, step)))
-            };
-            group
-                .iter()
-                .zip(first..)
-                .flat_map(move |(probe, query)| of(probe).map(move |look| (query, look)))
-        };
-        for (_, (step, key)) in looks() {
-            self.segments[key.segment].prefetch_bounds(key.place.quarter, key.place.sibling, step.most);
+    /// Takes `steps` for the probes of a group, the first of which has the number `first`: hits are what passed.
+    fn look<'a>(&'a self, group: &[Fingerprint], first: usize, steps: &[Step], desk: &mut Desk<'a>) {
+        desk.looks.clear();
+        for (probe, query) in group.iter().zip(first as u32..) {
+            for (step, number) in steps.iter().zip(0..) {
+                let key = Key::flipped(probe.as_u64(), step);
+                self.segments[key.segment].prefetch_bounds(key.place.quarter, key.place.sibling, step.most);
+                desk.looks.push(Look {
+                    query,
+                    step: number,
+                    key,
+                });
+            }
         }
-        for (_, (step, key)) in looks() {
-            self.segments[key.segment].prefetch_siblings(key.place.quarter, key.place.sibling, step.most);
-        }
-        for (query, (step, key)) in looks() {
-            let segment = &self.segments[key.segment];
-            let _ = segment.each_near(
-                self.lanes,
-                key.place.quarter,
-                key.place.sibling,
-                step.most,
-                |at| {
-                    segment.prefetch_half(at);
-                    survivors.push(Survivor {
-                        query,
-                        step: *step,
-                        at,
-                    });
-                    ControlFlow::Continue(())
-                },
-            );
-        }
-    }
-
-    /// Reports all of `lookups` with the ids that the first table has for them.
-    fn look_up(&self, lookups: &mut Vec<Lookup>, visit: &mut impl FnMut(usize, Found)) {
-        for lookup in &*lookups {
-            let key = Key::of(lookup.bits, 0);
-            self.segments[key.segment].prefetch_siblings(key.place.quarter, key.place.sibling, 0);
-        }
-        let mut equals = Vec::with_capacity(lookups.len());
-        for (number, lookup) in lookups.iter().enumerate() {
-            let key = Key::of(lookup.bits, 0);
-            let segment = &self.segments[key.segment];
-            let _ = segment.each_near(self.lanes, key.place.quarter, key.place.sibling, 0, |at| {
-                segment.prefetch_half(at);
-                equals.push((number, at));
-                ControlFlow::Continue(())
+        desk.runs.clear();
+        desk.origins.clear();
+        for (look, number) in desk.looks.iter().zip(0..) {
+            let place = look.key.place;
+            let budget = steps[look.step as usize].most;
+            let segment = &self.segments[look.key.segment];
+            segment.each_bucket(place.quarter, place.sibling, budget, |start, len| {
+                let siblings = segment.siblings(start, len);
+                (0..len.min(LINES * 32))
+                    .step_by(32)
+                    .for_each(|at| prefetch(siblings, at));
+                prefetch(siblings, len - 1);
+                desk.runs.push(Run {
+                    siblings,
+                    probe: place.sibling,
+                    budget: budget as u8,
+                });
+                desk.origins.push((number, start as u32));
             });
         }
-        for (number, at) in equals {
-            let lookup = &lookups[number];
-            let key = Key::of(lookup.bits, 0);
-            let segment = &self.segments[key.segment];
-            if segment.half(at) == key.place.half {
-                self.report(lookup.bits, segment.id(at), lookup.query, lookup.distance, visit);
-            }
+        desk.hits.clear();
+        self.lanes.scan(&desk.runs, &mut desk.hits);
+        // From now on a hit has the number of its look and its place in the segment.
+        for hit in &mut desk.hits {
+            let (look, start) = desk.origins[hit.run as usize];
+            hit.run = look;
+            hit.at += start;
+            let segment = &self.segments[desk.looks[look as usize].key.segment];
+            segment.prefetch_rest(hit.at as usize);
         }
-        lookups.clear();
+    }
+
+    fn verify(
+        &self,
+        probes: &[Fingerprint],
+        steps: &[Step],
+        distance: u32,
+        desk: &mut Desk<'_>,
+        visit: &mut impl FnMut(usize, Found),
+    ) {
+        for hit in &desk.hits {
+            let look = desk.looks[hit.run as usize];
+            let (query, step) = (look.query as usize, &steps[look.step as usize]);
+            let segment = &self.segments[look.key.segment];
+            let probe = probes[query].as_u64();
+            let Some((bits, distance)) = verified(segment, hit.at as usize, probe, step, distance) else {
+                continue;
+            };
+            if step.table == 0 {
+                self.report(bits, segment.id(hit.at as usize), query, distance, visit);
+                continue;
+            }
+            let key = Key::of(bits, 0);
+            self.segments[key.segment].prefetch_bounds(key.place.quarter, key.place.sibling, 0);
+            desk.lookups.push(Lookup {
+                query,
+                bits,
+                distance,
+            });
+        }
+    }
+
+    /// Reports all lookups with the ids that the first table has for them.
+    fn look_up(&self, desk: &mut Desk<'_>, visit: &mut impl FnMut(usize, Found)) {
+        for lookup in &desk.lookups {
+            let key = Key::of(lookup.bits, 0);
+            self.segments[key.segment].prefetch_halves(key.place);
+        }
+        for lookup in desk.lookups.drain(..) {
+            let first = self.first_id(lookup.bits);
+            self.report(lookup.bits, first, lookup.query, lookup.distance, visit);
+        }
     }
 
     fn report(

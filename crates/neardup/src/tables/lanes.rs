@@ -1,12 +1,30 @@
 #![expect(unsafe_code, reason = "vector instructions and prefetching have no safe form")]
-//! Sixty-four siblings at a time: which of them differ from a probe in few bits.
+//! Many siblings at a time: which of them differ from a probe in few bits.
 //!
 //! x & (x − 1) takes away the lowest bit of x, so x has at most b bits if nothing is left after b times. That is two
 //! instructions a bit on 32 (AVX-512) or 16 (AVX2) siblings. Which instructions there are is asked at run time; every
-//! path gives the same answer, bit for bit.
+//! path gives the same answer, bit for bit. Whole lists of runs are scanned in one call, so that what calls cannot be
+//! inlined into costs nothing.
 
-/// As many siblings as are looked at in one call: the answer has a bit for each.
-pub(super) const LANES: usize = 64;
+/// The greatest budget that a run has in the tests; any is scanned rightly.
+#[cfg(test)]
+const MAX_BUDGET: u32 = 3;
+
+/// Siblings that lie together, and what they are compared with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run<'a> {
+    pub(super) siblings: &'a [u16],
+    pub(super) probe: u16,
+    /// In how many bits a sibling may differ.
+    pub(super) budget: u8,
+}
+
+/// A sibling that passed: the number of its run, and of itself in the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) run: u32,
+    pub(super) at: u32,
+}
 
 /// The instructions to look with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,17 +56,18 @@ impl Lanes {
         all
     }
 
-    /// A bit for each of the first [`LANES`] of `siblings`: whether it differs from `probe` in at most `budget` bits.
+    /// Adds to `hits`, in their order, all siblings that differ from the probe of their run in no more bits than its
+    /// budget.
     #[inline]
-    pub(super) fn near(self, siblings: &[u16], probe: u16, budget: u32) -> u64 {
+    pub(super) fn scan(self, runs: &[Run<'_>], hits: &mut Vec<Hit>) {
         match self {
-            Self::Portable => near_portable(siblings, probe, budget),
+            Self::Portable => scan_portable(runs, hits),
             // SAFETY: the variant is made only by `all`, which has seen that the machine has AVX2.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => unsafe { near_avx2(siblings, probe, budget) },
+            Self::Avx2 => unsafe { scan_avx2(runs, hits) },
             // SAFETY: the variant is made only by `all`, which has seen that the machine has AVX-512 F and BW.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => unsafe { near_avx512(siblings, probe, budget) },
+            Self::Avx512 => unsafe { scan_avx512(runs, hits) },
         }
     }
 }
@@ -66,63 +85,81 @@ pub(super) fn prefetch<T>(slice: &[T], at: usize) {
     let _ = (slice, at);
 }
 
-fn near_portable(siblings: &[u16], probe: u16, budget: u32) -> u64 {
-    let lanes = siblings.iter().take(LANES).enumerate();
-    lanes.fold(0, |near, (lane, sibling)| {
-        near | u64::from((sibling ^ probe).count_ones() <= budget) << lane
-    })
+#[inline]
+fn push(hits: &mut Vec<Hit>, run: usize, first: usize, mut near: u64) {
+    while near != 0 {
+        hits.push(Hit {
+            run: run as u32,
+            at: first as u32 + near.trailing_zeros(),
+        });
+        near &= near - 1;
+    }
+}
+
+fn scan_portable(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
+    for (number, run) in runs.iter().enumerate() {
+        for (at, sibling) in run.siblings.iter().enumerate() {
+            if (sibling ^ run.probe).count_ones() <= u32::from(run.budget) {
+                push(hits, number, at, 1);
+            }
+        }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn near_avx2(siblings: &[u16], probe: u16, budget: u32) -> u64 {
+fn scan_avx2(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
     use std::arch::x86_64::*;
     const WIDTH: usize = 16;
-    let wanted = _mm256_set1_epi16(probe.cast_signed());
     let minus_one = _mm256_set1_epi16(-1);
-    let siblings = &siblings[..siblings.len().min(LANES)];
-    let mut near = 0;
-    let (whole, rest) = siblings.as_chunks::<WIDTH>();
-    for (number, chunk) in whole.iter().enumerate() {
-        // SAFETY: the chunk has the 32 bytes that are read, and the load asks for no alignment.
-        let loaded = unsafe { _mm256_loadu_si256(chunk.as_ptr().cast()) };
-        let mut apart = _mm256_xor_si256(loaded, wanted);
-        for _ in 0..budget {
-            apart = _mm256_and_si256(apart, _mm256_add_epi16(apart, minus_one));
+    for (number, run) in runs.iter().enumerate() {
+        let wanted = _mm256_set1_epi16(run.probe.cast_signed());
+        let (whole, rest) = run.siblings.as_chunks::<WIDTH>();
+        let mut last = [0; WIDTH];
+        last[..rest.len()].copy_from_slice(rest);
+        for (chunk, first) in whole.iter().chain([&last]).zip((0..).step_by(WIDTH)) {
+            // SAFETY: the chunk has the 32 bytes that are read, and the load asks for no alignment.
+            let loaded = unsafe { _mm256_loadu_si256(chunk.as_ptr().cast()) };
+            let mut apart = _mm256_xor_si256(loaded, wanted);
+            for _ in 0..run.budget {
+                apart = _mm256_and_si256(apart, _mm256_add_epi16(apart, minus_one));
+            }
+            let none_left = _mm256_cmpeq_epi16(apart, _mm256_setzero_si256());
+            // Sixteen lanes of two bytes become sixteen bytes, the halves put back in order.
+            let bytes = _mm256_packs_epi16(none_left, _mm256_setzero_si256());
+            let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(bytes);
+            let mut near = _mm256_movemask_epi8(bytes).cast_unsigned() & 0xffff;
+            if first == whole.len() * WIDTH {
+                near &= (1 << rest.len()) - 1;
+            }
+            push(hits, number, first, u64::from(near));
         }
-        let none_left = _mm256_cmpeq_epi16(apart, _mm256_setzero_si256());
-        // Sixteen lanes of two bytes become sixteen bytes, the halves put back in order.
-        let bytes = _mm256_packs_epi16(none_left, _mm256_setzero_si256());
-        let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(bytes);
-        let mask = _mm256_movemask_epi8(bytes).cast_unsigned();
-        near |= u64::from(mask & 0xffff) << (number * WIDTH);
     }
-    near | near_portable(rest, probe, budget)
-        .checked_shl((whole.len() * WIDTH) as u32)
-        .unwrap_or(0)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn near_avx512(siblings: &[u16], probe: u16, budget: u32) -> u64 {
+fn scan_avx512(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
     use std::arch::x86_64::*;
     const WIDTH: usize = 32;
-    let wanted = _mm512_set1_epi16(probe.cast_signed());
     let minus_one = _mm512_set1_epi16(-1);
-    let siblings = &siblings[..siblings.len().min(LANES)];
-    let mut near = 0;
-    for (number, chunk) in siblings.chunks(WIDTH).enumerate() {
-        let there = u32::MAX >> (WIDTH - chunk.len());
-        // SAFETY: only the lanes of `there` are read, and the chunk has those.
-        let loaded = unsafe { _mm512_maskz_loadu_epi16(there, chunk.as_ptr().cast()) };
-        let mut apart = _mm512_xor_si512(loaded, wanted);
-        for _ in 0..budget {
-            apart = _mm512_and_si512(apart, _mm512_add_epi16(apart, minus_one));
+    for (number, run) in runs.iter().enumerate() {
+        let wanted = _mm512_set1_epi16(run.probe.cast_signed());
+        let mut first = 0;
+        while first < run.siblings.len() {
+            let chunk = &run.siblings[first..];
+            let there = u32::MAX >> WIDTH.saturating_sub(chunk.len());
+            // SAFETY: only the lanes of `there` are read, and the chunk has those.
+            let loaded = unsafe { _mm512_maskz_loadu_epi16(there, chunk.as_ptr().cast()) };
+            let mut apart = _mm512_xor_si512(loaded, wanted);
+            for _ in 0..run.budget {
+                apart = _mm512_and_si512(apart, _mm512_add_epi16(apart, minus_one));
+            }
+            let near = _mm512_mask_testn_epi16_mask(there, apart, apart);
+            push(hits, number, first, u64::from(near));
+            first += WIDTH;
         }
-        let mask = _mm512_mask_testn_epi16_mask(there, apart, apart);
-        near |= u64::from(mask) << (number * WIDTH);
     }
-    near
 }
 
 #[cfg(test)]
@@ -130,13 +167,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn check(siblings: &[u16], probe: u16, budget: u32) {
-        let expected = siblings.iter().take(LANES).enumerate();
-        let expected = expected.fold(0_u64, |bits, (lane, sibling)| {
-            bits | u64::from((sibling ^ probe).count_ones() <= budget) << lane
-        });
+    fn check(runs: &[Run<'_>]) {
+        let mut expected = Vec::new();
+        for (number, run) in (0..).zip(runs) {
+            for (at, sibling) in (0..).zip(run.siblings) {
+                if (sibling ^ run.probe).count_ones() <= u32::from(run.budget) {
+                    expected.push(Hit { run: number, at });
+                }
+            }
+        }
         for lanes in Lanes::all() {
-            assert_eq!(lanes.near(siblings, probe, budget), expected, "{lanes:?}");
+            let mut hits = Vec::new();
+            lanes.scan(runs, &mut hits);
+            assert_eq!(hits, expected, "{lanes:?}");
         }
     }
 
@@ -144,22 +187,25 @@ mod tests {
     fn every_sibling_is_judged_as_counting_its_bits_judges_it() {
         let all: Vec<u16> = (0..=u16::MAX).collect();
         for probe in [0, 1, 0x8000, 0xffff, 0x1234] {
-            for budget in 0..=3 {
-                all.chunks(LANES)
-                    .for_each(|siblings| check(siblings, probe, budget));
-            }
+            let run = |budget| Run {
+                siblings: &all,
+                probe,
+                budget,
+            };
+            check(&(0..=MAX_BUDGET as u8).map(run).collect::<Vec<_>>());
         }
     }
 
     proptest! {
         #[test]
-        fn all_instructions_give_the_same_bits_at_every_length_and_alignment(
+        fn all_instructions_give_the_same_hits_at_every_length_and_alignment(
             flips in prop::collection::vec((0..16_u32, 0..16_u32, 0..16_u32, 0..16_u32), 0..140),
-            probe: u16, start in 0..40_usize, budget in 0..=3_u32,
+            probe: u16, cuts in prop::collection::vec(0..140_usize, 0..6), budget in 0..=MAX_BUDGET as u8,
         ) {
             let siblings: Vec<u16> =
                 flips.iter().map(|(a, b, c, d)| probe ^ (1 << a) ^ (1 << b) ^ (1 << c) ^ (1 << d)).collect();
-            check(&siblings[start.min(siblings.len())..], probe, budget);
+            let from = |cut: &usize| Run { siblings: &siblings[*cut.min(&siblings.len())..], probe, budget };
+            check(&cuts.iter().map(from).collect::<Vec<_>>());
         }
 
         #[test]

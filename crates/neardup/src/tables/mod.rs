@@ -6,6 +6,7 @@
 //! search and whose scans read two bytes a fingerprint.
 
 mod batch;
+mod buckets;
 mod build;
 mod design;
 mod interpolation;

@@ -16,7 +16,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use super::lanes::Lanes;
+use super::lanes::{Hit, Lanes, Run, prefetch};
 use super::probes::{Step, steps, upper_errors};
 use super::segment::{Place, Segment};
 use super::{Found, MAX_EQUAL};
@@ -30,6 +30,11 @@ pub(super) const SEVERAL: u32 = u32::MAX;
 
 /// How many steps of one probe are on their way at a time.
 const AHEAD: usize = 8;
+
+/// How many runs are scanned in one call, and how long a run may be: what is found is visited in between, so that a
+/// visitor who has had enough does not wait for the end of a crowd.
+const TRAY: usize = 16;
+const PIECE: usize = 512;
 
 /// Fingerprints of 64 bits, each with the ids it was given for, found within any distance up to
 /// [`crate::MAX_DISTANCE`]. About 32 bytes a fingerprint.
@@ -103,7 +108,7 @@ impl QuarterTables {
         let bits = fingerprint.as_u64();
         let key = Key::of(bits, 0);
         let segment = &mut self.segments[key.segment];
-        if let Some(at) = segment.find(self.lanes, key.place) {
+        if let Some(at) = segment.find(key.place) {
             let first = segment.id(at);
             let ids = self.several.entry(bits).or_insert_with(|| vec![first]);
             if ids.len() >= MAX_EQUAL {
@@ -130,7 +135,7 @@ impl QuarterTables {
         let bits = fingerprint.as_u64();
         let key = Key::of(bits, 0);
         let segment = &mut self.segments[key.segment];
-        let Some(at) = segment.find(self.lanes, key.place) else {
+        let Some(at) = segment.find(key.place) else {
             return false;
         };
         let held = segment.id(at);
@@ -151,7 +156,7 @@ impl QuarterTables {
         }
         for table in 0..4 {
             let key = Key::of(bits, table);
-            self.segments[key.segment].remove(self.lanes, key.place);
+            self.segments[key.segment].remove(key.place);
         }
         self.len -= 1;
         true
@@ -214,54 +219,78 @@ impl QuarterTables {
         distance: u32,
         mut visit: impl FnMut(Found) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let bits = probe.as_u64();
+        let probe = probe.as_u64();
+        let mut hits = Vec::new();
         for steps in steps(distance).chunks(AHEAD) {
             for step in steps {
-                let look = Key::flipped(bits, step);
-                self.segments[look.segment].prefetch_bounds(
-                    look.place.quarter,
-                    look.place.sibling,
-                    step.most,
-                );
+                let key = Key::flipped(probe, step);
+                self.segments[key.segment].prefetch_bounds(key.place.quarter, key.place.sibling, step.most);
             }
+            let mut tray = Tray::EMPTY;
+            let mut flow = ControlFlow::Continue(());
             for step in steps {
-                let look = Key::flipped(bits, step);
-                self.segments[look.segment].prefetch_siblings(
-                    look.place.quarter,
-                    look.place.sibling,
-                    step.most,
-                );
-            }
-            for step in steps {
-                let look = Key::flipped(bits, step);
-                let segment = &self.segments[look.segment];
-                segment.each_near(
-                    self.lanes,
-                    look.place.quarter,
-                    look.place.sibling,
-                    step.most,
-                    |at| {
-                        let Some((bits, distance)) = verified(segment, at, bits, step, distance) else {
-                            return ControlFlow::Continue(());
+                let Key { segment, place } = Key::flipped(probe, step);
+                let segment = &self.segments[segment];
+                segment.each_bucket(place.quarter, place.sibling, step.most, |start, len| {
+                    let pieces = segment.siblings(start, len).chunks(PIECE);
+                    for (siblings, start) in pieces.zip((start..).step_by(PIECE)) {
+                        prefetch(siblings, 0);
+                        prefetch(siblings, siblings.len() - 1);
+                        if flow.is_continue() && tray.len == TRAY {
+                            flow = self.scan(&mut tray, &mut hits, probe, distance, &mut visit);
+                        }
+                        if flow.is_break() {
+                            return;
+                        }
+                        let run = Run {
+                            siblings,
+                            probe: place.sibling,
+                            budget: step.most as u8,
                         };
-                        let first = if step.table == 0 {
-                            segment.id(at)
-                        } else {
-                            self.first_id(bits)
-                        };
-                        self.ids(bits, first, &mut |id| visit(Found { distance, id }))
-                    },
-                )?;
+                        tray.push(run, segment, step, start);
+                    }
+                });
+                flow?;
             }
+            self.scan(&mut tray, &mut hits, probe, distance, &mut visit)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Scans what lies on the tray, visits what is within `distance` of `probe`, and empties the tray.
+    fn scan(
+        &self,
+        tray: &mut Tray<'_>,
+        hits: &mut Vec<Hit>,
+        probe: u64,
+        distance: u32,
+        visit: &mut impl FnMut(Found) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        hits.clear();
+        self.lanes.scan(&tray.runs[..tray.len], hits);
+        tray.len = 0;
+        for hit in hits {
+            let Some((segment, step, start)) = tray.origins[hit.run as usize] else {
+                continue;
+            };
+            let at = start + hit.at as usize;
+            let Some((bits, distance)) = verified(segment, at, probe, step, distance) else {
+                continue;
+            };
+            let first = match step.table {
+                0 => segment.id(at),
+                _ => self.first_id(bits),
+            };
+            self.ids(bits, first, &mut |id| visit(Found { distance, id }))?;
         }
         ControlFlow::Continue(())
     }
 
     /// What stands beside this fingerprint, which is held, in the first table.
-    fn first_id(&self, bits: u64) -> u32 {
+    pub(super) fn first_id(&self, bits: u64) -> u32 {
         let key = Key::of(bits, 0);
         let segment = &self.segments[key.segment];
-        let at = segment.find(self.lanes, key.place);
+        let at = segment.find(key.place);
         segment.id(at.expect("what one table holds, all hold"))
     }
 
@@ -278,6 +307,32 @@ impl QuarterTables {
         }
         let ids = self.several.get(&bits);
         ids.into_iter().flatten().try_for_each(|&id| visit(id))
+    }
+}
+
+/// Runs that are scanned in one call, and where each comes from: its segment, its step, its start.
+struct Tray<'a> {
+    runs: [Run<'a>; TRAY],
+    origins: [Option<(&'a Segment, &'a Step, usize)>; TRAY],
+    len: usize,
+}
+
+impl<'a> Tray<'a> {
+    const EMPTY: Self = Self {
+        runs: [Run {
+            siblings: &[],
+            probe: 0,
+            budget: 0,
+        }; TRAY],
+        origins: [None; TRAY],
+        len: 0,
+    };
+
+    /// There is room: a full tray is scanned first.
+    fn push(&mut self, run: Run<'a>, segment: &'a Segment, step: &'a Step, start: usize) {
+        self.runs[self.len] = run;
+        self.origins[self.len] = Some((segment, step, start));
+        self.len += 1;
     }
 }
 

@@ -10,9 +10,8 @@
 //! Siblings lie in a column of their own: a scan reads two bytes a fingerprint, and goes to the other half, in a second
 //! column, for the few that survive.
 
-use std::ops::ControlFlow;
-
-use super::lanes::{LANES, Lanes, prefetch};
+use super::buckets::{Bucket, Buckets};
+use super::lanes::prefetch;
 
 /// Bits of a quarter that tell buckets of a segment apart; the upper eight tell segments apart.
 pub(super) const QUARTER_BITS: u32 = 8;
@@ -34,17 +33,11 @@ pub(super) struct Place {
     pub(super) half: u32,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Bucket {
-    start: u32,
-    len: u32,
-}
-
 /// Buckets, the columns they lie in, and the ids where the table has them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Segment {
-    /// One more than there are buckets: the last starts where the columns end. None while nothing is held.
-    buckets: Vec<Bucket>,
+    /// One more than there are: the last starts where the columns end and holds nothing. None while nothing is held.
+    buckets: Buckets,
     sibling_bits: u32,
     siblings: Vec<u16>,
     halves: Vec<u32>,
@@ -67,7 +60,7 @@ impl Segment {
 
     /// Bytes held.
     pub(super) fn memory(&self) -> usize {
-        self.buckets.capacity() * size_of::<Bucket>()
+        self.buckets.memory()
             + self.siblings.capacity() * size_of::<u16>()
             + (self.halves.capacity() + self.ids.capacity()) * size_of::<u32>()
     }
@@ -78,9 +71,11 @@ impl Segment {
             let (places, ids) = self.contents();
             self.lay_out(&places, &ids, Some(place));
         }
-        let bucket = &mut self.buckets[bucket_of(place.quarter, place.sibling, self.sibling_bits)];
-        let at = (bucket.start + bucket.len) as usize;
+        let number = bucket_of(place.quarter, place.sibling, self.sibling_bits);
+        let mut bucket = self.buckets.get(number).expect("there is room in it");
+        let at = bucket.end() as usize;
         bucket.len += 1;
+        self.buckets.put(number, bucket);
         self.len += 1;
         self.siblings[at] = place.sibling;
         self.halves[at] = place.half;
@@ -93,13 +88,15 @@ impl Segment {
     }
 
     /// Takes `place` out; false where it was not there.
-    pub(super) fn remove(&mut self, lanes: Lanes, place: Place) -> bool {
-        let Some(at) = self.find(lanes, place) else {
+    pub(super) fn remove(&mut self, place: Place) -> bool {
+        let Some(at) = self.find(place) else {
             return false;
         };
-        let bucket = &mut self.buckets[bucket_of(place.quarter, place.sibling, self.sibling_bits)];
+        let number = bucket_of(place.quarter, place.sibling, self.sibling_bits);
+        let mut bucket = self.buckets.get(number).expect("it was found in it");
         bucket.len -= 1;
-        let last = (bucket.start + bucket.len) as usize;
+        self.buckets.put(number, bucket);
+        let last = bucket.end() as usize;
         self.len -= 1;
         self.siblings.swap(at, last);
         self.halves.swap(at, last);
@@ -110,16 +107,21 @@ impl Segment {
     }
 
     /// Where exactly this place is.
-    pub(super) fn find(&self, lanes: Lanes, place: Place) -> Option<usize> {
-        let mut found = None;
-        let _ = self.each_near(lanes, place.quarter, place.sibling, 0, |at| {
-            if self.halves[at] != place.half {
-                return ControlFlow::Continue(());
-            }
-            found = Some(at);
-            ControlFlow::Break(())
-        });
-        found
+    #[inline]
+    pub(super) fn find(&self, place: Place) -> Option<usize> {
+        let number = bucket_of(place.quarter, place.sibling, self.sibling_bits);
+        let bucket = self.buckets.get(number)?;
+        let held = bucket.start as usize..bucket.end() as usize;
+        // Few have the same half, which is as well as none; and one comparison a place is quick in a row.
+        let mut halves = self.halves[held.clone()].iter().zip(held);
+        let found = halves.find(|(half, at)| **half == place.half && self.siblings[*at] == place.sibling);
+        found.map(|(_, at)| at)
+    }
+
+    /// The siblings that lie in a run.
+    #[inline]
+    pub(super) fn siblings(&self, start: usize, len: usize) -> &[u16] {
+        &self.siblings[start..start + len]
     }
 
     pub(super) fn sibling(&self, at: usize) -> u16 {
@@ -142,61 +144,40 @@ impl Segment {
     #[inline]
     pub(super) fn prefetch_bounds(&self, quarter: u8, sibling: u16, budget: u32) {
         let exact = bucket_of(quarter, sibling, self.sibling_bits);
-        prefetch(&self.buckets, exact);
+        self.buckets.prefetch(exact);
         // The neighbours by the three lowest bits lie in the same cache line, more or less.
         for bit in 3..self.sibling_bits {
             if budget > 0 {
-                prefetch(&self.buckets, exact ^ (1 << bit));
+                self.buckets.prefetch(exact ^ (1 << bit));
             }
         }
     }
 
-    /// Asks for the siblings that a scan will read.
+    /// Asks for the halves that finding this place will read.
     #[inline]
-    pub(super) fn prefetch_siblings(&self, quarter: u8, sibling: u16, budget: u32) {
-        let _ = self.each_bucket(quarter, sibling, budget, |start, len| {
-            // Four lines; what follows them is fetched by the processor, which sees that it is read in order.
-            for line in 0..len.div_ceil(32).min(4) + 1 {
-                prefetch(&self.siblings, (start + line * 32).min(start + len - 1));
-            }
-            ControlFlow::Continue(())
-        });
+    pub(super) fn prefetch_halves(&self, place: Place) {
+        let number = bucket_of(place.quarter, place.sibling, self.sibling_bits);
+        if let Some(bucket) = self.buckets.get(number) {
+            let start = bucket.start as usize;
+            (0..bucket.len as usize)
+                .step_by(16)
+                .for_each(|at| prefetch(&self.halves, start + at));
+        }
     }
 
+    /// Asks for the other half of a place, and for its id.
     #[inline]
-    pub(super) fn prefetch_half(&self, at: usize) {
+    pub(super) fn prefetch_rest(&self, at: usize) {
         prefetch(&self.halves, at);
-    }
-
-    /// Where everything lies that has this quarter and a sibling within `budget` bits of this one.
-    #[inline]
-    pub(super) fn each_near(
-        &self,
-        lanes: Lanes,
-        quarter: u8,
-        sibling: u16,
-        budget: u32,
-        mut visit: impl FnMut(usize) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        self.each_bucket(quarter, sibling, budget, |start, len| {
-            let mut at = start;
-            for siblings in self.siblings[start..start + len].chunks(LANES) {
-                let mut near = lanes.near(siblings, sibling, budget);
-                while near != 0 {
-                    visit(at + near.trailing_zeros() as usize)?;
-                    near &= near - 1;
-                }
-                at += LANES;
-            }
-            ControlFlow::Continue(())
-        })
+        prefetch(&self.ids, at);
     }
 
     /// All places, each with where it lies.
     pub(super) fn each_place(&self, mut visit: impl FnMut(Place, usize)) {
         let per_quarter = 1 << self.sibling_bits;
-        for (number, bucket) in self.buckets.iter().enumerate() {
-            for at in bucket.start as usize..(bucket.start + bucket.len) as usize {
+        for number in 0..self.buckets.len() {
+            let bucket = self.buckets.get(number).unwrap_or_default();
+            for at in bucket.start as usize..bucket.end() as usize {
                 let place = Place {
                     quarter: (number / per_quarter) as u8,
                     sibling: self.siblings[at],
@@ -210,49 +191,47 @@ impl Segment {
     /// The buckets that can hold siblings within `budget` bits, none of them empty: where each starts and how many
     /// it holds.
     #[inline]
-    fn each_bucket(
+    pub(super) fn each_bucket(
         &self,
         quarter: u8,
         sibling: u16,
         budget: u32,
-        mut visit: impl FnMut(usize, usize) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        if self.buckets.is_empty() {
-            return ControlFlow::Continue(());
-        }
+        mut visit: impl FnMut(usize, usize),
+    ) {
         let exact = bucket_of(quarter, sibling, self.sibling_bits);
         let mut visit = |number: usize| {
-            let bucket = self.buckets[number];
-            if bucket.len == 0 {
-                return ControlFlow::Continue(());
+            if let Some(bucket) = self.buckets.get(number).filter(|bucket| bucket.len > 0) {
+                visit(bucket.start as usize, bucket.len as usize);
             }
-            visit(bucket.start as usize, bucket.len as usize)
         };
-        visit(exact)?;
+        visit(exact);
         match budget.min(self.sibling_bits) {
-            0 => ControlFlow::Continue(()),
-            1 => (0..self.sibling_bits).try_for_each(|bit| visit(exact ^ (1 << bit))),
+            0 => {}
+            1 => (0..self.sibling_bits).for_each(|bit| visit(exact ^ (1 << bit))),
             _ => (1_usize..1 << self.sibling_bits)
                 .filter(|errors| errors.count_ones() <= budget)
-                .try_for_each(|errors| visit(exact ^ errors)),
+                .for_each(|errors| visit(exact ^ errors)),
         }
     }
 
     /// Frees a place behind the last of a bucket, if not there then by moving the next few buckets up by one; false
     /// where there is none near.
     fn make_room(&mut self, number: usize) -> bool {
-        let has_room = |pair: &[Bucket]| pair[0].start + pair[0].len < pair[1].start;
-        let Some(reached) = self.buckets.get(number..) else {
+        let has_room = |number: &usize| {
+            let (bucket, next) = (self.buckets.get(*number), self.buckets.get(*number + 1));
+            bucket
+                .zip(next)
+                .is_some_and(|(bucket, next)| bucket.end() < next.start)
+        };
+        let Some(roomy) = (number..self.buckets.len().min(number + REACH)).find(has_room) else {
             return false;
         };
-        let Some(steps) = reached.windows(2).take(REACH).position(has_room) else {
-            return false;
-        };
-        for next in (number + 1..=number + steps).rev() {
+        for next in (number + 1..=roomy).rev() {
             // In no order within a bucket: its first may as well be its last.
-            let bucket = &mut self.buckets[next];
-            let (first, behind) = (bucket.start as usize, (bucket.start + bucket.len) as usize);
+            let mut bucket = self.buckets.get(next).unwrap_or_default();
+            let (first, behind) = (bucket.start as usize, bucket.end() as usize);
             bucket.start += 1;
+            self.buckets.put(next, bucket);
             self.siblings[behind] = self.siblings[first];
             self.halves[behind] = self.halves[first];
             if !self.ids.is_empty() {
@@ -292,7 +271,7 @@ impl Segment {
         let mut placed_ids = vec![0; if ids.is_empty() { 0 } else { total }];
         for (number, place) in places.iter().enumerate() {
             let bucket = &mut buckets[bucket_of(place)];
-            let at = (bucket.start + bucket.len) as usize;
+            let at = bucket.end() as usize;
             bucket.len += 1;
             siblings[at] = place.sibling;
             halves[at] = place.half;
@@ -301,7 +280,7 @@ impl Segment {
             }
         }
         *self = Self {
-            buckets,
+            buckets: Buckets::of(&buckets, start),
             sibling_bits,
             siblings,
             halves,

@@ -1,0 +1,90 @@
+//! Where the buckets of a segment lie.
+//!
+//! Every look at a table begins here, so that it pays to keep them small: four bytes a bucket while the places of a
+//! segment can be counted in 16 bits, which holds up to ten million fingerprints; eight beyond.
+
+use super::lanes::prefetch;
+
+/// Where a bucket starts and how many it holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bucket {
+    pub(super) start: u32,
+    pub(super) len: u32,
+}
+
+impl Bucket {
+    /// The place behind its last.
+    #[inline]
+    pub(super) fn end(self) -> u32 {
+        self.start + self.len
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Buckets {
+    Narrow(Vec<[u16; 2]>),
+    Wide(Vec<[u32; 2]>),
+}
+
+impl Default for Buckets {
+    fn default() -> Self {
+        Self::Narrow(Vec::new())
+    }
+}
+
+impl Buckets {
+    /// These buckets, all of which end at or before `places`.
+    pub(super) fn of(buckets: &[Bucket], places: u32) -> Self {
+        if places > u32::from(u16::MAX) {
+            return Self::Wide(buckets.iter().map(|bucket| [bucket.start, bucket.len]).collect());
+        }
+        let narrow = |bucket: &Bucket| [bucket.start as u16, bucket.len as u16];
+        Self::Narrow(buckets.iter().map(narrow).collect())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Narrow(buckets) => buckets.len(),
+            Self::Wide(buckets) => buckets.len(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, number: usize) -> Option<Bucket> {
+        let (start, len) = match self {
+            Self::Narrow(buckets) => {
+                let &[start, len] = buckets.get(number)?;
+                (u32::from(start), u32::from(len))
+            }
+            Self::Wide(buckets) => {
+                let &[start, len] = buckets.get(number)?;
+                (start, len)
+            }
+        };
+        Some(Bucket { start, len })
+    }
+
+    /// Puts `bucket`, which ends no later than the places do, in the place of an earlier one.
+    pub(super) fn put(&mut self, number: usize, bucket: Bucket) {
+        match self {
+            Self::Narrow(buckets) => buckets[number] = [bucket.start as u16, bucket.len as u16],
+            Self::Wide(buckets) => buckets[number] = [bucket.start, bucket.len],
+        }
+    }
+
+    #[inline]
+    pub(super) fn prefetch(&self, number: usize) {
+        match self {
+            Self::Narrow(buckets) => prefetch(buckets, number),
+            Self::Wide(buckets) => prefetch(buckets, number),
+        }
+    }
+
+    /// Bytes held.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Self::Narrow(buckets) => buckets.capacity() * size_of::<[u16; 2]>(),
+            Self::Wide(buckets) => buckets.capacity() * size_of::<[u32; 2]>(),
+        }
+    }
+}
