@@ -30,6 +30,7 @@
 mod bytes;
 mod clusters;
 mod exact;
+pub mod blocks;
 mod features;
 mod fingerprint;
 mod gallery;
@@ -69,8 +70,8 @@ pub use shingles::Shingles;
 pub use simd::Instructions;
 pub use sketch::{BANDS, SKETCH_BYTES, Sketch};
 pub use tables::{
-    CANDIDATES, Found, ImpossibleDesign, MAX_DISTANCE, MAX_EQUAL, MAX_TABLES, Permutation, PermutedTables,
-    Plan, QuarterTables, TableDesign,
+    CANDIDATES, Found, ImpossibleDesign, MAX_DISTANCE, MAX_EQUAL, MAX_TABLES, Pair, Permutation,
+    PermutedTables, Plan, QuarterTables, TableDesign, each_pair,
 };
 pub use text::{MAX_TEXT, NormalText};
 pub use verdict::{ImpossibleThresholds, Likeness, Match, Thresholds};

@@ -3,7 +3,7 @@
 //! [`TableDesign`] says which permuted tables find everything, [`Plan`] which of them suits how many pages, and
 //! [`PermutedTables`] holds any design in sorted tables (Manku, Jain and Das Sarma, "Detecting near-duplicates for web
 //! crawling", WWW 2007, section 3). [`QuarterTables`] are the default in memory: four tables whose buckets need no
-//! search and whose scans read two bytes a fingerprint.
+//! search and whose scans read two bytes a fingerprint. [`each_pair`] finds all pairs.
 
 mod batch;
 mod buckets;
@@ -13,6 +13,7 @@ mod interpolation;
 mod lanes;
 #[cfg(test)]
 mod oracle;
+mod pairs;
 mod permutation;
 mod permuted;
 mod plan;
@@ -23,7 +24,10 @@ mod quarters_tests;
 mod segment;
 mod sorted;
 
+pub(crate) use interpolation::first_not_below;
+
 pub use design::{ImpossibleDesign, MAX_DISTANCE, MAX_TABLES, TableDesign};
+pub use pairs::{Pair, each_pair};
 pub use permutation::Permutation;
 pub use permuted::{Found, MAX_EQUAL, PermutedTables};
 pub use plan::{CANDIDATES, Plan};

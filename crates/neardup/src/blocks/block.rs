@@ -1,0 +1,243 @@
+//! One block: its bytes, and back.
+//!
+//! ```text
+//! version: u8 = 1 · count: u16, little-endian · first fingerprint: u64, little-endian
+//! of each further one: Huffman code of the leading bits in common c · its 63 − c bits below the first that differs
+//! zeros up to a whole byte
+//! ```
+//!
+//! Fingerprints ascend, so the first bit that differs is 0 in the one before and 1 in this one, and is not written.
+
+use super::bits::{BitReader, BitWriter};
+use super::codebook::{Codebook, LONGEST};
+
+/// The version that a block begins with.
+pub const BLOCK_VERSION: u8 = 1;
+
+/// The most fingerprints of a block.
+pub const MAX_IN_BLOCK: usize = u16::MAX as usize;
+
+const HEADER: usize = 1 + 2 + 8;
+
+/// As many of `sorted`, from its beginning, as `room` bytes hold, but one at least and [`MAX_IN_BLOCK`] at most: the
+/// block, and how many are in it. None at all make an empty block.
+#[must_use]
+pub fn encode(book: &Codebook, sorted: &[u64], room: usize) -> (Vec<u8>, usize) {
+    debug_assert!(sorted.is_sorted(), "fingerprints of a block ascend");
+    let mut header = vec![BLOCK_VERSION, 0, 0];
+    header.extend_from_slice(&sorted.first().copied().unwrap_or(0).to_le_bytes());
+    let mut writer = BitWriter::behind(header);
+    let mut count = sorted.len().min(1);
+    for pair in sorted.windows(2).take(MAX_IN_BLOCK - 1) {
+        let common = (pair[0] ^ pair[1]).leading_zeros();
+        let (code, length) = book.code(common);
+        let below = 63_u32.saturating_sub(common);
+        if writer.len() + (length + below) as usize > room.saturating_mul(8) {
+            break;
+        }
+        writer.write(code, length);
+        writer.write(pair[1] & ((1 << below) - 1), below);
+        count += 1;
+    }
+    let mut bytes = writer.finish();
+    bytes[1..3].copy_from_slice(&(count as u16).to_le_bytes());
+    (bytes, count)
+}
+
+/// Reads a block from its beginning, no further than asked: of a search, what lies behind the goal stays coded.
+///
+/// Yields an error, and then nothing more, where the bytes are no block of this book.
+#[derive(Clone, Debug)]
+pub struct Decoder<'a> {
+    book: &'a Codebook,
+    reader: BitReader<'a>,
+    previous: u64,
+    count: usize,
+    read: usize,
+    is_broken: bool,
+}
+
+impl<'a> Decoder<'a> {
+    /// A reader of `block`, which was coded with `book`.
+    ///
+    /// # Errors
+    /// [`BrokenBlock`] where `block` does not begin as one.
+    pub fn new(book: &'a Codebook, block: &'a [u8]) -> Result<Self, BrokenBlock> {
+        let (header, coded) = block.split_first_chunk::<HEADER>().ok_or(BrokenBlock::Short)?;
+        let &[version, c0, c1, f0, f1, f2, f3, f4, f5, f6, f7] = header;
+        if version != BLOCK_VERSION {
+            return Err(BrokenBlock::Version(version));
+        }
+        Ok(Self {
+            book,
+            reader: BitReader::new(coded),
+            previous: u64::from_le_bytes([f0, f1, f2, f3, f4, f5, f6, f7]),
+            count: usize::from(u16::from_le_bytes([c0, c1])),
+            read: 0,
+            is_broken: false,
+        })
+    }
+
+    /// How many fingerprints the block says it holds.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    #[inline]
+    fn step(&mut self) -> Result<u64, BrokenBlock> {
+        let (common, length) = self.book.symbol(self.reader.peek(LONGEST));
+        if !self.reader.skip(length) {
+            return Err(BrokenBlock::Short);
+        }
+        if common == 64 {
+            return Ok(self.previous);
+        }
+        let below = 63 - common;
+        let rest = self.reader.read(below).ok_or(BrokenBlock::Short)?;
+        let differing = 1 << below;
+        if self.previous & differing != 0 {
+            return Err(BrokenBlock::Unsorted);
+        }
+        Ok(self.previous & !(differing - 1) | differing | rest)
+    }
+
+    /// What must be true once the last has been read: nothing follows but the rest of a byte, in zeros.
+    fn end(&mut self) -> Result<(), BrokenBlock> {
+        let left = self.reader.left();
+        if left >= 8 || self.reader.peek(left as u32) != 0 {
+            return Err(BrokenBlock::Long);
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for Decoder<'_> {
+    type Item = Result<u64, BrokenBlock>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_broken {
+            return None;
+        }
+        if self.read == self.count {
+            // Once, at the end.
+            self.is_broken = true;
+            return self.end().err().map(Err);
+        }
+        if self.read > 0 {
+            match self.step() {
+                Ok(bits) => self.previous = bits,
+                Err(broken) => {
+                    self.is_broken = true;
+                    return Some(Err(broken));
+                }
+            }
+        }
+        self.read += 1;
+        Some(Ok(self.previous))
+    }
+}
+
+/// Why bytes are no block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BrokenBlock {
+    /// Written by another version.
+    #[error("a block of version {0}, where {BLOCK_VERSION} is known")]
+    Version(u8),
+    /// It ends before its last fingerprint.
+    #[error("the block ends too soon")]
+    Short,
+    /// Something follows its last fingerprint.
+    #[error("something follows the end of the block")]
+    Long,
+    /// A fingerprint is below the one before.
+    #[error("the fingerprints of the block do not ascend")]
+    Unsorted,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mix::mix;
+    use proptest::prelude::*;
+
+    fn decoded(book: &Codebook, block: &[u8]) -> Result<Vec<u64>, BrokenBlock> {
+        Decoder::new(book, block)?.collect()
+    }
+
+    #[test]
+    fn a_block_is_pinned_to_the_byte() {
+        let book = Codebook::for_count(1 << 10);
+        let (block, count) = encode(&book, &[3, 1 << 60, 1 << 60, (1 << 60) + 5], 1_000);
+        let hex: String = block.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            (hex.as_str(), count),
+            (include_str!("../../golden/block.txt").trim(), 4)
+        );
+    }
+
+    #[test]
+    fn a_block_takes_what_there_is_room_for_and_one_in_any_case() {
+        let mut sorted: Vec<u64> = (0..3_000).map(mix).collect();
+        sorted.sort_unstable();
+        let book = Codebook::of(&sorted);
+        for room in [0, 11, 12, 64, 1_024, 7_000, usize::MAX] {
+            let (block, count) = encode(&book, &sorted, room);
+            assert!(block.len() <= room.max(HEADER), "{room}");
+            assert_eq!(decoded(&book, &block).unwrap(), sorted[..count]);
+            assert!(count >= 1 && (room < usize::MAX || count == 3_000));
+        }
+        let (block, count) = encode(&book, &vec![7; 100_000], usize::MAX);
+        assert_eq!(
+            (count, decoded(&book, &block).unwrap().len()),
+            (MAX_IN_BLOCK, MAX_IN_BLOCK)
+        );
+        assert_eq!(decoded(&book, &encode(&book, &[], 100).0), Ok(vec![]));
+    }
+
+    #[test]
+    fn what_is_no_block_says_why() {
+        let book = Codebook::for_count(100);
+        let (block, _) = encode(&book, &[1, 2, 3], 100);
+        assert_eq!(decoded(&book, &block[..10]), Err(BrokenBlock::Short));
+        assert_eq!(decoded(&book, &block[..block.len() - 1]), Err(BrokenBlock::Short));
+        assert_eq!(
+            decoded(&book, &[&block[..], &[0]].concat()),
+            Err(BrokenBlock::Long)
+        );
+        assert_eq!(
+            decoded(&book, &[&[9], &block[1..]].concat()),
+            Err(BrokenBlock::Version(9))
+        );
+        let unsorted = [&block[..3], &u64::MAX.to_le_bytes(), &block[11..]].concat();
+        assert_eq!(decoded(&book, &unsorted), Err(BrokenBlock::Unsorted));
+    }
+
+    proptest! {
+        #[test]
+        fn any_sorted_fingerprints_are_read_as_they_were_written(
+            mut sorted: Vec<u64>, squeeze in 0..64_u32, expected: u64,
+        ) {
+            sorted.iter_mut().for_each(|bits| *bits >>= squeeze);
+            sorted.sort_unstable();
+            for book in [Codebook::of(&sorted), Codebook::for_count(expected)] {
+                let (block, count) = encode(&book, &sorted, usize::MAX);
+                prop_assert_eq!(count, sorted.len());
+                prop_assert_eq!(decoded(&book, &block).unwrap(), sorted.clone());
+            }
+        }
+
+        #[test]
+        fn whatever_bytes_are_read_the_answer_ascends_or_is_an_error(
+            mut block in prop::collection::vec(any::<u8>(), 0..200), count: u64, is_version: bool,
+        ) {
+            if let (true, Some(version)) = (is_version, block.first_mut()) {
+                *version = BLOCK_VERSION;
+            }
+            if let Ok(read) = decoded(&Codebook::for_count(count), &block) {
+                prop_assert!(read.is_sorted() && read.len() <= MAX_IN_BLOCK);
+            }
+        }
+    }
+}

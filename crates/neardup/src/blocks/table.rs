@@ -1,0 +1,130 @@
+//! A sorted table in coded blocks.
+
+use super::block::{BrokenBlock, Decoder, encode};
+use super::codebook::{CODEBOOK_BYTES, Codebook};
+use crate::tables::first_not_below;
+
+/// Fingerprints in the order of one permutation, coded, each block under its last.
+#[derive(Clone, Debug)]
+pub struct CodedTable {
+    book: Codebook,
+    /// The last fingerprint of each block.
+    keys: Vec<u64>,
+    blocks: Vec<Vec<u8>>,
+    len: usize,
+}
+
+impl CodedTable {
+    /// The table of these, which ascend, in blocks of at most `room` bytes (and of one fingerprint at least).
+    #[must_use]
+    pub fn of(sorted: &[u64], room: usize) -> Self {
+        let book = Codebook::of(sorted);
+        let (mut keys, mut blocks) = (Vec::new(), Vec::new());
+        let mut rest = sorted;
+        while !rest.is_empty() {
+            let (block, count) = encode(&book, rest, room);
+            keys.push(rest[count - 1]);
+            blocks.push(block);
+            rest = &rest[count..];
+        }
+        Self {
+            book,
+            keys,
+            blocks,
+            len: sorted.len(),
+        }
+    }
+
+    /// How many fingerprints it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many bits a fingerprint takes, with the headers of blocks, the keys and the codebook.
+    #[must_use]
+    pub fn bits_each(&self) -> f64 {
+        let blocks: usize = self.blocks.iter().map(Vec::len).sum();
+        let bytes = blocks + self.keys.len() * size_of::<u64>() + CODEBOOK_BYTES;
+        bytes as f64 * 8.0 / self.len.max(1) as f64
+    }
+
+    /// Calls `visit` with all that agree with `probe` in the `prefix` leading bits, ascending. Only the blocks that hold
+    /// them are decoded, and those no further than they reach.
+    ///
+    /// # Errors
+    /// [`BrokenBlock`] where a block is none; this table made its own, so that this does not happen.
+    pub fn alike(&self, probe: u64, prefix: u32, mut visit: impl FnMut(u64)) -> Result<(), BrokenBlock> {
+        let others = u64::MAX.checked_shr(prefix).unwrap_or(0);
+        let (low, high) = (probe & !others, probe | others);
+        let first = first_not_below(self.keys.len(), low, |block| self.keys[block]);
+        for block in &self.blocks[first..] {
+            for bits in Decoder::new(&self.book, block)? {
+                let bits = bits?;
+                if bits > high {
+                    return Ok(());
+                }
+                if bits >= low {
+                    visit(bits);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mix::mix;
+    use proptest::prelude::*;
+
+    /// As many as fit a test out of a table of 2ᵈ: its lowest ones, which lie as close as anywhere in it.
+    fn part_of_a_table(d: u32) -> Vec<u64> {
+        let mut sorted: Vec<u64> = (0..1 << 16).map(|n| mix(n) >> d.saturating_sub(16)).collect();
+        sorted.sort_unstable();
+        sorted
+    }
+
+    #[test]
+    fn the_larger_the_table_the_fewer_bits_and_about_half_at_the_size_of_the_paper() {
+        for (d, most) in [(16, 53.0), (20, 49.0), (24, 45.0), (28, 41.0), (34, 35.0)] {
+            let bits = CodedTable::of(&part_of_a_table(d), 1_024).bits_each();
+            println!("a table of 2^{d}: {bits:.1} bits a fingerprint");
+            assert!(bits < most && bits > f64::from(64 - d), "2^{d}: {bits}");
+        }
+    }
+
+    #[test]
+    fn an_empty_table_finds_nothing() {
+        let table = CodedTable::of(&[], 1_024);
+        assert!(table.is_empty());
+        assert_eq!(table.alike(7, 0, |_| panic!("found one")), Ok(()));
+    }
+
+    proptest! {
+        #[test]
+        fn a_search_finds_what_a_scan_finds(
+            mut sorted in prop::collection::vec(any::<u64>(), 0..600), squeeze in 0..64_u32, probe: u64, prefix in 0..=64_u32,
+            room in 12..300_usize,
+        ) {
+            sorted.iter_mut().for_each(|bits| *bits >>= squeeze);
+            sorted.sort_unstable();
+            let table = CodedTable::of(&sorted, room);
+            let probes = sorted.iter().copied().step_by(29).chain([probe, probe >> squeeze]);
+            for probe in probes {
+                let mut found = Vec::new();
+                table.alike(probe, prefix, |bits| found.push(bits)).unwrap();
+                let agrees = |bits: &u64| (bits ^ probe).leading_zeros() >= prefix;
+                let expected: Vec<u64> = sorted.iter().copied().filter(agrees).collect();
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}

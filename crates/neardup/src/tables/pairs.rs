@@ -1,0 +1,368 @@
+//! All pairs within *k* bits: every fingerprint is a probe, but nothing is looked up.
+//!
+//! For each quarter the fingerprints are brought into its order, so that those that share it are neighbours; of
+//! these, whose siblings lie in a column, each is compared with those behind it (for distances above 3, also with those whose
+//! quarter differs in one bit; see [`super::probes`]). Where so many share a quarter that comparing all with all would take quadratic
+//! time, their other bits are cut into k + 1 blocks, of which a pair shares one, and so on (Manku, Jain and Das Sarma,
+//! WWW 2007, section 3; the idea of sorting anew for each block is that of Tabei et al., "Sketch sort", ACML 2010).
+//!
+//! Of equal fingerprints only the first is compared with others. Each of the rest makes one pair, with that first:
+//! what they are near to follows from it, and a million equal ones make a million pairs instead of half a billion.
+
+use super::lanes::{Lanes, Run};
+use super::probes::{Step, steps, upper_errors};
+use super::quarters::Key;
+use crate::Fingerprint;
+
+/// In a crowd of up to so many all are compared with all.
+const CROWD: usize = 4_096;
+
+/// Two fingerprints within the distance asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pair {
+    /// The number of the one that comes first.
+    pub first: u32,
+    /// The number of the other.
+    pub second: u32,
+    /// In how many bits they differ.
+    pub distance: u32,
+}
+
+/// Calls `visit` with every two of `fingerprints` that differ in at most `distance` bits, once and in no particular order.
+/// Of equal ones the first stands for all: each further one makes a pair with it and no other.
+///
+/// A distance above [`crate::MAX_DISTANCE`] is answered as that.
+///
+/// # Panics
+/// If there are 2³² fingerprints or more.
+pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl FnMut(Pair)) {
+    assert!(
+        u32::try_from(fingerprints.len()).is_ok(),
+        "fingerprints are numbered in 32 bits"
+    );
+    let distance = distance.min(super::MAX_DISTANCE);
+    let mut entries: Vec<Entry> = fingerprints
+        .iter()
+        .zip(0..)
+        .map(|(fingerprint, number)| Entry {
+            bits: fingerprint.as_u64(),
+            number,
+        })
+        .collect();
+    entries.sort_unstable_by_key(|entry| (entry.bits, entry.number));
+    entries.dedup_by(|entry, first| {
+        let is_equal = entry.bits == first.bits;
+        if is_equal {
+            visit(Pair {
+                first: first.number,
+                second: entry.number,
+                distance: 0,
+            });
+        }
+        is_equal
+    });
+    if distance == 0 {
+        return;
+    }
+    let mut report = |one: Entry, other: Entry| {
+        visit(Pair {
+            first: one.number.min(other.number),
+            second: one.number.max(other.number),
+            distance: (one.bits ^ other.bits).count_ones(),
+        });
+    };
+    let steps = steps(distance);
+    let mut ordered = vec![Entry::default(); entries.len()];
+    for table in 0..4 {
+        let steps: Vec<Step> = steps.iter().filter(|step| step.table == table).copied().collect();
+        if !steps.is_empty() {
+            let starts = order(&entries, table, &mut ordered);
+            pairs_of_table(&ordered, &starts, &steps, distance, &mut report);
+        }
+    }
+}
+
+/// A fingerprint and its number.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    bits: u64,
+    number: u32,
+}
+
+/// The quarter that leads in `table`.
+#[inline]
+fn quarter(bits: u64, table: usize) -> usize {
+    usize::from((bits >> (48 - 16 * table)) as u16)
+}
+
+/// Copies `entries` into `ordered` by the quarter of `table`: where each quarter starts, and one more.
+fn order(entries: &[Entry], table: usize, ordered: &mut [Entry]) -> Vec<u32> {
+    let mut ends = vec![0_u32; (1 << 16) + 1];
+    entries
+        .iter()
+        .for_each(|entry| ends[quarter(entry.bits, table) + 1] += 1);
+    for number in 1..ends.len() {
+        ends[number] += ends[number - 1];
+    }
+    let starts = ends.clone();
+    for &entry in entries {
+        let end = &mut ends[quarter(entry.bits, table)];
+        ordered[*end as usize] = entry;
+        *end += 1;
+    }
+    starts
+}
+
+fn pairs_of_table(
+    ordered: &[Entry],
+    starts: &[u32],
+    steps: &[Step],
+    distance: u32,
+    report: &mut impl FnMut(Entry, Entry),
+) {
+    let lanes = Lanes::detect();
+    let table = steps[0].table;
+    let siblings: Vec<u16> = ordered
+        .iter()
+        .map(|entry| Key::of(entry.bits, table).place.sibling)
+        .collect();
+    let (mut runs, mut origins, mut hits) = (Vec::new(), Vec::new(), Vec::new());
+    let bounds = |quarter: usize| starts[quarter] as usize..starts[quarter + 1] as usize;
+    for quarter in 0..1 << 16 {
+        let here = bounds(quarter);
+        for step in steps {
+            let there = bounds(quarter ^ usize::from(step.flip));
+            if there.start < here.start || there.is_empty() || here.is_empty() {
+                continue; // The neighbour has met this one already.
+            }
+            if here.len().max(there.len()) > CROWD {
+                let mut crowd = ordered[here.clone()].to_vec();
+                if step.flip != 0 {
+                    crowd.extend_from_slice(&ordered[there]);
+                }
+                let shared = if step.flip == 0 {
+                    0xffff << (48 - 16 * table)
+                } else {
+                    0
+                };
+                pairs_in_crowd(&mut crowd, !shared, distance, &mut |one, other| {
+                    if is_of_step(one.bits ^ other.bits, step, distance) {
+                        report(one, other);
+                    }
+                });
+                continue;
+            }
+            for at in here.clone() {
+                let behind = if step.flip == 0 {
+                    at + 1..there.end
+                } else {
+                    there.clone()
+                };
+                if !behind.is_empty() {
+                    origins.push((at as u32, behind.start as u32, *step));
+                    runs.push(Run {
+                        siblings: &siblings[behind],
+                        probe: siblings[at],
+                        budget: step.most as u8,
+                    });
+                }
+            }
+        }
+        if runs.len() < 512 && quarter + 1 < 1 << 16 {
+            continue;
+        }
+        hits.clear();
+        lanes.scan(&runs, &mut hits);
+        for hit in &hits {
+            let (at, start, step) = origins[hit.run as usize];
+            let (one, other) = (ordered[at as usize], ordered[(start + hit.at) as usize]);
+            if is_of_step(one.bits ^ other.bits, &step, distance) {
+                report(one, other);
+            }
+        }
+        runs.clear();
+        origins.clear();
+    }
+}
+
+/// Whether these errors are within `distance` and it falls to `step` to report them.
+#[inline]
+fn is_of_step(errors: u64, step: &Step, distance: u32) -> bool {
+    if errors.count_ones() > distance {
+        return false;
+    }
+    let sibling = quarter(errors, step.table ^ 1).count_ones();
+    let was_found = step.table >= 2 && (errors >> 32).count_ones() <= upper_errors(distance);
+    !was_found
+        && quarter(errors, step.table) == usize::from(step.flip)
+        && (step.least..=step.most).contains(&sibling)
+}
+
+/// All pairs of a crowd, each once: all with all where they are few, else those that share one of k + 1 blocks of
+/// the bits that are still `open`, each pair with the first block that it shares.
+fn pairs_in_crowd(crowd: &mut [Entry], open: u64, distance: u32, report: &mut dyn FnMut(Entry, Entry)) {
+    if crowd.len() <= CROWD / 8 || open.count_ones() <= distance {
+        for (at, &one) in crowd.iter().enumerate() {
+            for &other in &crowd[at + 1..] {
+                if (one.bits ^ other.bits).count_ones() <= distance {
+                    report(one, other);
+                }
+            }
+        }
+        return;
+    }
+    let blocks = blocks_of(open, distance + 1);
+    for (number, &block) in blocks.iter().enumerate() {
+        crowd.sort_unstable_by_key(|entry| entry.bits & block);
+        for together in crowd.chunk_by_mut(|one, other| (one.bits ^ other.bits) & block == 0) {
+            if together.len() < 2 {
+                continue;
+            }
+            pairs_in_crowd(together, open & !block, distance, &mut |one, other| {
+                let errors = one.bits ^ other.bits;
+                if blocks[..number].iter().all(|earlier| errors & earlier != 0) {
+                    report(one, other);
+                }
+            });
+        }
+    }
+}
+
+/// The bits of `open` in `count` blocks as even as can be.
+fn blocks_of(open: u64, count: u32) -> Vec<u64> {
+    let mut rest = open;
+    let mut left = open.count_ones();
+    (0..count)
+        .map(|number| {
+            let width = left / (count - number);
+            left -= width;
+            let before = rest;
+            (0..width).for_each(|_| rest &= rest - 1);
+            before & !rest
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::oracle::{clustered, neighbour};
+    use super::*;
+    use crate::mix::mix;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn pairs(bits: &[u64], distance: u32) -> Vec<Pair> {
+        let fingerprints: Vec<Fingerprint> = bits.iter().map(|&bits| Fingerprint::new(bits)).collect();
+        let mut pairs = Vec::new();
+        each_pair(&fingerprints, distance, |pair| pairs.push(pair));
+        pairs.sort_unstable();
+        pairs
+    }
+
+    /// All with all, equal ones with their first only.
+    fn oracle(bits: &[u64], distance: u32) -> Vec<Pair> {
+        let mut first_of: HashMap<u64, u32> = HashMap::new();
+        let mut pairs = Vec::new();
+        for (&other, second) in bits.iter().zip(0..) {
+            if let Some(&first) = first_of.get(&other) {
+                pairs.push(Pair {
+                    first,
+                    second,
+                    distance: 0,
+                });
+                continue;
+            }
+            for (&one, &first) in &first_of {
+                let apart = (one ^ other).count_ones();
+                if apart <= distance {
+                    pairs.push(Pair {
+                        first,
+                        second,
+                        distance: apart,
+                    });
+                }
+            }
+            first_of.insert(other, second);
+        }
+        pairs.sort_unstable();
+        pairs
+    }
+
+    #[test]
+    fn of_none_or_one_there_are_no_pairs() {
+        assert_eq!(pairs(&[], 3), []);
+        assert_eq!(pairs(&[7], 7), []);
+    }
+
+    #[test]
+    fn the_planted_pairs_among_thirty_thousand_are_found() {
+        let mut bits: Vec<u64> = (0..30_000).map(mix).collect();
+        let planted = (0..500).map(|n| neighbour(mix(n * 7), n as u32 % 9, n));
+        bits.extend(planted);
+        for distance in 0..=7 {
+            let found = pairs(&bits, distance);
+            let expected: Vec<Pair> = (0..500_u32)
+                .filter(|n| n % 9 <= distance)
+                .map(|n| Pair {
+                    first: n * 7,
+                    second: 30_000 + n,
+                    distance: n % 9,
+                })
+                .collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_million_equal_ones_make_a_million_pairs() {
+        let found = pairs(&vec![mix(5); 1_000_000], 3);
+        assert_eq!(found.len(), 999_999);
+        assert!(found.iter().all(|pair| pair.first == 0 && pair.distance == 0));
+    }
+
+    /// Sharing a half would have meant a billion comparisons.
+    #[test]
+    fn forty_thousand_that_share_a_half_do_not_take_quadratic_time() {
+        let mut bits: Vec<u64> = (0..40_000).map(|n| mix(n) >> 32).collect();
+        bits.sort_unstable();
+        bits.dedup();
+        for distance in [1, 3] {
+            let found = pairs(&bits, distance);
+            let sample: Vec<Pair> = found.iter().copied().filter(|pair| pair.second < 3_000).collect();
+            assert_eq!(sample, oracle(&bits[..3_000], distance));
+            assert!(found.is_sorted_by(|one, other| one < other), "a pair came twice");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn at_every_distance_the_pairs_are_those_of_all_with_all(
+            seeds in prop::collection::vec((0_u64..30, 0_u32..10, any::<u64>()), 0..700),
+        ) {
+            let bits: Vec<u64> = clustered(&seeds).into_iter().map(|(bits, _)| bits).collect();
+            for distance in 0..=7 {
+                prop_assert_eq!(pairs(&bits, distance), oracle(&bits, distance));
+            }
+        }
+
+        #[test]
+        fn a_crowd_is_paired_like_any_other(
+            seeds in prop::collection::vec((0_u64..3, 0_u32..12, any::<u64>()), 600..1_200), distance in 1..=7_u32,
+        ) {
+            let mut bits: Vec<u64> = clustered(&seeds).into_iter().map(|(bits, _)| bits).collect();
+            bits.sort_unstable();
+            bits.dedup();
+            let mut crowd: Vec<Entry> =
+                bits.iter().zip(0..).map(|(&bits, number)| Entry { bits, number }).collect();
+            let mut found = Vec::new();
+            pairs_in_crowd(&mut crowd, u64::MAX, distance, &mut |one, other| {
+                let (first, second) = (one.number.min(other.number), one.number.max(other.number));
+                found.push(Pair { first, second, distance: (one.bits ^ other.bits).count_ones() });
+            });
+            found.sort_unstable();
+            prop_assert_eq!(found, oracle(&bits, distance));
+        }
+    }
+}
