@@ -6,6 +6,8 @@
 //! path gives the same answer, bit for bit. Whole lists of runs are scanned in one call, so that what calls cannot be
 //! inlined into costs nothing.
 
+use std::ops::Range;
+
 /// The greatest budget that a run has in the tests; any is scanned rightly.
 #[cfg(test)]
 const MAX_BUDGET: u32 = 3;
@@ -70,6 +72,26 @@ impl Lanes {
             Self::Avx512 => unsafe { scan_avx512(runs, hits) },
         }
     }
+
+    /// Adds to `hits` every two siblings that lie between the bounds of one of `buckets` and differ in at most
+    /// `budget` bits, the former first.
+    pub(super) fn pairs(
+        self,
+        siblings: &[u16],
+        buckets: &[Range<usize>],
+        budget: u8,
+        hits: &mut Vec<[u32; 2]>,
+    ) {
+        match self {
+            Self::Portable => pairs_portable(siblings, buckets, budget, hits),
+            // SAFETY: the variant is made only by `all`, which has seen that the machine has AVX2.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { pairs_avx2(siblings, buckets, budget, hits) },
+            // SAFETY: the variant is made only by `all`, which has seen that the machine has AVX-512 F and BW.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => unsafe { pairs_avx512(siblings, buckets, budget, hits) },
+        }
+    }
 }
 
 /// Asks for the cache line of `slice[at]`, if there is one, so that it is there when it is read.
@@ -86,7 +108,7 @@ pub(super) fn prefetch<T>(slice: &[T], at: usize) {
 }
 
 #[inline]
-fn push(hits: &mut Vec<Hit>, run: usize, first: usize, mut near: u64) {
+fn push(hits: &mut Vec<Hit>, run: usize, first: usize, mut near: u32) {
     while near != 0 {
         hits.push(Hit {
             run: run as u32,
@@ -96,68 +118,138 @@ fn push(hits: &mut Vec<Hit>, run: usize, first: usize, mut near: u64) {
     }
 }
 
+#[inline]
+fn push_pairs(hits: &mut Vec<[u32; 2]>, at: usize, first: usize, mut near: u32) {
+    while near != 0 {
+        hits.push([at as u32, first as u32 + near.trailing_zeros()]);
+        near &= near - 1;
+    }
+}
+
+/// Calls `visit` with where a few siblings begin and a bit for each of these: whether it is near.
+#[inline]
+fn near_portable(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usize, u32)) {
+    for (at, sibling) in siblings.iter().enumerate() {
+        visit(at, u32::from((sibling ^ probe).count_ones() <= u32::from(budget)));
+    }
+}
+
 fn scan_portable(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
     for (number, run) in runs.iter().enumerate() {
-        for (at, sibling) in run.siblings.iter().enumerate() {
-            if (sibling ^ run.probe).count_ones() <= u32::from(run.budget) {
-                push(hits, number, at, 1);
-            }
+        near_portable(run.siblings, run.probe, run.budget, |first, near| {
+            push(hits, number, first, near);
+        });
+    }
+}
+
+fn pairs_portable(siblings: &[u16], buckets: &[Range<usize>], budget: u8, hits: &mut Vec<[u32; 2]>) {
+    for bucket in buckets {
+        for at in bucket.clone() {
+            let behind = &siblings[at + 1..bucket.end];
+            near_portable(behind, siblings[at], budget, |first, near| {
+                push_pairs(hits, at, at + 1 + first, near);
+            });
         }
+    }
+}
+
+/// As [`near_portable`].
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[inline]
+fn near_avx2(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usize, u32)) {
+    use std::arch::x86_64::*;
+    const WIDTH: usize = 16;
+    let minus_one = _mm256_set1_epi16(-1);
+    let wanted = _mm256_set1_epi16(probe.cast_signed());
+    let (whole, rest) = siblings.as_chunks::<WIDTH>();
+    let mut last = [0; WIDTH];
+    last[..rest.len()].copy_from_slice(rest);
+    for (chunk, first) in whole.iter().chain([&last]).zip((0..).step_by(WIDTH)) {
+        // SAFETY: the chunk has the 32 bytes that are read, and the load asks for no alignment.
+        let loaded = unsafe { _mm256_loadu_si256(chunk.as_ptr().cast()) };
+        let mut apart = _mm256_xor_si256(loaded, wanted);
+        for _ in 0..budget {
+            apart = _mm256_and_si256(apart, _mm256_add_epi16(apart, minus_one));
+        }
+        let none_left = _mm256_cmpeq_epi16(apart, _mm256_setzero_si256());
+        // Sixteen lanes of two bytes become sixteen bytes, the halves put back in order.
+        let bytes = _mm256_packs_epi16(none_left, _mm256_setzero_si256());
+        let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(bytes);
+        let mut near = _mm256_movemask_epi8(bytes).cast_unsigned() & 0xffff;
+        if first == whole.len() * WIDTH {
+            near &= (1 << rest.len()) - 1;
+        }
+        visit(first, near);
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn scan_avx2(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
-    use std::arch::x86_64::*;
-    const WIDTH: usize = 16;
-    let minus_one = _mm256_set1_epi16(-1);
     for (number, run) in runs.iter().enumerate() {
-        let wanted = _mm256_set1_epi16(run.probe.cast_signed());
-        let (whole, rest) = run.siblings.as_chunks::<WIDTH>();
-        let mut last = [0; WIDTH];
-        last[..rest.len()].copy_from_slice(rest);
-        for (chunk, first) in whole.iter().chain([&last]).zip((0..).step_by(WIDTH)) {
-            // SAFETY: the chunk has the 32 bytes that are read, and the load asks for no alignment.
-            let loaded = unsafe { _mm256_loadu_si256(chunk.as_ptr().cast()) };
-            let mut apart = _mm256_xor_si256(loaded, wanted);
-            for _ in 0..run.budget {
-                apart = _mm256_and_si256(apart, _mm256_add_epi16(apart, minus_one));
-            }
-            let none_left = _mm256_cmpeq_epi16(apart, _mm256_setzero_si256());
-            // Sixteen lanes of two bytes become sixteen bytes, the halves put back in order.
-            let bytes = _mm256_packs_epi16(none_left, _mm256_setzero_si256());
-            let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(bytes);
-            let mut near = _mm256_movemask_epi8(bytes).cast_unsigned() & 0xffff;
-            if first == whole.len() * WIDTH {
-                near &= (1 << rest.len()) - 1;
-            }
-            push(hits, number, first, u64::from(near));
+        near_avx2(run.siblings, run.probe, run.budget, |first, near| {
+            push(hits, number, first, near);
+        });
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn pairs_avx2(siblings: &[u16], buckets: &[Range<usize>], budget: u8, hits: &mut Vec<[u32; 2]>) {
+    for bucket in buckets {
+        for at in bucket.clone() {
+            let behind = &siblings[at + 1..bucket.end];
+            near_avx2(behind, siblings[at], budget, |first, near| {
+                push_pairs(hits, at, at + 1 + first, near);
+            });
         }
+    }
+}
+
+/// As [`near_portable`].
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn near_avx512(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usize, u32)) {
+    use std::arch::x86_64::*;
+    const WIDTH: usize = 32;
+    let minus_one = _mm512_set1_epi16(-1);
+    let wanted = _mm512_set1_epi16(probe.cast_signed());
+    let mut first = 0;
+    while first < siblings.len() {
+        let chunk = &siblings[first..];
+        let there = u32::MAX >> WIDTH.saturating_sub(chunk.len());
+        // SAFETY: only the lanes of `there` are read, and the chunk has those.
+        let loaded = unsafe { _mm512_maskz_loadu_epi16(there, chunk.as_ptr().cast()) };
+        let mut apart = _mm512_xor_si512(loaded, wanted);
+        for _ in 0..budget {
+            apart = _mm512_and_si512(apart, _mm512_add_epi16(apart, minus_one));
+        }
+        visit(first, _mm512_mask_testn_epi16_mask(there, apart, apart));
+        first += WIDTH;
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn scan_avx512(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
-    use std::arch::x86_64::*;
-    const WIDTH: usize = 32;
-    let minus_one = _mm512_set1_epi16(-1);
     for (number, run) in runs.iter().enumerate() {
-        let wanted = _mm512_set1_epi16(run.probe.cast_signed());
-        let mut first = 0;
-        while first < run.siblings.len() {
-            let chunk = &run.siblings[first..];
-            let there = u32::MAX >> WIDTH.saturating_sub(chunk.len());
-            // SAFETY: only the lanes of `there` are read, and the chunk has those.
-            let loaded = unsafe { _mm512_maskz_loadu_epi16(there, chunk.as_ptr().cast()) };
-            let mut apart = _mm512_xor_si512(loaded, wanted);
-            for _ in 0..run.budget {
-                apart = _mm512_and_si512(apart, _mm512_add_epi16(apart, minus_one));
-            }
-            let near = _mm512_mask_testn_epi16_mask(there, apart, apart);
-            push(hits, number, first, u64::from(near));
-            first += WIDTH;
+        near_avx512(run.siblings, run.probe, run.budget, |first, near| {
+            push(hits, number, first, near);
+        });
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn pairs_avx512(siblings: &[u16], buckets: &[Range<usize>], budget: u8, hits: &mut Vec<[u32; 2]>) {
+    for bucket in buckets {
+        for at in bucket.clone() {
+            let behind = &siblings[at + 1..bucket.end];
+            near_avx512(behind, siblings[at], budget, |first, near| {
+                push_pairs(hits, at, at + 1 + first, near);
+            });
         }
     }
 }
@@ -206,6 +298,29 @@ mod tests {
                 flips.iter().map(|(a, b, c, d)| probe ^ (1 << a) ^ (1 << b) ^ (1 << c) ^ (1 << d)).collect();
             let from = |cut: &usize| Run { siblings: &siblings[*cut.min(&siblings.len())..], probe, budget };
             check(&cuts.iter().map(from).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn all_instructions_pair_the_same_siblings(
+            siblings in prop::collection::vec(0..64_u16, 0..150), cut in 0..150_usize, budget in 0..=MAX_BUDGET as u8,
+        ) {
+            let cut = cut.min(siblings.len());
+            let buckets = [0..cut, cut..cut, cut..siblings.len()];
+            let mut expected = Vec::new();
+            for bucket in buckets.clone() {
+                for one in bucket.clone() {
+                    let others = one + 1..bucket.end;
+                    let near = others.filter(|&other| {
+                        (siblings[one] ^ siblings[other]).count_ones() <= u32::from(budget)
+                    });
+                    expected.extend(near.map(|other| [one as u32, other as u32]));
+                }
+            }
+            for lanes in Lanes::all() {
+                let mut hits = Vec::new();
+                lanes.pairs(&siblings, &buckets, budget, &mut hits);
+                prop_assert_eq!(&hits, &expected, "{:?}", lanes);
+            }
         }
 
         #[test]

@@ -9,9 +9,10 @@
 //! Of equal fingerprints only the first is compared with others. Each of the rest makes one pair, with that first:
 //! what they are near to follows from it, and a million equal ones make a million pairs instead of half a billion.
 
-use super::lanes::{Lanes, Run};
+use std::ops::Range;
+
+use super::lanes::{Hit, Lanes, Run};
 use super::probes::{Step, steps, upper_errors};
-use super::quarters::Key;
 use crate::Fingerprint;
 
 /// In a crowd of up to so many all are compared with all.
@@ -49,7 +50,12 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
             number,
         })
         .collect();
-    entries.sort_unstable_by_key(|entry| (entry.bits, entry.number));
+    let mut spare = vec![Entry::default(); entries.len()];
+    let starts = order(&mut entries, 0, &mut spare);
+    for quarter in starts.windows(2) {
+        let together = &mut entries[quarter[0] as usize..quarter[1] as usize];
+        together.sort_unstable_by_key(|entry| (entry.bits, entry.number));
+    }
     entries.dedup_by(|entry, first| {
         let is_equal = entry.bits == first.bits;
         if is_equal {
@@ -61,6 +67,7 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
         }
         is_equal
     });
+    spare.truncate(entries.len());
     if distance == 0 {
         return;
     }
@@ -72,12 +79,11 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
         });
     };
     let steps = steps(distance);
-    let mut ordered = vec![Entry::default(); entries.len()];
     for table in 0..4 {
         let steps: Vec<Step> = steps.iter().filter(|step| step.table == table).copied().collect();
         if !steps.is_empty() {
-            let starts = order(&entries, table, &mut ordered);
-            pairs_of_table(&ordered, &starts, &steps, distance, &mut report);
+            let starts = order(&mut entries, table, &mut spare);
+            pairs_of_table(&entries, &starts, &steps, distance, &mut report);
         }
     }
 }
@@ -95,23 +101,39 @@ fn quarter(bits: u64, table: usize) -> usize {
     usize::from((bits >> (48 - 16 * table)) as u16)
 }
 
-/// Copies `entries` into `ordered` by the quarter of `table`: where each quarter starts, and one more.
-fn order(entries: &[Entry], table: usize, ordered: &mut [Entry]) -> Vec<u32> {
-    let mut ends = vec![0_u32; (1 << 16) + 1];
-    entries
-        .iter()
-        .for_each(|entry| ends[quarter(entry.bits, table) + 1] += 1);
-    for number in 1..ends.len() {
-        ends[number] += ends[number - 1];
+/// Brings `entries` into the order of the quarter of `table`: where each quarter starts, and one more. A byte at a time,
+/// the lower one first, so that what is written stays in the cache.
+fn order(entries: &mut [Entry], table: usize, spare: &mut [Entry]) -> Vec<u32> {
+    by_byte(entries, spare, |entry| quarter(entry.bits, table) & 0xff);
+    by_byte(spare, entries, |entry| quarter(entry.bits, table) >> 8);
+    let mut starts = Vec::with_capacity((1 << 16) + 1);
+    for (at, entry) in entries.iter().enumerate() {
+        while starts.len() <= quarter(entry.bits, table) {
+            starts.push(at as u32);
+        }
     }
-    let starts = ends.clone();
-    for &entry in entries {
-        let end = &mut ends[quarter(entry.bits, table)];
-        ordered[*end as usize] = entry;
-        *end += 1;
-    }
+    starts.resize((1 << 16) + 1, entries.len() as u32);
     starts
 }
+
+/// Copies `from` into `to` in the order of a byte; of equal ones the order stays.
+fn by_byte(from: &[Entry], to: &mut [Entry], byte: impl Fn(&Entry) -> usize) {
+    let mut ends = [0_u32; 256];
+    from.iter().for_each(|entry| ends[byte(entry)] += 1);
+    let mut sum = 0;
+    for end in &mut ends {
+        sum += *end;
+        *end = sum - *end;
+    }
+    for entry in from {
+        let end = &mut ends[byte(entry)];
+        to[*end as usize] = *entry;
+        *end += 1;
+    }
+}
+
+/// How many quarters are looked at before their pairs are verified.
+const QUARTERS: usize = 256;
 
 fn pairs_of_table(
     ordered: &[Entry],
@@ -121,68 +143,82 @@ fn pairs_of_table(
     report: &mut impl FnMut(Entry, Entry),
 ) {
     let lanes = Lanes::detect();
-    let table = steps[0].table;
     let siblings: Vec<u16> = ordered
         .iter()
-        .map(|entry| Key::of(entry.bits, table).place.sibling)
+        .map(|entry| quarter(entry.bits, steps[0].table ^ 1) as u16)
         .collect();
-    let (mut runs, mut origins, mut hits) = (Vec::new(), Vec::new(), Vec::new());
     let bounds = |quarter: usize| starts[quarter] as usize..starts[quarter + 1] as usize;
-    for quarter in 0..1 << 16 {
-        let here = bounds(quarter);
+    let (mut buckets, mut pairs) = (Vec::new(), Vec::new());
+    for first in (0..1 << 16).step_by(QUARTERS) {
         for step in steps {
-            let there = bounds(quarter ^ usize::from(step.flip));
-            if there.start < here.start || there.is_empty() || here.is_empty() {
-                continue; // The neighbour has met this one already.
-            }
-            if here.len().max(there.len()) > CROWD {
-                let mut crowd = ordered[here.clone()].to_vec();
-                if step.flip != 0 {
-                    crowd.extend_from_slice(&ordered[there]);
+            pairs.clear();
+            buckets.clear();
+            for quarter in first..first + QUARTERS {
+                let (here, there) = (bounds(quarter), bounds(quarter ^ usize::from(step.flip)));
+                if there.start < here.start || there.is_empty() || here.is_empty() {
+                    continue; // The neighbour has met this one already.
                 }
-                let shared = if step.flip == 0 {
-                    0xffff << (48 - 16 * table)
+                if here.len().max(there.len()) > CROWD {
+                    pairs_of_crowd(ordered, here, there, step, distance, report);
+                } else if step.flip == 0 {
+                    buckets.push(here);
                 } else {
-                    0
-                };
-                pairs_in_crowd(&mut crowd, !shared, distance, &mut |one, other| {
-                    if is_of_step(one.bits ^ other.bits, step, distance) {
-                        report(one, other);
-                    }
-                });
-                continue;
+                    across(lanes, &siblings, here, &there, step, &mut pairs);
+                }
             }
-            for at in here.clone() {
-                let behind = if step.flip == 0 {
-                    at + 1..there.end
-                } else {
-                    there.clone()
-                };
-                if !behind.is_empty() {
-                    origins.push((at as u32, behind.start as u32, *step));
-                    runs.push(Run {
-                        siblings: &siblings[behind],
-                        probe: siblings[at],
-                        budget: step.most as u8,
-                    });
+            lanes.pairs(&siblings, &buckets, step.most as u8, &mut pairs);
+            for &[one, other] in &pairs {
+                let (one, other) = (ordered[one as usize], ordered[other as usize]);
+                if is_of_step(one.bits ^ other.bits, step, distance) {
+                    report(one, other);
                 }
             }
         }
-        if runs.len() < 512 && quarter + 1 < 1 << 16 {
-            continue;
-        }
-        hits.clear();
-        lanes.scan(&runs, &mut hits);
-        for hit in &hits {
-            let (at, start, step) = origins[hit.run as usize];
-            let (one, other) = (ordered[at as usize], ordered[(start + hit.at) as usize]);
-            if is_of_step(one.bits ^ other.bits, &step, distance) {
-                report(one, other);
-            }
-        }
-        runs.clear();
-        origins.clear();
     }
+}
+
+/// Adds the pairs of one `here` and one `there` whose siblings are near enough for `step`.
+fn across(
+    lanes: Lanes,
+    siblings: &[u16],
+    here: Range<usize>,
+    there: &Range<usize>,
+    step: &Step,
+    pairs: &mut Vec<[u32; 2]>,
+) {
+    let run = |at: usize| Run {
+        siblings: &siblings[there.clone()],
+        probe: siblings[at],
+        budget: step.most as u8,
+    };
+    let runs: Vec<Run<'_>> = here.clone().map(run).collect();
+    let mut hits = Vec::new();
+    lanes.scan(&runs, &mut hits);
+    let pair = |hit: Hit| [here.start as u32 + hit.run, there.start as u32 + hit.at];
+    pairs.extend(hits.into_iter().map(pair));
+}
+
+/// The pairs of `step` where too many share a quarter to compare all with all.
+fn pairs_of_crowd(
+    ordered: &[Entry],
+    here: Range<usize>,
+    there: Range<usize>,
+    step: &Step,
+    distance: u32,
+    report: &mut impl FnMut(Entry, Entry),
+) {
+    let mut crowd = ordered[here].to_vec();
+    let mut open = u64::MAX;
+    if step.flip == 0 {
+        open ^= 0xffff << (48 - 16 * step.table); // All share it.
+    } else {
+        crowd.extend_from_slice(&ordered[there]);
+    }
+    pairs_in_crowd(&mut crowd, open, distance, &mut |one, other| {
+        if is_of_step(one.bits ^ other.bits, step, distance) {
+            report(one, other);
+        }
+    });
 }
 
 /// Whether these errors are within `distance` and it falls to `step` to report them.
