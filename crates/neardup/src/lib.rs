@@ -27,10 +27,10 @@
 //!
 //! Everything that is hashed is hashed under a [`HashKey`], and everything that may be stored obeys [`ALGORITHM`].
 
+pub mod blocks;
 mod bytes;
 mod clusters;
 mod exact;
-pub mod blocks;
 mod features;
 mod fingerprint;
 mod gallery;
