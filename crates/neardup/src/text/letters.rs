@@ -1,0 +1,340 @@
+//! What Unicode says of a character, looked up once.
+//!
+//! For each character: how it behaves where words end (UAX 29), and what case folding and normalisation make of it.
+//! Nothing is copied from Unicode's tables: a block of 256 characters is made on its first use by asking the libraries
+//! about each of them in small examples, so that the fast way cannot disagree with them.
+//! Whatever is not settled by looking at one character — composition, reordering of marks, emoji sequences, most of the
+//! supplementary planes — is [`Class::Unsettled`] and left to the libraries.
+
+use std::sync::OnceLock;
+
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, is_nfc_quick};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::fold::{folded, is_invisible};
+
+/// How a character behaves where words end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Class {
+    /// Only the libraries know.
+    Unsettled,
+    /// Ends words, and nothing looks past it.
+    White,
+    /// Belongs to no word.
+    Break,
+    /// A word by itself: ideographs, kana, Thai letters, ².
+    Alone,
+    /// `ALetter`.
+    Letter,
+    /// `Hebrew_Letter`.
+    Hebrew,
+    /// `Numeric`.
+    Number,
+    /// `ExtendNumLet`: joins words like a letter, but makes none.
+    Underscore,
+    /// Belongs to the character before it; no canonical reordering concerns it.
+    Mark,
+    /// The same, but marks of this kind have a canonical order (their combining class is not 0).
+    OrderedMark,
+    /// Belongs to the character before it, and nobody sees it.
+    Invisible,
+    /// `MidLetter`: joins letters.
+    MidLetter,
+    /// `MidNum`: joins digits.
+    MidNumber,
+    /// `MidNumLet`: joins both.
+    MidBoth,
+    /// `Single_Quote`: joins both, and belongs to a Hebrew letter before it.
+    SingleQuote,
+    /// `Double_Quote`: joins Hebrew letters.
+    DoubleQuote,
+}
+
+/// In the order of their numbers.
+const CLASSES: [Class; 16] = [
+    Class::Unsettled,
+    Class::White,
+    Class::Break,
+    Class::Alone,
+    Class::Letter,
+    Class::Hebrew,
+    Class::Number,
+    Class::Underscore,
+    Class::Mark,
+    Class::OrderedMark,
+    Class::Invisible,
+    Class::MidLetter,
+    Class::MidNumber,
+    Class::MidBoth,
+    Class::SingleQuote,
+    Class::DoubleQuote,
+];
+
+/// A character's class and what it is folded to: at most three bytes of UTF-8, the first lowest, their number above
+/// them, the class on top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Letter(u32);
+
+impl Letter {
+    const UNSETTLED: Letter = Letter(0);
+
+    fn new(class: Class, folded: &[u8]) -> Self {
+        let mut bytes = [0; 4];
+        bytes[..folded.len()].copy_from_slice(folded);
+        Self(u32::from_le_bytes(bytes) | (folded.len() as u32) << 24 | (class as u32) << 26)
+    }
+
+    #[inline]
+    pub(super) fn class(self) -> Class {
+        CLASSES[(self.0 >> 26 & 15) as usize]
+    }
+
+    /// The folded character in the first [`Letter::folded_len`] bytes.
+    #[inline]
+    pub(super) fn folded(self) -> [u8; 4] {
+        self.0.to_le_bytes()
+    }
+
+    #[inline]
+    pub(super) fn folded_len(self) -> usize {
+        (self.0 >> 24 & 3) as usize
+    }
+}
+
+/// So many characters are made at once.
+const BLOCK: usize = 256;
+type Block = [Letter; BLOCK];
+
+/// The first two planes; ideographs and hangul are settled without them.
+static BLOCKS: [OnceLock<Box<Block>>; 0x20000 / BLOCK] = [const { OnceLock::new() }; 0x20000 / BLOCK];
+
+/// The letters of the code points from `number` × 256.
+#[inline]
+fn block(number: usize) -> &'static Block {
+    BLOCKS[number].get_or_init(|| make_block(number))
+}
+
+#[cold]
+fn make_block(number: usize) -> Box<Block> {
+    let mut block = Box::new([Letter::UNSETTLED; BLOCK]);
+    for (point, letter) in (number * BLOCK..).zip(block.iter_mut()) {
+        if let Some(c) = char::from_u32(point as u32) {
+            *letter = asked(c);
+        }
+    }
+    block
+}
+
+/// The block of ASCII and Latin-1, and the one that was used last: most texts need no third.
+pub(super) struct Letters {
+    latin: &'static Block,
+    recent: &'static Block,
+    recent_number: usize,
+}
+
+impl Letters {
+    pub(super) fn new() -> Self {
+        let latin = block(0);
+        Self {
+            latin,
+            recent: latin,
+            recent_number: 0,
+        }
+    }
+
+    /// The character at the start of `bytes`, which are UTF-8, and its length; nothing at their end.
+    #[inline]
+    pub(super) fn first_of(&mut self, bytes: &[u8]) -> Option<(Letter, usize)> {
+        let low = |byte: u8| usize::from(byte & 0x3f);
+        Some(match *bytes {
+            [] => return None,
+            [a @ 0..0x80, ..] => (self.latin[usize::from(a)], 1),
+            [a @ 0x80..0xe0, b, ..] => (self.settled(usize::from(a & 0x1f) << 6 | low(b)), 2),
+            [a @ 0xe0..0xf0, b, c, ..] => {
+                let point = usize::from(a & 0x0f) << 12 | low(b) << 6 | low(c);
+                let letter = match point {
+                    0x3400..0x4dc0 | 0x4e00..0xa000 => Letter::new(Class::Alone, &[a, b, c]),
+                    0xac00..0xd7a4 => Letter::new(Class::Letter, &[a, b, c]),
+                    _ => self.settled(point),
+                };
+                (letter, 3)
+            }
+            [a, b, c, d, ..] => {
+                let point = usize::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d);
+                let letter = if point < 0x20000 {
+                    self.settled(point)
+                } else {
+                    Letter::UNSETTLED
+                };
+                (letter, 4)
+            }
+            // No text ends within a character.
+            _ => (Letter::UNSETTLED, bytes.len()),
+        })
+    }
+
+    #[inline]
+    fn settled(&mut self, point: usize) -> Letter {
+        let number = point / BLOCK;
+        if number != self.recent_number {
+            (self.recent_number, self.recent) = (number, block(number));
+        }
+        self.recent[point % BLOCK]
+    }
+}
+
+/// Asks the libraries.
+fn asked(c: char) -> Letter {
+    let class = class(c);
+    if matches!(class, Class::Unsettled) {
+        return Letter::UNSETTLED;
+    }
+    if !is_kept(class) {
+        return Letter::new(class, &[]);
+    }
+    let folded = folded(c.encode_utf8(&mut [0; 4]));
+    let settled = |c: char| is_nfc_quick([c].into_iter()) == IsNormalized::Yes;
+    let order = |c: char| canonical_combining_class(c);
+    // The Greek iota that stands below is a mark until it is folded, and some letters are not said to be any.
+    let changes = folded.chars().count() == 1 && folded.chars().map(order).sum::<u8>() != order(c);
+    let says_nothing = matches!(class, Class::Letter | Class::Hebrew | Class::Number) && !c.is_alphanumeric();
+    if folded.len() > 3 || !folded.chars().all(settled) || changes || says_nothing {
+        return Letter::UNSETTLED;
+    }
+    let mut chars = folded.chars();
+    match (chars.next(), chars.next()) {
+        (Some(only), None) if order(only) > 0 => match class {
+            Class::Mark => Letter::new(Class::OrderedMark, folded.as_bytes()),
+            _ => Letter::UNSETTLED,
+        },
+        (Some(_), _) if folded.chars().all(|c| order(c) == 0) => Letter::new(class, folded.as_bytes()),
+        _ => Letter::UNSETTLED,
+    }
+}
+
+fn is_kept(class: Class) -> bool {
+    !matches!(class, Class::White | Class::Break | Class::Invisible)
+}
+
+/// The class by examples: how many pieces do two or three characters make?
+fn class(c: char) -> Class {
+    let pieces = |text: String| text.split_word_bounds().count();
+    let whole = |text: String| pieces(text) == 1;
+    if c.is_whitespace() {
+        return Class::White;
+    }
+    if is_word_by_itself(c) {
+        // Some are not assigned yet.
+        return if c.is_alphanumeric() {
+            Class::Alone
+        } else {
+            Class::Unsettled
+        };
+    }
+    if c == JOINER {
+        return Class::Unsettled;
+    }
+    if belongs_to_what_is_before(c) {
+        return if is_invisible(c) {
+            Class::Invisible
+        } else {
+            Class::Mark
+        };
+    }
+    if whole(format!("a{c}")) {
+        return match () {
+            () if whole(format!("カ{c}")) => Class::Underscore,
+            () if whole(format!("1,{c}")) => Class::Number,
+            () if whole(format!("א\"{c}")) => Class::Hebrew,
+            () => Class::Letter,
+        };
+    }
+    match (whole(format!("a{c}a")), whole(format!("1{c}1"))) {
+        (true, false) => Class::MidLetter,
+        (false, true) => Class::MidNumber,
+        (true, true) if whole(format!("א{c}")) => Class::SingleQuote,
+        (true, true) => Class::MidBoth,
+        (false, false) if whole(format!("א{c}א")) => Class::DoubleQuote,
+        // Regional indicators go in pairs; katakana that is no word by itself goes in runs.
+        (false, false) if whole(format!("🇦{c}")) || whole(format!("カ{c}")) => Class::Unsettled,
+        (false, false) if c.is_alphanumeric() => Class::Alone,
+        (false, false) => Class::Break,
+    }
+}
+
+/// Glues pictographs together: what follows it may belong to what stands before it, whatever its class.
+pub(super) const JOINER: char = '\u{200d}';
+
+/// `Extend`, `Format` and `ZWJ` of UAX 29.
+pub(super) fn belongs_to_what_is_before(c: char) -> bool {
+    let mut text = [b'!', 0, 0, 0, 0];
+    let length = 1 + c.encode_utf8(&mut text[1..]).len();
+    let text = str::from_utf8(&text[..length]).expect("a mark of exclamation and a character");
+    !matches!(c, '\r' | '\n') && text.split_word_bounds().count() == 1
+}
+
+/// Han ideographs, hiragana and katakana, in full and half width.
+pub(super) fn is_word_by_itself(c: char) -> bool {
+    matches!(c,
+        '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}'
+        | '\u{30fc}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9d}' | '\u{1aff0}'..='\u{1b16f}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letter(c: char) -> Letter {
+        let (letter, length) = Letters::new()
+            .first_of(c.encode_utf8(&mut [0; 4]).as_bytes())
+            .unwrap();
+        assert_eq!(length, c.len_utf8());
+        letter
+    }
+
+    #[test]
+    fn each_class_stands_at_its_own_number() {
+        for (number, class) in CLASSES.into_iter().enumerate() {
+            assert_eq!(class as usize, number);
+        }
+    }
+
+    #[test]
+    fn what_is_settled_without_a_table_is_what_the_libraries_say() {
+        for c in ('\u{3400}'..='\u{4dbf}')
+            .chain('\u{4e00}'..='\u{9fff}')
+            .chain('가'..='힣')
+        {
+            assert_eq!(letter(c), asked(c), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn characters_have_the_classes_of_uax_29() {
+        for (chars, class) in [
+            (" \u{a0}\u{202f}\u{3000}\n", Class::White),
+            ("!«—。😀", Class::Break),
+            ("東かカก²", Class::Alone),
+            ("aßЖαعह한", Class::Letter),
+            ("א", Class::Hebrew),
+            ("5٣", Class::Number),
+            ("_‿", Class::Underscore),
+            ("\u{200c}\u{93e}\u{fe0f}", Class::Mark),
+            ("\u{94d}\u{5b0}\u{64e}", Class::OrderedMark),
+            ("\u{ad}\u{200e}\u{feff}", Class::Invisible),
+            (":·", Class::MidLetter),
+            (",;", Class::MidNumber),
+            (".’", Class::MidBoth),
+            ("'", Class::SingleQuote),
+            ("\"", Class::DoubleQuote),
+            ("\u{301}\u{200d}İ🇦\u{20000}", Class::Unsettled),
+        ] {
+            for c in chars.chars() {
+                assert_eq!(letter(c).class(), class, "{c:?}");
+            }
+        }
+    }
+}

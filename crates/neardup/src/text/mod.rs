@@ -1,0 +1,121 @@
+//! What of a text counts: its words, folded.
+//!
+//! Two texts that differ in white space, punctuation, capitals or composed accents say the same. A text is cut at white
+//! space and around each Han ideograph and kana, which are words of their own because nothing marks where words end in
+//! their scripts; what lies between is cut into words by Unicode's rules (UAX 29). These make each letter of Thai, Lao,
+//! Khmer and Burmese a word for the same reason. Of single characters, bigrams and whole runs, single characters found
+//! most (`tests/unspaced.rs` has the table). A word is then case folded and composed (`fold`).
+//!
+//! ASCII, which is most of most texts, goes a faster way (`ascii`), and so does what can be decided character by
+//! character (`unicode`); the libraries do the rest.
+//! Invariant: `plain` in the tests is the definition; the fast ways equal it (property tests).
+
+mod ascii;
+mod fold;
+mod letters;
+mod unicode;
+mod words;
+
+use crate::HashKey;
+use unicode::WORTH_A_CHANGE;
+use words::Words;
+
+/// How much of a text is looked at, in bytes: 1 GiB. What follows is ignored.
+pub const MAX_TEXT: usize = 1 << 30;
+
+/// The normalised words of a text, joined by single spaces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NormalText {
+    /// UTF-8; where nobody asks for characters it need not be checked.
+    joined: Vec<u8>,
+    /// Where each word ends in `joined`; the next one starts a byte later. `MAX_TEXT` keeps it within 32 bits.
+    ends: Vec<u32>,
+}
+
+impl NormalText {
+    /// The words of `text`.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self::of_first(text, MAX_TEXT)
+    }
+
+    fn of_first(text: &str, bytes: usize) -> Self {
+        let text = &text[..text.floor_char_boundary(bytes)];
+        let mut words = Words::with_room_for(text.len());
+        let mut rest = text;
+        while !rest.is_empty() {
+            let ascii = ascii_at_the_start(rest.as_bytes());
+            let white = |byte: &u8| byte.is_ascii_whitespace();
+            let certain_end = if ascii == rest.len() {
+                ascii
+            } else {
+                let last = rest.as_bytes()[..ascii].iter().rposition(white);
+                last.map_or(0, |white| white + 1)
+            };
+            if certain_end == rest.len() || certain_end >= WORTH_A_CHANGE {
+                words.add_ascii(&rest.as_bytes()[..certain_end]);
+                rest = &rest[certain_end..];
+            }
+            let read = words.add_unicode(rest);
+            rest = &rest[read..];
+        }
+        words.into_text()
+    }
+
+    /// The words, joined by single spaces. It takes a look at each byte.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        str::from_utf8(&self.joined).expect("only whole characters were appended")
+    }
+
+    /// How many words there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no word at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The words in order.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        let joined = self.as_str();
+        self.spans().map(|(start, end)| &joined[start..end])
+    }
+
+    /// Stands for the whole: texts with the same words in the same order, and only they, have the same digest.
+    #[must_use]
+    pub fn digest(&self, key: HashKey) -> u128 {
+        key.digest(&self.joined)
+    }
+
+    /// The hash of each word in order.
+    pub(crate) fn hashes(&self, key: HashKey) -> Vec<u64> {
+        self.spans()
+            .map(|(start, end)| key.token(&self.joined[start..end]))
+            .collect()
+    }
+
+    fn spans(&self) -> impl Iterator<Item = (usize, usize)> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let span = (start, end as usize);
+            start = end as usize + 1;
+            span
+        })
+    }
+}
+
+/// How many bytes of ASCII there are before the first other one.
+fn ascii_at_the_start(bytes: &[u8]) -> usize {
+    let (chunks, _) = bytes.as_chunks::<32>();
+    let whole = chunks.iter().take_while(|chunk| chunk.is_ascii()).count() * 32;
+    let more = bytes[whole..].iter().take_while(|byte| byte.is_ascii()).count();
+    whole + more
+}
+
+#[cfg(test)]
+mod tests;

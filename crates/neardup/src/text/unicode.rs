@@ -1,0 +1,248 @@
+//! Words beyond ASCII: UAX 29 in one pass, character by character, over classes that were looked up beforehand.
+//!
+//! One character of foresight suffices: `.` between letters (WB6, WB7), `,` between digits (WB11, WB12), `"` between
+//! Hebrew letters (WB7b, WB7c). Where a character is unsettled, everything since the last place at which a word must
+//! end in any case, up to the next such place, is left to the libraries.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::fold::folded;
+use super::letters::{Class, JOINER, Letter, Letters, belongs_to_what_is_before, is_word_by_itself};
+use super::words::{Checkpoint, Words};
+
+/// So many bytes of ASCII behind white space are worth the change to the way for ASCII.
+pub(super) const WORTH_A_CHANGE: usize = 48;
+
+/// A place in the text where a word ends in any case, and what was collected before.
+#[derive(Clone, Copy)]
+struct CertainEnd {
+    at: usize,
+    checkpoint: Checkpoint,
+}
+
+/// The word that is being read.
+#[derive(Clone, Copy)]
+struct Open {
+    start: usize,
+    /// The class of its last character, marks aside; `Break` while there is no word.
+    last: Class,
+    /// Whether it has more to it than `_`.
+    says_something: bool,
+    /// Whether its last character was an ordered mark.
+    after_ordered: bool,
+}
+
+impl Open {
+    const NOTHING: Open = Open {
+        start: 0,
+        last: Class::Break,
+        says_something: false,
+        after_ordered: false,
+    };
+
+    fn is_a_word(self) -> bool {
+        self.last != Class::Break
+    }
+
+    /// Whether a letter, digit or `_` goes on with it.
+    fn goes_on(self) -> bool {
+        matches!(
+            self.last,
+            Class::Letter | Class::Hebrew | Class::Number | Class::Underscore
+        )
+    }
+}
+
+impl Words {
+    /// Reads `text`, which begins where a word ends in any case, up to white space with much ASCII behind it, and
+    /// tells how far that is.
+    pub(super) fn add_unicode(&mut self, text: &str) -> usize {
+        let bytes = text.as_bytes();
+        let mut letters = Letters::new();
+        let mut open = Open::NOTHING;
+        let mut at = 0;
+        let mut end = self.certain_end(at);
+        let mut next = letters.first_of(bytes);
+        while let Some((letter, length)) = next {
+            let class = letter.class();
+            let settled = match class {
+                Class::Letter | Class::Number | Class::Hebrew | Class::Underscore => {
+                    if !open.goes_on() {
+                        self.close(open);
+                        open = self.open();
+                    }
+                    (open.last, open.after_ordered) = (class, false);
+                    open.says_something |= class != Class::Underscore;
+                    self.append_letter(letter);
+                    true
+                }
+                Class::Mark | Class::OrderedMark => {
+                    // Marks that are letters make a word of whatever they stand on.
+                    let ordered = class == Class::OrderedMark;
+                    let settled = open.says_something && !(ordered && open.after_ordered);
+                    open.after_ordered = ordered;
+                    self.append_letter(letter);
+                    settled
+                }
+                Class::White => {
+                    self.close(open);
+                    open = Open::NOTHING;
+                    end = self.certain_end(at + length);
+                    if is_ascii_for_long(&bytes[at + length..]) {
+                        return at + length;
+                    }
+                    true
+                }
+                Class::Break => {
+                    self.close(open);
+                    open = Open::NOTHING;
+                    end = self.certain_end(at);
+                    true
+                }
+                Class::Alone => {
+                    self.close(open);
+                    end = self.certain_end(at);
+                    open = self.open();
+                    (open.last, open.says_something) = (class, true);
+                    self.append_letter(letter);
+                    true
+                }
+                Class::Invisible => true,
+                Class::MidLetter
+                | Class::MidNumber
+                | Class::MidBoth
+                | Class::SingleQuote
+                | Class::DoubleQuote => {
+                    let after = letters.first_of(&bytes[at + length..]);
+                    let after = after.map_or(Class::White, |(letter, _)| letter.class());
+                    let joint = joint(open.last, class, after);
+                    if joint == Joint::Parts {
+                        self.close(open);
+                        end = self.certain_end(at);
+                    } else {
+                        self.append_letter(letter);
+                    }
+                    if joint == Joint::EndsWith {
+                        self.close(open);
+                    }
+                    if joint == Joint::Joins {
+                        open.after_ordered = false;
+                    } else {
+                        open = Open::NOTHING;
+                    }
+                    joint != Joint::Unsettled
+                }
+                Class::Unsettled => false,
+            };
+            if settled {
+                at += length;
+            } else {
+                at = next_certain_end(&mut letters, text, at);
+                self.back_to(end.checkpoint);
+                self.add_by_the_libraries(&text[end.at..at]);
+                open = Open::NOTHING;
+                end = self.certain_end(at);
+            }
+            next = letters.first_of(&bytes[at..]);
+        }
+        self.close(open);
+        text.len()
+    }
+
+    fn open(&self) -> Open {
+        Open {
+            start: self.filled(),
+            ..Open::NOTHING
+        }
+    }
+
+    #[inline]
+    fn append_letter(&mut self, letter: Letter) {
+        self.append_first(letter.folded(), letter.folded_len());
+    }
+
+    #[inline]
+    fn close(&mut self, open: Open) {
+        if open.says_something {
+            self.end_word();
+        } else if open.is_a_word() {
+            self.forget_from(open.start);
+        }
+    }
+
+    #[inline]
+    fn certain_end(&self, at: usize) -> CertainEnd {
+        CertainEnd {
+            at,
+            checkpoint: self.checkpoint(),
+        }
+    }
+
+    /// The definition, for pieces of text that hold no white space but at their beginning.
+    #[cold]
+    fn add_by_the_libraries(&mut self, piece: &str) {
+        let mut rest = piece;
+        while let Some(first) = rest.chars().next() {
+            let end = if is_word_by_itself(first) {
+                let tail = rest[first.len_utf8()..].trim_start_matches(belongs_to_what_is_before);
+                rest.len() - tail.len()
+            } else {
+                rest.find(is_word_by_itself).unwrap_or(rest.len())
+            };
+            for word in rest[..end].unicode_words() {
+                self.append(folded(word).as_bytes());
+                self.end_word();
+            }
+            rest = &rest[end..];
+        }
+    }
+}
+
+/// What a mark between two characters does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joint {
+    /// Both are of one word, and so is the mark.
+    Joins,
+    /// The mark ends the word.
+    EndsWith,
+    /// The word ended before the mark.
+    Parts,
+    /// Too much stands in between.
+    Unsettled,
+}
+
+fn joint(before: Class, mark: Class, after: Class) -> Joint {
+    use Class::{
+        DoubleQuote, Hebrew, Invisible, Letter, Mark, MidBoth, MidLetter, MidNumber, Number, OrderedMark,
+        SingleQuote, Unsettled,
+    };
+    match (before, mark, after) {
+        (_, _, Unsettled | Mark | OrderedMark | Invisible) => Joint::Unsettled,
+        (Letter | Hebrew, MidLetter | MidBoth | SingleQuote, Letter | Hebrew)
+        | (Number, MidNumber | MidBoth | SingleQuote, Number)
+        | (Hebrew, DoubleQuote, Hebrew) => Joint::Joins,
+        (Hebrew, SingleQuote, _) => Joint::EndsWith,
+        _ => Joint::Parts,
+    }
+}
+
+/// Where the next character begins, at `from` or later, that no word goes past; `from` is that of one which is unsettled.
+fn next_certain_end(letters: &mut Letters, text: &str, from: usize) -> usize {
+    let mut joined = false;
+    for (at, c) in text[from..].char_indices() {
+        let letter = letters.first_of(&text.as_bytes()[from + at..]);
+        match letter.map_or(Class::White, |(letter, _)| letter.class()) {
+            Class::White => return from + at,
+            Class::Break | Class::Alone if at > 0 && !joined => return from + at,
+            Class::Break | Class::Alone => joined = false,
+            _ => joined |= c == JOINER,
+        }
+    }
+    text.len()
+}
+
+fn is_ascii_for_long(bytes: &[u8]) -> bool {
+    bytes
+        .first_chunk::<WORTH_A_CHANGE>()
+        .is_some_and(|next| next.is_ascii())
+}
