@@ -67,7 +67,7 @@ pub enum Unit {
     Chars(Width),
 }
 
-/// What a feature that occurs tf times in a text weighs. Written `none`, `tf` or `log-tf`.
+/// What a feature that occurs tf times in a text weighs. Written `none`, `tf`, `log-tf` or `tf-idf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Weights {
     /// 1, however often it occurs.
@@ -76,6 +76,11 @@ pub enum Weights {
     Tf,
     /// 1 + ln tf, in steps of 1/1024, where tf above 255 counts as 255.
     LogTf,
+    /// (1 + ln tf) · (1 + ln ((N+1) / (df+1))), in steps of 1/1024, where tf above 255 counts as 255, of N documents
+    /// that were seen before df have the feature (Manning, Raghavan and Schütze, *Introduction to Information
+    /// Retrieval*, section 6.4.1, with one document more in which everything occurs). A
+    /// [`Fingerprinter`](crate::Fingerprinter) knows documents; where none was seen this is log-tf.
+    TfIdf,
 }
 
 /// How a text becomes a fingerprint: features of one kind, weighted. Written `word:1+log-tf`; the weights may be left
@@ -102,6 +107,9 @@ impl Default for Features {
 impl Features {
     /// The simhash (Charikar, STOC 2002) of `text`: bit *i* is 1 where the weights of the features whose hash has bit
     /// *i* set outweigh those of the others. A tie gives 0, and so a text without any words has fingerprint 0.
+    ///
+    /// Features alone have seen no documents: [`Weights::TfIdf`] are those of an empty collection here, log-tf. Whoever
+    /// has [`DocumentFrequencies`](crate::DocumentFrequencies) asks a [`Fingerprinter`](crate::Fingerprinter).
     #[must_use]
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
         match self.unit {
@@ -128,6 +136,10 @@ impl Features {
 
 /// The hashes of all runs of `width` characters; a shorter text is one run.
 fn char_shingle_hashes(text: &str, width: Width, key: HashKey) -> impl Iterator<Item = u64> {
+    char_shingle_spans(text, width).map(move |(start, end)| key.token(&text.as_bytes()[start..end]))
+}
+
+fn char_shingle_spans(text: &str, width: Width) -> impl Iterator<Item = (usize, usize)> {
     let starts = text.char_indices().map(|(at, _)| at);
     let ends = text
         .char_indices()
@@ -135,9 +147,32 @@ fn char_shingle_hashes(text: &str, width: Width, key: HashKey) -> impl Iterator<
         .skip(width.get())
         .chain([text.len()]);
     // In a shorter text `ends` holds the end of the text alone, and in an empty one there is no start.
-    starts
-        .zip(ends)
-        .map(move |(start, end)| key.token(&text.as_bytes()[start..end]))
+    starts.zip(ends)
+}
+
+impl Unit {
+    /// Where each feature begins and ends in the text's words, joined by single spaces, in order and with repetitions.
+    pub(crate) fn spans(self, text: &NormalText) -> Vec<(usize, usize)> {
+        match self {
+            Unit::Words(width) => {
+                let words: Vec<(usize, usize)> = text.spans().collect();
+                let run = |run: &[(usize, usize)]| (run[0].0, run[run.len() - 1].1);
+                match words.len() {
+                    0 => Vec::new(),
+                    count => words.windows(width.get().min(count)).map(run).collect(),
+                }
+            }
+            Unit::Chars(width) => char_shingle_spans(text.as_str(), width).collect(),
+        }
+    }
+
+    /// The hash of each of them.
+    pub(crate) fn hashes(self, text: &NormalText, key: HashKey) -> Vec<u64> {
+        match self {
+            Unit::Words(width) => shingle_hashes(&text.hashes(key), width).collect(),
+            Unit::Chars(width) => char_shingle_hashes(text.as_str(), width, key).collect(),
+        }
+    }
 }
 
 /// Features that do not exist.
@@ -150,7 +185,7 @@ pub enum UnknownFeatures {
     #[error("`{0}` names no feature: `word:W` or `char:K` with W and K from 1 to {MAX_WIDTH} do")]
     Unit(String),
     /// Not one of the known weights.
-    #[error("`{0}` names no weights: `none`, `tf` and `log-tf` do")]
+    #[error("`{0}` names no weights: `none`, `tf`, `log-tf` and `tf-idf` do")]
     Weights(String),
 }
 
@@ -190,6 +225,7 @@ impl FromStr for Weights {
             "none" => Ok(Weights::None),
             "tf" => Ok(Weights::Tf),
             "log-tf" => Ok(Weights::LogTf),
+            "tf-idf" => Ok(Weights::TfIdf),
             _ => Err(UnknownFeatures::Weights(quoted(written))),
         }
     }
@@ -201,6 +237,7 @@ impl fmt::Display for Weights {
             Weights::None => "none",
             Weights::Tf => "tf",
             Weights::LogTf => "log-tf",
+            Weights::TfIdf => "tf-idf",
         })
     }
 }
@@ -261,7 +298,7 @@ mod tests {
 
     #[test]
     fn features_are_read_as_they_are_written() {
-        for written in ["word:1+log-tf", "word:64+none", "char:5+tf"] {
+        for written in ["word:1+log-tf", "word:64+none", "char:5+tf", "word:1+tf-idf"] {
             assert_eq!(written.parse::<Features>().unwrap().to_string(), written);
         }
         assert_eq!("word:1".parse(), Ok(Features::default()));
@@ -291,7 +328,7 @@ mod tests {
         assert!(message("word:99999999999999999999").contains("1 to 64"));
         assert_eq!(
             message("word:1+idf"),
-            "`idf` names no weights: `none`, `tf` and `log-tf` do"
+            "`idf` names no weights: `none`, `tf`, `log-tf` and `tf-idf` do"
         );
     }
 

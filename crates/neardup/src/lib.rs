@@ -4,6 +4,7 @@
 //!
 //! - [`NormalText`]: what of a text counts — its words, lower-cased.
 //! - [`Features`] → [`Fingerprint`]: 64 bits that differ little where texts differ little (Charikar 2002).
+//! - [`Fingerprinter`]: the same without [`StopWords`], or weighted by [`DocumentFrequencies`].
 //! - [`PermutedTables`]: all fingerprints within *k* bits of a given one (Manku, Jain and Das Sarma 2007).
 //! - [`Shingles`]: exact resemblance and containment (Broder 1997); [`Sketch`]: an estimate in 160 bytes.
 //! - [`MinHash`], [`BBitMinHash`], [`SuperShingles`], [`MinS`], [`ModM`]: the other samples of sets in use, each with
@@ -33,9 +34,12 @@ mod clusters;
 mod exact;
 mod features;
 mod fingerprint;
+mod fingerprinter;
+mod frequencies;
 mod gallery;
 mod ids;
 mod key;
+mod logarithm;
 mod min_s;
 mod minhash;
 mod mix;
@@ -47,6 +51,7 @@ mod simd;
 mod simhash;
 mod similarity;
 mod sketch;
+mod stop_words;
 mod tables;
 mod text;
 mod verdict;
@@ -56,6 +61,8 @@ pub use clusters::{Clusters, Groups, NotAnOriginal, Representatives};
 pub use exact::ExactFingerprint;
 pub use features::{Features, MAX_WIDTH, Unit, UnknownFeatures, Weights, Width};
 pub use fingerprint::{Fingerprint, Fingerprint32, NotAFingerprint};
+pub use fingerprinter::{Fingerprinter, ImpossibleFingerprinter};
+pub use frequencies::{DocumentFrequencies, FrequenciesError, MAX_TERM, MAX_TERMS};
 pub use gallery::{Gallery, MAX_PER_BAND};
 pub use key::HashKey;
 pub use min_s::{ImpossibleSample, MAX_MIN_SAMPLE, MinS};
@@ -69,6 +76,7 @@ pub use runs::word_shingles;
 pub use shingles::Shingles;
 pub use simd::Instructions;
 pub use sketch::{BANDS, SKETCH_BYTES, Sketch};
+pub use stop_words::{StopWords, UnknownLanguage};
 pub use tables::{
     CANDIDATES, Found, ImpossibleDesign, MAX_DISTANCE, MAX_EQUAL, MAX_TABLES, Pair, Permutation,
     PermutedTables, Plan, QuarterTables, TableDesign, each_pair,

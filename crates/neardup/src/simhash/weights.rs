@@ -7,7 +7,10 @@ pub(crate) fn weight_of(weights: Weights, count: u32) -> u32 {
     match weights {
         Weights::None => 1,
         Weights::Tf => count,
-        Weights::LogTf => u32::from(LOG_WEIGHTS[(count as usize).min(LOG_WEIGHTS.len() - 1)]),
+        // Without documents tf-idf is log-tf.
+        Weights::LogTf | Weights::TfIdf => {
+            u32::from(LOG_WEIGHTS[(count as usize).min(LOG_WEIGHTS.len() - 1)])
+        }
     }
 }
 

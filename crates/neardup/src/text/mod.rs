@@ -99,7 +99,21 @@ impl NormalText {
             .collect()
     }
 
-    fn spans(&self) -> impl Iterator<Item = (usize, usize)> {
+    /// The text of the words at these places in [`NormalText::as_str`].
+    pub(crate) fn with_words_at(&self, spans: &[(usize, usize)]) -> NormalText {
+        let mut text = NormalText::default();
+        for &(start, end) in spans {
+            if !text.ends.is_empty() {
+                text.joined.push(b' ');
+            }
+            text.joined.extend_from_slice(&self.joined[start..end]);
+            text.ends.push(text.joined.len() as u32);
+        }
+        text
+    }
+
+    /// Where each word begins and ends in [`NormalText::as_str`].
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (usize, usize)> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
             let span = (start, end as usize);

@@ -1,0 +1,229 @@
+//! From text to fingerprint where features alone do not suffice: without stop words, and weighted by how many documents
+//! have a feature.
+//!
+//! Frequencies drift while a crawl learns them, and fingerprints made with earlier ones are a little off later ones:
+//! between 1,000 and 100,000 documents a word's weight changes by some per cent. So a fingerprinter has its frequencies
+//! for life; whoever learns on makes another one, seldom, or takes a corpus once and for all.
+
+use std::sync::Arc;
+
+use crate::logarithm::{self, ln};
+use crate::{DocumentFrequencies, Features, Fingerprint, HashKey, NormalText, StopWords, Unit, Weights};
+
+/// Makes fingerprints, all in the same way. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Fingerprinter {
+    features: Features,
+    stop_words: Option<Arc<StopWords>>,
+    /// Where the weights need them, and only there.
+    frequencies: Option<Arc<DocumentFrequencies>>,
+}
+
+impl Fingerprinter {
+    /// Fingerprints of `features`, without `stop_words`; shingles go over the gaps that these leave.
+    ///
+    /// # Errors
+    /// [`ImpossibleFingerprinter`] where the weights are tf-idf and `frequencies` are missing or count other features,
+    /// and where they are there for nothing.
+    pub fn new(
+        features: Features,
+        stop_words: Option<Arc<StopWords>>,
+        frequencies: Option<Arc<DocumentFrequencies>>,
+    ) -> Result<Self, ImpossibleFingerprinter> {
+        match (features.weights, &frequencies) {
+            (Weights::TfIdf, None) => Err(ImpossibleFingerprinter::NoFrequencies),
+            (Weights::TfIdf, Some(counted)) if counted.unit() != features.unit => {
+                Err(ImpossibleFingerprinter::OtherUnit {
+                    counted: counted.unit(),
+                    asked: features.unit,
+                })
+            }
+            (Weights::None | Weights::Tf | Weights::LogTf, Some(_)) => {
+                Err(ImpossibleFingerprinter::NoUse(features.weights))
+            }
+            _ => Ok(Self {
+                features,
+                stop_words,
+                frequencies,
+            }),
+        }
+    }
+
+    /// The features it was made with.
+    #[must_use]
+    pub fn features(&self) -> Features {
+        self.features
+    }
+
+    /// The simhash of `text`, as [`Features::fingerprint`] has it.
+    #[must_use]
+    pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
+        let kept = self.stop_words.as_ref().map(|words| words.taken_from(text));
+        let text = kept.as_ref().unwrap_or(text);
+        match &self.frequencies {
+            Some(frequencies) => weighted(text, self.features.unit, frequencies, key),
+            None => self.features.fingerprint(text, key),
+        }
+    }
+
+    /// The same for a caller who has hashed the words of `text` already.
+    #[expect(
+        dead_code,
+        reason = "for painters, which hash the words for the sketch as well"
+    )]
+    pub(crate) fn fingerprint_of_words(&self, words: &[u64], text: &NormalText, key: HashKey) -> Fingerprint {
+        if self.stop_words.is_none() && self.frequencies.is_none() {
+            self.features.fingerprint_of_words(words, text, key)
+        } else {
+            self.fingerprint(text, key)
+        }
+    }
+}
+
+/// The simhash weighted by tf-idf.
+fn weighted(text: &NormalText, unit: Unit, frequencies: &DocumentFrequencies, key: HashKey) -> Fingerprint {
+    let joined = text.as_str();
+    let hashes = unit.hashes(text, key).into_iter();
+    let mut features: Vec<(u64, (usize, usize))> = hashes.zip(unit.spans(text)).collect();
+    features.sort_unstable_by_key(|&(hash, _)| hash);
+    let documents = ln(frequencies.documents() + 1);
+    let mut sums = [0_i64; 64];
+    for equal in features.chunk_by(|(one, _), (other, _)| one == other) {
+        let (hash, (start, end)) = equal[0];
+        let with_it = u64::from(frequencies.of(&joined[start..end]));
+        let weight = weight(equal.len() as u64, documents.saturating_sub(ln(with_it + 1)));
+        for (bit, sum) in sums.iter_mut().enumerate() {
+            *sum += if hash >> bit & 1 == 1 { weight } else { -weight };
+        }
+    }
+    let ones = (0..64).filter(|&bit| sums[bit] > 0);
+    Fingerprint::new(ones.fold(0, |bits, bit| bits | 1 << bit))
+}
+
+/// (1 + ln tf) · (1 + idf) in steps of 1/1024; `idf` is in steps of the logarithm's. At most 6.6 · 46 · 1024, so that
+/// sums of 2³⁰ of them are far from the end of 64 bits.
+fn weight(times: u64, idf: u64) -> i64 {
+    let steps = |logarithm: u64| (((logarithm::ONE + logarithm) >> 21) + 1) >> 1;
+    ((steps(ln(times.min(255))) * steps(idf) + 512) >> 10) as i64
+}
+
+/// A fingerprinter that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImpossibleFingerprinter {
+    /// tf-idf without documents.
+    #[error("tf-idf weighs by documents: frequencies are needed, learned or from a corpus file")]
+    NoFrequencies,
+    /// Frequencies of other features.
+    #[error("these frequencies are of {counted}, but the features are {asked}")]
+    OtherUnit {
+        /// What was counted.
+        counted: Unit,
+        /// What the fingerprints are made of.
+        asked: Unit,
+    },
+    /// Frequencies that the weights have no use for.
+    #[error("document frequencies are of use to `tf-idf` only, and the weights are `{0}`")]
+    NoUse(Weights),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn features(written: &str) -> Features {
+        written.parse().unwrap()
+    }
+
+    fn frequencies(unit: &str, texts: &[&str]) -> Arc<DocumentFrequencies> {
+        let mut frequencies = DocumentFrequencies::new(unit.parse().unwrap());
+        for text in texts {
+            frequencies.learn(&NormalText::of(text));
+        }
+        Arc::new(frequencies)
+    }
+
+    fn tf_idf(texts: &[&str]) -> Fingerprinter {
+        Fingerprinter::new(
+            features("word:1+tf-idf"),
+            None,
+            Some(frequencies("word:1", texts)),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn tf_idf_without_frequencies_or_with_those_of_other_features_is_refused() {
+        let refusal =
+            |written, frequencies| Fingerprinter::new(features(written), None, frequencies).unwrap_err();
+        assert_eq!(
+            refusal("word:1+tf-idf", None),
+            ImpossibleFingerprinter::NoFrequencies
+        );
+        assert_eq!(
+            refusal("word:2+tf-idf", Some(frequencies("word:1", &[]))).to_string(),
+            "these frequencies are of word:1, but the features are word:2"
+        );
+        assert_eq!(
+            refusal("word:1+tf", Some(frequencies("word:1", &[]))),
+            ImpossibleFingerprinter::NoUse(Weights::Tf)
+        );
+    }
+
+    #[test]
+    fn a_weight_is_what_the_book_says_it_is() {
+        // Of 999 documents 9 have the word, which occurs 3 times: (1 + ln 3)(1 + ln 100).
+        let idf = ln(1_000) - ln(10);
+        let exact = (1.0 + 3_f64.ln()) * (1.0 + 100_f64.ln()) * 1024.0;
+        assert!((weight(3, idf) as f64 - exact).abs() < 4.0);
+        assert_eq!(weight(1, 0), 1024);
+        assert_eq!(weight(255, 0), weight(256, 0));
+    }
+
+    #[test]
+    fn a_word_of_every_document_yields_to_a_rare_one() {
+        let fingerprinter = tf_idf(&["the a", "the b", "the c", "the d"]);
+        let fingerprint = |text: &str| fingerprinter.fingerprint(&NormalText::of(text), HashKey::ZERO);
+        assert_eq!(fingerprint("the zebra"), fingerprint("zebra"));
+    }
+
+    #[test]
+    fn stop_words_do_not_count_in_fingerprints() {
+        let stop_words = Some(Arc::new(StopWords::of_language("en").unwrap()));
+        for written in ["word:1", "word:2+none", "char:4"] {
+            let features = features(written);
+            let fingerprinter = Fingerprinter::new(features, stop_words.clone(), None).unwrap();
+            let fingerprint = |text| fingerprinter.fingerprint(&NormalText::of(text), HashKey::ZERO);
+            assert_eq!(
+                fingerprint("The dog and the cat"),
+                fingerprint("a dog, a cat"),
+                "{written}"
+            );
+            assert_eq!(
+                fingerprint("To be, or not to be"),
+                Fingerprint::new(0),
+                "{written}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn where_no_document_was_seen_tf_idf_is_log_tf(text in "([a-d]{1,2} ){0,60}", unit in 0..4_usize) {
+            let unit = ["word:1", "word:3", "char:1", "char:5"][unit];
+            let text = NormalText::of(&text);
+            let weights = |weights| features(&format!("{unit}+{weights}"));
+            let log_tf = weights("log-tf").fingerprint(&text, HashKey::ZERO);
+            let none_seen = Some(frequencies(unit, &[]));
+            let fingerprinter = Fingerprinter::new(weights("tf-idf"), None, none_seen).unwrap();
+            prop_assert_eq!(fingerprinter.fingerprint(&text, HashKey::ZERO), log_tf);
+            prop_assert_eq!(weights("tf-idf").fingerprint(&text, HashKey::ZERO), log_tf);
+        }
+
+        #[test]
+        fn log_weights_are_those_of_simhash(times in 1_u64..300) {
+            let exact = ((1.0 + (times.min(255) as f64).ln()) * 1024.0).round();
+            prop_assert_eq!(weight(times, 0), exact as i64);
+        }
+    }
+}

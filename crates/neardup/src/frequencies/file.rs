@@ -1,0 +1,224 @@
+//! Document frequencies as a text file.
+
+use std::io::{self, BufRead, Read, Write};
+
+use super::{DocumentFrequencies, MAX_TERM, MAX_TERMS};
+use crate::{NormalText, Unit, Width};
+
+/// A term, a tab, and the digits of a count, with some room.
+const MAX_LINE: usize = MAX_TERM + 64;
+
+impl DocumentFrequencies {
+    /// Reads what [`DocumentFrequencies::write`] wrote, or a corpus file in the same form. Words are normalised as texts
+    /// are, so that `Straße` in a file is `strasse` in a text; what becomes the same is counted together.
+    ///
+    /// # Errors
+    /// [`FrequenciesError`] names the line that is wrong.
+    pub fn read(reader: impl BufRead) -> Result<Self, FrequenciesError> {
+        let mut lines = Lines { reader, number: 0 };
+        let head = lines.next()?.unwrap_or_default();
+        let (documents, unit) = parse_head(&head).ok_or(FrequenciesError::Head)?;
+        let mut frequencies = DocumentFrequencies::new(unit);
+        frequencies.documents = documents;
+        while let Some(line) = lines.next()? {
+            let wrong = || FrequenciesError::Line(lines.number);
+            let (term, count) = line.rsplit_once('\t').ok_or_else(wrong)?;
+            let count: u32 = number(count).ok_or_else(wrong)?;
+            if term.is_empty() || term.len() > MAX_TERM || count == 0 || u64::from(count) > documents {
+                return Err(wrong());
+            }
+            let whole = u32::try_from(documents).unwrap_or(u32::MAX);
+            let sum = frequencies.counts.entry(normal(unit, term)).or_default();
+            *sum = sum.saturating_add(count).min(whole);
+            if frequencies.counts.len() > MAX_TERMS * 2 {
+                return Err(FrequenciesError::TooMany(lines.number));
+            }
+        }
+        Ok(frequencies)
+    }
+
+    /// Writes everything, the most frequent first and then in the order of the bytes.
+    ///
+    /// # Errors
+    /// Those of `writer`.
+    pub fn write(&self, mut writer: impl Write) -> io::Result<()> {
+        writeln!(writer, "documents\t{}\t{}", self.documents, self.unit)?;
+        let mut counts: Vec<(&str, u32)> = self
+            .counts
+            .iter()
+            .map(|(term, count)| (&**term, *count))
+            .collect();
+        counts.sort_unstable_by(|(one, few), (other, many)| many.cmp(few).then(one.cmp(other)));
+        for (term, count) in counts {
+            writeln!(writer, "{term}\t{count}")?;
+        }
+        writer.flush()
+    }
+}
+
+fn parse_head(head: &str) -> Option<(u64, Unit)> {
+    let (documents, unit) = match *head.split('\t').collect::<Vec<_>>() {
+        ["documents", documents] => (documents, Unit::Words(Width::ONE)),
+        ["documents", documents, unit] => (documents, unit.parse().ok()?),
+        _ => return None,
+    };
+    Some((number(documents)?, unit))
+}
+
+/// Digits only: no sign.
+fn number<N: std::str::FromStr>(digits: &str) -> Option<N> {
+    let only_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| only_digits)
+}
+
+/// As the features of texts are written. What cannot be one, a mark of punctuation for instance, does no harm as it is.
+fn normal(unit: Unit, term: &str) -> Box<str> {
+    let words = NormalText::of(term);
+    match unit {
+        Unit::Words(width) if (1..=width.get()).contains(&words.len()) => words.as_str().into(),
+        Unit::Words(_) | Unit::Chars(_) => term.into(),
+    }
+}
+
+struct Lines<R> {
+    reader: R,
+    number: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The next line without its end; an error for one that is too long or no UTF-8.
+    fn next(&mut self) -> Result<Option<String>, FrequenciesError> {
+        self.number += 1;
+        let wrong = || FrequenciesError::Line(self.number);
+        let mut line = Vec::new();
+        let mut limited = (&mut self.reader).take(MAX_LINE as u64 + 1);
+        limited.read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            return Ok(None);
+        }
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        }
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        if line.len() > MAX_LINE {
+            return Err(wrong());
+        }
+        String::from_utf8(line).map(Some).or(Err(wrong()))
+    }
+}
+
+/// Why document frequencies cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum FrequenciesError {
+    /// The file could not be read to its end.
+    #[error("document frequencies cannot be read")]
+    Io(#[from] io::Error),
+    /// The first line is something else.
+    #[error(
+        "line 1 must be `documents`, their number and perhaps what is counted (`word:1`), with tabs in between"
+    )]
+    Head,
+    /// A line is something else.
+    #[error(
+        "line {0} must be a term of at most {MAX_TERM} bytes, a tab, and a count from 1 to the number of documents"
+    )]
+    Line(u64),
+    /// More than can be held.
+    #[error("line {0} is one too many: {most} different terms are the most; keep the frequent ones", most = 2 * MAX_TERMS)]
+    TooMany(u64),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(file: &str) -> Result<DocumentFrequencies, FrequenciesError> {
+        DocumentFrequencies::read(file.as_bytes())
+    }
+
+    #[test]
+    fn a_corpus_of_others_is_read_and_its_words_are_normalised() {
+        let frequencies = read("documents\t1000\r\nThe\t900\nthe\t200\nStraße\t7\n—\t3\n").unwrap();
+        assert_eq!(frequencies.documents(), 1_000);
+        assert_eq!(frequencies.unit().to_string(), "word:1");
+        assert_eq!(
+            ["the", "strasse", "dog"].map(|word| frequencies.of(word)),
+            [1_000, 7, 0]
+        );
+    }
+
+    #[test]
+    fn what_is_no_such_file_is_refused_with_the_number_of_the_line() {
+        let message = |file: &str| read(file).unwrap_err().to_string();
+        for wrong in [
+            "",
+            "the\t3\n",
+            "documents\t-1\n",
+            "documents\t+1\n",
+            "documents\t9\tword:0\n",
+            "documents\t1\tword:1\t\n",
+        ] {
+            assert!(
+                message(wrong).starts_with("line 1 must be `documents`"),
+                "{wrong:?}"
+            );
+        }
+        for wrong in [
+            "the",
+            "the\t",
+            "the\t0",
+            "the\t10",
+            "the\t+3",
+            "the\t3.5",
+            "\t3",
+            "",
+            "the\t99999999999",
+        ] {
+            let file = format!("documents\t9\na\t1\n{wrong}\nb\t1\n");
+            assert!(message(&file).starts_with("line 3 must be a term"), "{wrong:?}");
+        }
+        let long = |length| format!("documents\t9\n{}\t1\n", "x".repeat(length));
+        assert_eq!(read(&long(MAX_TERM)).unwrap().len(), 1);
+        assert!(message(&long(MAX_TERM + 1)).starts_with("line 2 "));
+        assert!(message(&long(1 << 20)).starts_with("line 2 "));
+        assert!(DocumentFrequencies::read(&b"documents\t9\n\xff\t1\n"[..]).is_err());
+    }
+
+    #[test]
+    fn a_file_with_as_many_terms_as_fit_is_read_and_one_with_more_is_refused() {
+        let file = |terms: usize| {
+            let lines: String = (0..terms).map(|term| format!("{term}\t1\n")).collect();
+            format!("documents\t1\n{lines}")
+        };
+        assert_eq!(read(&file(2 * MAX_TERMS)).unwrap().len(), 2 * MAX_TERMS);
+        let refusal = read(&file(2 * MAX_TERMS + 1)).unwrap_err().to_string();
+        assert!(refusal.starts_with("line 524290 is one too many"), "{refusal}");
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read_again(
+            texts in prop::collection::vec("[a-cß東.' 1-2é]{0,20}", 0..12),
+            unit in prop::sample::select(&["word:1", "word:3", "char:1", "char:4"][..]),
+        ) {
+            let mut frequencies = DocumentFrequencies::new(unit.parse().unwrap());
+            for text in texts {
+                frequencies.learn(&NormalText::of(&text));
+            }
+            let mut file = Vec::new();
+            frequencies.write(&mut file).unwrap();
+            prop_assert_eq!(DocumentFrequencies::read(&file[..]).unwrap(), frequencies);
+        }
+
+        #[test]
+        fn any_bytes_are_frequencies_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let file = [b"documents\t9\n".as_slice(), &bytes].concat();
+            if let Ok(frequencies) = DocumentFrequencies::read(&file[..]) {
+                prop_assert!(frequencies.len() <= 200);
+            }
+        }
+    }
+}

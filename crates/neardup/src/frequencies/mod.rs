@@ -1,0 +1,195 @@
+//! In how many documents a feature occurs.
+//!
+//! Learned document by document in bounded memory: when more than twice [`MAX_TERMS`] features are counted, the median
+//! count is taken off all counts, and what is left with none is forgotten. That is the "frequent" algorithm of Misra and
+//! Gries (Finding repeated elements, 1982) in the batched form of Anderson et al. (A high-performance algorithm for
+//! identifying frequent items in data streams, IMC 2017): no feature is counted too often, and each too seldom by at most
+//! what was counted in all divided by `MAX_TERMS`. What is forgotten is rare, and rare features weigh alike.
+//!
+//! Written as text, the most frequent first, so that lists of others can be brought into the form with little:
+//!
+//! ```text
+//! documents<TAB>18846<TAB>word:1
+//! the<TAB>17903
+//! zebra<TAB>3
+//! ```
+//!
+//! The third column of the first line says what was counted, and may be left out for `word:1`.
+//! Invariant: what is read is what was written (property test); counts are from 1 to the number of documents.
+
+mod file;
+
+use std::collections::{HashMap, HashSet};
+
+pub use file::FrequenciesError;
+
+use crate::{NormalText, Unit};
+
+/// How many features are held: 262,144, which take some 20 MB where they are words. Up to twice as many while learning.
+pub const MAX_TERMS: usize = 1 << 18;
+
+/// A feature longer than so many bytes is not counted and passes for one that never occurred.
+pub const MAX_TERM: usize = 256;
+
+/// Of how many documents, how many have each feature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentFrequencies {
+    unit: Unit,
+    documents: u64,
+    counts: HashMap<Box<str>, u32>,
+    most: usize,
+}
+
+impl DocumentFrequencies {
+    /// Of no documents yet.
+    #[must_use]
+    pub fn new(unit: Unit) -> Self {
+        Self::with_most(unit, MAX_TERMS)
+    }
+
+    fn with_most(unit: Unit, most: usize) -> Self {
+        Self {
+            unit,
+            documents: 0,
+            counts: HashMap::new(),
+            most,
+        }
+    }
+
+    /// Counts one more document. Where stop words are left out of fingerprints, they are to be left out of `text` as
+    /// well if features are wider than a word.
+    pub fn learn(&mut self, text: &NormalText) {
+        self.documents += 1;
+        let joined = text.as_str();
+        let mut seen = HashSet::new();
+        for (start, end) in self.unit.spans(text) {
+            let term = &joined[start..end];
+            if term.len() > MAX_TERM || !seen.insert(term) {
+                continue;
+            }
+            match self.counts.get_mut(term) {
+                Some(count) => *count = count.saturating_add(1),
+                None => {
+                    self.counts.insert(term.into(), 1);
+                    // In the order of the text, so that the same documents always leave the same counts.
+                    if self.counts.len() > 2 * self.most {
+                        self.forget_rare();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the median off all counts; half of them are left at most.
+    fn forget_rare(&mut self) {
+        let mut counts: Vec<u32> = self.counts.values().copied().collect();
+        let middle = counts.len() / 2;
+        let (_, &mut median, _) = counts.select_nth_unstable(middle);
+        self.counts.retain(|_, count| {
+            *count = count.saturating_sub(median);
+            *count > 0
+        });
+    }
+
+    /// What is counted.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// How many documents there were.
+    #[must_use]
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// How many features are counted.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// How many documents have `feature`, written as in [`NormalText::as_str`]; 0 for one that is not known.
+    #[must_use]
+    pub fn of(&self, feature: &str) -> u32 {
+        self.counts.get(feature).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn learned(unit: &str, most: usize, texts: &[String]) -> DocumentFrequencies {
+        let mut frequencies = DocumentFrequencies::with_most(unit.parse().unwrap(), most);
+        for text in texts {
+            frequencies.learn(&NormalText::of(text));
+        }
+        frequencies
+    }
+
+    #[test]
+    fn a_document_counts_once_for_a_word_however_often_it_has_it() {
+        let texts = ["The cat, the CAT".to_owned(), "the dog".to_owned(), String::new()];
+        let words = learned("word:1", 10, &texts);
+        assert_eq!(words.documents(), 3);
+        assert_eq!(
+            ["the", "cat", "dog", "cow"].map(|word| words.of(word)),
+            [2, 1, 1, 0]
+        );
+        let pairs = learned("word:2", 10, &texts);
+        assert_eq!(
+            ["the cat", "cat the", "the dog"].map(|pair| pairs.of(pair)),
+            [1, 1, 1]
+        );
+        assert_eq!(learned("char:3", 99, &texts).of("he "), 2);
+    }
+
+    #[test]
+    fn a_word_of_the_greatest_length_is_counted_and_a_longer_one_is_not() {
+        let texts = [MAX_TERM, MAX_TERM + 1].map(|length| "x".repeat(length));
+        let words = learned("word:1", 10, &texts);
+        assert_eq!(texts.each_ref().map(|word| words.of(word)), [1, 0]);
+    }
+
+    #[test]
+    fn frequent_words_outlive_a_flood_of_rare_ones() {
+        let flood = |n: u32| {
+            format!(
+                "always {} rare{n} rare{}",
+                if n.is_multiple_of(3) { "third" } else { "" },
+                n + 9_999_999
+            )
+        };
+        let texts: Vec<String> = (0..3_000).map(flood).collect();
+        let words = learned("word:1", 100, &texts);
+        assert!(words.len() <= 200);
+        let error = 3_000 * 4 / 100;
+        assert!((3_000 - error..=3_000).contains(&words.of("always")));
+        assert!((1_000 - error..=1_000).contains(&words.of("third")));
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_never_too_high_and_too_low_by_a_bounded_number(
+            texts in prop::collection::vec("([a-h]{1,2} ){0,12}", 0..60), most in 1_usize..8,
+        ) {
+            let bounded = learned("word:1", most, &texts);
+            let exact = learned("word:1", 1_000, &texts);
+            prop_assert!(bounded.len() <= 2 * most);
+            let all: u32 = exact.counts.values().sum();
+            for (term, &count) in &exact.counts {
+                let kept = bounded.of(term);
+                prop_assert!(kept <= count && count - kept <= all / most as u32, "{term}: {kept} of {count}");
+            }
+            prop_assert_eq!(learned("word:1", most, &texts), bounded);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Words that say little in their language: "the", "und", "の".
+//!
+//! They may be left out of what becomes a fingerprint, where one asks for it. They stay in the text, in its digest and
+//! in the shingles that decide about resemblance: "to be or not to be" is a text, and stop words are half of what shows
+//! that a passage was copied. With logarithmic weights they hardly matter to a fingerprint either, so the default is
+//! to leave nothing out.
+//!
+//! The lists are those of NLTK, from Snowball mostly, and where it has none those of Stopwords ISO, as the crate
+//! `stop-words` brings them; folded as texts are. (Those of ISO hold "war" and "peace" in Russian.)
+
+use std::collections::HashSet;
+use std::str::FromStr;
+
+use crate::NormalText;
+
+/// The stop words of one language, or any others.
+///
+/// One entry may be several words (`これ` is two, "bởi vì" as well): they are left out where they stand together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StopWords {
+    /// Normalised words, joined by single spaces.
+    phrases: HashSet<Box<str>>,
+    /// How many words the longest phrase has.
+    longest: usize,
+}
+
+impl StopWords {
+    /// The stop words of the language with this ISO 639-1 code, in either case.
+    ///
+    /// # Errors
+    /// [`UnknownLanguage`] where there is no list; it says which there are.
+    pub fn of_language(code: &str) -> Result<Self, UnknownLanguage> {
+        let known = stop_words::lookup(code.to_ascii_lowercase());
+        let words = known.ok_or_else(|| UnknownLanguage(code.chars().take(40).collect()))?;
+        Ok(words.iter().collect())
+    }
+
+    /// The codes of all languages with a list, in alphabetical order.
+    pub fn languages() -> impl Iterator<Item = &'static str> {
+        stop_words::available_languages().iter().copied()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.phrases.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.phrases.is_empty()
+    }
+
+    /// Whether `words`, normalised and joined by single spaces, are one of them.
+    #[must_use]
+    pub fn contains(&self, words: &str) -> bool {
+        self.phrases.contains(words)
+    }
+
+    /// What is left of `text` without them; of several that begin at the same word the longest is taken. Of a text of
+    /// nothing else there is nothing left.
+    #[must_use]
+    pub fn taken_from(&self, text: &NormalText) -> NormalText {
+        let joined = text.as_str();
+        let spans: Vec<(usize, usize)> = text.spans().collect();
+        let mut kept = Vec::with_capacity(spans.len());
+        let mut at = 0;
+        while at < spans.len() {
+            let start = spans[at].0;
+            let most = self.longest.min(spans.len() - at);
+            let stopped = (1..=most)
+                .rev()
+                .find(|words| self.phrases.contains(&joined[start..spans[at + words - 1].1]));
+            if stopped.is_none() {
+                kept.push(spans[at]);
+            }
+            at += stopped.unwrap_or(1);
+        }
+        text.with_words_at(&kept)
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for StopWords {
+    /// Any words or phrases; they are normalised, and what has no word is left out.
+    fn from_iter<I: IntoIterator<Item = S>>(words: I) -> Self {
+        let mut stop_words = StopWords::default();
+        for phrase in words {
+            let phrase = NormalText::of(phrase.as_ref());
+            if !phrase.is_empty() {
+                stop_words.longest = stop_words.longest.max(phrase.len());
+                stop_words.phrases.insert(phrase.as_str().into());
+            }
+        }
+        stop_words
+    }
+}
+
+impl FromStr for StopWords {
+    type Err = UnknownLanguage;
+
+    fn from_str(code: &str) -> Result<Self, UnknownLanguage> {
+        Self::of_language(code)
+    }
+}
+
+/// A language without a list of stop words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there are no stop words for `{0}`, only for {known}", known = StopWords::languages().collect::<Vec<_>>().join(", "))]
+pub struct UnknownLanguage(String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(stop_words: &StopWords, text: &str, left: &str) {
+        let left_over = stop_words.taken_from(&NormalText::of(text));
+        assert_eq!(left_over.as_str(), left, "{text:?}");
+        assert_eq!(left_over, NormalText::of(left), "{text:?}");
+    }
+
+    #[test]
+    fn stop_words_are_taken_from_texts_of_their_language() {
+        let of = |code: &str| StopWords::of_language(code).unwrap();
+        check(&of("en"), "The cat AND the dog", "cat dog");
+        check(&of("EN"), "To be, or not to be", "");
+        check(
+            &of("de"),
+            "Die Straße und das Gänsefüßchen",
+            "strasse gänsefüsschen",
+        );
+        check(&of("ru"), "Война и мир", "война мир");
+        check(&of("ja"), "これは犬", "犬");
+        check(&of("en"), "", "");
+    }
+
+    #[test]
+    fn the_longest_phrase_is_taken_and_parts_of_it_stay() {
+        let stop_words: StopWords = ["New York", "new york times", "…", ""].iter().collect();
+        assert_eq!(stop_words.len(), 2);
+        check(&stop_words, "The New York Times of New York, new", "the of new");
+    }
+
+    #[test]
+    fn an_unknown_language_is_answered_with_those_that_are_known() {
+        let message = StopWords::of_language("xx").unwrap_err().to_string();
+        assert!(
+            message.starts_with("there are no stop words for `xx`, only for af, ar, "),
+            "{message}"
+        );
+        assert!(message.ends_with(", zu"), "{message}");
+        for code in StopWords::languages() {
+            assert!(!StopWords::of_language(code).unwrap().is_empty(), "{code}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn single_stop_words_are_filtered_and_nothing_else_is(text in "([ab]{1,2} ){0,20}", stop in "[ab]{1,2}") {
+            let stop_words: StopWords = [&stop].into_iter().collect();
+            let left: Vec<&str> = text.split_whitespace().filter(|word| **word != stop).collect();
+            let taken = stop_words.taken_from(&NormalText::of(&text));
+            prop_assert_eq!(taken.words().collect::<Vec<_>>(), left);
+        }
+    }
+}
