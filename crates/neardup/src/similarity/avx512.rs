@@ -34,21 +34,21 @@ pub(super) fn is_here() -> bool {
 }
 
 /// As [`super::fall_portably_in_turn`]; only where [`is_here`].
-pub(super) fn fall_in_turn(members: &[u64], turn: Turn, bins: &mut [u64]) {
+pub(super) fn fall_in_turn(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
     debug_assert!(is_here());
     // SAFETY: `super::turn` gives this function out only after `is_here` found both features.
     unsafe {
         if turn.even == 0 && members.len() <= KEPT.min(bins.len() * MEMBERS_A_BIN) {
-            fall_hashed_once(members, turn, bins);
+            fall_hashed_once(members, turn, bins)
         } else {
-            fall_hashed_twice(members, turn, bins);
+            fall_hashed_twice(members, turn, bins)
         }
     }
 }
 
 /// For few members, of which the hashes can be kept, and most bins empty.
 #[target_feature(enable = "avx512f,avx512dq")]
-fn fall_hashed_once(members: &[u64], turn: Turn, bins: &mut [u64]) {
+fn fall_hashed_once(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
     let lanes = Lanes::new(turn, bins.len());
     let (members, last) = members.as_chunks::<LANES>();
     let mut kept = [[0; LANES]; KEPT / LANES];
@@ -58,7 +58,7 @@ fn fall_hashed_once(members: &[u64], turn: Turn, bins: &mut [u64]) {
     }
     fall_portably_even(last, turn, bins);
     if are_full(bins) {
-        return;
+        return true;
     }
     let open = Open::of(bins);
     for samples in &*kept {
@@ -67,11 +67,12 @@ fn fall_hashed_once(members: &[u64], turn: Turn, bins: &mut [u64]) {
         open.lower(bins, places, samples);
     }
     fall_portably_odd(last, turn, bins);
+    are_full(bins)
 }
 
 /// For many members, or few empty bins.
 #[target_feature(enable = "avx512f,avx512dq")]
-fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) {
+fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
     let lanes = Lanes::new(turn, bins.len());
     let (together, last) = members.as_chunks::<LANES>();
     let early = if turn.even == 0 {
@@ -94,7 +95,7 @@ fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) {
     }
     fall_portably_even(last, turn, bins);
     if are_full(bins) {
-        return;
+        return true;
     }
     let open = Open::of(bins);
     for members in together {
@@ -102,6 +103,7 @@ fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) {
         open.lower(bins, places, samples);
     }
     fall_portably_odd(last, turn, bins);
+    are_full(bins)
 }
 
 /// At most [`BLOCK`] times [`LANES`] members, in an even round; says their samples.
@@ -114,11 +116,12 @@ fn fall_one_by_one(lanes: &Lanes, members: &[[u64; LANES]], samples: &mut [[u64;
         store(place, places);
         store(sample, samples);
     }
-    let samples = samples.as_flattened().iter().take(members.len() * LANES);
-    for (place, sample) in places.as_flattened().iter().zip(samples) {
-        // SAFETY: the upper half of x · bins for an x below 2³² is below the number of bins.
-        let bin = unsafe { bins.get_unchecked_mut((*place >> 32) as usize) };
-        *bin = (*bin).min(*sample);
+    for (places, samples) in places.iter().zip(samples).take(members.len()) {
+        for (place, sample) in places.iter().zip(samples) {
+            // SAFETY: the upper half of x · bins for an x below 2³² is below the number of bins.
+            let bin = unsafe { bins.get_unchecked_mut((*place >> 32) as usize) };
+            *bin = (*bin).min(*sample);
+        }
     }
 }
 

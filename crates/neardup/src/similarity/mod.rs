@@ -36,8 +36,9 @@ pub(crate) fn sample(members: &[u64], bins: &mut [u64]) {
     sample_by(turn(), members, bins);
 }
 
-/// Lets all members fall into the bins in an even round and, if a bin is empty after that, in the odd one.
-type FallInTurn = fn(members: &[u64], turn: Turn, bins: &mut [u64]);
+/// Lets all members fall into the bins in an even round and, if a bin is empty after that, in the odd one; says whether
+/// no bin is empty any more.
+type FallInTurn = fn(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool;
 
 /// The fastest way that this machine has.
 fn turn() -> FallInTurn {
@@ -113,8 +114,7 @@ fn sample_by(fall_in_turn: FallInTurn, members: &[u64], bins: &mut [u64]) {
     }
     let turns = bins.len().div_ceil(2);
     for number in 0..turns.min(TURNS_WITH_REPETITIONS) {
-        fall_in_turn(members, Turn::new(number), bins);
-        if are_full(bins) {
+        if fall_in_turn(members, Turn::new(number), bins) {
             return;
         }
     }
@@ -122,8 +122,7 @@ fn sample_by(fall_in_turn: FallInTurn, members: &[u64], bins: &mut [u64]) {
     members.sort_unstable();
     members.dedup();
     for number in TURNS_WITH_REPETITIONS..turns {
-        fall_in_turn(&members, Turn::new(number), bins);
-        if are_full(bins) {
+        if fall_in_turn(&members, Turn::new(number), bins) {
             return;
         }
     }
@@ -135,6 +134,7 @@ fn sample_by(fall_in_turn: FallInTurn, members: &[u64], bins: &mut [u64]) {
     }
 }
 
+#[inline(always)]
 fn are_full(bins: &[u64]) -> bool {
     // Every bin is looked at: that is faster than to stop at the first empty one.
     bins.iter().fold(true, |full, bin| full & (*bin != NOTHING))
@@ -146,11 +146,13 @@ fn bin_of(half: u64, bins: usize) -> usize {
     ((half * bins as u64) >> 32) as usize
 }
 
-fn fall_portably_in_turn(members: &[u64], turn: Turn, bins: &mut [u64]) {
+fn fall_portably_in_turn(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
     fall_portably_even(members, turn, bins);
-    if !are_full(bins) {
-        fall_portably_odd(members, turn, bins);
+    if are_full(bins) {
+        return true;
     }
+    fall_portably_odd(members, turn, bins);
+    are_full(bins)
 }
 
 fn fall_portably_even(members: &[u64], turn: Turn, bins: &mut [u64]) {
