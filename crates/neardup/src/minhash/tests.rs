@@ -1,3 +1,5 @@
+//! MinHash against its theory, and what it refuses.
+
 use proptest::prelude::*;
 
 use super::*;
