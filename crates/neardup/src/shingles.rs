@@ -119,17 +119,21 @@ pub(crate) fn shingle_hashes(words: &[u64], width: Width) -> impl Iterator<Item 
 #[inline(always)]
 pub(crate) fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>) {
     const P2: u64 = P.wrapping_mul(P);
-    match width.get() {
-        2 => {
-            let pairs = words.iter().zip(&words[1..]);
-            hashes.extend(pairs.map(|(one, two)| finished(one.wrapping_mul(P).wrapping_add(*two))));
+    let first = hashes.len();
+    match (width.get(), words) {
+        (2, [_, second @ ..]) => {
+            hashes.resize(first + second.len(), 0);
+            for ((hash, one), two) in hashes[first..].iter_mut().zip(words).zip(second) {
+                *hash = finished(one.wrapping_mul(P).wrapping_add(*two));
+            }
         }
-        3 => {
-            let triples = words.iter().zip(&words[1..]).zip(&words[2..]);
-            hashes.extend(triples.map(|((one, two), three)| {
+        (3, [_, second @ .., _]) => {
+            hashes.resize(first + second.len(), 0);
+            let hashes = hashes[first..].iter_mut();
+            for (((hash, one), two), three) in hashes.zip(words).zip(second).zip(&words[2..]) {
                 let sum = one.wrapping_mul(P2).wrapping_add(two.wrapping_mul(P));
-                finished(sum.wrapping_add(*three))
-            }));
+                *hash = finished(sum.wrapping_add(*three));
+            }
         }
         _ => hashes.extend(shingle_hashes(words, width)),
     }

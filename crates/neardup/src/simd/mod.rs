@@ -1,6 +1,6 @@
 //! Which instructions the inner loops may use, chosen once and at run time.
 //!
-//! The loops are written once, in safe Rust, over arrays that fill the widest registers ([`counters`], [`tally`],
+//! The loops are written once, in safe Rust, over arrays that fill the widest registers ([`counters`], [`table`],
 //! [`spans`]); here they are compiled again for AVX2 and for AVX-512. Only what compilers do not find by themselves is
 //! written in intrinsics: which bytes belong to words, and where words start and end. Whoever holds an [`Instructions`]
 //! other than the portable ones has had the processor asked: that makes the calls into the compiled variants sound.
@@ -8,7 +8,7 @@
 //! Invariant: all instructions give the same bits (property tests in `simhash` and `words`).
 //!
 //! [`counters`]: crate::simhash::counters
-//! [`tally`]: crate::simhash::tally
+//! [`table`]: crate::simhash::table
 //! [`spans`]: crate::words::spans
 
 #[cfg(target_arch = "x86_64")]
@@ -105,7 +105,8 @@ macro_rules! compiled_for_each {
 
 use crate::Width;
 use crate::simhash::counters;
-use crate::simhash::tally::{self, Table};
+use crate::simhash::table::{self, Table};
+use crate::simhash::tally;
 use crate::simhash::votes::{self, Votes};
 use crate::words::hash::WordHash;
 use crate::words::spans::{self, Spans};
@@ -121,10 +122,12 @@ compiled_for_each! {
     fn ones_in(hashes: &[u64]) -> [u64; 64], portable: counters::ones_in;
     /// Adds each weight to the ones of the bits that are set in its hash.
     fn vote_weighted(votes: &mut Votes, features: &[(u64, u32)]), portable: votes::vote_weighted;
-    /// Notes that each of the hashes occurs.
-    fn note(table: &mut Table, hashes: &[u64]), portable: tally::note;
     /// Notes that each of the hashes occurs once more.
-    fn count(table: &mut Table, hashes: &[u64]), portable: tally::count;
+    fn count(table: &mut Table, hashes: &[u64]), portable: table::count;
+    /// Adds the votes of all owners by their counts, and leaves those that came once.
+    fn settle(table: &mut Table, votes: &mut Votes), portable: table::settle;
+    /// Tells repetitions from what may or may not be repeated in `left`.
+    fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>), portable: tally::find_repetitions;
 }
 
 #[cfg(test)]

@@ -68,9 +68,9 @@ impl Runs {
             return;
         }
         self.any = true;
-        self.shingles.clear();
-        simd::hash_runs(self.instructions, &self.words, self.width, &mut self.shingles);
-        self.tally.add(&self.shingles);
+        self.tally.add_written(&mut self.shingles, |shingles| {
+            simd::hash_runs(self.instructions, &self.words, self.width, shingles);
+        });
         let done = self.words.len() - (self.width.get() - 1);
         self.words.drain(..done);
     }

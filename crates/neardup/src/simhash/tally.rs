@@ -1,177 +1,219 @@
-//! How often each feature occurs: counting equal hashes without comparing them in pairs or sorting them.
+//! Which features there are, and how often: what votes.
 //!
-//! A table has a slot for each value of a hash's top bits. The first hash that comes to a slot owns it for good; a hash
-//! that finds another owner goes to a list, and so do all that equal it. So the table is exact about its owners and the
-//! list about the rest, which is counted in the same way, in a round with other bits and a table of its own size. What is
-//! left after a few rounds is sorted: crafted hashes cost no more than a sort. A round has no branch that depends on the
-//! hashes.
-//!
-//! Slot 0 is owned from the start by a value that no feature there can have, so 0 can mean "nobody" elsewhere.
+//! Where a feature weighs as much as it occurs, all hashes vote, and that is all. Where it weighs less, counts are made in
+//! a [`Table`]. Where it weighs the same however often it occurs, all hashes vote and then repetitions are taken out: each
+//! hash writes its place in the list to a slot that some of its bits name. Who finds his own place there afterwards
+//! came last and stays; who finds the place of an equal hash is a repetition; who finds the place of another hash goes to
+//! a shorter list, in which the same is done by other bits. Shingles seldom repeat, so the first list is almost all there
+//! is to do, and it is gone through twice without a branch. What is left after a few rounds is sorted, so crafted hashes
+//! cost no more than a sort.
 
+use super::table::Table;
 use super::votes::Votes;
-use super::weights::weight_of;
 use crate::Weights;
 use crate::simd::{self, Instructions};
 
-/// The least and the greatest number of slots, as powers of two. More than 2²⁸ words do not fit into a text.
-const LEAST: u32 = 6;
-const GREATEST: u32 = 28;
-/// How often what is left is counted with a table before it is sorted.
-const ROUNDS: u32 = 4;
-
-/// One round's owners and losers.
-pub(crate) struct Table {
-    owners: Vec<u64>,
-    /// How often each owner came; empty where only whether it came is noted.
-    counts: Vec<u32>,
-    /// The other hashes, as often as they came.
-    losers: Vec<u64>,
-    /// Hashes are turned by so many bits to find their slots, and the lowest so many are then dropped.
-    turn: u32,
-    drop: u32,
-}
-
-impl Table {
-    fn new(expected: usize, counting: bool, round: u32) -> Self {
-        let bits = expected
-            .next_power_of_two()
-            .trailing_zeros()
-            .clamp(LEAST, GREATEST);
-        let mut owners = vec![0; 1 << bits];
-        owners[0] = u64::MAX;
-        Self {
-            counts: if counting {
-                vec![0; owners.len()]
-            } else {
-                Vec::new()
-            },
-            owners,
-            losers: Vec::new(),
-            turn: 17 * round,
-            drop: 64 - bits,
-        }
-    }
-}
-
-/// Notes that each of `hashes` occurs.
-#[inline(always)]
-pub(crate) fn note(table: &mut Table, hashes: &[u64]) {
-    let owners = &mut table.owners[..];
-    let mut lost = table.losers.len();
-    table.losers.resize(lost + hashes.len(), 0);
-    for &hash in hashes {
-        let slot = (hash.rotate_left(table.turn) >> table.drop) as usize;
-        let before = owners[slot];
-        let owner = if before == 0 { hash } else { before };
-        owners[slot] = owner;
-        table.losers[lost] = hash;
-        lost += usize::from(owner != hash);
-    }
-    table.losers.truncate(lost);
-}
-
-/// Notes that each of `hashes` occurs once more.
-#[inline(always)]
-pub(crate) fn count(table: &mut Table, hashes: &[u64]) {
-    let (owners, counts) = (&mut table.owners[..], &mut table.counts[..]);
-    let mut lost = table.losers.len();
-    table.losers.resize(lost + hashes.len(), 0);
-    for &hash in hashes {
-        let slot = (hash.rotate_left(table.turn) >> table.drop) as usize;
-        let before = owners[slot];
-        let owner = if before == 0 { hash } else { before };
-        owners[slot] = owner;
-        counts[slot] += u32::from(owner == hash);
-        table.losers[lost] = hash;
-        lost += usize::from(owner != hash);
-    }
-    table.losers.truncate(lost);
-}
-
-/// Counts features, then weighs and adds up the votes of the distinct ones.
+/// Takes in features and adds up the votes of the distinct ones.
 pub(crate) struct Tally {
-    weights: Weights,
     instructions: Instructions,
-    table: Table,
+    way: Way,
 }
+
+enum Way {
+    Counting(Table),
+    /// All hashes so far.
+    Once(Vec<u64>),
+    /// The votes so far, and hashes that have not voted yet.
+    All(Box<Votes>, Vec<u64>),
+}
+
+/// So many hashes vote together where all vote: fewer would spend their time on the sums.
+const TOGETHER: usize = 1 << 13;
 
 impl Tally {
-    /// A tally that is quickest for about as many hashes as `expected`.
+    /// A tally that is quickest for about as many features as `expected`, repetitions included.
     pub(crate) fn new(weights: Weights, expected: usize, instructions: Instructions) -> Self {
-        Self {
-            weights,
-            instructions,
-            table: Table::new(slots(weights, expected), weights != Weights::None, 0),
-        }
+        let way = match weights {
+            Weights::None => Way::Once(Vec::with_capacity(expected + expected / 4)),
+            Weights::Tf => Way::All(
+                Box::new(Votes::new()),
+                Vec::with_capacity(expected.min(2 * TOGETHER)),
+            ),
+            // Of six thousand words one third are different.
+            _ => Way::Counting(Table::new(weights, expected / 3, instructions)),
+        };
+        Self { instructions, way }
     }
 
     /// Takes in the hashes of features, each as often as it occurs.
     pub(crate) fn add(&mut self, hashes: &[u64]) {
-        if self.weights == Weights::None {
-            simd::note(self.instructions, &mut self.table, hashes);
-        } else {
-            simd::count(self.instructions, &mut self.table, hashes);
+        match &mut self.way {
+            Way::Counting(table) => table.add(hashes),
+            Way::Once(all) => all.extend_from_slice(hashes),
+            Way::All(votes, waiting) => {
+                waiting.extend_from_slice(hashes);
+                vote_if_many(votes, waiting, self.instructions);
+            }
+        }
+    }
+
+    /// Takes in what `write` appends.
+    pub(crate) fn add_written(&mut self, scratch: &mut Vec<u64>, write: impl FnOnce(&mut Vec<u64>)) {
+        match &mut self.way {
+            Way::Counting(table) => {
+                scratch.clear();
+                write(scratch);
+                table.add(scratch);
+            }
+            Way::Once(all) => write(all),
+            Way::All(votes, waiting) => {
+                write(waiting);
+                vote_if_many(votes, waiting, self.instructions);
+            }
         }
     }
 
     /// The votes of all distinct features.
-    pub(crate) fn votes(mut self) -> Votes {
+    pub(crate) fn votes(self) -> Votes {
         let mut votes = Votes::new();
-        for round in 1..=ROUNDS {
-            let losers = self.settle(&mut votes);
-            if losers.is_empty() {
-                return votes;
+        match self.way {
+            Way::Counting(table) => table.vote(&mut votes),
+            Way::All(before, waiting) => {
+                votes = *before;
+                votes.add_alike(&waiting, waiting.len(), 1, self.instructions);
             }
-            let expected = slots(self.weights, losers.len());
-            self.table = Table::new(expected, self.weights != Weights::None, round);
-            self.add(&losers);
+            Way::Once(all) => {
+                votes.add_alike(&all, all.len(), 1, self.instructions);
+                let repetitions = repetitions(&all, self.instructions);
+                if !repetitions.is_empty() {
+                    votes.remove(&repetitions, self.instructions);
+                }
+            }
         }
-        let mut left = self.settle(&mut votes);
-        left.sort_unstable();
-        let count = |equal: &[u64]| (equal[0], weight_of(self.weights, equal.len() as u32));
-        let features: Vec<(u64, u32)> = left.chunk_by(|one, other| one == other).map(count).collect();
-        votes.add_weighted(&features, self.instructions);
         votes
-    }
-
-    /// Adds the votes of the owners, and gives back the losers.
-    fn settle(&mut self, votes: &mut Votes) -> Vec<u64> {
-        let Table {
-            owners,
-            counts,
-            losers,
-            ..
-        } = &mut self.table;
-        owners[0] = 0;
-        if self.weights == Weights::None {
-            let features = owners.iter().filter(|&&owner| owner != 0).count();
-            votes.add(owners, features, self.instructions);
-            return std::mem::take(losers);
-        }
-        // Most features occur once: only the others are worth their weights.
-        let mut often = vec![(0, 0); owners.len()];
-        let (mut several, mut once) = (0, 0);
-        for (owner, &count) in owners.iter_mut().zip(counts.iter()) {
-            often[several] = (*owner, count);
-            several += usize::from(count > 1);
-            once += usize::from(count == 1);
-            *owner = if count == 1 { *owner } else { 0 };
-        }
-        often.truncate(several);
-        for (_, weight) in &mut often {
-            *weight = weight_of(self.weights, *weight);
-        }
-        votes.add_alike(owners, once, weight_of(self.weights, 1), self.instructions);
-        votes.add_weighted(&often, self.instructions);
-        std::mem::take(losers)
     }
 }
 
-/// How many slots are quickest for so many hashes: shingles seldom repeat, words do.
-fn slots(weights: Weights, hashes: usize) -> usize {
-    if weights == Weights::None {
-        hashes.saturating_mul(2)
-    } else {
-        hashes
+fn vote_if_many(votes: &mut Votes, waiting: &mut Vec<u64>, instructions: Instructions) {
+    if waiting.len() >= TOGETHER {
+        votes.add_alike(waiting, waiting.len(), 1, instructions);
+        waiting.clear();
     }
+}
+
+/// How often repetitions are looked for before what is left is sorted.
+const ROUNDS: u32 = 5;
+/// Fewer are sorted at once.
+const FEW: usize = 32;
+
+/// All of `hashes` that would have to be taken out for each to be there once.
+fn repetitions(hashes: &[u64], instructions: Instructions) -> Vec<u64> {
+    let mut repetitions = Vec::new();
+    let mut left = Vec::new();
+    simd::find_repetitions(instructions, hashes, 0, &mut repetitions, &mut left);
+    for round in 1..ROUNDS {
+        if left.len() < FEW {
+            break;
+        }
+        let before = std::mem::take(&mut left);
+        simd::find_repetitions(instructions, &before, 12 * round, &mut repetitions, &mut left);
+    }
+    left.sort_unstable();
+    for equal in left.chunk_by(|one, other| one == other) {
+        repetitions.extend_from_slice(&equal[1..]);
+    }
+    repetitions
+}
+
+/// Appends those of `hashes` that repeat another one to `repetitions`, and puts those of which that remains to be seen
+/// into `left`, equal ones together. Slots are named by the bits from bit `64 - shift` downwards.
+#[inline(always)]
+pub(crate) fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>) {
+    match hashes.len() {
+        0..=0xffff => find_by_places::<u16>(hashes, shift, 4, repetitions, left),
+        _ => find_by_places::<u32>(hashes, shift, 2, repetitions, left),
+    }
+}
+
+/// A place in a list; the narrower it is, the more slots fit into the first cache.
+trait Place: Copy + PartialEq {
+    const FIRST: Self;
+    fn of(index: usize) -> Self;
+    fn index(self) -> usize;
+}
+
+impl Place for u16 {
+    const FIRST: Self = 0;
+    #[inline(always)]
+    fn of(index: usize) -> Self {
+        index as u16
+    }
+    #[inline(always)]
+    fn index(self) -> usize {
+        usize::from(self)
+    }
+}
+
+impl Place for u32 {
+    const FIRST: Self = 0;
+    #[inline(always)]
+    fn of(index: usize) -> Self {
+        index as u32
+    }
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+#[inline(always)]
+fn find_by_places<P: Place>(
+    hashes: &[u64],
+    shift: u32,
+    slots: usize,
+    repetitions: &mut Vec<u64>,
+    left: &mut Vec<u64>,
+) {
+    let bits = (slots * hashes.len() / 2)
+        .next_power_of_two()
+        .trailing_zeros()
+        .clamp(1, 28);
+    let slot = |hash: u64| ((hash << shift) >> (64 - bits)) as usize;
+    let mut places = vec![P::FIRST; 1 << bits];
+    let places = &mut places[..];
+    for (index, &hash) in hashes.iter().enumerate() {
+        places[slot(hash)] = P::of(index);
+    }
+
+    left.clear();
+    left.resize(hashes.len(), 0);
+    let found = find_not_last(hashes, places, shift, 64 - bits, left);
+    left.truncate(found);
+    let not_last = std::mem::take(left);
+    left.resize(found, 0);
+    let others = &mut left[..found];
+    let first = repetitions.len();
+    repetitions.resize(first + found, 0);
+    let same = &mut repetitions[first..];
+    let (mut equal, mut unequal) = (0, 0);
+    for &hash in &not_last {
+        let repeats = hashes[places[slot(hash)].index()] == hash;
+        (same[equal], others[unequal]) = (hash, hash);
+        equal += usize::from(repeats);
+        unequal += usize::from(!repeats);
+    }
+    left.truncate(unequal);
+    repetitions.truncate(first + equal);
+}
+
+/// Copies to `found` what is not the last one in its slot; returns how many that are.
+#[inline(always)]
+fn find_not_last<P: Place>(hashes: &[u64], places: &[P], shift: u32, drop: u32, found: &mut [u64]) -> usize {
+    let mut count = 0;
+    for (index, &hash) in hashes.iter().enumerate() {
+        found[count] = hash;
+        let slot = ((hash << shift) >> drop) as usize;
+        count += usize::from(places[slot] != P::of(index));
+    }
+    count
 }

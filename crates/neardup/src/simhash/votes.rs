@@ -20,12 +20,7 @@ impl Votes {
         }
     }
 
-    /// Takes in features that weigh 1 each; of `hashes`, so many, all others being 0 and no feature.
-    pub(crate) fn add(&mut self, hashes: &[u64], features: usize, instructions: Instructions) {
-        self.add_alike(hashes, features, 1, instructions);
-    }
-
-    /// The same for features that weigh `weight` each.
+    /// Takes in features that weigh `weight` each: `features` of `hashes`, whose others are 0 and no feature.
     pub(crate) fn add_alike(
         &mut self,
         hashes: &[u64],
@@ -38,6 +33,14 @@ impl Votes {
             *sum += weight * ones;
         }
         self.total += weight * features as u64;
+    }
+
+    /// Takes out features that were taken in with weight 1.
+    pub(crate) fn remove(&mut self, hashes: &[u64], instructions: Instructions) {
+        for (sum, ones) in self.ones.iter_mut().zip(simd::ones_in(instructions, hashes)) {
+            *sum -= ones;
+        }
+        self.total -= hashes.len() as u64;
     }
 
     /// Takes in features, each with its weight.

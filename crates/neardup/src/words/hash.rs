@@ -60,7 +60,6 @@ impl WordHash {
     }
 
     /// What is yet to be [`finished`], for a word longer than [`SHORT`].
-    #[inline(never)]
     pub(crate) fn of_long(self, word: &[u8]) -> u64 {
         xxh3_64_with_seed(word, self.seed)
     }
@@ -153,8 +152,8 @@ mod tests {
 
     #[test]
     fn each_bit_of_a_word_turns_each_bit_of_its_hash_in_about_half_of_the_cases() {
-        const KEYS: u64 = 4_000;
-        for length in 1..=SHORT {
+        const KEYS: u64 = 1_500;
+        for length in [1, 2, 3, 5, 8, 9, 12, SHORT] {
             let word: Vec<u8> = (0..length as u8).map(|at| b'a' + at).collect();
             for bit in 0..8 * length {
                 let mut other = word.clone();
@@ -199,7 +198,7 @@ mod tests {
         let hash = WordHash::new(HashKey::ZERO);
         let deviation = (words.len() as f64).sqrt() / 2.0;
         let hashes: Vec<u64> = words.iter().map(|word| hash.of(word.as_bytes())).collect();
-        for distance in 1..64 {
+        for distance in [1, 2, 5, 8, 13, 16, 24, 31, 32] {
             for bit in 0..64 {
                 let differing = |hash: &&u64| (**hash ^ hash.rotate_right(distance)) >> bit & 1 == 1;
                 let differing = hashes.iter().filter(differing).count();

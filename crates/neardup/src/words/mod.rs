@@ -153,7 +153,7 @@ mod tests {
         check(&"a-b.c:d_e'1,2;3 ".repeat(CHUNK / 8));
         check(&"東 ".repeat(CHUNK));
         check(&"東京".repeat(CHUNK));
-        check(&"é word ".repeat(300_000));
+        check(&"é word ".repeat(30_000));
     }
 
     proptest! {

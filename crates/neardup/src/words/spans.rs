@@ -49,7 +49,7 @@ const JOINERS: [u8; 5] = *b".':,;";
 /// The words of a chunk, and room to find them in.
 pub(crate) struct Spans {
     /// The text in lower case, and spaces behind it.
-    lower: [Block; BLOCKS],
+    lower: [u8; BLOCKS * BLOCK],
     classes: [Classes; BLOCKS],
     /// A bit for each byte of a word.
     words: [u64; BLOCKS],
@@ -64,7 +64,7 @@ pub(crate) struct Spans {
 impl Spans {
     pub(crate) fn new() -> Box<Self> {
         Box::new(Self {
-            lower: [[b' '; BLOCK]; BLOCKS],
+            lower: [b' '; BLOCKS * BLOCK],
             classes: [Classes::default(); BLOCKS],
             words: [0; BLOCKS],
             blocks: 0,
@@ -81,12 +81,11 @@ impl Spans {
         let text = &text[..text.len().min(CHUNK)];
         self.blocks = text.len() / BLOCK + 1;
         self.found = 0;
-        let (full, rest) = text.as_chunks::<BLOCK>();
-        self.lower[..full.len()].copy_from_slice(full);
-        let last = &mut self.lower[full.len()];
-        *last = [b' '; BLOCK];
-        last[..rest.len()].copy_from_slice(rest);
-        self.lower[..self.blocks].iter_mut().zip(&mut self.classes)
+        let lower = &mut self.lower[..self.blocks * BLOCK];
+        let (taken, padding) = lower.split_at_mut(text.len());
+        taken.copy_from_slice(text);
+        padding.fill(b' ');
+        lower.as_chunks_mut().0.iter_mut().zip(&mut self.classes)
     }
 
     /// Tells words from the rest by the classes.
@@ -99,15 +98,15 @@ impl Spans {
         };
         let mut before = 0;
         let mut mask = sticking(0);
-        for block in 0..classes.len() {
+        for (block, class) in classes.iter().enumerate() {
             let after = sticking(block + 1);
             let beside = (mask << 1 | before >> 63) & (mask >> 1 | after << 63);
-            let mut may_join = classes[block].joiners & beside;
+            let mut may_join = class.joiners & beside;
             let mut joined = mask;
             while may_join != 0 {
                 let bit = may_join.trailing_zeros() as usize;
                 may_join &= may_join - 1;
-                joined |= u64::from(joins(self.lower.as_flattened(), block * BLOCK + bit)) << bit;
+                joined |= u64::from(joins(&self.lower, block * BLOCK + bit)) << bit;
             }
             self.words[block] = joined;
             (before, mask) = (mask, after);
@@ -145,26 +144,23 @@ impl Spans {
         }
     }
 
+    #[inline(never)]
+    fn hash_long(&self, hash: WordHash, start: usize, length: usize) -> u64 {
+        hash.of_long(&self.lower[start..start + length])
+    }
+
     #[cold]
     fn forget_mere_underscores(&mut self) {
         let mut kept = 0;
         for word in 0..self.found {
             let (start, end) = (self.starts[word], self.ends[word]);
-            let bytes = &self.lower.as_flattened()[usize::from(start)..usize::from(end)];
+            let bytes = &self.lower[usize::from(start)..usize::from(end)];
             if bytes.iter().any(|&byte| byte != b'_') {
                 (self.starts[kept], self.ends[kept]) = (start, end);
                 kept += 1;
             }
         }
         self.found = kept;
-    }
-
-    #[inline(always)]
-    fn places(&self) -> impl Iterator<Item = (usize, usize)> {
-        let starts = self.starts[..self.found].iter();
-        starts
-            .zip(&self.ends[..self.found])
-            .map(|(&start, &end)| (usize::from(start), usize::from(end)))
     }
 }
 
@@ -180,18 +176,23 @@ pub(crate) fn find(text: &[u8], spans: &mut Spans) {
 }
 
 /// Appends the hash of each word to `hashes`.
+// Loops here and elsewhere are spelled out: closures inside iterators may be compiled apart, without the instructions.
 #[inline(always)]
 pub(crate) fn hash(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) {
-    let bytes = spans.lower.as_flattened();
+    let (starts, ends) = (&spans.starts[..spans.found], &spans.ends[..spans.found]);
     let first = hashes.len();
-    hashes.extend(spans.places().map(|(start, end)| {
-        let length = end - start;
-        match bytes[start..].first_chunk::<SHORT>() {
+    hashes.resize(first + spans.found, 0);
+    let new = &mut hashes[first..];
+    for ((unfinished, &start), &end) in new.iter_mut().zip(starts).zip(ends) {
+        // Less than a chunk by itself; said again, it spares a check that there are sixteen bytes more.
+        let start = usize::from(start) % CHUNK;
+        let length = usize::from(end).wrapping_sub(start);
+        *unfinished = match spans.lower[start..start + SHORT].first_chunk() {
             Some(window) if length <= SHORT => hash.of_window(window, length),
-            _ => hash.of_long(&bytes[start..end]),
-        }
-    }));
-    for hash in &mut hashes[first..] {
+            _ => spans.hash_long(hash, start, length),
+        };
+    }
+    for hash in new {
         *hash = super::hash::finished(*hash);
     }
 }
