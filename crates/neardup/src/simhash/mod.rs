@@ -55,7 +55,7 @@ mod tests {
         for weights in WEIGHTS {
             let expected = reference::simhash(hashes, weights);
             for instructions in Instructions::available() {
-                for guess in [0, hashes.len(), 4 * hashes.len(), 1 << 19] {
+                for guess in [0, hashes.len(), 4 * hashes.len()] {
                     let mut tally = Tally::new(weights, guess, instructions);
                     let (first, second) = hashes.split_at(hashes.len() / 3);
                     tally.add(first);
@@ -98,7 +98,7 @@ mod tests {
             .flat_map(|n| [n % 500 + 1, (n % 500) << 20 | 1])
             .collect();
         check(&crafted);
-        let many: Vec<u64> = (0..100_000).map(|n| n % 70_000 << 1).collect();
+        let many: Vec<u64> = (0..100_000).map(|n| (n % 70_000) << 1).collect();
         for weights in WEIGHTS {
             assert_eq!(simhash(&many, weights), reference::simhash(&many, weights));
         }
