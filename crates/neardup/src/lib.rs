@@ -83,6 +83,7 @@ pub use tables::{
 };
 pub use text::{MAX_TEXT, NormalText};
 pub use verdict::{ImpossibleThresholds, Likeness, Match, Thresholds};
+pub use words::HashedText;
 
 /// The version of everything that this crate computes and others store: digests, fingerprints and sketches.
 ///

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::shingles::shingle_hashes;
-use crate::{Features, Fingerprint, HashKey, NormalText, Sketch, Width};
+use crate::{Features, Fingerprint, HashKey, HashedText, NormalText, Sketch, Unit, Width};
 
 /// Texts with fewer words are compared exactly only: they have so few shingles that a phrase decides.
 pub const LEAST_WORDS: usize = 15;
@@ -68,19 +67,22 @@ impl Painter {
     }
 
     fn text_portrait(&self, page: PageText<'_>) -> Option<TextPortrait> {
-        let text = NormalText::of(page.text);
+        let text = HashedText::of(page.text, self.key);
         if text.is_empty() {
             return None;
         }
-        let words = text.hashes(self.key);
-        let own = page.own.map(NormalText::of);
-        let may_resemble = words.len() >= LEAST_WORDS && own.as_ref().is_none_or(|own| !own.is_empty());
-        let sketch = || Sketch::of_hashes(&shingle_hashes(&words, Width::VERIFICATION).collect::<Vec<_>>());
+        let own = page.own.map(|own| HashedText::of(own, self.key));
+        let may_resemble = text.len() >= LEAST_WORDS && own.as_ref().is_none_or(|own| !own.is_empty());
+        let sketch = || Sketch::of_hashes(&text.runs(Width::VERIFICATION));
+        let fingerprint = match self.features.unit {
+            Unit::Words(width) => text.fingerprint(width, self.features.weights),
+            Unit::Chars(_) => self.features.fingerprint(&NormalText::of(page.text), self.key),
+        };
         Some(TextPortrait {
-            digest: text.digest(self.key),
-            words: words.len() as u32,
-            own: own.map(|own| own.digest(self.key)),
-            fingerprint: self.features.fingerprint_of_words(&words, &text, self.key),
+            digest: text.digest(),
+            words: text.len() as u32,
+            own: own.map(|own| own.digest()),
+            fingerprint,
             sketch: if may_resemble { sketch() } else { None },
         })
     }

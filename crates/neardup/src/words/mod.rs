@@ -6,12 +6,15 @@
 //! Invariant: the hashes are those of the words of [`NormalText::of`], in their order (property test).
 
 pub(crate) mod hash;
+mod hashed;
 pub(crate) mod spans;
 
 use crate::simd::{self, Instructions};
 use crate::text::MAX_TEXT;
 use crate::{HashKey, NormalText};
 use hash::WordHash;
+
+pub use hashed::HashedText;
 use spans::{CHUNK, Spans};
 
 /// A foreign piece is not cut where ASCII comes for fewer bytes than this: each piece costs a few hundred nanoseconds.

@@ -1,0 +1,130 @@
+//! A text of which only the hashes of its words are kept.
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::simd::{self, Instructions};
+use crate::simhash::tally::Tally;
+use crate::{Fingerprint, HashKey, Weights, Width};
+
+/// The words of a text, in order, as their hashes: all that its digest, its fingerprint and its shingles need, and
+/// made several times sooner than a [`NormalText`](crate::NormalText).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HashedText {
+    key: HashKey,
+    words: Vec<u64>,
+}
+
+impl HashedText {
+    /// The words of `text`, hashed under `key`.
+    #[must_use]
+    pub fn of(text: &str, key: HashKey) -> Self {
+        let mut words = Vec::with_capacity(text.len() / 5);
+        super::each_batch(text, key, Instructions::best(), |batch| {
+            words.extend_from_slice(batch);
+        });
+        Self { key, words }
+    }
+
+    /// How many words there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether there is no word at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Stands for the whole: texts with the same words in the same order have the same digest, and others have it with
+    /// a probability of 2⁻⁶⁴ for each word in which they differ, if that is a single one, and else of 2⁻¹²⁸.
+    #[must_use]
+    pub fn digest(&self) -> u128 {
+        let mut digest = Xxh3::with_seed(self.key.as_u64());
+        for words in self.words.chunks(64) {
+            let mut bytes = [[0; 8]; 64];
+            for (bytes, word) in bytes.iter_mut().zip(words) {
+                *bytes = word.to_le_bytes();
+            }
+            digest.update(bytes[..words.len()].as_flattened());
+        }
+        digest.digest128()
+    }
+
+    /// The simhash of the runs of `width` words.
+    #[must_use]
+    pub fn fingerprint(&self, width: Width, weights: Weights) -> Fingerprint {
+        let mut tally = Tally::new(weights, self.words.len(), Instructions::best());
+        if width == Width::ONE {
+            tally.add(&self.words);
+        } else {
+            tally.add(&self.runs(width));
+        }
+        tally.votes().decided()
+    }
+
+    /// The hashes of the runs of `width` words in order, repetitions included; fewer words are one run.
+    pub(crate) fn runs(&self, width: Width) -> Vec<u64> {
+        let mut runs = Vec::with_capacity(self.words.len());
+        if self.words.len() < width.get() {
+            runs.extend(crate::shingles::shingle_hashes(&self.words, width));
+        } else {
+            simd::hash_runs(Instructions::best(), &self.words, width, &mut runs);
+        }
+        runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Features, NormalText, Shingles, Unit};
+    use proptest::prelude::*;
+
+    fn hashed(text: &str) -> HashedText {
+        HashedText::of(text, HashKey::new(5))
+    }
+
+    #[test]
+    fn the_digest_tells_words_and_their_order_and_nothing_else() {
+        assert_eq!(
+            hashed("One two, THREE").digest(),
+            hashed("one  two: three!").digest()
+        );
+        assert_ne!(hashed("one two three").digest(), hashed("one three two").digest());
+        assert_ne!(hashed("one two three").digest(), hashed("one two").digest());
+        assert_ne!(
+            hashed("one").digest(),
+            HashedText::of("one", HashKey::ZERO).digest()
+        );
+        let long = "word ".repeat(1_000);
+        assert_ne!(hashed(&long).digest(), hashed(&long[5..]).digest());
+    }
+
+    #[test]
+    fn a_text_without_words_is_empty() {
+        assert!(hashed(" ... ").is_empty());
+        assert_eq!(hashed(" ... ").runs(Width::VERIFICATION), []);
+        assert_eq!(hashed("a b").len(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn fingerprints_and_shingles_are_those_of_the_normal_text(
+            text in "([a-c ,é]{0,60} ){0,4}",
+            width in 1_usize..6,
+            weights in prop::sample::select(vec![Weights::None, Weights::Tf, Weights::LogTf]),
+        ) {
+            let (width, key) = (Width::new(width).unwrap(), HashKey::new(5));
+            let (normal, hashed) = (NormalText::of(&text), hashed(&text));
+            let features = Features { unit: Unit::Words(width), weights };
+            prop_assert_eq!(hashed.fingerprint(width, weights), features.fingerprint(&normal, key));
+            let mut runs = hashed.runs(width);
+            runs.sort_unstable();
+            runs.dedup();
+            let shingles = Shingles::of(&normal, width, key);
+            prop_assert_eq!(&runs, shingles.hashes());
+        }
+    }
+}
