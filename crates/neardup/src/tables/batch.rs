@@ -1,12 +1,16 @@
-//! Many probes at once: while the memory fetches what one needs, the others are worked on.
+//! Many probes at once.
 //!
 //! A probe waits for the bounds of its buckets, then for the siblings, then for the halves of the survivors, then for the
-//! ids. In a batch each of these is asked for, for a whole group, before the first is read.
+//! ids. In a batch each of these is asked for, for a whole group, before the first is read. A large batch goes through one
+//! table after the other, each time in the order of the quarter that leads there: what it reads then lies together and is
+//! shared with the probes before and behind (the batch query of Manku, Jain and Das Sarma, WWW 2007, section 4,
+//! within one memory).
 
 use std::ops::ControlFlow;
 
 use super::Found;
 use super::lanes::{Hit, Run, prefetch};
+use super::order::{Entry, by_quarter};
 use super::probes::{Step, steps};
 use super::quarters::{Key, QuarterTables, verified};
 use crate::Fingerprint;
@@ -17,10 +21,18 @@ const GROUP: usize = 64;
 /// Lines of siblings asked for; what follows is fetched by the processor, which sees that they are read in order.
 const LINES: usize = 8;
 
+/// From so many on probes are ordered: fewer have hardly anything to share.
+const ORDERED: usize = 4_096;
+
+/// How many probes are ordered at a time, and how many lookups: to bound what that takes.
+const LOT: usize = 1 << 20;
+const LOOKUPS: usize = 1 << 16;
+
 /// One step for one probe.
 #[derive(Clone, Copy)]
 struct Look {
     query: u32,
+    probe: u64,
     /// Its number in the list.
     step: u32,
     key: Key,
@@ -55,28 +67,65 @@ impl QuarterTables {
         mut visit: impl FnMut(usize, Found),
     ) {
         let mut desk = Desk::default();
-        for steps in steps(distance).chunks(GROUP) {
-            let queries = (GROUP / steps.len()).max(1);
-            for (number, group) in probes.chunks(queries).enumerate() {
-                self.look(group, number * queries, steps, &mut desk);
-                self.verify(probes, steps, distance, &mut desk, &mut visit);
-                if desk.lookups.len() >= GROUP / 2 {
-                    self.look_up(&mut desk, &mut visit);
+        let steps = steps(distance);
+        for (lot, number) in probes.chunks(LOT).zip(0..) {
+            let is_ordered = lot.len() >= ORDERED;
+            let bits = lot.iter().map(|probe| probe.as_u64());
+            let numbers = (number * LOT) as u32..;
+            let mut entries: Vec<Entry> = bits
+                .zip(numbers)
+                .map(|(bits, number)| Entry { bits, number })
+                .collect();
+            if !is_ordered {
+                self.look_and_verify(&entries, steps, distance, &mut desk, &mut visit);
+                self.look_up(&mut desk, &mut visit);
+                continue;
+            }
+            let mut spare = vec![Entry::default(); entries.len()];
+            for table in 0..4 {
+                let steps: Vec<Step> = steps.iter().filter(|step| step.table == table).copied().collect();
+                if steps.is_empty() {
+                    continue;
+                }
+                by_quarter(&mut entries, table, &mut spare);
+                for some in entries.chunks(LOOKUPS) {
+                    self.look_and_verify(some, &steps, distance, &mut desk, &mut visit);
+                    if desk.lookups.len() >= LOOKUPS {
+                        self.look_up(&mut desk, &mut visit);
+                    }
                 }
             }
+            self.look_up(&mut desk, &mut visit);
         }
-        self.look_up(&mut desk, &mut visit);
     }
 
-    /// Takes `steps` for the probes of a group, the first of which has the number `first`: hits are what passed.
-    fn look<'a>(&'a self, group: &[Fingerprint], first: usize, steps: &[Step], desk: &mut Desk<'a>) {
+    /// Takes `steps` for all of `entries`, in groups: reports what the first table finds, and lays the rest by.
+    fn look_and_verify<'a>(
+        &'a self,
+        entries: &[Entry],
+        steps: &[Step],
+        distance: u32,
+        desk: &mut Desk<'a>,
+        visit: &mut impl FnMut(usize, Found),
+    ) {
+        for steps in steps.chunks(GROUP) {
+            for group in entries.chunks((GROUP / steps.len()).max(1)) {
+                self.look(group, steps, desk);
+                self.verify(steps, distance, desk, visit);
+            }
+        }
+    }
+
+    /// Takes `steps` for the probes of a group: hits are what passed.
+    fn look<'a>(&'a self, group: &[Entry], steps: &[Step], desk: &mut Desk<'a>) {
         desk.looks.clear();
-        for (probe, query) in group.iter().zip(first as u32..) {
+        for entry in group {
             for (step, number) in steps.iter().zip(0..) {
-                let key = Key::flipped(probe.as_u64(), step);
+                let key = Key::flipped(entry.bits, step);
                 self.segments[key.segment].prefetch_bounds(key.place.quarter, key.place.sibling, step.most);
                 desk.looks.push(Look {
-                    query,
+                    query: entry.number,
+                    probe: entry.bits,
                     step: number,
                     key,
                 });
@@ -116,7 +165,6 @@ impl QuarterTables {
 
     fn verify(
         &self,
-        probes: &[Fingerprint],
         steps: &[Step],
         distance: u32,
         desk: &mut Desk<'_>,
@@ -126,16 +174,14 @@ impl QuarterTables {
             let look = desk.looks[hit.run as usize];
             let (query, step) = (look.query as usize, &steps[look.step as usize]);
             let segment = &self.segments[look.key.segment];
-            let probe = probes[query].as_u64();
-            let Some((bits, distance)) = verified(segment, hit.at as usize, probe, step, distance) else {
+            let found = verified(segment, hit.at as usize, look.probe, step, distance);
+            let Some((bits, distance)) = found else {
                 continue;
             };
             if step.table == 0 {
                 self.report(bits, segment.id(hit.at as usize), query, distance, visit);
                 continue;
             }
-            let key = Key::of(bits, 0);
-            self.segments[key.segment].prefetch_bounds(key.place.quarter, key.place.sibling, 0);
             desk.lookups.push(Lookup {
                 query,
                 bits,
@@ -144,16 +190,24 @@ impl QuarterTables {
         }
     }
 
-    /// Reports all lookups with the ids that the first table has for them.
+    /// Reports all lookups with the ids that the first table has for them, in its order.
     fn look_up(&self, desk: &mut Desk<'_>, visit: &mut impl FnMut(usize, Found)) {
-        for lookup in &desk.lookups {
-            let key = Key::of(lookup.bits, 0);
-            self.segments[key.segment].prefetch_halves(key.place);
+        desk.lookups.sort_unstable_by_key(|lookup| lookup.bits);
+        for group in desk.lookups.chunks(GROUP / 2) {
+            for lookup in group {
+                let key = Key::of(lookup.bits, 0);
+                self.segments[key.segment].prefetch_bounds(key.place.quarter, key.place.sibling, 0);
+            }
+            for lookup in group {
+                let key = Key::of(lookup.bits, 0);
+                self.segments[key.segment].prefetch_halves(key.place);
+            }
+            for lookup in group {
+                let first = self.first_id(lookup.bits);
+                self.report(lookup.bits, first, lookup.query, lookup.distance, visit);
+            }
         }
-        for lookup in desk.lookups.drain(..) {
-            let first = self.first_id(lookup.bits);
-            self.report(lookup.bits, first, lookup.query, lookup.distance, visit);
-        }
+        desk.lookups.clear();
     }
 
     fn report(

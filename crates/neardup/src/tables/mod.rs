@@ -13,6 +13,7 @@ mod interpolation;
 mod lanes;
 #[cfg(test)]
 mod oracle;
+mod order;
 mod pairs;
 mod permutation;
 mod permuted;

@@ -12,6 +12,7 @@
 use std::ops::Range;
 
 use super::lanes::{Hit, Lanes, Run};
+use super::order::{Entry, by_quarter, quarter};
 use super::probes::{Step, steps, upper_errors};
 use crate::Fingerprint;
 
@@ -88,24 +89,9 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
     }
 }
 
-/// A fingerprint and its number.
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    bits: u64,
-    number: u32,
-}
-
-/// The quarter that leads in `table`.
-#[inline]
-fn quarter(bits: u64, table: usize) -> usize {
-    usize::from((bits >> (48 - 16 * table)) as u16)
-}
-
-/// Brings `entries` into the order of the quarter of `table`: where each quarter starts, and one more. A byte at a time,
-/// the lower one first, so that what is written stays in the cache.
+/// Brings `entries` into the order of the quarter of `table`: where each quarter starts, and one more.
 fn order(entries: &mut [Entry], table: usize, spare: &mut [Entry]) -> Vec<u32> {
-    by_byte(entries, spare, |entry| quarter(entry.bits, table) & 0xff);
-    by_byte(spare, entries, |entry| quarter(entry.bits, table) >> 8);
+    by_quarter(entries, table, spare);
     let mut starts = Vec::with_capacity((1 << 16) + 1);
     for (at, entry) in entries.iter().enumerate() {
         while starts.len() <= quarter(entry.bits, table) {
@@ -114,22 +100,6 @@ fn order(entries: &mut [Entry], table: usize, spare: &mut [Entry]) -> Vec<u32> {
     }
     starts.resize((1 << 16) + 1, entries.len() as u32);
     starts
-}
-
-/// Copies `from` into `to` in the order of a byte; of equal ones the order stays.
-fn by_byte(from: &[Entry], to: &mut [Entry], byte: impl Fn(&Entry) -> usize) {
-    let mut ends = [0_u32; 256];
-    from.iter().for_each(|entry| ends[byte(entry)] += 1);
-    let mut sum = 0;
-    for end in &mut ends {
-        sum += *end;
-        *end = sum - *end;
-    }
-    for entry in from {
-        let end = &mut ends[byte(entry)];
-        to[*end as usize] = *entry;
-        *end += 1;
-    }
 }
 
 /// How many quarters are looked at before their pairs are verified.

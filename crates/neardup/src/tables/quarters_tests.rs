@@ -64,6 +64,21 @@ fn everything_planted_among_two_hundred_thousand_is_found_and_nothing_else() {
     }
 }
 
+/// Large batches are put in order, table by table, and cut into lots.
+#[test]
+fn a_large_batch_finds_what_single_probes_find() {
+    let held: Vec<(u64, u32)> = (0..50_000).map(|id| (mix(u64::from(id % 40_000)), id)).collect();
+    let tables = built(&held);
+    let probes: Vec<u64> = (0..9_000)
+        .map(|n| neighbour(mix(n * 5), n as u32 % 9, n))
+        .collect();
+    for distance in [0, 1, 3, 5, 7] {
+        for (probe, batched) in probes.iter().zip(batch(&tables, &probes, distance)) {
+            assert_eq!(batched, tables.within(Fingerprint::new(*probe), distance));
+        }
+    }
+}
+
 /// So many share a quarter that buckets are cut by siblings as well.
 #[test]
 fn a_crowded_quarter_is_cut_by_siblings_and_answers_the_same() {
