@@ -24,8 +24,9 @@ pub(crate) fn first_not_below(len: usize, wanted: u64, value_at: impl Fn(usize) 
             return high;
         }
         let middle = if is_guess {
-            let share = u128::from(wanted - first) * (high - 1 - low) as u128 / u128::from(last - first);
-            low + share as usize
+            // A guess need not be exact, and dividing 128 bits takes longer than reading a value.
+            let share = (wanted - first) as f64 / (last - first) as f64;
+            (low + (share * (high - 1 - low) as f64) as usize).min(high - 1)
         } else {
             usize::midpoint(low, high)
         };

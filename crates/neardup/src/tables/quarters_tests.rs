@@ -69,10 +69,10 @@ fn everything_planted_among_two_hundred_thousand_is_found_and_nothing_else() {
 fn a_large_batch_finds_what_single_probes_find() {
     let held: Vec<(u64, u32)> = (0..50_000).map(|id| (mix(u64::from(id % 40_000)), id)).collect();
     let tables = built(&held);
-    let probes: Vec<u64> = (0..9_000)
+    let probes: Vec<u64> = (0..4_200)
         .map(|n| neighbour(mix(n * 5), n as u32 % 9, n))
         .collect();
-    for distance in [0, 1, 3, 5, 7] {
+    for distance in [0, 3, 5] {
         for (probe, batched) in probes.iter().zip(batch(&tables, &probes, distance)) {
             assert_eq!(batched, tables.within(Fingerprint::new(*probe), distance));
         }
@@ -114,8 +114,8 @@ fn a_million_equal_ones_cost_no_more_than_the_ids_that_are_kept() {
 }
 
 #[test]
-fn in_a_cluster_of_a_hundred_thousand_a_probe_can_stop_after_the_first_few() {
-    let cluster: BTreeSet<u64> = (0..120_000).map(|n| neighbour(mix(7), n as u32 % 8, n)).collect();
+fn in_a_cluster_of_thirty_thousand_a_probe_can_stop_after_the_first_few() {
+    let cluster: BTreeSet<u64> = (0..35_000).map(|n| neighbour(mix(7), n as u32 % 8, n)).collect();
     let held: Vec<(u64, u32)> = cluster.iter().copied().zip(0..).collect();
     let mut tables = built(&held);
     for &(bits, id) in held.iter().step_by(17) {
