@@ -195,8 +195,8 @@ impl Join<'_> {
                 let bits = bucketed.bits[one];
                 for other in one + 1..bucket.end {
                     let difference = bits ^ bucketed.bits[other];
-                    if difference.count_ones() <= self.holes.distance()
-                        && self.holes.is_first(table, difference)
+                    if self.holes.is_first(table, difference)
+                        && difference.count_ones() <= self.holes.distance()
                     {
                         self.report(bucketed.places[one], bucketed.places[other], difference, pairs);
                     }
@@ -235,7 +235,7 @@ impl Join<'_> {
             }
             for (other_bits, others) in &distinct[number + 1..] {
                 let difference = bits ^ other_bits;
-                if difference.count_ones() > self.holes.distance() || !self.holes.is_first(table, difference)
+                if !self.holes.is_first(table, difference) || difference.count_ones() > self.holes.distance()
                 {
                     continue;
                 }

@@ -13,6 +13,7 @@ use neardup::{Fingerprint, MAX_DISTANCE};
 
 use crate::control::Gauge;
 use crate::crew::{self, Outbox, Stopped};
+use crate::entries::Entry;
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
 use crate::{BatchError, Control, FingerprintFile, FingerprintReader, Step};
 
@@ -22,9 +23,12 @@ const COSTS: Costs = Costs {
     comparison: 25.0,
 };
 /// Maps have so many times more bits than there are queries, as powers of two.
-const SPARSE_BITS: u32 = 4;
+const SPARSE_BITS: u32 = 5;
 /// A worker looks at so many fingerprints with one table before it takes the next.
-const AT_ONCE: usize = 1 << 13;
+const AT_ONCE: usize = 1 << 16;
+
+/// So many survivors look into their buckets together.
+const FETCHED: usize = 1 << 10;
 
 /// A fingerprint of the repository that is near a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -137,25 +141,34 @@ impl Queries {
     ) -> Result<(), Stopped> {
         let (buckets, key) = (&self.tables[table], self.holes.tables()[table]);
         let survived = buckets.sift(key, bits, survivors);
-        for &at in &survivors[..survived] {
-            let probe = bits[at as usize];
-            for &(low, high, query) in buckets.alike(key, probe) {
-                let difference = probe ^ (u64::from(high) << 32 | u64::from(low));
-                if difference.count_ones() <= self.holes.distance() && self.holes.is_first(table, difference)
-                {
-                    hits.push(Hit {
-                        query,
-                        position: position + u64::from(at),
-                        distance: difference.count_ones(),
-                    });
+        let mut fetched = Vec::with_capacity(FETCHED);
+        for survivors in survivors[..survived].chunks(FETCHED) {
+            buckets.fetch(key, survivors, bits, &mut fetched);
+            for (&at, &(start, end, first)) in survivors.iter().zip(&fetched) {
+                let probe = bits[at as usize];
+                let mut entry = first;
+                for next in start + 1..=end {
+                    let difference = probe ^ entry.bits();
+                    if self.holes.is_first(table, difference)
+                        && difference.count_ones() <= self.holes.distance()
+                    {
+                        hits.push(Hit {
+                            query: entry.id,
+                            position: position + u64::from(at),
+                            distance: difference.count_ones(),
+                        });
+                    }
+                    if next < end {
+                        entry = buckets.queries[next as usize];
+                    }
                 }
-            }
-            // A query that half of the repository equals must not fill the memory.
-            if hits.len() >= AT_ONCE {
-                outbox.send(Ok(Part {
-                    looked_at: 0,
-                    hits: std::mem::take(hits),
-                }))?;
+                // A query that half of the repository equals must not fill the memory.
+                if hits.len() >= AT_ONCE {
+                    outbox.send(Ok(Part {
+                        looked_at: 0,
+                        hits: std::mem::take(hits),
+                    }))?;
+                }
             }
         }
         Ok(())
@@ -216,8 +229,8 @@ struct Buckets {
     map_bits: u32,
     bucket_bits: u32,
     starts: Vec<u32>,
-    /// Low half, high half and number.
-    queries: Vec<(u32, u32, u32)>,
+    /// Bucket after bucket; at the end one that is none, so that every bucket has a first.
+    queries: Vec<Entry>,
 }
 
 impl Buckets {
@@ -237,10 +250,10 @@ impl Buckets {
             *start = sum;
         }
         let mut next = starts.clone();
-        let mut sorted = vec![(0, 0, 0); queries.len()];
+        let mut sorted = vec![Entry::default(); queries.len() + 1];
         for (number, query) in (0..).zip(queries) {
             let next = &mut next[table.bucket(query.as_u64(), bucket_bits)];
-            sorted[*next as usize] = (query.as_u64() as u32, (query.as_u64() >> 32) as u32, number);
+            sorted[*next as usize] = Entry::new(query.as_u64(), number);
             *next += 1;
         }
         Self {
@@ -264,9 +277,17 @@ impl Buckets {
         survived
     }
 
-    fn alike(&self, table: Table, probe: u64) -> &[(u32, u32, u32)] {
-        let bucket = table.bucket(probe, self.bucket_bits);
-        &self.queries[self.starts[bucket] as usize..self.starts[bucket + 1] as usize]
+    /// Where the bucket of each survivor begins and ends, and its first query. Loops without branches, so that the
+    /// processor waits for many of these far places at the same time.
+    fn fetch(&self, table: Table, survivors: &[u32], bits: &[u64], fetched: &mut Vec<(u32, u32, Entry)>) {
+        fetched.clear();
+        fetched.extend(survivors.iter().map(|&at| {
+            let bucket = table.bucket(bits[at as usize], self.bucket_bits);
+            (self.starts[bucket], self.starts[bucket + 1], Entry::default())
+        }));
+        for (start, _, first) in fetched {
+            *first = self.queries[*start as usize];
+        }
     }
 
     fn memory(&self) -> usize {

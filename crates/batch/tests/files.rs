@@ -1,5 +1,7 @@
 //! Files of fingerprints: read as they were written, and nothing else passes for one.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 use std::path::{Path, PathBuf};
 
 use batch::{BatchError, FingerprintFile, FingerprintWriter, Recipe};

@@ -1,5 +1,7 @@
 //! Joins and queries over files: exactly what brute force finds, whatever the memory and the number of threads.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -38,7 +40,7 @@ fn clustered(count: usize, centres: u64, flips: u64, seed: u64) -> Vec<u64> {
     (0..count as u64)
         .map(|number| {
             let drawn = mixed(seed.wrapping_add(number));
-            let centre = mixed(seed ^ drawn % centres);
+            let centre = mixed(seed ^ (drawn % centres));
             (0..drawn >> 32 & flips).fold(centre, |bits, flip| bits ^ 1 << (mixed(drawn ^ flip) % 64))
         })
         .collect()
