@@ -6,8 +6,8 @@
 //!
 //! - [`jsonl`]: documents as JSON lines.
 //! - [`dedup::run`]: which of these documents say the same — a line a duplicate, a pair or a cluster.
-//! - [`query`]: which fingerprints of a large file lie near one of many queries.
-//! - [`self_join`]: all pairs of near fingerprints in a file.
+//! - [`query()`]: which fingerprints of a large file lie near one of many queries.
+//! - [`self_join()`]: all pairs of near fingerprints in a file.
 //! - [`FingerprintFile`]: what those two read.
 
 mod control;

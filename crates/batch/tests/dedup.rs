@@ -264,13 +264,13 @@ fn no_documents_make_no_findings() {
 #[test]
 fn a_chain_is_one_cluster_only_if_chains_are_asked_for() {
     let words: Vec<String> = (0..120).map(|at| format!("word{at}")).collect();
-    // Each lacks ten more words than the one before it.
-    let portraits: Vec<Portrait> = (0..4)
-        .map(|step| painted(step as u128, &words[step * 10..].join(" "), None))
+    // Each lacks three more words than the one before it.
+    let portraits: Vec<Portrait> = (0..12)
+        .map(|step| painted(step as u128, &words[step * 3..].join(" "), None))
         .collect();
     assert!(
         Thresholds::default()
-            .likeness(&portraits[0], &portraits[3])
+            .likeness(&portraits[0], &portraits[11])
             .is_none()
     );
     check(&portraits, 1);
