@@ -41,7 +41,7 @@ pub struct Hit {
     pub distance: u32,
 }
 
-/// Queries, indexed. About 130 bytes each.
+/// Queries, indexed. About 130 bytes each up to a distance of 3, and 1.7 kB at 7 (measured at a million).
 #[derive(Clone, Debug)]
 pub struct Queries {
     holes: Pigeonholes,

@@ -7,7 +7,9 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use batch::{BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, Queries, Recipe, self_join};
+use batch::{
+    BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, Queries, Recipe, self_join,
+};
 use neardup::{Features, Fingerprint, HashKey};
 use peers::{Random, best_of};
 
@@ -28,12 +30,19 @@ fn least_cpu(runs: usize, mut work: impl FnMut()) -> f64 {
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
-    let ticks: u64 = after_name.split_whitespace().skip(11).take(2).flat_map(str::parse::<u64>).sum();
+    let ticks: u64 = after_name
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .flat_map(str::parse::<u64>)
+        .sum();
     ticks as f64 / 100.0
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut sizes = std::env::args().skip(1).map(|size| size.replace('_', "").parse::<usize>());
+    let mut sizes = std::env::args()
+        .skip(1)
+        .map(|size| size.replace('_', "").parse::<usize>());
     let mut size = |usual| sizes.next().unwrap_or(Ok(usual));
     let (queries, repository, joined) = (size(1_000_000)?, size(50_000_000)?, size(10_000_000)?);
     let directory = tempfile::tempdir()?;
@@ -47,9 +56,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Random fingerprints, some with up to three bits of an earlier one flipped.
-fn write(path: &Path, count: usize, mut plant: impl FnMut(usize, &mut Random) -> Option<u64>) -> Result<FingerprintFile, BatchError> {
+fn write(
+    path: &Path,
+    count: usize,
+    mut plant: impl FnMut(usize, &mut Random) -> Option<u64>,
+) -> Result<FingerprintFile, BatchError> {
     let mut random = Random::new(count as u64);
-    let mut writer = FingerprintWriter::create(path, Recipe::new(&Features::default(), HashKey::ZERO), false)?;
+    let mut writer =
+        FingerprintWriter::create(path, Recipe::new(&Features::default(), HashKey::ZERO), false)?;
     for at in 0..count {
         let bits = match plant(at, &mut random) {
             Some(planted) => (0..random.below(4)).fold(planted, |bits, _| bits ^ 1 << random.below(64)),
@@ -70,7 +84,7 @@ fn batch_query(directory: &Path, queries: usize, repository: usize) -> Result<()
         planted += 1;
         Some(query.as_u64())
     })?;
-    for distance in [3] {
+    for distance in [1, 3] {
         let mut indexed = None;
         let index = best_of(1, || indexed = Queries::new(&asked, distance).ok());
         let Some(indexed) = indexed else { continue };
