@@ -5,13 +5,19 @@
 //! and nine tenths of the pairs worth having, bands nearly all of those that would be confirmed.
 //!
 //! The caller inserts only pages it keeps, so a page is compared with originals and duplicates never form chains.
+//!
+//! Pages may be hung in groups, and then only pages of one group are compared. A group costs nothing of its own: its
+//! number, mixed, is added (xor) to all keys of its pages and to their fingerprints, which keeps every distance within
+//! the group and makes those between groups random. Group 0 adds nothing. Invariant: a match is of the group that was
+//! asked for, whatever the keys say.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use crate::ids::Ids;
+use crate::mix::mix;
 use crate::portrait::{Portrait, TextPortrait};
-use crate::{Likeness, Match, QuarterTables, Sketch, Thresholds};
+use crate::{Fingerprint, Likeness, Match, QuarterTables, Sketch, Thresholds};
 
 /// How many pages are remembered for one band of sketches; later ones are not found by that band. It bounds the work
 /// for a site whose frame fills most of every page.
@@ -33,7 +39,30 @@ pub struct Gallery {
 #[derive(Clone, Debug)]
 struct Hung {
     page: u64,
+    group: u64,
     portrait: Portrait,
+}
+
+/// What a group adds to the keys of its pages: a bijection of the group's number that leaves 0 as it is.
+#[derive(Clone, Copy)]
+struct Shade(u64);
+
+impl Shade {
+    const fn of(group: u64) -> Self {
+        Self(mix(group))
+    }
+
+    const fn digest(self, digest: u128) -> u128 {
+        digest ^ (self.0 as u128) ^ ((self.0 as u128) << 64)
+    }
+
+    const fn band(self, band: u64) -> u64 {
+        band ^ self.0
+    }
+
+    const fn fingerprint(self, fingerprint: Fingerprint) -> Fingerprint {
+        Fingerprint::new(fingerprint.as_u64() ^ self.0)
+    }
 }
 
 impl Gallery {
@@ -55,17 +84,25 @@ impl Gallery {
     /// same text, else the near duplicate of the highest resemblance, of equals the one that came first.
     #[must_use]
     pub fn find(&self, portrait: &Portrait) -> Option<Match> {
-        if let Some(&place) = self.payloads.get(&portrait.payload) {
-            return self.matched(place, Likeness::SamePayload);
+        self.find_in(0, portrait)
+    }
+
+    /// The same among the pages of one group only.
+    #[must_use]
+    pub fn find_in(&self, group: u64, portrait: &Portrait) -> Option<Match> {
+        let shade = Shade::of(group);
+        if let Some(&place) = self.payloads.get(&shade.digest(portrait.payload)) {
+            return self.matched(group, place, Likeness::SamePayload);
         }
         let text = portrait.text.as_deref()?;
-        if let Some(&place) = self.texts.get(&text.digest) {
-            return self.matched(place, Likeness::SameText);
+        if let Some(&place) = self.texts.get(&shade.digest(text.digest)) {
+            return self.matched(group, place, Likeness::SameText);
         }
         let sketch = text.sketch.as_ref()?;
         let mut best: Option<(f64, u32, Likeness)> = None;
-        for place in self.candidates(text, sketch) {
-            let Some(candidate) = self.at(place).and_then(|hung| hung.portrait.text.as_deref()) else {
+        for place in self.candidates(shade, text, sketch) {
+            let hung = self.at(place).filter(|hung| hung.group == group);
+            let Some(candidate) = hung.and_then(|hung| hung.portrait.text.as_deref()) else {
                 continue;
             };
             let Some(likeness) = self.thresholds.nearness(text, sketch, candidate) else {
@@ -78,21 +115,29 @@ impl Gallery {
                 best = Some((resemblance, place, likeness));
             }
         }
-        best.and_then(|(_, place, likeness)| self.matched(place, likeness))
+        best.and_then(|(_, place, likeness)| self.matched(group, place, likeness))
     }
 
     /// Keeps the portrait of `page`, instead of an earlier one of the same page. Where another page here has the same
     /// payload or text, that other one goes on to be found by it.
     pub fn insert(&mut self, page: u64, portrait: Portrait) {
+        self.insert_in(0, page, portrait);
+    }
+
+    /// The same in one group: only pages of that group will find it. A page has one portrait, whatever its group.
+    pub fn insert_in(&mut self, group: u64, page: u64, portrait: Portrait) {
         self.remove(page);
+        let shade = Shade::of(group);
         let place = u32::try_from(self.hung.len()).expect("so many portraits would take terabytes");
-        self.payloads.entry(portrait.payload).or_insert(place);
+        self.payloads
+            .entry(shade.digest(portrait.payload))
+            .or_insert(place);
         if let Some(text) = portrait.text.as_deref() {
-            self.texts.entry(text.digest).or_insert(place);
+            self.texts.entry(shade.digest(text.digest)).or_insert(place);
             if let Some(sketch) = &text.sketch {
-                self.tables.insert(text.fingerprint, place);
+                self.tables.insert(shade.fingerprint(text.fingerprint), place);
                 for band in sketch.bands() {
-                    match self.bands.entry(band) {
+                    match self.bands.entry(shade.band(band)) {
                         Entry::Vacant(entry) => drop(entry.insert(Ids::One(place))),
                         // Beyond the cap the page is left to its other bands and its fingerprint.
                         Entry::Occupied(mut entry) => _ = entry.get_mut().push(place, MAX_PER_BAND),
@@ -101,7 +146,11 @@ impl Gallery {
             }
         }
         self.places.insert(page, place);
-        self.hung.push(Some(Hung { page, portrait }));
+        self.hung.push(Some(Hung {
+            page,
+            group,
+            portrait,
+        }));
     }
 
     /// Forgets `page`; false where it was not there.
@@ -109,18 +158,19 @@ impl Gallery {
         let Some(place) = self.places.remove(&page) else {
             return false;
         };
-        let Some(Hung { portrait, .. }) = self.hung[place as usize].take() else {
+        let Some(Hung { portrait, group, .. }) = self.hung[place as usize].take() else {
             return false;
         };
-        forget(&mut self.payloads, portrait.payload, place);
+        let shade = Shade::of(group);
+        forget(&mut self.payloads, shade.digest(portrait.payload), place);
         if let Some(text) = portrait.text.as_deref() {
-            forget(&mut self.texts, text.digest, place);
+            forget(&mut self.texts, shade.digest(text.digest), place);
             if let Some(sketch) = &text.sketch {
-                self.tables.remove(text.fingerprint, place);
+                self.tables.remove(shade.fingerprint(text.fingerprint), place);
                 sketch
                     .bands()
                     .iter()
-                    .for_each(|band| self.forget_band(*band, place));
+                    .for_each(|band| self.forget_band(shade.band(*band), place));
             }
         }
         true
@@ -179,22 +229,24 @@ impl Gallery {
         self.hung[place as usize].as_ref()
     }
 
-    fn matched(&self, place: u32, likeness: Likeness) -> Option<Match> {
-        self.at(place).map(|hung| Match {
+    fn matched(&self, group: u64, place: u32, likeness: Likeness) -> Option<Match> {
+        let hung = self.at(place).filter(|hung| hung.group == group)?;
+        Some(Match {
             of: hung.page,
             likeness,
         })
     }
 
     /// Places in the order of insertion, each once.
-    fn candidates(&self, text: &TextPortrait, sketch: &Sketch) -> Vec<u32> {
+    fn candidates(&self, shade: Shade, text: &TextPortrait, sketch: &Sketch) -> Vec<u32> {
         let mut places = Vec::new();
+        let fingerprint = shade.fingerprint(text.fingerprint);
         self.tables
-            .each_within(text.fingerprint, self.thresholds.distance(), |found| {
+            .each_within(fingerprint, self.thresholds.distance(), |found| {
                 places.push(found.id);
             });
         for band in sketch.bands() {
-            places.extend(self.bands.get(&band).map_or(&[][..], Ids::as_slice));
+            places.extend(self.bands.get(&shade.band(band)).map_or(&[][..], Ids::as_slice));
         }
         places.sort_unstable();
         places.dedup();

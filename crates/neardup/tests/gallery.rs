@@ -225,6 +225,33 @@ fn a_thousand_pages_with_one_band_in_common_are_kept_and_those_beyond_the_cap_ar
 }
 
 #[test]
+fn pages_of_different_groups_are_never_compared_and_those_of_one_group_as_without_groups() {
+    let text = words("w", 200).join(" ");
+    let near_text = format!("{text} more");
+    let (original, same_bytes) = (portrait(1, &text, None), portrait(1, "x", None));
+    let (same_text, nearly) = (
+        portrait(2, &text.to_uppercase(), None),
+        portrait(3, &near_text, None),
+    );
+    for (home, away) in [(0, 1), (1, 0), (1, 2), (u64::MAX, 0)] {
+        let mut gallery = Gallery::new(Thresholds::default());
+        gallery.insert_in(home, 9, original.clone());
+        for copy in [&original, &same_bytes, &same_text, &nearly] {
+            assert_eq!(gallery.find_in(home, copy).map(|found| found.of), Some(9));
+            assert_eq!(gallery.find_in(away, copy), None, "{home} and {away}");
+        }
+        gallery.insert_in(away, 8, nearly.clone());
+        assert_eq!(near(gallery.find_in(away, &original)), Some(8));
+        assert!(gallery.remove(9) && gallery.remove(8));
+        assert!(
+            [home, away]
+                .iter()
+                .all(|group| gallery.find_in(*group, &original).is_none())
+        );
+    }
+}
+
+#[test]
 fn binary_garbage_one_word_and_a_million_words_have_defined_answers() {
     let garbage = String::from_utf8_lossy(&KEY.as_u64().to_le_bytes().repeat(10_000)).into_owned();
     let million = "again ".repeat(1_000_000);
@@ -243,6 +270,26 @@ fn binary_garbage_one_word_and_a_million_words_have_defined_answers() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// One gallery of many groups answers as many galleries without groups do.
+    #[test]
+    fn a_gallery_of_groups_is_as_many_galleries(
+        pages in prop::collection::vec((0_u64..4, 0_usize..3, 0_usize..8, any::<bool>()), 1..40),
+    ) {
+        let mut together = Gallery::new(Thresholds::default());
+        let mut apart: Vec<Gallery> = (0..4).map(|_| Gallery::new(Thresholds::default())).collect();
+        for (page, (group, topic, cut, forget)) in (0_u64..).zip(pages) {
+            let text = words(&format!("topic{topic}x"), 60)[cut..].join(" ");
+            let look = portrait(u128::from(page % 30), &text, None);
+            let alone = &mut apart[usize::try_from(group).unwrap()];
+            prop_assert_eq!(together.find_in(group, &look), alone.find(&look));
+            together.insert_in(group, page, look.clone());
+            alone.insert(page, look);
+            if forget {
+                prop_assert_eq!(together.remove(page / 2), apart.iter_mut().any(|gallery| gallery.remove(page / 2)));
+            }
+        }
+    }
 
     /// With words cut out here and there: what is said to be near resembles, and what resembles much is found.
     #[test]
