@@ -3,17 +3,15 @@
 use serde_json::{Value, json};
 use testkit::{Reply, Server, Site};
 
-use crate::pages::{NONE, article, html, page, prose};
+use crate::pages::{NONE, anchor, article, html, page, prose};
 use crate::support::Crawl;
 
 const HOSTS: [&str; 2] = ["original.test", "mirror.test"];
 
 /// An article that says when it was printed, and how often it was read.
 fn dated(number: u64, date: &str, reads: u32, links: &[&str]) -> Reply {
-    let links: String = links
-        .iter()
-        .map(|link| format!("<a href=\"{link}\">{link}</a> "))
-        .collect();
+    let links: Vec<String> = links.iter().map(|link| anchor(link)).collect();
+    let links = links.join(" ");
     let text = prose(number, 1_500);
     Reply::html(html(
         "",
@@ -204,7 +202,7 @@ fn pages_that_differ_in_substance_within_the_same_frame_are_all_kept() {
 
 #[test]
 fn the_threshold_decides_what_is_near() {
-    // Some nineteen in twenty shingles are common. Sketches are keyed at random, so the thresholds keep their distance.
+    // Some nineteen in twenty shingles are common.
     let text = |end: u64| format!("<p>{} {}</p>", prose(1, 1_000), prose(end, 25));
     for (resemblance, verdict) in [("1", "unique"), ("0.8", "near-duplicate")] {
         let site = Site::pages([
@@ -222,4 +220,74 @@ fn the_threshold_decides_what_is_near() {
         let row = crawl.row(&server.url("near.test", "/b"));
         assert_eq!(row["verdict"], verdict, "at {resemblance}: {row}");
     }
+}
+
+#[test]
+fn the_scope_of_comparison_may_be_the_host() {
+    for (scope, expected) in [
+        ("crawl", json!([7, 4, 2, 1, 0, 0])),
+        ("domain", json!([8, 8, 0, 0, 0, 0])),
+        ("host", json!([8, 8, 0, 0, 0, 0])),
+    ] {
+        let (_server, crawl) = crawl("drop");
+        let crawl = crawl.with(&["--duplicate-scope", scope]);
+        assert_eq!(counts(&crawl.complete()), expected, "{scope}");
+        crawl.is_sound();
+    }
+}
+
+#[test]
+fn hosts_of_one_domain_are_compared_within_the_domain() {
+    let hosts = ["www.site.test", "m.site.test", "other.test"];
+    for (scope, unique) in [("crawl", 1), ("domain", 2), ("host", 3)] {
+        let server = Server::spawn_thread(Site::new(|request| match request.path() {
+            "/" => page(1, NONE),
+            _ => Reply::status(404),
+        }));
+        let seeds = hosts.map(|host| server.url(host, "/"));
+        let crawl = Crawl::of(&server, &hosts)
+            .seeds(&seeds)
+            .with(&["--duplicate-scope", scope]);
+        assert_eq!(crawl.complete()["unique"], unique, "{scope}");
+    }
+}
+
+#[test]
+fn crawls_with_one_key_have_the_same_fingerprints_and_a_crawl_keeps_its_key() {
+    const HOST: &str = "key.test";
+    let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
+    let seed = server.url(HOST, "/");
+    let crawled = |options: &[&str]| {
+        let crawl = Crawl::keyless(&server, &[HOST])
+            .seeds(&[&seed])
+            .with(&["--delay=0"]);
+        let ran = crawl.run_with(options);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let fingerprint = crawl.row(&seed)["fingerprint"].clone();
+        (crawl, fingerprint)
+    };
+    let key = "00000000000000aa";
+    let (first, one) = crawled(&["--hash-key", key]);
+    let (_second, two) = crawled(&["--hash-key", key]);
+    let (_third, three) = crawled(&["--hash-key", "00000000000000ab"]);
+    let (_fourth, drawn) = crawled(&[]);
+    assert_eq!(one, two);
+    assert!(one != three && one != drawn && three != drawn);
+
+    assert_eq!(first.run_with(&["--hash-key", key]).code, Some(0));
+    assert_eq!(first.run().code, Some(0));
+    let other = first.run_with(&["--hash-key", "00000000000000ac", "--quiet"]);
+    other.complained(
+        2,
+        "begun with another --hash-key: go on without the option, or choose another --out",
+    );
+    let settings = std::fs::read_to_string(first.out().join("crawler.toml")).unwrap();
+    let archived = first.records();
+    let told = archived
+        .iter()
+        .map(|record| String::from_utf8_lossy(&record.block).into_owned());
+    assert!(
+        told.chain([settings]).all(|text| !text.contains(key)),
+        "the key is a secret"
+    );
 }

@@ -5,9 +5,11 @@
 
 #![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
 
+mod against;
 mod architecture;
 mod archive;
 mod bad_input;
+mod clusters;
 mod commands;
 mod content;
 mod dedup;
@@ -23,6 +25,7 @@ mod resume;
 mod robots;
 mod scope;
 mod settings;
+mod similar;
 mod support;
 mod tls;
 mod toy_web;

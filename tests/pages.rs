@@ -32,15 +32,19 @@ pub(crate) fn html(head: &str, main: &str) -> String {
 
 /// The HTML of a page with a text of its own and these links.
 pub(crate) fn article(number: u64, links: &[impl AsRef<str>]) -> String {
-    let links: Vec<String> = links
-        .iter()
-        .map(|link| format!("<a href=\"{0}\">{0}</a>", link.as_ref()))
-        .collect();
+    let links: Vec<String> = links.iter().map(|link| anchor(link.as_ref())).collect();
     let title = format!("<title>Page {number}</title>");
     html(
         &title,
         &format!("<p>{}</p><p>{}</p>", prose(number, WORDS), links.join(" ")),
     )
+}
+
+/// A link whose text is its path: a server's port would make another text of it in every run.
+pub(crate) fn anchor(link: &str) -> String {
+    let after_scheme = link.split_once("://").map_or(link, |(_, rest)| rest);
+    let path = after_scheme.find('/').map_or("", |at| &after_scheme[at..]);
+    format!("<a href=\"{link}\">{path}</a>")
 }
 
 /// A page with a text of its own and these links.

@@ -22,10 +22,17 @@ impl Crawl {
 
     /// The same with a delay.
     pub(crate) fn polite(server: &Server, hosts: &[&str], delay: &str) -> Self {
+        Self::keyless(server, hosts)
+            .with(&["--delay", delay])
+            .with(&["--hash-key", KEY])
+    }
+
+    /// The same with a key that is drawn at random, as a user's crawl has.
+    pub(crate) fn keyless(server: &Server, hosts: &[&str]) -> Self {
         let rules = hosts.iter().map(|host| server.resolve(host));
         let rules: Vec<String> = rules.flat_map(|rule| ["--resolve".to_owned(), rule]).collect();
         Self::bare()
-            .with(&["--allow-private", "--delay", delay])
+            .with(&["--allow-private"])
             .with(&["--contact", "tests@example.org", "--summary", "json"])
             .with(&rules)
     }
@@ -93,7 +100,8 @@ impl Crawl {
         self.start_with(&[] as &[&str])
     }
 
-    fn start_with(&self, more: &[impl AsRef<str>]) -> Running {
+    /// Runs it, with more arguments this time.
+    pub(crate) fn start_with(&self, more: &[impl AsRef<str>]) -> Running {
         let mut command = self.command();
         command.args(&self.arguments).args(more.iter().map(AsRef::as_ref));
         Running::of(command)
@@ -138,6 +146,9 @@ impl Crawl {
         command
     }
 }
+
+/// What crawls hash under, so that the likeness of two texts is the same in every run.
+pub(crate) const KEY: &str = "0123456789abcdef";
 
 const BINARY: &str = env!("CARGO_BIN_EXE_crawler");
 

@@ -6,10 +6,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crawl::OnDuplicate;
 use neardup::Features;
 use serde::Serialize;
+use store::DuplicateScope;
 use web::ScopeKind;
 
 use crate::output::Format;
-use crate::values::{Count, Rate, Size, Span, Switch, maybe_word};
+use crate::values::{Count, Key, Rate, Size, Span, Switch, maybe_word};
 
 /// A polite web crawler that archives what it reaches, and never the same page twice.
 ///
@@ -31,7 +32,10 @@ Examples:
   crawler --seeds seeds.txt --max-pages 1000 --out monday --contact me@example.org
   crawler --out monday                              go on with that crawl
   crawler status monday                             how it stands
+  crawler --seeds seeds.txt --out tuesday --against monday   only what has changed since
   crawler why monday https://example.org/a          which rule decided on a URL
+  crawler duplicates monday --clusters              which pages say the same
+  crawler similar monday draft.html                 pages like this file
   crawler export monday --format csv                a row for each visited URL
 
 Exit codes: 0 finished or a limit reached, 1 a fault, 2 wrong usage, 130 interrupted.";
@@ -44,6 +48,10 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Which rule decided on a URL, and the original of a duplicate
     Why(WhyArgs),
+    /// Which pages repeat an earlier one, of what, and how nearly; works while it runs
+    Duplicates(DuplicatesArgs),
+    /// Kept pages that are like a page of the crawl, or like a file
+    Similar(SimilarArgs),
     /// How a crawl stands; works while it runs
     Status(LookArgs),
     /// Check that archive, journal and tables agree
@@ -169,6 +177,17 @@ pub(crate) struct CrawlArgs {
     /// Judge a page by its main content, without navigation [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
     pub(crate) main_content: Option<Switch>,
+    /// Compare a page only with pages of the same crawl, domain (registrable, with its subdomains) or host [default: crawl]
+    #[arg(long, value_name = "SCOPE", help_heading = "Duplicates")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) duplicate_scope: Option<DuplicateScope>,
+    /// Keep so many pages of one kind: the first, and N - 1 that repeat it in other bytes [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Duplicates")]
+    pub(crate) per_cluster: Option<u32>,
+    /// Pages that this earlier crawl kept count as seen: what is unchanged is not archived again, but leads on (repeatable)
+    #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) against: Vec<PathBuf>,
 
     /// Bytes of a body; the rest is cut off and the record says so [default: 50MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
@@ -195,6 +214,11 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) ca_certificate: Vec<PathBuf>,
+
+    /// Hash under this key, 16 hexadecimal digits: crawls with one key can be compared [default: drawn at random; a crawl keeps its key]
+    #[arg(long, value_name = "HEX", help_heading = "Advanced")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) hash_key: Option<Key>,
 
     /// Begin the next archive file when one has grown to this [default: 1GiB]
     #[arg(long, value_name = "SIZE", help_heading = "Output")]
@@ -254,6 +278,41 @@ pub(crate) struct WhyArgs {
     pub(crate) directory: PathBuf,
     /// The URL in question
     pub(crate) url: String,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DuplicatesArgs {
+    /// Directory of the crawl
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// A line for each group of pages that say the same, the original first
+    #[arg(long)]
+    pub(crate) clusters: bool,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimilarArgs {
+    /// Directory of the crawl
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// A page of the crawl, or a text or HTML file (- is standard input)
+    #[arg(value_name = "URL|FILE")]
+    pub(crate) what: String,
+    /// Only pages whose fingerprint differs in so many bits at most [default: any]
+    #[arg(long, value_name = "K")]
+    pub(crate) distance: Option<u32>,
+    /// Only pages that resemble it so much, 0 to 1 [default: the crawl's own]
+    #[arg(long, value_name = "R")]
+    pub(crate) resemblance: Option<f64>,
+    /// So many pages, the nearest first
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,

@@ -6,17 +6,17 @@ use std::sync::{Arc, RwLock};
 
 use crawl::{Crew, Policy, Telemetry};
 use fetch::{Fetch, FetchLimits, FetchOptions, HttpFetch, Pacer, PacingRules, RobotsCache};
-use neardup::{HashKey, Painter, Thresholds};
+use neardup::{HashKey, Painter};
 use sinks::{ArchiveEnd, ArchiveOptions, WarcArchive};
-use store::embedded::{EmbeddedStore, StoreOptions};
+use store::embedded::{Earlier, EmbeddedStore, StoreOptions};
 use store::{Find, Frontier, FrontierRules, StoreFault};
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, ReadLimits, Scope};
 
 use crate::complaint::{Complaint, fault, usage};
-use crate::history;
 use crate::seeds::Seeds;
 use crate::settings::{AS_RUN, Settings};
+use crate::{earlier, history};
 
 /// Origins whose robots.txt is remembered.
 const ROBOTS_REMEMBERED: usize = 100_000;
@@ -92,6 +92,7 @@ pub(crate) struct Tools {
     fetch: Arc<dyn Fetch>,
     pacer: Arc<Pacer>,
     robots: RobotsCache,
+    earlier: Option<Arc<Earlier>>,
 }
 
 impl Tools {
@@ -106,11 +107,13 @@ impl Tools {
             ROBOTS_REMEMBERED,
         );
         let scope = scope(settings)?;
+        let earlier = earlier::load(settings)?.map(Arc::new);
         Ok(Self {
             scope,
             fetch,
             pacer,
             robots,
+            earlier,
         })
     }
 }
@@ -140,8 +143,9 @@ pub(crate) async fn assemble(
         fetch,
         pacer,
         robots,
+        earlier,
     } = tools;
-    let store = Arc::new(open_store(settings, &clock)?);
+    let store = Arc::new(open_store(settings, earlier, &clock)?);
     for seed in seeds.urls.iter().chain(store.adopted_seeds()) {
         scope.add_seed(seed);
     }
@@ -229,21 +233,28 @@ fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
     }
 }
 
-fn open_store(settings: &Settings, clock: &Clock) -> Result<EmbeddedStore, Complaint> {
-    let thresholds = Thresholds::new(settings.distance, settings.resemblance)
-        .map_err(|error| Complaint::of_usage(&error))?;
+fn open_store(
+    settings: &Settings,
+    earlier: Option<Arc<Earlier>>,
+    clock: &Clock,
+) -> Result<EmbeddedStore, Complaint> {
     let options = StoreOptions {
         rules: FrontierRules {
             per_host: settings.per_host(),
             max_pages_per_host: settings.max_pages_per_host,
         },
-        thresholds,
+        likeness: settings.likeness()?,
         features: settings.features.to_string(),
+        key: settings.hash_key.map(|key| key.0),
+        earlier,
         new_key: HashKey::new(random()?),
         now: clock.now(),
     };
     EmbeddedStore::open(&history::state(&settings.out), &options).map_err(|error| match error {
-        StoreFault::Setting { .. } | StoreFault::InUse { .. } => Complaint::of_usage(&error),
+        StoreFault::Setting { .. }
+        | StoreFault::Key
+        | StoreFault::Incomparable { .. }
+        | StoreFault::InUse { .. } => Complaint::of_usage(&error),
         other => fault(&other),
     })
 }

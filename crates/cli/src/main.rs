@@ -5,6 +5,7 @@ mod commands;
 mod complaint;
 mod crew;
 mod documents;
+mod earlier;
 mod history;
 mod log;
 mod output;
@@ -43,6 +44,8 @@ fn run(command: Command) -> Result<ExitCode, Complaint> {
         Command::Robots(args) => return commands::robots::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Why(args) => commands::why::run(&args),
+        Command::Duplicates(args) => commands::duplicates::run(&args),
+        Command::Similar(args) => commands::similar::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Extract(args) => commands::extract::run(&args),
         Command::Fingerprint(args) => commands::likeness::fingerprint(&args),

@@ -4,18 +4,20 @@
 //! so an option needs no code of its own to be found in both places. `config/default.toml` says all of this in prose; a test
 //! holds it to [`Settings::default`].
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crawl::OnDuplicate;
 use fetch::ResolveRule;
-use neardup::Features;
+use neardup::{Features, Thresholds};
 use serde::{Deserialize, Serialize};
+use store::{DuplicateScope, LikenessRules};
 use web::ScopeKind;
 
 use crate::args::CrawlArgs;
 use crate::complaint::{Complaint, fault, usage};
-use crate::values::{Rate, Size, Span, Switch, maybe_word, word};
+use crate::values::{Key, Rate, Size, Span, Switch, maybe_word, word};
 
 /// A crawl as it is run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,6 +61,12 @@ pub(crate) struct Settings {
     #[serde(with = "word")]
     pub(crate) features: Features,
     pub(crate) main_content: Switch,
+    #[serde(with = "word")]
+    pub(crate) duplicate_scope: DuplicateScope,
+    pub(crate) per_cluster: u32,
+    pub(crate) against: Vec<PathBuf>,
+    #[serde(with = "maybe_word")]
+    pub(crate) hash_key: Option<Key>,
 
     #[serde(with = "word")]
     pub(crate) max_body: Size,
@@ -108,6 +116,10 @@ impl Default for Settings {
             resemblance: 0.80,
             features: Features::default(),
             main_content: Switch::On,
+            duplicate_scope: DuplicateScope::Crawl,
+            per_cluster: 1,
+            against: Vec::new(),
+            hash_key: None,
             max_body: Size(50 << 20),
             timeout: Span(Duration::from_secs(60)),
             tries: 3,
@@ -152,11 +164,21 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The file that is kept beside the crawl.
+    /// The settings of the crawl in `directory`, as it was last run.
+    pub(crate) fn of_crawl(directory: &Path) -> Result<Self, Complaint> {
+        Self::gather(&CrawlArgs {
+            out: Some(directory.to_owned()),
+            ..CrawlArgs::default()
+        })
+    }
+
+    /// The file that is kept beside the crawl, and in its archive. It does not tell the hash key, which is a secret, and
+    /// which the crawl keeps in its journal.
     pub(crate) fn as_run(&self, seeds: Vec<String>) -> Result<String, Complaint> {
         let kept = Self {
             seeds: None,
             fresh: false,
+            hash_key: None,
             url: seeds,
             ..self.clone()
         };
@@ -172,6 +194,17 @@ impl Settings {
         let impolite = self.delay.0.is_zero() && self.delay_factor == 0.0;
         self.concurrency_per_host
             .unwrap_or(if impolite { IMPOLITE_PER_HOST } else { 1 })
+    }
+
+    /// Which pages are compared, and when two are alike.
+    pub(crate) fn likeness(&self) -> Result<LikenessRules, Complaint> {
+        let thresholds =
+            Thresholds::new(self.distance, self.resemblance).map_err(|error| Complaint::of_usage(&error))?;
+        Ok(LikenessRules {
+            thresholds,
+            scope: self.duplicate_scope,
+            per_cluster: NonZeroU32::new(self.per_cluster).unwrap_or(NonZeroU32::MIN),
+        })
     }
 
     /// The `User-Agent` field: who we are, and whom to write to.
@@ -238,6 +271,9 @@ impl Settings {
         }
         if self.concurrency_per_host == Some(0) {
             return refuse("concurrency-per-host", &0, "at least 1, which is the default");
+        }
+        if self.per_cluster == 0 {
+            return refuse("per-cluster", &0, "at least 1, which is the default");
         }
         if self.tries == 0 {
             return refuse("tries", &0, "at least 1; 3 is the default");

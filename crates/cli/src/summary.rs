@@ -26,6 +26,9 @@ pub(crate) struct Summary {
     pub(crate) seconds: f64,
     /// Of this session.
     pub(crate) pages_per_second: f64,
+    /// Pages that repeat another and were kept all the same.
+    #[serde(skip)]
+    pub(crate) kept_duplicates: u64,
     #[serde(skip)]
     pub(crate) queued: u64,
     #[serde(skip)]
@@ -53,6 +56,7 @@ impl Summary {
             hosts: after.hosts,
             seconds: round(seconds),
             pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
+            kept_duplicates: totals.kept_duplicates,
             queued: after.queued,
             counts: crew.telemetry.counts(),
             on_duplicate: crew.policy.on_duplicate,
@@ -90,6 +94,7 @@ impl Summary {
                 left_out,
                 "repeat a page that was kept, nearly",
             ),
+            (self.kept_duplicates, "kept", "of these all the same, and marked"),
             (
                 self.excluded,
                 "excluded",

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::ValueEnum;
+use neardup::HashKey;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A time span: `500ms`, `1s`, `2h 30m`; a bare number is seconds, as wget has it.
@@ -32,6 +33,10 @@ pub(crate) enum Switch {
     On,
     Off,
 }
+
+/// The key under which a crawl hashes, as 16 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key(pub(crate) HashKey);
 
 impl FromStr for Span {
     type Err = String;
@@ -117,7 +122,34 @@ impl fmt::Display for Rate {
     }
 }
 
+impl FromStr for Key {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // `from_str_radix` alone would accept a sign.
+        let well_formed = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match u64::from_str_radix(text, 16) {
+            Ok(key) if well_formed => Ok(Self(HashKey::new(key))),
+            // What was given is not repeated: keys are secrets.
+            _ => Err("it is no key: 16 hexadecimal digits are".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0.as_u64())
+    }
+}
+
 impl Switch {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
+
     pub(crate) const fn is_on(self) -> bool {
         matches!(self, Self::On)
     }
@@ -215,6 +247,10 @@ mod tests {
             let span = Span(Duration::from_millis(millis));
             assert_eq!(span.to_string().parse(), Ok(span));
         }
+        for number in [0, 1, u64::MAX, 0x0123_4567_89ab_cdef] {
+            let key = Key(HashKey::new(number));
+            assert_eq!(key.to_string().parse(), Ok(key));
+        }
     }
 
     #[test]
@@ -223,5 +259,14 @@ mod tests {
         assert!("-1".parse::<Span>().is_err());
         assert!("much".parse::<Size>().is_err());
         assert!("0/s".parse::<Rate>().is_err());
+        for wrong in [
+            "",
+            "0",
+            "+00000000000000a",
+            "00000000000000000",
+            "000000000000000g",
+        ] {
+            assert!(wrong.parse::<Key>().is_err(), "{wrong}");
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! What is told of a visit: the row for the journal, and the notes for the archive.
 
 use neardup::Likeness;
-use store::{Fate, Lease, Row};
-use web::{Exchange, Timestamp};
+use sinks::Keeping;
+use store::{Fate, Lease, Original, Row, Seat};
+use web::{Exchange, PageUrl, Timestamp};
 
 use crate::judgement::Judgement;
 use crate::reading::Reading;
@@ -42,6 +43,8 @@ pub(crate) fn of_no_page(
         reason: Some(reason),
         warc_file: None,
         warc_offset: None,
+        kept: !exchanges.is_empty(),
+        of_earlier: false,
     }
 }
 
@@ -60,6 +63,7 @@ pub(crate) fn of_page(
         String::new(),
     );
     row.reason.clone_from(&judgement.reason);
+    row.kept = judgement.keeping == Keeping::Whole;
     row.fingerprint = reading.portrait.text.as_ref().map(|text| text.fingerprint);
     if let Some(document) = &reading.document {
         row.charset = Some(document.charset.to_owned()).filter(|name| !name.is_empty());
@@ -68,23 +72,40 @@ pub(crate) fn of_page(
     }
     if let Some(original) = &judgement.original {
         row.duplicate_of = Some(original.page.url.clone());
-        let (distance, resemblance, reason) = match original.likeness {
-            Likeness::SamePayload => (0, 1.0, "the same bytes".to_owned()),
-            Likeness::SameText => (0, 1.0, "the same text".to_owned()),
+        row.of_earlier = original.earlier;
+        let (distance, resemblance) = match original.likeness {
+            Likeness::SamePayload | Likeness::SameText => (0, 1.0),
             Likeness::Near {
                 distance,
                 resemblance,
-            } => (
-                distance,
-                resemblance,
-                format!("resemblance {resemblance:.2}, {distance} bits apart"),
-            ),
+            } => (distance, resemblance),
         };
         row.distance = Some(distance);
         row.resemblance = Some(resemblance);
-        row.reason = Some(reason);
+        row.reason = Some(reason(&row.url, original, judgement.seat));
     }
     row
+}
+
+/// In what a page repeats another, and what is special about it.
+fn reason(url: &PageUrl, original: &Original, seat: Option<Seat>) -> String {
+    let mut reason = match original.likeness {
+        Likeness::SamePayload => "the same bytes".to_owned(),
+        Likeness::SameText => "the same text".to_owned(),
+        Likeness::Near {
+            distance,
+            resemblance,
+        } => format!("resemblance {resemblance:.2}, {distance} bits apart"),
+    };
+    if original.earlier && original.page.url == *url {
+        reason.push_str("; it repeats itself in an earlier crawl");
+    } else if original.earlier {
+        reason.push_str("; the original is in an earlier crawl");
+    }
+    if let Some(Seat { number, of }) = seat {
+        reason.push_str(&format!("; let through: {number} of {of} of its kind"));
+    }
+    reason
 }
 
 /// The fields of the archive's `metadata` record: none for a page that is simply kept.

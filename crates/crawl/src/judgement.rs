@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use neardup::Likeness;
 use sinks::Keeping;
-use store::{Fate, Lease, Original, Page, StoreFault, Verdict};
+use store::{Fate, Lease, Original, Page, Seat, StoreFault, Verdict};
 use web::Exchange;
 
 use crate::Crew;
@@ -62,6 +62,8 @@ pub(crate) struct Judgement {
     pub(crate) fate: Fate,
     /// The page that it repeats.
     pub(crate) original: Option<Box<Original>>,
+    /// Its place among the pages of its kind that are kept, where it is one of them.
+    pub(crate) seat: Option<Seat>,
     /// The rule that decided, where it was not likeness.
     pub(crate) reason: Option<String>,
     /// What the archive gets.
@@ -90,6 +92,7 @@ pub(crate) async fn admit(
         return Ok(Judgement {
             fate: Fate::Excluded,
             original: None,
+            seat: None,
             reason,
             keeping: Keeping::LeftOut,
             follow: may_follow,
@@ -100,40 +103,45 @@ pub(crate) async fn admit(
         final_url: exchange.url.clone(),
         at: exchange.started,
     };
-    let original = match crew.index.admit(&page, &reading.portrait).await? {
+    let (original, seat) = match crew.index.admit(&page, &reading.portrait).await? {
         Verdict::Unique | Verdict::Own => {
             return Ok(Judgement {
                 fate: Fate::Unique,
                 original: None,
+                seat: None,
                 reason: None,
                 keeping: Keeping::Whole,
                 follow: may_follow,
             });
         }
-        Verdict::Duplicate(original) => original,
+        Verdict::Duplicate(original) => (original, None),
+        Verdict::LetThrough(original, seat) => (original, Some(seat)),
     };
     let on_duplicate = crew.policy.on_duplicate;
-    let keeping = match (original.likeness, on_duplicate) {
+    let keeping = match &original.bytes {
         // The archive can say "the same bytes again" without repeating them, so nothing is lost by any policy.
-        (Likeness::SamePayload, _) => Keeping::Revisit {
+        Some(page) => Keeping::Revisit {
             of: sinks::Original {
-                url: original.page.final_url.clone(),
-                at: original.page.at,
+                url: page.final_url.clone(),
+                at: page.at,
             },
         },
-        (_, OnDuplicate::Drop) => Keeping::LeftOut,
-        (_, OnDuplicate::Keep | OnDuplicate::Follow) => Keeping::Whole,
+        None if seat.is_some() || on_duplicate != OnDuplicate::Drop => Keeping::Whole,
+        None => Keeping::LeftOut,
     };
     let fate = match original.likeness {
         Likeness::SamePayload | Likeness::SameText => Fate::ExactDuplicate,
         Likeness::Near { .. } => Fate::NearDuplicate,
     };
-    let follow = may_follow && on_duplicate == OnDuplicate::Follow;
+    // A page that repeats itself in an earlier crawl leads on: else a second crawl would end at a seed that is unchanged.
+    let itself = original.earlier && original.page.url == page.url;
+    let wanted = itself || seat.is_some() || on_duplicate == OnDuplicate::Follow;
     Ok(Judgement {
         fate,
         original: Some(original),
+        seat,
         reason: None,
         keeping,
-        follow,
+        follow: may_follow && wanted,
     })
 }

@@ -23,6 +23,6 @@ pub use crew::{Crew, Policy};
 pub use fault::Fault;
 pub use judgement::OnDuplicate;
 pub use page::{Outcome, visit};
-pub use reading::page_text;
+pub use reading::{page_text, payload_name};
 pub use run::{Finish, Limits, Stop, StopHandle, run, stop};
 pub use telemetry::{Counts, Telemetry};

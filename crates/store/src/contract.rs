@@ -1,20 +1,22 @@
 //! Every sentence that the traits promise, held against every implementation.
 //!
-//! A new store is done when it is in [`subjects`] and this file passes.
+//! A new store is done when it is in [`subjects`] and this file passes, and `contract/index.rs` with it.
+
+mod index;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use neardup::{Features, HashKey, Painter, Thresholds};
+use neardup::{Features, HashKey};
 use proptest::prelude::*;
 use web::{CanonicalForm, PageUrl, Timestamp};
 
 use crate::embedded::{EmbeddedStore, StoreOptions};
 use crate::memory::MemoryStore;
 use crate::{
-    ArchiveSpan, Fate, Find, Frontier, FrontierRules, Lease, NearDupIndex, Page, Row, Settlement, Supply,
-    Verdict,
+    ArchiveSpan, Fate, Find, Frontier, FrontierRules, Lease, LikenessRules, NearDupIndex, Row, Settlement,
+    Supply,
 };
 
 pub(crate) struct Subject {
@@ -25,9 +27,14 @@ pub(crate) struct Subject {
 }
 
 fn subjects(rules: FrontierRules) -> Vec<Subject> {
-    let memory = Arc::new(MemoryStore::new(rules, Thresholds::default()));
+    subjects_with(&options(rules))
+}
+
+fn subjects_with(options: &StoreOptions) -> Vec<Subject> {
+    let memory = MemoryStore::new(options.rules, options.likeness, options.earlier.clone());
+    let memory = Arc::new(memory);
     let directory = tempfile::tempdir().unwrap();
-    let embedded = Arc::new(EmbeddedStore::open(directory.path(), &options(rules)).unwrap());
+    let embedded = Arc::new(EmbeddedStore::open(directory.path(), options).unwrap());
     vec![
         Subject {
             name: "memory",
@@ -47,9 +54,11 @@ fn subjects(rules: FrontierRules) -> Vec<Subject> {
 pub(crate) fn options(rules: FrontierRules) -> StoreOptions {
     StoreOptions {
         rules,
-        thresholds: Thresholds::default(),
+        likeness: LikenessRules::default(),
         features: Features::default().to_string(),
+        key: None,
         new_key: HashKey::ZERO,
+        earlier: None,
         now: at(0),
     }
 }
@@ -91,6 +100,8 @@ pub(crate) fn row(lease: &Lease, fate: Fate) -> Row {
         reason: None,
         warc_file: None,
         warc_offset: None,
+        kept: fate == Fate::Unique,
+        of_earlier: false,
     }
 }
 
@@ -379,113 +390,6 @@ async fn archived_pages_are_recorded_in_the_order_of_the_archive() {
         let zero = done_with(&first, Some(0), vec![]);
         frontier.settle(first, zero, at(0)).await.unwrap();
         assert_eq!(frontier.standing().totals.unique, 3, "{}", subject.name);
-    }
-}
-
-fn page(name: &str) -> Page {
-    Page {
-        url: url(name),
-        final_url: url(name),
-        at: at(7),
-    }
-}
-
-fn portrait(payload: u128, text: &str) -> neardup::Portrait {
-    Painter::new(Features::default(), HashKey::ZERO)
-        .portrait(payload, Some(neardup::PageText { text, own: None }))
-}
-
-fn prose(topic: &str) -> String {
-    (0..120)
-        .map(|word| format!("{topic}{} ", word * 7 % 113))
-        .collect()
-}
-
-#[tokio::test]
-async fn a_page_is_never_its_own_duplicate_whatever_it_looks_like_now() {
-    for subject in subjects(FrontierRules::default()) {
-        let first = portrait(1, &prose("tea"));
-        assert_eq!(
-            subject
-                .index
-                .admit(&page("http://a.test/"), &first)
-                .await
-                .unwrap(),
-            Verdict::Unique
-        );
-        assert_eq!(
-            subject
-                .index
-                .admit(&page("http://a.test/"), &first)
-                .await
-                .unwrap(),
-            Verdict::Own
-        );
-        let changed = portrait(2, &prose("coffee"));
-        assert_eq!(
-            subject
-                .index
-                .admit(&page("http://a.test/"), &changed)
-                .await
-                .unwrap(),
-            Verdict::Own,
-            "{}",
-            subject.name
-        );
-    }
-}
-
-#[tokio::test]
-async fn a_duplicate_points_at_the_original_and_a_forgotten_original_at_nothing() {
-    for subject in subjects(FrontierRules::default()) {
-        let text = prose("tea");
-        subject
-            .index
-            .admit(&page("http://a.test/"), &portrait(1, &text))
-            .await
-            .unwrap();
-        for name in ["http://b.test/", "http://c.test/"] {
-            let verdict = subject
-                .index
-                .admit(&page(name), &portrait(2, &text))
-                .await
-                .unwrap();
-            let Verdict::Duplicate(original) = verdict else {
-                panic!("{}: {name} is {verdict:?}", subject.name)
-            };
-            assert_eq!(original.page, page("http://a.test/"), "{}", subject.name);
-        }
-        subject.index.forget(url("http://a.test/").key()).await.unwrap();
-        let verdict = subject
-            .index
-            .admit(&page("http://b.test/"), &portrait(2, &text))
-            .await
-            .unwrap();
-        assert_eq!(verdict, Verdict::Unique, "{}", subject.name);
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_like_pages_admitted_at_once_exactly_one_is_unique() {
-    for subject in subjects(FrontierRules::default()) {
-        let mut tasks = tokio::task::JoinSet::new();
-        for worker in 0..16_u32 {
-            for topic in 0..20_u32 {
-                let index = Arc::clone(&subject.index);
-                let name = format!("http://h{worker}.test/{topic}");
-                let look = portrait(
-                    u128::from(worker * 100 + topic),
-                    &prose(&format!("topic{topic}x")),
-                );
-                tasks.spawn(async move { index.admit(&page(&name), &look).await.unwrap() });
-            }
-        }
-        let verdicts = tasks.join_all().await;
-        let unique = verdicts
-            .iter()
-            .filter(|verdict| **verdict == Verdict::Unique)
-            .count();
-        assert_eq!(unique, 20, "{}", subject.name);
     }
 }
 

@@ -57,6 +57,23 @@ pub enum StoreFault {
         /// The value asked for now.
         asked: String,
     },
+    /// The crawl was begun with another hash key. Neither is told: keys are secrets, and this ends in logs.
+    #[error(
+        "this crawl was begun with another --hash-key: go on without the option, or choose another --out"
+    )]
+    Key,
+    /// An earlier crawl cannot count as seen: its pages look different to us.
+    #[error("{} was crawled with {setting} {theirs}, this crawl with {ours}: their pages cannot be compared", path.display())]
+    Incomparable {
+        /// The earlier crawl's state.
+        path: PathBuf,
+        /// What differs.
+        setting: &'static str,
+        /// The earlier crawl's value.
+        theirs: String,
+        /// This crawl's value.
+        ours: String,
+    },
     /// The tables failed, and could not be made again from the journal.
     #[error("the tables in {} failed: {what}", path.display())]
     Tables {

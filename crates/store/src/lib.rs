@@ -12,12 +12,15 @@ mod contract;
 pub mod embedded;
 mod fault;
 mod frontier;
+mod known;
 pub mod memory;
 mod near_dup;
 mod row;
+mod rules;
 mod schedule;
 
 pub use fault::StoreFault;
 pub use frontier::{ArchiveSpan, Find, Frontier, FrontierRules, Lease, Settlement, Standing, Supply};
-pub use near_dup::{NearDupIndex, Original, Page, Verdict};
+pub use near_dup::{NearDupIndex, Original, Page, Seat, Verdict};
 pub use row::{Fate, Row, Totals};
+pub use rules::{DuplicateScope, LikenessRules, UnknownScope};

@@ -3,14 +3,16 @@
 //! It serves tests, and it is the oracle that the embedded store is compared with.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use neardup::{Gallery, Portrait, Thresholds};
+use neardup::{HashKey, Portrait};
 use web::{Host, PageUrl, Timestamp, UrlKey};
 
-use crate::{ArchiveSpan, Find, Frontier, FrontierRules, Lease, NearDupIndex, Original, Page, Row};
-use crate::{Settlement, Standing, StoreFault, Supply, Totals, Verdict};
+use crate::embedded::Earlier;
+use crate::known::{Known, Like, Name, Opinion};
+use crate::{ArchiveSpan, Find, Frontier, FrontierRules, Lease, LikenessRules, NearDupIndex, Original, Page};
+use crate::{Row, Seat, Settlement, Standing, StoreFault, Supply, Totals, Verdict};
 
 /// A crawl's memory that ends with the process.
 pub struct MemoryStore {
@@ -30,8 +32,9 @@ struct State {
     totals: Totals,
     next_ticket: u64,
     early: HashMap<u64, (Row, Vec<Find>)>,
-    gallery: Gallery,
+    known: Known,
     admitted: HashMap<UrlKey, Page>,
+    seated: HashMap<UrlKey, (Page, Box<Original>, Seat)>,
 }
 
 struct Waiting {
@@ -44,9 +47,10 @@ struct Waiting {
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// An empty store, but for the pages of an earlier crawl if there are any.
     #[must_use]
-    pub fn new(rules: FrontierRules, thresholds: Thresholds) -> Self {
+    pub fn new(rules: FrontierRules, likeness: LikenessRules, earlier: Option<Arc<Earlier>>) -> Self {
+        let key = earlier.as_ref().map_or(HashKey::ZERO, |earlier| earlier.key());
         let state = State {
             entries: Vec::new(),
             seen: HashSet::new(),
@@ -59,8 +63,9 @@ impl MemoryStore {
             totals: Totals::default(),
             next_ticket: 0,
             early: HashMap::new(),
-            gallery: Gallery::new(thresholds),
+            known: Known::new(likeness, key, earlier),
             admitted: HashMap::new(),
+            seated: HashMap::new(),
         };
         Self {
             rules,
@@ -285,26 +290,65 @@ impl Frontier for MemoryStore {
 impl NearDupIndex for MemoryStore {
     async fn admit(&self, page: &Page, portrait: &Portrait) -> Result<Verdict, StoreFault> {
         let mut state = self.state();
-        let key = page.key();
-        if state.admitted.contains_key(&key) {
-            return Ok(Verdict::Own);
+        match state.known.judge(page, portrait) {
+            Opinion::Own => Ok(Verdict::Own),
+            Opinion::Seated => {
+                let (_, original, seat) = state.seated[&page.key()].clone();
+                Ok(Verdict::LetThrough(original, seat))
+            }
+            Opinion::New => {
+                state.known.admit(page, portrait.clone());
+                state.admitted.insert(page.key(), page.clone());
+                Ok(Verdict::Unique)
+            }
+            Opinion::Like(like) => state.compare(page, portrait, like),
         }
-        if let Some(found) = state.gallery.find(portrait) {
-            let page = state.admitted[&UrlKey::from_u64(found.of)].clone();
-            return Ok(Verdict::Duplicate(Box::new(Original {
-                page,
-                likeness: found.likeness,
-            })));
-        }
-        state.gallery.insert(key.as_u64(), portrait.clone());
-        state.admitted.insert(key, page.clone());
-        Ok(Verdict::Unique)
     }
 
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
         let mut state = self.state();
         state.admitted.remove(&page);
-        state.gallery.remove(page.as_u64());
+        state.seated.remove(&page);
+        state.known.forget(page);
         Ok(())
+    }
+}
+
+impl State {
+    fn compare(&mut self, page: &Page, portrait: &Portrait, like: Like) -> Result<Verdict, StoreFault> {
+        let original = Box::new(Original {
+            page: self.named(like.of)?,
+            likeness: like.likeness,
+            earlier: matches!(like.of, Name::Earlier(_)),
+            bytes: like.bytes.map(|name| self.named(name)).transpose()?,
+        });
+        let Some(number) = like.seat else {
+            return Ok(Verdict::Duplicate(original));
+        };
+        let seat = Seat {
+            number,
+            of: self.known.per_cluster(),
+        };
+        let cluster = self.known.cluster(like.of);
+        self.known.seat(page, portrait.payload, cluster, number);
+        self.seated
+            .insert(page.key(), (page.clone(), original.clone(), seat));
+        Ok(Verdict::LetThrough(original, seat))
+    }
+
+    fn named(&self, name: Name) -> Result<Page, StoreFault> {
+        match name {
+            Name::Earlier(number) => self
+                .known
+                .earlier()
+                .expect("only an earlier crawl gives out its numbers")
+                .page(number),
+            Name::Ours(key) => Ok(self
+                .admitted
+                .get(&key)
+                .or_else(|| self.seated.get(&key).map(|(page, ..)| page))
+                .expect("what is known has a page")
+                .clone()),
+        }
     }
 }

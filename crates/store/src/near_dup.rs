@@ -33,6 +33,19 @@ pub struct Original {
     pub page: Page,
     /// In what the two are alike.
     pub likeness: Likeness,
+    /// Whether it is a page of an earlier crawl that counts as seen. It can be the same URL then: that page repeats itself.
+    pub earlier: bool,
+    /// The page that has the very same bytes, where one was kept: the original, or a page that was let through beside it.
+    pub bytes: Option<Page>,
+}
+
+/// A page that is kept although it repeats another: its place among those of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// Which one of its kind it is; the original is the first.
+    pub number: u32,
+    /// How many of a kind are kept.
+    pub of: u32,
 }
 
 /// What `admit` decided.
@@ -44,6 +57,8 @@ pub enum Verdict {
     Own,
     /// It repeats an earlier page.
     Duplicate(Box<Original>),
+    /// It repeats an earlier page, and is one of the few of its kind that are kept all the same.
+    LetThrough(Box<Original>, Seat),
 }
 
 /// Which pages were admitted, and what they looked like.
@@ -52,11 +67,20 @@ pub trait NearDupIndex: Send + Sync {
     /// Decides whether a page is new, and remembers it if so: one step, so that of any number of like pages
     /// that are admitted at the same time exactly one is [`Verdict::Unique`].
     ///
-    /// - Idempotent: the same URL again is [`Verdict::Own`], whatever it looks like now; a page is never its own duplicate.
-    /// - Only unique pages are remembered: a duplicate points at an original, never at another duplicate.
-    /// - [`Verdict::Duplicate`] is given only once the original's own admission is durable.
+    /// - Idempotent: the same URL again is [`Verdict::Own`], or [`Verdict::LetThrough`] to the same seat, whatever it looks
+    ///   like now; a page is never its own duplicate.
+    /// - Only unique pages are compared with: a duplicate points at an original, never at another duplicate.
+    /// - [`Verdict::Duplicate`] is given only once the original's own admission is durable, and that of [`Original::bytes`].
+    /// - Pages are compared within the crawl, a domain or a host, as
+    ///   [`LikenessRules::scope`](crate::LikenessRules::scope) says.
+    /// - Of the pages that repeat an original in other bytes, the first ones are let through, until
+    ///   [`LikenessRules::per_cluster`](crate::LikenessRules::per_cluster) pages of that kind are kept; however many are
+    ///   admitted at the same time, no two have one seat. The same bytes again take no seat.
+    /// - The kept pages of an [`Earlier`](crate::embedded::Earlier) crawl count as admitted. A page that is like
+    ///   itself in that crawl is its duplicate whatever else it is like, and takes no seat.
     async fn admit(&self, page: &Page, portrait: &Portrait) -> Result<Verdict, StoreFault>;
 
-    /// Takes an admission back, because the page could not be had after all. Unknown pages are no error.
+    /// Takes an admission back, or gives a seat free, because the page could not be had after all. Unknown pages are no
+    /// error.
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault>;
 }

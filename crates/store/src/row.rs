@@ -4,6 +4,8 @@ use neardup::Fingerprint;
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp};
 
+use crate::Page;
+
 /// The end of a page's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Fate {
@@ -30,6 +32,12 @@ impl Fate {
             Self::Failed => "failed",
             Self::Excluded => "excluded",
         }
+    }
+
+    /// Whether it repeats an earlier page.
+    #[must_use]
+    pub const fn is_duplicate(self) -> bool {
+        matches!(self, Self::ExactDuplicate | Self::NearDuplicate)
     }
 
     /// Whether there was a page to judge.
@@ -81,6 +89,22 @@ pub struct Row {
     pub warc_file: Option<String>,
     /// Where in that file.
     pub warc_offset: Option<u64>,
+    /// Whether the archive has what this visit brought: not where it was left out, nor where the same bytes were there already.
+    pub kept: bool,
+    /// Whether `duplicate_of` is a page of an earlier crawl that counts as seen.
+    pub of_earlier: bool,
+}
+
+impl Row {
+    /// The page as the index knows it.
+    #[must_use]
+    pub fn page(&self) -> Page {
+        Page {
+            url: self.url.clone(),
+            final_url: self.final_url.clone().unwrap_or_else(|| self.url.clone()),
+            at: self.fetched_at,
+        }
+    }
 }
 
 /// Sums over all rows of a crawl, over all its sessions.
@@ -100,6 +124,8 @@ pub struct Totals {
     pub excluded: u64,
     /// Payload bytes received.
     pub bytes: u64,
+    /// Of the repeated ones, those that were kept all the same.
+    pub kept_duplicates: u64,
 }
 
 impl Totals {
@@ -107,6 +133,7 @@ impl Totals {
     pub fn count(&mut self, row: &Row) {
         self.bytes += row.bytes;
         self.pages += u64::from(row.fate.is_page());
+        self.kept_duplicates += u64::from(row.kept && row.fate.is_duplicate());
         *match row.fate {
             Fate::Unique => &mut self.unique,
             Fate::ExactDuplicate => &mut self.exact_duplicates,

@@ -16,13 +16,14 @@ use crate::seeds::Seeds;
 use crate::settings::Settings;
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
-use crate::{log, output};
+use crate::{earlier, log, output};
 
 /// What a shell reports of a process that was interrupted.
 const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, Complaint> {
-    let settings = Settings::gather(args)?;
+    let mut settings = Settings::gather(args)?;
+    settings.against = earlier::directories(&settings)?;
     let form = CanonicalForm::new(&settings.drop_parameters);
     let seeds = Seeds::gather(&settings, &form)?;
     let threads = crew::cores();

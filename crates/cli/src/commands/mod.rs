@@ -3,11 +3,13 @@
 pub(crate) mod canonicalize;
 pub(crate) mod crawl;
 pub(crate) mod dedup;
+pub(crate) mod duplicates;
 pub(crate) mod export;
 pub(crate) mod extract;
 pub(crate) mod likeness;
 pub(crate) mod plan;
 pub(crate) mod robots;
+pub(crate) mod similar;
 pub(crate) mod status;
 pub(crate) mod verify;
 pub(crate) mod why;

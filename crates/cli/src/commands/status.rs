@@ -45,6 +45,7 @@ pub(crate) fn run(args: &LookArgs) -> Result<(), Complaint> {
                 status.last_visit_at = Some(row.fetched_at.to_string());
             }
             Record::Admitted { .. }
+            | Record::LetThrough(_)
             | Record::Forgotten { .. }
             | Record::Postponed { .. }
             | Record::SeedAdopted { .. } => {}

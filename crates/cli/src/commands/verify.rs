@@ -58,7 +58,7 @@ pub(crate) fn run(args: &LookArgs) -> Result<ExitCode, Complaint> {
 #[derive(Default)]
 struct Expected {
     /// By file and offset: the page, and whether it was kept whole.
-    places: BTreeMap<String, HashMap<u64, (PageUrl, Fate)>>,
+    places: BTreeMap<String, HashMap<u64, (PageUrl, bool)>>,
     unique: HashSet<PageUrl>,
     originals: BTreeSet<PageUrl>,
     twice: Vec<PageUrl>,
@@ -69,12 +69,14 @@ impl Expected {
         if row.fate == Fate::Unique && !self.unique.insert(row.url.clone()) {
             self.twice.push(row.url.clone());
         }
-        self.originals.extend(row.duplicate_of.clone());
+        if !row.of_earlier {
+            self.originals.extend(row.duplicate_of.clone());
+        }
         if let (Some(file), Some(offset)) = (&row.warc_file, row.warc_offset) {
             self.places
                 .entry(file.clone())
                 .or_default()
-                .insert(offset, (row.url.clone(), row.fate));
+                .insert(offset, (row.url.clone(), row.kept));
         }
     }
 
@@ -128,9 +130,9 @@ impl Report {
                         record.offset
                     ));
                 }
-                if let Some((url, fate)) = places.remove(&record.offset) {
+                if let Some((url, kept)) = places.remove(&record.offset) {
                     let kind = record.kind();
-                    let fits = fate != Fate::Unique || kind == "response";
+                    let fits = !kept || kind == "response";
                     if !fits {
                         wrong.push(format!(
                             "{name} at {}: a {kind} record where {url} was kept",

@@ -3,12 +3,14 @@
 //! What was visited, or waits, is told from the journal. Of a URL that the crawl never queued, the rules are asked
 //! again: links out of scope are not remembered one by one, because there can be any number of them.
 
+use std::path::{Path, PathBuf};
+
 use serde::Serialize;
 use store::Row;
-use store::embedded::{History, record::Record};
+use store::embedded::{EmbeddedStore, History, record::Record};
 use web::{CanonicalForm, PageUrl};
 
-use crate::args::{CrawlArgs, WhyArgs};
+use crate::args::WhyArgs;
 use crate::commands::export::ExportedRow;
 use crate::complaint::{Complaint, fault, usage};
 use crate::output::{self, Format};
@@ -41,11 +43,7 @@ struct Answer<'a> {
 
 pub(crate) fn run(args: &WhyArgs) -> Result<(), Complaint> {
     let state = history::state_of(&args.directory)?;
-    let as_begun = CrawlArgs {
-        out: Some(args.directory.clone()),
-        ..CrawlArgs::default()
-    };
-    let settings = Settings::gather(&as_begun)?;
+    let settings = Settings::of_crawl(&args.directory)?;
     let form = CanonicalForm::new(&settings.drop_parameters);
     let url = PageUrl::parse(&args.url, &form).map_err(|error| usage(format!("{:?}: {error}", args.url)))?;
 
@@ -53,12 +51,8 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), Complaint> {
     for record in History::open(&state).map_err(|error| fault(&error))? {
         known.hear(record.map_err(|error| fault(&error))?, &url);
     }
-    if let Some(original) = known.row.as_ref().and_then(|row| row.duplicate_of.clone()) {
-        for row in store::embedded::rows(&state).map_err(|error| fault(&error))? {
-            known.original = Some(row.map_err(|error| fault(&error))?)
-                .filter(|row| row.url == original)
-                .or(known.original);
-        }
+    if let Some(row) = known.row.clone().filter(|row| row.duplicate_of.is_some()) {
+        known.original = original_of(&row, &state, &settings)?;
     }
     let (verdict, reason) = known.explain(&url, &settings, &form)?;
     let answer = Answer {
@@ -72,6 +66,26 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), Complaint> {
         Format::Json => output::json_line(out, &answer),
         Format::Table => output::columns(out, &lines(&answer, &known)),
     })
+}
+
+/// What became of the original, where it can still be told: an earlier crawl may be gone.
+fn original_of(row: &Row, state: &Path, settings: &Settings) -> Result<Option<Row>, Complaint> {
+    let earlier = || settings.against.iter().map(|directory| history::state(directory));
+    let places: Vec<PathBuf> = if row.of_earlier {
+        earlier().filter(|state| EmbeddedStore::exists(state)).collect()
+    } else {
+        vec![state.to_owned()]
+    };
+    let mut found = None;
+    for place in places {
+        for told in store::embedded::rows(&place).map_err(|error| fault(&error))? {
+            let told = told.map_err(|error| fault(&error))?;
+            if told.kept && Some(&told.url) == row.duplicate_of.as_ref() {
+                found = Some(told);
+            }
+        }
+    }
+    Ok(found)
 }
 
 impl Known {
@@ -95,6 +109,7 @@ impl Known {
             Record::SeedAdopted { url } => self.adopted.push(url),
             Record::Begun { .. }
             | Record::Admitted { .. }
+            | Record::LetThrough(_)
             | Record::Forgotten { .. }
             | Record::Postponed { .. } => {}
         }

@@ -37,6 +37,14 @@ pub(crate) enum Content {
 }
 
 impl Content {
+    /// Its bytes; those of a text are UTF-8.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Body { bytes, .. } => bytes,
+            Self::Text(text) => text.as_bytes(),
+        }
+    }
+
     /// A rough measure of the memory that it takes, in bytes.
     pub(crate) fn len(&self) -> usize {
         match self {

@@ -75,11 +75,7 @@ impl Reader {
 
     /// The portrait of a document, under the zero key: what it is called elsewhere, it is called here.
     pub(crate) fn portrait(&self, painter: &Painter, content: &Content) -> Portrait {
-        let bytes = match content {
-            Content::Body { bytes, .. } => bytes,
-            Content::Text(text) => text.as_bytes(),
-        };
         let page = self.read(content);
-        painter.portrait(HashKey::ZERO.digest(bytes), self.text(&page))
+        painter.portrait(HashKey::ZERO.digest(content.bytes()), self.text(&page))
     }
 }

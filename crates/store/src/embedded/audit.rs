@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use neardup::{HashKey, Thresholds};
+use neardup::HashKey;
 use web::{Timestamp, UrlKey};
 
 use super::record::{Record, entries};
 use super::{EmbeddedStore, History, StoreOptions};
-use crate::{FrontierRules, StoreFault, Totals};
+use crate::{FrontierRules, LikenessRules, StoreFault, Totals};
 
 /// What an audit found.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +34,7 @@ struct Told {
     totals: Totals,
     queued: BTreeSet<u64>,
     admitted: BTreeSet<UrlKey>,
+    seated: BTreeSet<(UrlKey, u32)>,
     seen: BTreeSet<UrlKey>,
 }
 
@@ -45,9 +46,11 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
     }
     let options = StoreOptions {
         rules: FrontierRules::default(),
-        thresholds: Thresholds::default(),
+        likeness: LikenessRules::default(),
         features: told.features.clone(),
+        key: None,
         new_key: HashKey::ZERO,
+        earlier: None,
         now: Timestamp::default(),
     };
     let store = EmbeddedStore::open(directory, &options)?;
@@ -67,7 +70,11 @@ impl Told {
             Record::Begun { features, .. } => self.features.clone_from(features),
             Record::Discovered { first, finds } => self.queue(*first, finds),
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
-            Record::Forgotten { page } => drop(self.admitted.remove(page)),
+            Record::LetThrough(seated) => drop(self.seated.insert((seated.page.key(), seated.number))),
+            Record::Forgotten { page } => {
+                self.admitted.remove(page);
+                self.seated.retain(|(key, _)| key != page);
+            }
             Record::Postponed { .. } | Record::SeedAdopted { .. } => {}
             Record::Settled {
                 sequence,
@@ -100,6 +107,11 @@ impl Told {
         for admission in tables.admissions() {
             admitted.insert(admission?.page.key());
         }
+        let mut seated = BTreeSet::new();
+        for page in tables.all_seated() {
+            let page = page?;
+            seated.insert((page.page.key(), page.number));
+        }
         let seen: BTreeSet<UrlKey> = tables.seen(checkpoint.seen_runs)?.into_iter().collect();
         let mut complaints = Vec::new();
         let mut compare = |what: &str, journal: usize, both: usize, in_tables: usize| {
@@ -121,6 +133,12 @@ impl Told {
             self.admitted.len(),
             self.admitted.intersection(&admitted).count(),
             admitted.len(),
+        );
+        compare(
+            "pages let through",
+            self.seated.len(),
+            self.seated.intersection(&seated).count(),
+            seated.len(),
         );
         compare(
             "URLs seen",

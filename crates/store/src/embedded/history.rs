@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use neardup::HashKey;
+
 use super::record::Record;
 use super::segment::Replay;
 use crate::{Row, StoreFault};
@@ -14,6 +16,12 @@ impl History {
     /// Opens the history of the store in `directory`.
     pub fn open(directory: &Path) -> Result<Self, StoreFault> {
         Replay::open(&directory.join("journal"), 0).map(Self)
+    }
+
+    /// The key under which the crawl hashes; none where it never began.
+    #[must_use]
+    pub fn key(&self) -> Option<HashKey> {
+        self.0.key()
     }
 }
 

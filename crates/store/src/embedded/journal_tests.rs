@@ -1,11 +1,13 @@
 //! The journal is read back as it was written, or says why not.
 
+use neardup::{Likeness, Portrait};
 use proptest::prelude::*;
 use web::Timestamp;
 
-use super::super::segment::{HEADER_BYTES, Replay, segments};
+use super::super::segment::{HEADER_BYTES, Replay, record_at, segments};
 use super::*;
-use crate::contract::find;
+use crate::contract::{find, row};
+use crate::{Fate, Lease, Page};
 
 const KEY: HashKey = HashKey::new(0x0123_4567_89ab_cdef);
 
@@ -58,6 +60,26 @@ fn records_come_back_in_order_over_many_segments_and_from_any_position() {
             "after record {number}"
         );
     }
+}
+
+#[test]
+fn a_record_is_read_where_a_replay_came_by_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let journal = journal(directory.path(), 200);
+    let mut position = 0;
+    let begins: Vec<_> = (0..20)
+        .map(|number| std::mem::replace(&mut position, journal.append(&record(number)).unwrap()))
+        .collect();
+    let segments = segments(directory.path()).unwrap();
+    for (number, begin) in (0..20).zip(begins) {
+        assert_eq!(record_at(&segments, begin).unwrap(), Some(record(number)));
+    }
+    assert_eq!(
+        record_at(&segments, position).unwrap(),
+        None,
+        "nothing is there yet"
+    );
+    assert_eq!(record_at(&[], 0).unwrap(), None);
 }
 
 #[test]
@@ -136,7 +158,7 @@ fn a_journal_of_another_format_is_refused_by_name_and_number() {
     assert!(
         refused
             .to_string()
-            .ends_with("was written in format 99, this program reads format 1"),
+            .ends_with("was written in format 99, this program reads format 2"),
         "{refused}"
     );
 }
@@ -181,6 +203,13 @@ fn golden_records() -> Vec<Record> {
         find: seed.clone(),
         attempts: 2,
     };
+    let lease = Lease {
+        url: seed.url.clone(),
+        depth: 0,
+        via: None,
+        attempts: 0,
+        sequence: 3,
+    };
     vec![
         Record::Begun {
             at: Timestamp::from_millis(1),
@@ -195,8 +224,39 @@ fn golden_records() -> Vec<Record> {
             entry,
             at: Timestamp::from_millis(2),
         },
-        Record::SeedAdopted { url: seed.url },
+        Record::SeedAdopted {
+            url: seed.url.clone(),
+        },
+        Record::LetThrough(Box::new(let_through(&seed.url))),
+        Record::Settled {
+            sequence: 3,
+            row: Box::new(row(&lease, Fate::NearDuplicate)),
+            archived: None,
+            first: 1,
+            finds: Vec::new(),
+            reached: Vec::new(),
+        },
     ]
+}
+
+/// Without a text: what a text looks like has golden files of its own.
+fn let_through(url: &web::PageUrl) -> super::super::record::LetThrough {
+    let page = Page {
+        url: url.clone(),
+        final_url: url.clone(),
+        at: Timestamp::from_millis(4),
+    };
+    super::super::record::LetThrough {
+        page: page.clone(),
+        portrait: Portrait {
+            payload: 77,
+            text: None,
+        },
+        of: page,
+        earlier: true,
+        likeness: Likeness::SameText,
+        number: 2,
+    }
 }
 
 proptest! {

@@ -5,13 +5,16 @@
 //! DIR/journal/NNNN….log     what happened, in order          (journal.rs, segment.rs, record.rs)
 //! DIR/sled/                 queue, admissions, seen URLs     (tables.rs)
 //! ```
+//! Pages of earlier crawls that count as seen stay where they are, in journals that are only read (earlier.rs).
 //!
 //! Every verb does the same three things: decide (under one short mutex), append what was decided to the journal, and
 //! change the tables and the memory accordingly. Opening loads the tables and replays the journal from their last
 //! checkpoint; if the tables cannot be opened they are set aside and made again from the journal's beginning.
 //! So the invariant: tables and memory are a function of the journal.
 
+mod admission;
 mod audit;
+mod earlier;
 mod history;
 pub mod journal;
 mod lock;
@@ -26,10 +29,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use neardup::{Gallery, HashKey, Portrait, Thresholds};
+use neardup::HashKey;
 use web::{PageUrl, Timestamp, UrlKey};
 
 pub use self::audit::{Audit, audit};
+pub use self::earlier::Earlier;
 pub use self::history::{History, rows};
 use self::journal::{Journal, SEGMENT_BYTES};
 use self::lock::DirectoryLock;
@@ -37,8 +41,9 @@ use self::queue::Queue;
 use self::record::Record;
 use self::segment::Position;
 use self::tables::{Admission, Checkpoint, Opening, Tables};
-use crate::{ArchiveSpan, Find, Frontier, FrontierRules, Lease, NearDupIndex, Original, Page};
-use crate::{Settlement, Standing, StoreFault, Supply, Verdict};
+use crate::known::Known;
+use crate::{ArchiveSpan, Find, Frontier, FrontierRules, Lease, LikenessRules};
+use crate::{Settlement, Standing, StoreFault, Supply};
 
 /// What must be free on the disk before the tables are opened.
 const ROOM_BYTES: usize = 1 << 20;
@@ -48,12 +53,16 @@ const ROOM_BYTES: usize = 1 << 20;
 pub struct StoreOptions {
     /// What bounds the frontier.
     pub rules: FrontierRules,
-    /// When two pages are alike.
-    pub thresholds: Thresholds,
+    /// Which pages are compared, and when two are alike. A crawl may go on under other rules: verdicts that were given stay.
+    pub likeness: LikenessRules,
     /// What fingerprints are made of, as the option has it; a crawl keeps what it was begun with.
     pub features: String,
-    /// Keys every hash, if the crawl is begun now; a crawl keeps its key.
+    /// The key that every hash must have, if one was asked for; else an earlier crawl's, or `new_key`.
+    pub key: Option<HashKey>,
+    /// Keys every hash, if the crawl is begun now and no key was asked for; a crawl keeps its key.
     pub new_key: HashKey,
+    /// Pages that count as admitted.
+    pub earlier: Option<Arc<Earlier>>,
     /// The present.
     pub now: Timestamp,
 }
@@ -63,7 +72,7 @@ pub struct EmbeddedStore {
     journal: Journal,
     tables: Arc<Tables>,
     queue: Mutex<Queue>,
-    gallery: Mutex<Keeper>,
+    keeper: Mutex<Keeper>,
     /// One checkpoint at a time.
     saving: tokio::sync::Mutex<()>,
     begun: Begun,
@@ -78,9 +87,9 @@ struct Begun {
     resumed: bool,
 }
 
-/// The admitted pages' looks, and which of them are not yet durable.
+/// What is known of the pages, and which of them are not yet durable.
 struct Keeper {
-    gallery: Gallery,
+    known: Known,
     fresh: HashMap<UrlKey, Position>,
 }
 
@@ -93,10 +102,12 @@ impl EmbeddedStore {
 
     /// Opens the store in `directory`, or begins one there.
     pub fn open(directory: &Path, options: &StoreOptions) -> Result<Self, StoreFault> {
+        let new_key = options.key_to_begin_with()?;
         let journals = directory.join("journal");
         std::fs::create_dir_all(&journals).map_err(StoreFault::file("create", &journals))?;
         let lock = DirectoryLock::take(directory)?;
-        let journal = Journal::open(&journals, options.new_key, SEGMENT_BYTES)?;
+        let journal = Journal::open(&journals, new_key, SEGMENT_BYTES)?;
+        options.check_key(journal.key())?;
         if journal.replay(0)?.next_record()?.is_none() {
             journal.append(&Record::Begun {
                 at: options.now,
@@ -112,7 +123,7 @@ impl EmbeddedStore {
                 what,
             }),
         };
-        let (tables, queue, gallery, begun) = match loaded {
+        let (tables, queue, known, begun) = match loaded {
             Err(StoreFault::Tables { what, .. }) => {
                 set_aside(&path, &what)?;
                 match Tables::open(&path) {
@@ -123,14 +134,14 @@ impl EmbeddedStore {
             other => other?,
         };
         let keeper = Keeper {
-            gallery,
+            known,
             fresh: HashMap::new(),
         };
         Ok(Self {
             journal,
             tables: Arc::new(tables),
             queue: Mutex::new(queue),
-            gallery: Mutex::new(keeper),
+            keeper: Mutex::new(keeper),
             saving: tokio::sync::Mutex::new(()),
             begun,
             _lock: lock,
@@ -142,7 +153,7 @@ impl EmbeddedStore {
         journal: &Journal,
         tables: Tables,
         options: &StoreOptions,
-    ) -> Result<(Tables, Queue, Gallery, Begun), StoreFault> {
+    ) -> Result<(Tables, Queue, Known, Begun), StoreFault> {
         let mut checkpoint = tables.checkpoint()?;
         if checkpoint.position > journal.end() {
             let what = "they are ahead of the journal".to_owned();
@@ -194,10 +205,19 @@ impl EmbeddedStore {
             .collect();
         tables.save(&checkpoint, &hosts)?;
 
-        let mut gallery = Gallery::new(options.thresholds);
+        let mut known = Known::new(options.likeness, journal.key(), options.earlier.clone());
         for admission in tables.admissions() {
             let admission = admission?;
-            gallery.insert(admission.page.key().as_u64(), admission.portrait);
+            known.admit(&admission.page, admission.portrait);
+        }
+        for seated in tables.all_seated() {
+            let seated = seated?;
+            known.seat(
+                &seated.page,
+                seated.portrait.payload,
+                seated.cluster(),
+                seated.number,
+            );
         }
         let begun = Begun {
             archive: checkpoint.archive.clone(),
@@ -205,7 +225,7 @@ impl EmbeddedStore {
             resumed: checkpoint.next_sequence > 0,
         };
         let queue = Queue::load(&tables, options.rules, checkpoint, seen, host_pages)?;
-        Ok((tables, queue, gallery, begun))
+        Ok((tables, queue, known, begun))
     }
 
     /// The key of every hash in this crawl.
@@ -239,9 +259,31 @@ impl EmbeddedStore {
     }
 
     fn keeper(&self) -> MutexGuard<'_, Keeper> {
-        self.gallery
+        self.keeper
             .lock()
-            .expect("no panic can happen while the gallery is locked")
+            .expect("no panic can happen while the keeper is locked")
+    }
+}
+
+impl StoreOptions {
+    /// The key of a crawl that is begun now.
+    fn key_to_begin_with(&self) -> Result<HashKey, StoreFault> {
+        match (self.key, &self.earlier) {
+            (Some(key), Some(earlier)) => earlier.check_key(key).map(|()| key),
+            (Some(key), None) => Ok(key),
+            (None, Some(earlier)) => Ok(earlier.key()),
+            (None, None) => Ok(self.new_key),
+        }
+    }
+
+    /// Whether the crawl's own key is what was asked for.
+    fn check_key(&self, key: HashKey) -> Result<(), StoreFault> {
+        if self.key.is_some_and(|asked| asked != key) {
+            return Err(StoreFault::Key);
+        }
+        self.earlier
+            .as_ref()
+            .map_or(Ok(()), |earlier| earlier.check_key(key))
     }
 }
 
@@ -257,6 +299,7 @@ fn apply(tables: &Tables, checkpoint: &mut Checkpoint, record: &Record) -> Resul
             page: page.clone(),
             portrait: (**portrait).clone(),
         }),
+        Record::LetThrough(seated) => tables.seat(seated),
         Record::Forgotten { page } => tables.forget(*page),
         Record::Postponed { entry, at } => tables.postpone(entry, *at),
         Record::Settled {
@@ -306,61 +349,6 @@ fn set_aside(path: &Path, what: &str) -> Result<(), StoreFault> {
         std::fs::remove_dir_all(&aside).map_err(StoreFault::file("remove", &aside))?;
     }
     std::fs::rename(path, &aside).map_err(StoreFault::file("rename", path))
-}
-
-#[async_trait]
-impl NearDupIndex for EmbeddedStore {
-    async fn admit(&self, page: &Page, portrait: &Portrait) -> Result<Verdict, StoreFault> {
-        let key = page.key();
-        let (verdict, wait) = {
-            let mut keeper = self.keeper();
-            if keeper.gallery.contains(key.as_u64()) {
-                return Ok(Verdict::Own);
-            }
-            if let Some(found) = keeper.gallery.find(portrait) {
-                let original = UrlKey::from_u64(found.of);
-                let wait = keeper.fresh.get(&original).copied();
-                let admission = self.tables.admission(original)?;
-                let page = admission.expect("what the gallery shows is in the tables").page;
-                (
-                    Verdict::Duplicate(Box::new(Original {
-                        page,
-                        likeness: found.likeness,
-                    })),
-                    wait,
-                )
-            } else {
-                let record = Record::Admitted {
-                    page: page.clone(),
-                    portrait: Box::new(portrait.clone()),
-                };
-                let position = self.journal.append(&record)?;
-                self.tables.admit(&Admission {
-                    page: page.clone(),
-                    portrait: portrait.clone(),
-                })?;
-                keeper.gallery.insert(key.as_u64(), portrait.clone());
-                keeper.fresh.insert(key, position);
-                (Verdict::Unique, None)
-            }
-        };
-        if let Some(position) = wait {
-            self.journal.sync(position).await?;
-            let durable = self.journal.durable();
-            self.keeper().fresh.retain(|_, position| *position > durable);
-        }
-        Ok(verdict)
-    }
-
-    async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
-        let mut keeper = self.keeper();
-        if keeper.gallery.contains(page.as_u64()) {
-            self.journal.append(&Record::Forgotten { page })?;
-            self.tables.forget(page)?;
-            keeper.gallery.remove(page.as_u64());
-        }
-        Ok(())
-    }
 }
 
 #[async_trait]
@@ -420,5 +408,7 @@ impl Frontier for EmbeddedStore {
     }
 }
 
+#[cfg(test)]
+mod likeness_tests;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 //! (<https://postcard.jamesmunns.com/wire-format>). Invariant: the order of variants and fields is on disk for ever; a change
 //! raises `FORMAT` in `segment.rs`. `golden/journal.hex` pins it.
 
-use neardup::Portrait;
+use neardup::{Likeness, Portrait};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp, UrlKey};
 
@@ -66,6 +66,25 @@ pub enum Record {
         /// To this.
         url: PageUrl,
     },
+    /// A page repeats an original, and is kept all the same.
+    LetThrough(Box<LetThrough>),
+}
+
+/// A page that is kept beside its original.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LetThrough {
+    /// Which.
+    pub page: Page,
+    /// What it looks like.
+    pub portrait: Portrait,
+    /// The original.
+    pub of: Page,
+    /// Whether the original is a page of an earlier crawl.
+    pub earlier: bool,
+    /// In what the two are alike.
+    pub likeness: Likeness,
+    /// Which one of its kind it is; the original is the first.
+    pub number: u32,
 }
 
 /// A page in the queue.

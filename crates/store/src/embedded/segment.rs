@@ -23,7 +23,7 @@ use super::record::Record;
 use crate::StoreFault;
 
 /// The version of everything in this module, and of [`Record`].
-pub(super) const FORMAT: u16 = 1;
+pub(super) const FORMAT: u16 = 2;
 /// No record is longer; a longer length field is damage.
 const MAX_RECORD_BYTES: u32 = 128 << 20;
 const MAGIC: &[u8; 8] = b"CRWLJRNL";
@@ -118,7 +118,7 @@ pub(super) fn segments(directory: &Path) -> Result<Vec<(Position, PathBuf)>, Sto
 
 /// How much of the last segment is whole, and its key; no key where not even the header is.
 pub(super) fn sound_length(path: &Path, base: Position) -> Result<(u64, Option<HashKey>), StoreFault> {
-    let mut segment = Segment::open(path, base)?;
+    let mut segment = Segment::open(path, base, AHEAD)?;
     let Some(key) = segment.key else {
         return Ok((0, None));
     };
@@ -142,11 +142,15 @@ struct Segment {
     key: Option<HashKey>,
 }
 
+/// How much is read ahead of what is asked for: much where a whole segment is read, little where a record is.
+const AHEAD: usize = 256 << 10;
+const AHEAD_OF_ONE: usize = 4 << 10;
+
 impl Segment {
-    fn open(path: &Path, base: Position) -> Result<Self, StoreFault> {
+    fn open(path: &Path, base: Position, ahead: usize) -> Result<Self, StoreFault> {
         let file = File::open(path).map_err(StoreFault::file("open", path))?;
         let length = file.metadata().map_err(StoreFault::file("examine", path))?.len();
-        let mut reader = BufReader::with_capacity(256 << 10, file);
+        let mut reader = BufReader::with_capacity(ahead, file);
         let key = if length < HEADER_BYTES as u64 {
             None
         } else {
@@ -248,6 +252,21 @@ impl Segment {
     }
 }
 
+/// The record that begins at `position`, which is told by [`Replay::next_record`]; of `segments`, a journal's in order.
+pub(super) fn record_at(
+    segments: &[(Position, PathBuf)],
+    position: Position,
+) -> Result<Option<Record>, StoreFault> {
+    let place = segments.partition_point(|(base, _)| *base <= position);
+    let Some((base, path)) = place.checked_sub(1).and_then(|place| segments.get(place)) else {
+        return Ok(None);
+    };
+    let mut segment = Segment::open(path, *base, AHEAD_OF_ONE)?;
+    // The end of a segment is the beginning of the next, whose first record stands behind its header.
+    segment.seek((position - base).max(HEADER_BYTES as u64))?;
+    segment.next(Tear::Allowed)
+}
+
 /// The records of a journal from some position on, with the position after each.
 pub struct Replay {
     segments: std::vec::IntoIter<(Position, PathBuf)>,
@@ -272,9 +291,15 @@ impl Replay {
         Ok(replay)
     }
 
+    /// The key of every hash in the journal; none where there is no segment with a whole header.
+    #[must_use]
+    pub fn key(&self) -> Option<HashKey> {
+        self.current.as_ref().and_then(|(_, segment)| segment.key)
+    }
+
     fn advance(&mut self) -> Result<(), StoreFault> {
         self.current = match self.segments.next() {
-            Some((base, path)) => Some((base, Segment::open(&path, base)?)),
+            Some((base, path)) => Some((base, Segment::open(&path, base, AHEAD)?)),
             None => None,
         };
         Ok(())

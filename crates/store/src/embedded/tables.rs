@@ -5,6 +5,7 @@
 //! | `queue` | host · 0 · depth u32 · sequence u64 (big-endian) | [`Entry`] |
 //! | `later` | sequence u64 | due time, [`Entry`] |
 //! | `pages` | page key u64 | [`Admission`] |
+//! | `seated` | page key u64 | [`LetThrough`] |
 //! | `seen` | number of the run u64 | sorted URL keys, 8 bytes each |
 //! | `meta` | `checkpoint`, `host/`… | [`Checkpoint`], pages of a host u64 |
 //!
@@ -22,7 +23,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use web::{Host, Timestamp, UrlKey};
 
-use super::record::Entry;
+use super::record::{Entry, LetThrough};
 use super::segment::Position;
 use crate::{ArchiveSpan, Page, StoreFault, Totals};
 
@@ -39,6 +40,7 @@ pub(super) struct Tables {
     queue: sled::Tree,
     later: sled::Tree,
     pages: sled::Tree,
+    seated: sled::Tree,
     seen: sled::Tree,
     meta: sled::Tree,
 }
@@ -87,13 +89,14 @@ impl Tables {
                 .open()?;
             let tree = |name: &str| database.open_tree(name);
             let (queue, later, pages) = (tree("queue")?, tree("later")?, tree("pages")?);
-            let (seen, meta) = (tree("seen")?, tree("meta")?);
+            let (seated, seen, meta) = (tree("seated")?, tree("seen")?, tree("meta")?);
             Ok::<_, sled::Error>(Tables {
                 path: path.to_owned(),
                 database,
                 queue,
                 later,
                 pages,
+                seated,
                 seen,
                 meta,
             })
@@ -241,10 +244,35 @@ impl Tables {
             .map_err(|error| self.fault(&error))
     }
 
-    /// Forgets an admission.
+    /// Remembers a page that was let through.
+    pub(super) fn seat(&self, seated: &LetThrough) -> Result<(), StoreFault> {
+        self.seated
+            .insert(seated.page.key().as_u64().to_be_bytes(), encode(seated))
+            .map(drop)
+            .map_err(|error| self.fault(&error))
+    }
+
+    /// A page that was let through.
+    pub(super) fn seated(&self, page: UrlKey) -> Result<Option<LetThrough>, StoreFault> {
+        let found = self.seated.get(page.as_u64().to_be_bytes());
+        let found = found.map_err(|error| self.fault(&error))?;
+        found.map(|bytes| self.decode(&bytes)).transpose()
+    }
+
+    /// All pages that were let through, in the order of their keys.
+    pub(super) fn all_seated(&self) -> impl Iterator<Item = Result<LetThrough, StoreFault>> + '_ {
+        self.seated
+            .iter()
+            .values()
+            .map(|value| self.decode(&value.map_err(|error| self.fault(&error))?))
+    }
+
+    /// Forgets an admission, or a seat.
     pub(super) fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
+        let key = page.as_u64().to_be_bytes();
         self.pages
-            .remove(page.as_u64().to_be_bytes())
+            .remove(key)
+            .and_then(|_old| self.seated.remove(key))
             .map(drop)
             .map_err(|error| self.fault(&error))
     }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::contract::{at, done, done_with, find, leases, options, row, url};
-use crate::{Fate, FrontierRules, Page};
+use crate::{Fate, FrontierRules, NearDupIndex, Page, Verdict};
 
 fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, &options(FrontierRules::default())).unwrap()

@@ -1,0 +1,132 @@
+//! `crawler duplicates`: which pages repeat an earlier one, of what, at which distance and resemblance. Told from the
+//! journal, so it works while the crawl runs.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use store::{Row, StoreFault, embedded};
+
+use crate::args::DuplicatesArgs;
+use crate::complaint::{Complaint, fault};
+use crate::history;
+use crate::output::{self, Format};
+use crate::terminal::printable;
+
+/// A page that repeats another.
+#[derive(Serialize)]
+struct Duplicate<'a> {
+    url: &'a str,
+    /// `exact-duplicate` or `near-duplicate`.
+    verdict: &'static str,
+    duplicate_of: &'a str,
+    distance: Option<u32>,
+    resemblance: Option<f64>,
+    /// Whether it was archived all the same: `--per-cluster`, `--on-duplicate keep`.
+    kept: bool,
+    reason: Option<&'a str>,
+}
+
+/// Pages that say the same.
+#[derive(Serialize)]
+struct Cluster {
+    /// The original first, the others in the order of their visits.
+    members: Vec<Box<str>>,
+}
+
+pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), Complaint> {
+    let state = history::state_of(&args.directory)?;
+    let format = Format::or_fitting(args.format);
+    if args.clusters {
+        let clusters = clusters(&state).map_err(|error| fault(&error))?;
+        return output::to_stdout(|out| clusters.iter().try_for_each(|one| one.write(format, out)));
+    }
+    let mut rows = embedded::rows(&state).map_err(|error| fault(&error))?;
+    let mut broken = None;
+    output::to_stdout(|out| {
+        for row in &mut rows {
+            match row {
+                Ok(row) => {
+                    if let Some(duplicate) = Duplicate::of(&row) {
+                        duplicate.write(format, out)?;
+                    }
+                }
+                Err(error) => {
+                    broken = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    broken.map_or(Ok(()), |error| Err(fault(&error)))
+}
+
+/// In the order in which the first duplicate of each was found. A page that only repeats itself in an earlier crawl makes
+/// no cluster.
+fn clusters(state: &Path) -> Result<Vec<Cluster>, StoreFault> {
+    let (mut clusters, mut places) = (Vec::new(), HashMap::new());
+    for row in embedded::rows(state)? {
+        let row = row?;
+        let Some(original) = row.duplicate_of.as_ref().filter(|url| **url != row.url) else {
+            continue;
+        };
+        let place = *places.entry((original.key(), row.of_earlier)).or_insert_with(|| {
+            clusters.push(Cluster {
+                members: vec![original.as_str().into()],
+            });
+            clusters.len() - 1
+        });
+        clusters[place].members.push(row.url.as_str().into());
+    }
+    Ok(clusters)
+}
+
+impl Cluster {
+    fn write(&self, format: Format, out: &mut dyn Write) -> io::Result<()> {
+        match format {
+            Format::Json => output::json_line(out, self),
+            Format::Table => {
+                let members: Vec<String> = self
+                    .members
+                    .iter()
+                    .map(|url| printable(url).to_string())
+                    .collect();
+                writeln!(out, "{:>6}  {}", members.len(), members.join("  "))
+            }
+        }
+    }
+}
+
+impl<'a> Duplicate<'a> {
+    fn of(row: &'a Row) -> Option<Self> {
+        Some(Self {
+            url: row.url.as_str(),
+            verdict: row.fate.as_str(),
+            duplicate_of: row.duplicate_of.as_ref()?.as_str(),
+            distance: row.distance,
+            resemblance: row.resemblance,
+            kept: row.kept,
+            reason: row.reason.as_deref(),
+        })
+    }
+
+    fn write(&self, format: Format, out: &mut dyn Write) -> io::Result<()> {
+        match format {
+            Format::Json => output::json_line(out, self),
+            Format::Table => writeln!(
+                out,
+                "{}  is {} {}: {}",
+                printable(self.url),
+                if self.verdict == "exact-duplicate" {
+                    "the same as"
+                } else {
+                    "nearly"
+                },
+                printable(self.duplicate_of),
+                printable(self.reason.unwrap_or_default())
+            ),
+        }
+    }
+}

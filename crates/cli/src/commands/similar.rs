@@ -1,0 +1,248 @@
+//! `crawler similar`: which kept pages of a crawl are like one of them, or like a file.
+//!
+//! The journal is read once and every portrait in it compared, so the answer is complete whatever the distance, and takes memory
+//! for the pages that are told only. Of pages that were left out there is no portrait: those of the page in question are told as
+//! they were judged.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use neardup::{Features, HashKey, Likeness, Painter, Portrait};
+use serde::Serialize;
+use sinks::PayloadDigest;
+use store::embedded::{History, record::Record};
+use store::{Fate, Row, StoreFault};
+use web::{CanonicalForm, PageUrl, UrlKey};
+
+use crate::args::SimilarArgs;
+use crate::complaint::{Complaint, fault, usage};
+use crate::documents::{self, Reader};
+use crate::history;
+use crate::output::{self, Format};
+use crate::settings::Settings;
+use crate::terminal::printable;
+
+/// A page that is like the one in question.
+#[derive(Serialize)]
+struct Hit {
+    url: String,
+    /// What the crawl said of it: `unique`, `near-duplicate` or `exact-duplicate`.
+    verdict: &'static str,
+    /// Bits in which the fingerprints differ.
+    distance: u32,
+    /// As the sketches estimate it, 0 to 1.
+    resemblance: f64,
+}
+
+/// What is asked.
+struct Question {
+    page: Option<PageUrl>,
+    portrait: Portrait,
+    distance: u32,
+    resemblance: f64,
+    limit: usize,
+}
+
+/// What the journal tells of the page in question, and of the whole crawl.
+#[derive(Default)]
+struct Told {
+    features: String,
+    portrait: Option<Portrait>,
+    row: Option<Row>,
+    forgotten: HashSet<UrlKey>,
+}
+
+pub(crate) fn run(args: &SimilarArgs) -> Result<(), Complaint> {
+    let state = history::state_of(&args.directory)?;
+    let settings = Settings::of_crawl(&args.directory)?;
+    let resemblance = args.resemblance.unwrap_or(settings.resemblance);
+    if !(0.0..=1.0).contains(&resemblance) {
+        let told = usage(format!("--resemblance {resemblance} is impossible"));
+        return Err(told.with_remedy("a resemblance lies between 0 and 1"));
+    }
+    let is_url = args.what.starts_with("http://") || args.what.starts_with("https://");
+    let page = if is_url {
+        let form = CanonicalForm::new(&settings.drop_parameters);
+        let parsed = PageUrl::parse(&args.what, &form);
+        Some(parsed.map_err(|error| usage(format!("{:?}: {error}", args.what)))?)
+    } else {
+        None
+    };
+    let told = Told::of(&state, page.as_ref()).map_err(|error| fault(&error))?;
+    let portrait = match &page {
+        Some(url) => told.portrait_of(url, &args.directory)?,
+        None => portrait_of_file(&args.what, &state, &told, &settings)?,
+    };
+    let question = Question {
+        page,
+        portrait,
+        distance: args.distance.unwrap_or(u64::BITS),
+        resemblance,
+        limit: args.limit,
+    };
+    let hits = question
+        .ask(&state, &told.forgotten)
+        .map_err(|error| fault(&error))?;
+    output::to_stdout(|out| {
+        for hit in &hits {
+            match Format::or_fitting(args.format) {
+                Format::Json => output::json_line(out, hit)?,
+                Format::Table => writeln!(
+                    out,
+                    "{:.4}  {:>2} bits  {:<15}  {}",
+                    hit.resemblance,
+                    hit.distance,
+                    hit.verdict,
+                    printable(&hit.url)
+                )?,
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A file as the crawl would see it: under its key and with its settings.
+fn portrait_of_file(
+    what: &str,
+    state: &Path,
+    told: &Told,
+    settings: &Settings,
+) -> Result<Portrait, Complaint> {
+    let document = documents::only(Path::new(what)).map_err(|complaint| {
+        complaint.with_remedy("name a file, or a URL that begins with http:// or https://")
+    })?;
+    let features: Features = told.features.parse().map_err(usage)?;
+    let history = History::open(state).map_err(|error| fault(&error))?;
+    let painter = Painter::new(features, history.key().unwrap_or(HashKey::ZERO));
+    let reader = Reader::new(settings.main_content.is_on())?;
+    let payload = crawl::payload_name(&PayloadDigest::of(document.content.bytes()));
+    Ok(painter.portrait(payload, reader.text(&reader.read(&document.content))))
+}
+
+impl Told {
+    fn of(state: &Path, page: Option<&PageUrl>) -> Result<Self, StoreFault> {
+        let mut told = Self::default();
+        for record in History::open(state)? {
+            match record? {
+                Record::Begun { features, .. } => told.features = features,
+                Record::Admitted { page: one, portrait } if Some(&one.url) == page => {
+                    told.portrait = Some(*portrait);
+                }
+                Record::LetThrough(seated) if Some(&seated.page.url) == page => {
+                    told.portrait = Some(seated.portrait);
+                }
+                Record::Forgotten { page: one } => {
+                    told.forgotten.insert(one);
+                }
+                Record::Settled { row, .. } if Some(&row.url) == page => told.row = Some(*row),
+                _ => {}
+            }
+        }
+        Ok(told)
+    }
+
+    fn portrait_of(&self, url: &PageUrl, directory: &Path) -> Result<Portrait, Complaint> {
+        let directory = directory.display();
+        if let Some(portrait) = &self.portrait
+            && !self.forgotten.contains(&url.key())
+        {
+            return Ok(portrait.clone());
+        }
+        let Some(row) = &self.row else {
+            let told = usage(format!("{url} was not visited by this crawl"));
+            return Err(told.with_remedy(format!("`crawler export {directory}` lists every URL that was")));
+        };
+        let told = usage(format!(
+            "{url} was not kept, so its looks are not known: {}",
+            row.reason.as_deref().unwrap_or(row.fate.as_str())
+        ));
+        Err(match &row.duplicate_of {
+            Some(original) if !row.of_earlier => told.with_remedy(format!(
+                "ask for its original: `crawler similar {directory} {original}`"
+            )),
+            _ => told.with_remedy(format!("`crawler why {directory} {url}` says more")),
+        })
+    }
+}
+
+impl Question {
+    /// The nearest pages, nearest first.
+    fn ask(&self, state: &Path, forgotten: &HashSet<UrlKey>) -> Result<Vec<Hit>, StoreFault> {
+        let (mut hits, mut let_through) = (Vec::new(), HashSet::new());
+        for record in History::open(state)? {
+            let hit = match record? {
+                Record::Admitted { page, portrait } if !forgotten.contains(&page.key()) => {
+                    self.compare(&page.url, Fate::Unique, &portrait)
+                }
+                Record::LetThrough(seated) if !forgotten.contains(&seated.page.key()) => {
+                    let_through.insert(seated.page.key());
+                    let fate = match seated.likeness {
+                        Likeness::Near { .. } => Fate::NearDuplicate,
+                        Likeness::SamePayload | Likeness::SameText => Fate::ExactDuplicate,
+                    };
+                    self.compare(&seated.page.url, fate, &seated.portrait)
+                }
+                Record::Settled { row, .. } if !let_through.contains(&row.url.key()) => self.left_out(&row),
+                _ => None,
+            };
+            hits.extend(
+                hit.filter(|hit| hit.distance <= self.distance && hit.resemblance >= self.resemblance),
+            );
+            if hits.len() > 2 * self.limit.max(SLACK) {
+                self.keep_nearest(&mut hits);
+            }
+        }
+        self.keep_nearest(&mut hits);
+        Ok(hits)
+    }
+
+    fn compare(&self, url: &PageUrl, fate: Fate, look: &Portrait) -> Option<Hit> {
+        if self.page.as_ref() == Some(url) {
+            return None;
+        }
+        let same_bytes = self.portrait.payload == look.payload;
+        let texts = self.portrait.text.as_deref().zip(look.text.as_deref());
+        let (distance, resemblance) = match texts {
+            _ if same_bytes => (0, 1.0),
+            None => return None,
+            Some((one, two)) if one.digest == two.digest => (0, 1.0),
+            Some((one, two)) => {
+                let sketches = one.sketch.as_ref().zip(two.sketch.as_ref());
+                // Texts too short for a sketch are the same or are not.
+                let resemblance = sketches.map_or(0.0, |(one, two)| one.resemblance(two));
+                (one.fingerprint.distance(two.fingerprint), resemblance)
+            }
+        };
+        Some(Hit {
+            url: url.to_string(),
+            verdict: fate.as_str(),
+            distance,
+            resemblance,
+        })
+    }
+
+    /// A page that was found to repeat the one in question.
+    fn left_out(&self, row: &Row) -> Option<Hit> {
+        if row.of_earlier || row.duplicate_of.is_none() || row.duplicate_of != self.page {
+            return None;
+        }
+        Some(Hit {
+            url: row.url.to_string(),
+            verdict: row.fate.as_str(),
+            distance: row.distance?,
+            resemblance: row.resemblance?,
+        })
+    }
+
+    fn keep_nearest(&self, hits: &mut Vec<Hit>) {
+        hits.sort_by(|one, two| {
+            let by_resemblance = two.resemblance.total_cmp(&one.resemblance);
+            let by_distance = by_resemblance.then(one.distance.cmp(&two.distance));
+            by_distance.then_with(|| one.url.cmp(&two.url))
+        });
+        hits.truncate(self.limit);
+    }
+}
+
+/// Hits that may wait for the next sorting, at least.
+const SLACK: usize = 1_024;

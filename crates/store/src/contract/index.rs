@@ -1,0 +1,442 @@
+//! Every sentence that [`NearDupIndex`] promises, held against every implementation.
+
+use std::sync::Arc;
+
+use neardup::{Features, HashKey, Painter};
+
+use super::{Subject, at, find, leases, options, row, subjects, subjects_with, url};
+use crate::embedded::{Earlier, EmbeddedStore, StoreOptions};
+use crate::{
+    DuplicateScope, Fate, Frontier, FrontierRules, LikenessRules, NearDupIndex, Page, Row, Settlement,
+    Verdict,
+};
+
+/// Stores with these rules of likeness.
+fn alike_by(likeness: LikenessRules) -> Vec<Subject> {
+    subjects_with(&StoreOptions {
+        likeness,
+        ..options(FrontierRules::default())
+    })
+}
+
+fn page(name: &str) -> Page {
+    Page {
+        url: url(name),
+        final_url: url(name),
+        at: at(7),
+    }
+}
+
+fn portrait(payload: u128, text: &str) -> neardup::Portrait {
+    Painter::new(Features::default(), HashKey::ZERO)
+        .portrait(payload, Some(neardup::PageText { text, own: None }))
+}
+
+fn prose(topic: &str) -> String {
+    (0..120)
+        .map(|word| format!("{topic}{} ", word * 7 % 113))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_page_is_never_its_own_duplicate_whatever_it_looks_like_now() {
+    for subject in subjects(FrontierRules::default()) {
+        let first = portrait(1, &prose("tea"));
+        assert_eq!(
+            subject
+                .index
+                .admit(&page("http://a.test/"), &first)
+                .await
+                .unwrap(),
+            Verdict::Unique
+        );
+        assert_eq!(
+            subject
+                .index
+                .admit(&page("http://a.test/"), &first)
+                .await
+                .unwrap(),
+            Verdict::Own
+        );
+        let changed = portrait(2, &prose("coffee"));
+        assert_eq!(
+            subject
+                .index
+                .admit(&page("http://a.test/"), &changed)
+                .await
+                .unwrap(),
+            Verdict::Own,
+            "{}",
+            subject.name
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_duplicate_points_at_the_original_and_a_forgotten_original_at_nothing() {
+    for subject in subjects(FrontierRules::default()) {
+        let text = prose("tea");
+        subject
+            .index
+            .admit(&page("http://a.test/"), &portrait(1, &text))
+            .await
+            .unwrap();
+        for name in ["http://b.test/", "http://c.test/"] {
+            let verdict = subject
+                .index
+                .admit(&page(name), &portrait(2, &text))
+                .await
+                .unwrap();
+            let Verdict::Duplicate(original) = verdict else {
+                panic!("{}: {name} is {verdict:?}", subject.name)
+            };
+            assert_eq!(original.page, page("http://a.test/"), "{}", subject.name);
+        }
+        subject.index.forget(url("http://a.test/").key()).await.unwrap();
+        let verdict = subject
+            .index
+            .admit(&page("http://b.test/"), &portrait(2, &text))
+            .await
+            .unwrap();
+        assert_eq!(verdict, Verdict::Unique, "{}", subject.name);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_like_pages_admitted_at_once_exactly_one_is_unique() {
+    for subject in subjects(FrontierRules::default()) {
+        let mut tasks = tokio::task::JoinSet::new();
+        for worker in 0..16_u32 {
+            for topic in 0..20_u32 {
+                let index = Arc::clone(&subject.index);
+                let name = format!("http://h{worker}.test/{topic}");
+                let look = portrait(
+                    u128::from(worker * 100 + topic),
+                    &prose(&format!("topic{topic}x")),
+                );
+                tasks.spawn(async move { index.admit(&page(&name), &look).await.unwrap() });
+            }
+        }
+        let verdicts = tasks.join_all().await;
+        let unique = verdicts
+            .iter()
+            .filter(|verdict| **verdict == Verdict::Unique)
+            .count();
+        assert_eq!(unique, 20, "{}", subject.name);
+    }
+}
+
+/// The index's answer in a word: what it was, and of which page.
+async fn admitted(index: &dyn NearDupIndex, name: &str, look: &neardup::Portrait) -> String {
+    match index.admit(&page(name), look).await.unwrap() {
+        Verdict::Unique => "unique".to_owned(),
+        Verdict::Own => "own".to_owned(),
+        Verdict::Duplicate(original) => format!("duplicate of {}", original.page.url),
+        Verdict::LetThrough(original, seat) => {
+            format!("{} of {} of {}", seat.number, seat.of, original.page.url)
+        }
+    }
+}
+
+fn kept(per_cluster: u32) -> LikenessRules {
+    LikenessRules {
+        per_cluster: per_cluster.try_into().unwrap(),
+        ..LikenessRules::default()
+    }
+}
+
+/// The text about tea with so many words cut off: near the whole, and other bytes.
+fn nearly(cut: usize) -> neardup::Portrait {
+    let text = prose("tea");
+    let kept = text.split_inclusive(' ').skip(cut).collect::<String>();
+    portrait(1_000 + cut as u128, &kept)
+}
+
+#[tokio::test]
+async fn pages_are_compared_within_the_crawl_the_domain_or_the_host() {
+    let names = [
+        ("http://a.one.test/", "unique"),
+        ("http://a.one.test:8080/other", "a.one.test"),
+        ("http://b.one.test/", "a.one.test"),
+        ("http://two.test/", "a.one.test"),
+    ];
+    for (scope, apart) in [
+        (DuplicateScope::Crawl, 0),
+        (DuplicateScope::Domain, 1),
+        (DuplicateScope::Host, 2),
+    ] {
+        let rules = LikenessRules {
+            scope,
+            ..LikenessRules::default()
+        };
+        for subject in alike_by(rules) {
+            for (kind, looks) in [("bytes", [0; 4]), ("text", [10, 11, 12, 13])] {
+                for (place, (name, original)) in names.iter().enumerate() {
+                    let url = format!("{name}{kind}");
+                    let look = portrait(u128::from(looks[place] as u8), &prose(kind));
+                    let told = admitted(&*subject.index, &url, &look).await;
+                    let unique = place == 0 || place >= names.len() - apart;
+                    assert_eq!(
+                        told == "unique",
+                        unique,
+                        "{} by {scope}: {url}: {told}",
+                        subject.name
+                    );
+                    assert!(unique || told.contains(original), "{told}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn where_the_text_was_found_says_which_host_it_belongs_to() {
+    let rules = LikenessRules {
+        scope: DuplicateScope::Host,
+        ..LikenessRules::default()
+    };
+    for subject in alike_by(rules) {
+        let look = portrait(1, &prose("tea"));
+        let moved = Page {
+            final_url: url("http://b.test/"),
+            ..page("http://a.test/")
+        };
+        subject.index.admit(&moved, &look).await.unwrap();
+        assert_eq!(
+            admitted(&*subject.index, "http://a.test/2", &look).await,
+            "unique"
+        );
+        let told = admitted(&*subject.index, "http://b.test/2", &look).await;
+        assert_eq!(told, "duplicate of http://a.test/", "{}", subject.name);
+    }
+}
+
+#[tokio::test]
+async fn so_many_of_a_kind_are_let_through_and_keep_their_seats() {
+    for subject in alike_by(kept(3)) {
+        let index = &*subject.index;
+        let whole = portrait(1, &prose("tea"));
+        assert_eq!(admitted(index, "http://a.test/", &whole).await, "unique");
+        for round in 0..2 {
+            let near = admitted(index, "http://a.test/near", &nearly(1)).await;
+            assert_eq!(near, "2 of 3 of http://a.test/", "{} {round}", subject.name);
+            let same_text = portrait(2, &prose("tea").to_uppercase());
+            let same_text = admitted(index, "http://a.test/same", &same_text).await;
+            assert_eq!(same_text, "3 of 3 of http://a.test/", "{} {round}", subject.name);
+            let full = admitted(index, "http://a.test/late", &nearly(2)).await;
+            assert_eq!(full, "duplicate of http://a.test/", "{} {round}", subject.name);
+        }
+        let changed = admitted(index, "http://a.test/near", &portrait(9, &prose("coffee"))).await;
+        assert_eq!(changed, "2 of 3 of http://a.test/", "whatever it looks like now");
+        let other = admitted(index, "http://a.test/coffee", &portrait(9, &prose("coffee"))).await;
+        assert_eq!(other, "unique", "who is let through is not compared with");
+    }
+}
+
+#[tokio::test]
+async fn the_same_bytes_again_take_no_seat_and_name_who_has_them() {
+    for subject in alike_by(kept(2)) {
+        let index = &*subject.index;
+        let whole = portrait(1, &prose("tea"));
+        admitted(index, "http://a.test/", &whole).await;
+        let copy = admitted(index, "http://a.test/copy", &whole).await;
+        assert_eq!(copy, "duplicate of http://a.test/", "{}", subject.name);
+        admitted(index, "http://a.test/near", &nearly(1)).await;
+        let verdict = index
+            .admit(&page("http://a.test/third"), &nearly(1))
+            .await
+            .unwrap();
+        let Verdict::Duplicate(original) = verdict else {
+            panic!("{}: {verdict:?}", subject.name)
+        };
+        assert_eq!(
+            original.page,
+            page("http://a.test/"),
+            "never of another duplicate"
+        );
+        assert_eq!(
+            original.bytes,
+            Some(page("http://a.test/near")),
+            "{}",
+            subject.name
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_seat_that_is_given_back_is_given_again() {
+    for subject in alike_by(kept(3)) {
+        let index = &*subject.index;
+        admitted(index, "http://a.test/", &portrait(1, &prose("tea"))).await;
+        admitted(index, "http://a.test/1", &nearly(1)).await;
+        admitted(index, "http://a.test/2", &nearly(2)).await;
+        index.forget(url("http://a.test/1").key()).await.unwrap();
+        let again = admitted(index, "http://a.test/3", &nearly(3)).await;
+        assert_eq!(again, "2 of 3 of http://a.test/", "{}", subject.name);
+        let bytes = admitted(index, "http://a.test/4", &nearly(1)).await;
+        assert_eq!(bytes, "duplicate of http://a.test/", "{}", subject.name);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_like_pages_at_once_exactly_so_many_are_kept() {
+    for subject in alike_by(kept(5)) {
+        let mut tasks = tokio::task::JoinSet::new();
+        for worker in 0..40_usize {
+            let index = Arc::clone(&subject.index);
+            tasks.spawn(async move {
+                let name = format!("http://h{worker}.test/");
+                index.admit(&page(&name), &nearly(worker % 8)).await.unwrap()
+            });
+        }
+        let verdicts = tasks.join_all().await;
+        let mut seats: Vec<u32> = verdicts
+            .iter()
+            .filter_map(|verdict| match verdict {
+                Verdict::LetThrough(_, seat) => Some(seat.number),
+                _ => None,
+            })
+            .collect();
+        seats.sort_unstable();
+        assert_eq!(seats, [2, 3, 4, 5], "{}", subject.name);
+        let unique = verdicts.iter().filter(|verdict| **verdict == Verdict::Unique);
+        assert_eq!(unique.count(), 1, "{}", subject.name);
+    }
+}
+
+/// A store in which these pages were admitted and visited; then the memory of an earlier crawl.
+async fn crawled_before(pages: &[(&str, neardup::Portrait)], per_cluster: u32) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions {
+        likeness: kept(per_cluster),
+        new_key: HashKey::new(7),
+        ..options(FrontierRules::default())
+    };
+    let store = EmbeddedStore::open(directory.path(), &options).unwrap();
+    for (name, look) in pages {
+        store.discover(vec![find(name, 0)]).await.unwrap();
+        let lease = leases(&store, 0, 1).await.remove(0);
+        let verdict = store.admit(&page(name), look).await.unwrap();
+        let fate = match verdict {
+            Verdict::Unique | Verdict::Own => Fate::Unique,
+            _ => Fate::NearDuplicate,
+        };
+        let row = Row {
+            kept: !matches!(verdict, Verdict::Duplicate(_)),
+            fetched_at: at(7),
+            ..row(&lease, fate)
+        };
+        let settlement = Settlement::Done {
+            row: Box::new(row),
+            archived: None,
+            finds: Vec::new(),
+            reached: Vec::new(),
+        };
+        store.settle(lease, settlement, at(0)).await.unwrap();
+    }
+    directory
+}
+
+/// Stores that begin after the crawls in these directories.
+fn after(directories: &[&tempfile::TempDir], likeness: LikenessRules) -> Vec<Subject> {
+    let paths: Vec<_> = directories
+        .iter()
+        .map(|directory| directory.path().to_owned())
+        .collect();
+    let options = options(FrontierRules::default());
+    let earlier = Earlier::load(&paths, &options.features, likeness).unwrap();
+    subjects_with(&StoreOptions {
+        likeness,
+        earlier: earlier.map(Arc::new),
+        ..options
+    })
+}
+
+#[tokio::test]
+async fn kept_pages_of_an_earlier_crawl_count_as_admitted() {
+    let pages = [
+        ("http://a.test/", portrait(1, &prose("tea"))),
+        ("http://a.test/left-out", nearly(1)),
+    ];
+    let before = crawled_before(&pages, 1).await;
+    for subject in after(&[&before], LikenessRules::default()) {
+        let index = &*subject.index;
+        for (name, look) in [
+            ("http://b.test/bytes", portrait(1, "")),
+            ("http://b.test/near", nearly(2)),
+        ] {
+            let verdict = index.admit(&page(name), &look).await.unwrap();
+            let Verdict::Duplicate(original) = verdict else {
+                panic!("{}: {name} is {verdict:?}", subject.name)
+            };
+            assert_eq!(original.page, page("http://a.test/"), "{}", subject.name);
+            assert!(original.earlier, "{}", subject.name);
+        }
+        let new = portrait(5, &prose("coffee"));
+        assert_eq!(admitted(index, "http://a.test/new", &new).await, "unique");
+        assert_eq!(
+            admitted(index, "http://b.test/new", &new).await,
+            "duplicate of http://a.test/new"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_like_itself_in_an_earlier_crawl_repeats_itself_and_a_changed_one_is_new() {
+    let pages = [
+        ("http://a.test/tea", portrait(1, &prose("tea"))),
+        ("http://a.test/cake", portrait(2, &prose("cake"))),
+    ];
+    let before = crawled_before(&pages, 1).await;
+    for subject in after(&[&before], LikenessRules::default()) {
+        let index = &*subject.index;
+        // It is nearly what it was, and has the bytes of another.
+        let mut look = nearly(1);
+        look.payload = 2;
+        let told = admitted(index, "http://a.test/tea", &look).await;
+        assert_eq!(told, "duplicate of http://a.test/tea", "{}", subject.name);
+        let rewritten = portrait(3, &prose("coffee"));
+        for expected in ["unique", "own"] {
+            let told = admitted(index, "http://a.test/cake", &rewritten).await;
+            assert_eq!(told, expected, "{}", subject.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn seats_that_an_earlier_crawl_gave_are_taken_and_who_has_one_repeats_itself() {
+    let pages = [
+        ("http://a.test/", portrait(1, &prose("tea"))),
+        ("http://a.test/1", nearly(1)),
+    ];
+    let before = crawled_before(&pages, 2).await;
+    for subject in after(&[&before], kept(3)) {
+        let index = &*subject.index;
+        let itself = admitted(index, "http://a.test/1", &nearly(1)).await;
+        assert_eq!(itself, "duplicate of http://a.test/1", "{}", subject.name);
+        let copy = index
+            .admit(&page("http://a.test/copy"), &nearly(1))
+            .await
+            .unwrap();
+        let Verdict::Duplicate(original) = copy else {
+            panic!("{copy:?}")
+        };
+        assert_eq!(original.bytes, Some(page("http://a.test/1")), "{}", subject.name);
+        let third = admitted(index, "http://a.test/2", &nearly(2)).await;
+        assert_eq!(third, "3 of 3 of http://a.test/", "{}", subject.name);
+        let full = admitted(index, "http://a.test/3", &nearly(3)).await;
+        assert_eq!(full, "duplicate of http://a.test/", "{}", subject.name);
+    }
+}
+
+#[tokio::test]
+async fn of_several_earlier_crawls_each_counts() {
+    let monday = crawled_before(&[("http://a.test/", portrait(1, &prose("tea")))], 1).await;
+    let tuesday = crawled_before(&[("http://a.test/", portrait(2, &prose("coffee")))], 1).await;
+    for subject in after(&[&monday, &tuesday], LikenessRules::default()) {
+        for (name, look) in [("tea", portrait(3, &prose("tea"))), ("coffee", portrait(2, ""))] {
+            let told = admitted(&*subject.index, "http://a.test/", &look).await;
+            assert_eq!(told, "duplicate of http://a.test/", "{}: {name}", subject.name);
+        }
+    }
+}

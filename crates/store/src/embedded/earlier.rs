@@ -1,0 +1,298 @@
+//! The pages of earlier crawls that count as seen: what they looked like, and where their journals tell of them.
+//!
+//! Only what was kept counts: originals, and the pages that were let through beside them. Their looks are in memory; who they
+//! are is read from the earlier journal when one of them is recognised (24 bytes a page instead of its URLs).
+//!
+//! Reading takes a shared lock, and gives it back at the end: an earlier crawl that still runs is refused, and one that goes
+//! on afterwards does no harm, because a journal only ever grows.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use neardup::{Gallery, HashKey, Likeness, Portrait, Thresholds};
+use web::UrlKey;
+
+use super::lock::DirectoryLock;
+use super::record::{LetThrough, Record};
+use super::segment::{Position, Replay, record_at, segments};
+use crate::{LikenessRules, Page, Row, StoreFault};
+
+/// The kept pages of one or more crawls that ended, for reading.
+pub struct Earlier {
+    rules: LikenessRules,
+    key: HashKey,
+    journals: Vec<Told>,
+    pages: Vec<Kept>,
+    /// The originals, by their numbers in `pages`.
+    originals: Gallery,
+    /// Pages that were let through, by their numbers.
+    seated: HashMap<u32, Seated>,
+    /// Who of these has these bytes, within a group.
+    copies: HashMap<(u64, u128), u32>,
+    /// All pages by their URLs, sorted.
+    by_url: Vec<(UrlKey, u32)>,
+}
+
+/// A crawl's journal: its directory, and its segments as they were when it was read.
+struct Told {
+    directory: PathBuf,
+    segments: Vec<(Position, PathBuf)>,
+}
+
+/// Where a page is told of.
+struct Kept {
+    key: UrlKey,
+    /// The place of its crawl in `journals`.
+    journal: u32,
+    /// Where the record of its visit begins.
+    position: Position,
+}
+
+struct Seated {
+    original: UrlKey,
+    number: u32,
+    portrait: Portrait,
+}
+
+/// A page that was admitted, and whose visit has not ended yet where the journal is being read.
+enum Begun {
+    Original(Box<Portrait>),
+    LetThrough(Box<LetThrough>),
+}
+
+impl Earlier {
+    /// Reads the crawls whose stores are in `directories`, the oldest first; there is at least one. All must have hashed
+    /// under one key, and have made their fingerprints from `features`.
+    pub fn load(
+        directories: &[PathBuf],
+        features: &str,
+        rules: LikenessRules,
+    ) -> Result<Option<Self>, StoreFault> {
+        let mut earlier: Option<Self> = None;
+        for directory in directories {
+            let _nobody_writes = DirectoryLock::share(directory)?;
+            let path = directory.join("journal");
+            let mut replay = Replay::open(&path, 0).map_err(|fault| foreign(fault, directory))?;
+            let key = replay.key().ok_or_else(|| StoreFault::Damaged {
+                path: path.clone(),
+                offset: 0,
+                what: "the crawl was never begun".to_owned(),
+            })?;
+            let earlier = earlier.get_or_insert_with(|| Self::empty(key, rules));
+            if key != earlier.key {
+                return Err(other_key(directory));
+            }
+            earlier.hear(path, &mut replay, features)?;
+        }
+        Ok(earlier.map(|mut earlier| {
+            earlier.by_url.sort_unstable();
+            earlier
+        }))
+    }
+
+    fn empty(key: HashKey, rules: LikenessRules) -> Self {
+        Self {
+            rules,
+            key,
+            journals: Vec::new(),
+            pages: Vec::new(),
+            originals: Gallery::new(rules.thresholds),
+            seated: HashMap::new(),
+            copies: HashMap::new(),
+            by_url: Vec::new(),
+        }
+    }
+
+    /// The key under which all of these crawls hashed.
+    #[must_use]
+    pub fn key(&self) -> HashKey {
+        self.key
+    }
+
+    /// How many pages count as seen.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Whether none does.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// That another crawl's pages can be compared with these.
+    pub(crate) fn check_key(&self, key: HashKey) -> Result<(), StoreFault> {
+        let first = self
+            .journals
+            .first()
+            .and_then(|journal| journal.directory.parent());
+        if key == self.key {
+            return Ok(());
+        }
+        Err(other_key(first.unwrap_or(Path::new(""))))
+    }
+
+    fn hear(&mut self, directory: PathBuf, replay: &mut Replay, features: &str) -> Result<(), StoreFault> {
+        self.journals.push(Told {
+            segments: segments(&directory)?,
+            directory: directory.clone(),
+        });
+        let (mut begun, mut position): (HashMap<UrlKey, Begun>, Position) = (HashMap::new(), 0);
+        while let Some((end, record)) = replay.next_record()? {
+            match record {
+                Record::Begun { features: theirs, .. } if theirs != features => {
+                    return Err(StoreFault::Incomparable {
+                        path: directory,
+                        setting: "--features",
+                        theirs,
+                        ours: features.to_owned(),
+                    });
+                }
+                Record::Admitted { page, portrait } => {
+                    begun.insert(page.key(), Begun::Original(portrait));
+                }
+                Record::LetThrough(seated) => {
+                    begun.insert(seated.page.key(), Begun::LetThrough(seated));
+                }
+                Record::Forgotten { page } => drop(begun.remove(&page)),
+                Record::Settled { row, .. } => {
+                    let page = begun.remove(&row.url.key());
+                    if let Some(page) = page.filter(|_| row.kept && row.fate.is_page()) {
+                        self.remember(&row, page, position);
+                    }
+                }
+                Record::Begun { .. }
+                | Record::Discovered { .. }
+                | Record::Postponed { .. }
+                | Record::SeedAdopted { .. } => {}
+            }
+            position = end;
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, row: &Row, begun: Begun, position: Position) {
+        let number = u32::try_from(self.pages.len()).expect("so many portraits would take terabytes");
+        let (page, key) = (row.page(), row.url.key());
+        self.by_url.push((key, number));
+        self.pages.push(Kept {
+            key,
+            journal: u32::try_from(self.journals.len() - 1).expect("a command line is shorter"),
+            position,
+        });
+        let group = self.rules.group(&page, self.key);
+        match begun {
+            Begun::Original(portrait) => self.originals.insert_in(group, u64::from(number), *portrait),
+            Begun::LetThrough(seated) => {
+                self.copies
+                    .entry((group, seated.portrait.payload))
+                    .or_insert(number);
+                let seated = Seated {
+                    original: seated.of.key(),
+                    number: seated.number,
+                    portrait: seated.portrait,
+                };
+                self.seated.insert(number, seated);
+            }
+        }
+    }
+
+    /// The seats that are taken: original and number of each.
+    pub(crate) fn seats(&self) -> impl Iterator<Item = (UrlKey, u32)> + '_ {
+        self.seated
+            .values()
+            .map(|seated| (seated.original, seated.number))
+    }
+
+    /// The URL of the page with this number.
+    pub(crate) fn key_of(&self, number: u32) -> UrlKey {
+        self.pages[number as usize].key
+    }
+
+    /// The page with this number.
+    pub(crate) fn page(&self, number: u32) -> Result<Page, StoreFault> {
+        let kept = &self.pages[number as usize];
+        let journal = &self.journals[kept.journal as usize];
+        match record_at(&journal.segments, kept.position)? {
+            Some(Record::Settled { row, .. }) if row.url.key() == kept.key => Ok(row.page()),
+            _ => Err(StoreFault::Damaged {
+                path: journal.directory.clone(),
+                offset: kept.position,
+                what: "it tells something else than it did when this crawl began".to_owned(),
+            }),
+        }
+    }
+
+    /// The page of this URL, if it is like itself: the most certain of its earlier looks.
+    pub(crate) fn itself(
+        &self,
+        url: UrlKey,
+        portrait: &Portrait,
+        thresholds: &Thresholds,
+    ) -> Option<(u32, Likeness)> {
+        let first = self.by_url.partition_point(|(key, _)| *key < url);
+        let looks = self.by_url[first..]
+            .iter()
+            .take_while(|(key, _)| *key == url)
+            .filter_map(|(_, number)| {
+                let look = match self.seated.get(number) {
+                    Some(seated) => &seated.portrait,
+                    None => self.originals.get(u64::from(*number))?,
+                };
+                Some((*number, thresholds.likeness(portrait, look)?))
+            });
+        looks.max_by(|one, two| {
+            let order = crate::known::certainty(one.1).total_cmp(&crate::known::certainty(two.1));
+            order.then(one.0.cmp(&two.0))
+        })
+    }
+
+    /// The original that looks like this.
+    pub(crate) fn find(&self, group: u64, portrait: &Portrait) -> Option<(u32, Likeness)> {
+        let found = self.originals.find_in(group, portrait)?;
+        let number = u32::try_from(found.of).expect("it was hung under a number of 32 bits");
+        Some((number, found.likeness))
+    }
+
+    /// The page that was let through with these bytes.
+    pub(crate) fn copy_of(&self, group: u64, payload: u128) -> Option<u32> {
+        self.copies.get(&(group, payload)).copied()
+    }
+}
+
+fn other_key(directory: &Path) -> StoreFault {
+    StoreFault::Incomparable {
+        path: directory.to_owned(),
+        setting: "--hash-key",
+        theirs: "of its own".to_owned(),
+        ours: "another".to_owned(),
+    }
+}
+
+/// Other versions of the program make other fingerprints: told as what it is, not as a setting of the crawl that begins.
+fn foreign(fault: StoreFault, directory: &Path) -> StoreFault {
+    match fault {
+        StoreFault::Setting {
+            setting,
+            begun,
+            asked,
+        } => StoreFault::Incomparable {
+            path: directory.to_owned(),
+            setting,
+            theirs: begun,
+            ours: asked,
+        },
+        other => other,
+    }
+}
+
+impl fmt::Debug for Earlier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Earlier")
+            .field("journals", &self.journals.len())
+            .field("pages", &self.pages.len())
+            .finish_non_exhaustive()
+    }
+}

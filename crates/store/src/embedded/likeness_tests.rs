@@ -1,0 +1,181 @@
+//! What is known of likeness survives the end of a process, and what an earlier crawl knew is taken over.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use neardup::{Features, HashKey, PageText, Painter, Portrait};
+
+use super::{Earlier, EmbeddedStore, StoreOptions, audit};
+use crate::contract::{at, options, url};
+use crate::{DuplicateScope, FrontierRules, LikenessRules, NearDupIndex, Page, StoreFault, Verdict};
+
+/// A text in other bytes each time, nearly the same.
+fn like(payload: u8) -> Portrait {
+    let text: String = (0..100).map(|word| format!("word{word} ")).collect();
+    let text = format!("{text} {payload}");
+    Painter::new(Features::default(), HashKey::ZERO).portrait(
+        u128::from(payload),
+        Some(PageText {
+            text: &text,
+            own: None,
+        }),
+    )
+}
+
+fn page_of(name: &str) -> Page {
+    Page {
+        url: url(name),
+        final_url: url(name),
+        at: at(3),
+    }
+}
+
+#[tokio::test]
+async fn seats_are_counted_over_all_processes_and_over_tables_that_are_made_again() {
+    let three = |directory: &Path| {
+        let options = StoreOptions {
+            likeness: LikenessRules {
+                per_cluster: 3.try_into().unwrap(),
+                ..LikenessRules::default()
+            },
+            ..options(FrontierRules::default())
+        };
+        EmbeddedStore::open(directory, &options).unwrap()
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let mut told = Vec::new();
+    // Each page is admitted by two processes: the first was killed before the page was settled.
+    for (round, name) in ["a", "b", "b", "c", "c", "d", "a"].into_iter().enumerate() {
+        let store = three(directory.path());
+        let look = like(name.as_bytes()[0]);
+        let verdict = store
+            .admit(&page_of(&format!("http://{name}.test/")), &look)
+            .await
+            .unwrap();
+        told.push(match verdict {
+            Verdict::Unique => "unique".to_owned(),
+            Verdict::Own => "own".to_owned(),
+            Verdict::Duplicate(original) => format!("of {}", original.page.url),
+            Verdict::LetThrough(original, seat) => format!("{} of {}", seat.number, original.page.url),
+        });
+        drop(store);
+        if round % 2 == 1 {
+            std::fs::remove_dir_all(directory.path().join("sled")).unwrap();
+        }
+    }
+    let of_a = ["2 of http://a.test/", "3 of http://a.test/"];
+    assert_eq!(
+        told,
+        [
+            "unique",
+            of_a[0],
+            of_a[0],
+            of_a[1],
+            of_a[1],
+            "of http://a.test/",
+            "own"
+        ]
+    );
+    let complaints = audit(directory.path()).unwrap().complaints;
+    assert!(complaints.is_empty(), "{complaints:?}");
+}
+
+#[tokio::test]
+async fn a_crawl_that_goes_on_under_another_scope_is_compared_under_that_one() {
+    let under = |directory: &Path, scope| {
+        let options = StoreOptions {
+            likeness: LikenessRules {
+                scope,
+                ..LikenessRules::default()
+            },
+            ..options(FrontierRules::default())
+        };
+        EmbeddedStore::open(directory, &options).unwrap()
+    };
+    let directory = tempfile::tempdir().unwrap();
+    for (scope, name, unique) in [
+        (DuplicateScope::Host, "http://a.test/", true),
+        (DuplicateScope::Host, "http://b.test/", true),
+        (DuplicateScope::Crawl, "http://c.test/", false),
+        (DuplicateScope::Host, "http://d.test/", true),
+    ] {
+        let store = under(directory.path(), scope);
+        let verdict = store.admit(&page_of(name), &like(1)).await.unwrap();
+        assert_eq!(verdict == Verdict::Unique, unique, "{name}: {verdict:?}");
+        drop(store);
+    }
+}
+
+#[test]
+fn a_crawl_keeps_the_key_that_it_was_begun_with() {
+    let directory = tempfile::tempdir().unwrap();
+    let with = |key: Option<u64>| {
+        let options = StoreOptions {
+            key: key.map(HashKey::new),
+            new_key: HashKey::new(99),
+            ..options(FrontierRules::default())
+        };
+        EmbeddedStore::open(directory.path(), &options).map(|store| store.key().as_u64())
+    };
+    assert_eq!(with(Some(5)).unwrap(), 5);
+    assert_eq!(with(None).unwrap(), 5);
+    let refused = with(Some(6)).unwrap_err();
+    assert!(matches!(refused, StoreFault::Key), "{refused}");
+    assert_eq!(with(Some(5)).unwrap(), 5);
+}
+
+#[test]
+fn crawls_that_cannot_be_compared_do_not_count_as_seen() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for (directory, key) in [(&one, 1), (&two, 2)] {
+        let begun = StoreOptions {
+            key: Some(HashKey::new(key)),
+            ..options(FrontierRules::default())
+        };
+        drop(EmbeddedStore::open(directory.path(), &begun).unwrap());
+    }
+    let load = |directories: &[&tempfile::TempDir], features: &str| {
+        let paths: Vec<_> = directories.iter().map(|one| one.path().to_owned()).collect();
+        Earlier::load(&paths, features, LikenessRules::default())
+    };
+    let features = Features::default().to_string();
+    let earlier = load(&[&one], &features).unwrap().map(Arc::new);
+    assert!(load(&[], &features).unwrap().is_none());
+    for (refused, words) in [
+        (load(&[&one, &two], &features).unwrap_err(), "--hash-key"),
+        (load(&[&one], "char:5").unwrap_err(), "char:5"),
+    ] {
+        assert!(matches!(refused, StoreFault::Incomparable { .. }), "{refused}");
+        assert!(refused.to_string().contains(words), "{refused}");
+    }
+    let third = tempfile::tempdir().unwrap();
+    let asking = |key| StoreOptions {
+        key,
+        earlier: earlier.clone(),
+        ..options(FrontierRules::default())
+    };
+    let refused = EmbeddedStore::open(third.path(), &asking(Some(HashKey::new(3)))).err();
+    assert!(matches!(refused, Some(StoreFault::Incomparable { .. })));
+    let refused = EmbeddedStore::open(two.path(), &asking(None)).err();
+    assert!(matches!(refused, Some(StoreFault::Incomparable { .. })));
+    let begun = EmbeddedStore::open(third.path(), &asking(None)).unwrap();
+    assert_eq!(begun.key(), HashKey::new(1), "it takes the earlier crawl's");
+}
+
+#[test]
+fn a_crawl_that_runs_does_not_count_as_seen_yet_and_one_without_a_lock_does() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = EmbeddedStore::open(directory.path(), &options(FrontierRules::default())).unwrap();
+    let paths = [directory.path().to_owned()];
+    let features = Features::default().to_string();
+    let load = || Earlier::load(&paths, &features, LikenessRules::default());
+    assert!(matches!(load(), Err(StoreFault::InUse { .. })));
+    drop(store);
+    assert!(load().unwrap().unwrap().is_empty());
+    std::fs::remove_file(directory.path().join("lock")).unwrap();
+    assert!(load().unwrap().is_some());
+    assert!(
+        !directory.path().join("lock").exists(),
+        "nothing is written there"
+    );
+}
