@@ -7,14 +7,13 @@
 //! The caller inserts only pages it keeps, so a page is compared with originals and duplicates never form chains.
 //!
 //! Pages may be hung in groups, and then only pages of one group are compared. A group costs nothing of its own: its
-//! number, mixed, is added (xor) to all keys of its pages and to their fingerprints, which keeps every distance within
+//! number is mixed into all keys of its pages and added (xor) to their fingerprints, which keeps every distance within
 //! the group and makes those between groups random. Group 0 adds nothing. Invariant: a match is of the group that was
 //! asked for, whatever the keys say.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
-use crate::ids::Ids;
+use crate::crowds::{Crowds, MOST_PLACES};
 use crate::mix::mix;
 use crate::portrait::{Portrait, TextPortrait};
 use crate::{Fingerprint, Likeness, Match, QuarterTables, Sketch, Thresholds};
@@ -23,17 +22,18 @@ use crate::{Fingerprint, Likeness, Match, QuarterTables, Sketch, Thresholds};
 /// for a site whose frame fills most of every page.
 pub const MAX_PER_BAND: usize = 1_024;
 
-/// Portraits in memory, found by likeness. About 800 bytes a page.
+/// Portraits in memory, found by likeness. About 700 bytes a page.
 #[derive(Clone, Debug)]
 pub struct Gallery {
     thresholds: Thresholds,
     /// In the order of insertion; a removed one leaves its place empty, so that places tell who came first.
     hung: Vec<Option<Hung>>,
     places: HashMap<u64, u32>,
-    payloads: HashMap<u128, u32>,
-    texts: HashMap<u128, u32>,
+    /// By half of their digests; what is found is compared with the whole.
+    payloads: HashMap<u64, u32>,
+    texts: HashMap<u64, u32>,
     tables: QuarterTables,
-    bands: HashMap<u64, Ids>,
+    bands: Crowds,
 }
 
 #[derive(Clone, Debug)]
@@ -52,8 +52,8 @@ impl Shade {
         Self(mix(group))
     }
 
-    const fn digest(self, digest: u128) -> u128 {
-        digest ^ (self.0 as u128) ^ ((self.0 as u128) << 64)
+    const fn digest(self, digest: u128) -> u64 {
+        (digest >> 64) as u64 ^ mix(digest as u64 ^ self.0)
     }
 
     const fn band(self, band: u64) -> u64 {
@@ -76,7 +76,7 @@ impl Gallery {
             payloads: HashMap::new(),
             texts: HashMap::new(),
             tables: QuarterTables::new(),
-            bands: HashMap::new(),
+            bands: Crowds::default(),
         }
     }
 
@@ -91,18 +91,30 @@ impl Gallery {
     #[must_use]
     pub fn find_in(&self, group: u64, portrait: &Portrait) -> Option<Match> {
         let shade = Shade::of(group);
-        if let Some(&place) = self.payloads.get(&shade.digest(portrait.payload)) {
-            return self.matched(group, place, Likeness::SamePayload);
+        let same_payload = self.payloads.get(&shade.digest(portrait.payload));
+        if let Some(hung) = same_payload.and_then(|place| self.in_group(*place, group))
+            && hung.portrait.payload == portrait.payload
+        {
+            return Some(hung.matched(Likeness::SamePayload));
         }
         let text = portrait.text.as_deref()?;
-        if let Some(&place) = self.texts.get(&shade.digest(text.digest)) {
-            return self.matched(group, place, Likeness::SameText);
+        let same_text = self.texts.get(&shade.digest(text.digest));
+        if let Some(hung) = same_text.and_then(|place| self.in_group(*place, group))
+            && hung
+                .portrait
+                .text
+                .as_ref()
+                .is_some_and(|held| held.digest == text.digest)
+        {
+            return Some(hung.matched(Likeness::SameText));
         }
         let sketch = text.sketch.as_ref()?;
-        let mut best: Option<(f64, u32, Likeness)> = None;
+        let mut best: Option<(f64, Match)> = None;
         for place in self.candidates(shade, text, sketch) {
-            let hung = self.at(place).filter(|hung| hung.group == group);
-            let Some(candidate) = hung.and_then(|hung| hung.portrait.text.as_deref()) else {
+            let Some(hung) = self.in_group(place, group) else {
+                continue;
+            };
+            let Some(candidate) = hung.portrait.text.as_deref() else {
                 continue;
             };
             let Some(likeness) = self.thresholds.nearness(text, sketch, candidate) else {
@@ -112,10 +124,10 @@ impl Gallery {
                 continue;
             };
             if best.is_none_or(|(highest, ..)| resemblance > highest) {
-                best = Some((resemblance, place, likeness));
+                best = Some((resemblance, hung.matched(likeness)));
             }
         }
-        best.and_then(|(_, place, likeness)| self.matched(group, place, likeness))
+        best.map(|(_, found)| found)
     }
 
     /// Keeps the portrait of `page`, instead of an earlier one of the same page. Where another page here has the same
@@ -128,7 +140,10 @@ impl Gallery {
     pub fn insert_in(&mut self, group: u64, page: u64, portrait: Portrait) {
         self.remove(page);
         let shade = Shade::of(group);
-        let place = u32::try_from(self.hung.len()).expect("so many portraits would take terabytes");
+        let place = u32::try_from(self.hung.len())
+            .ok()
+            .filter(|place| *place < MOST_PLACES);
+        let place = place.expect("so many portraits would take a terabyte");
         self.payloads
             .entry(shade.digest(portrait.payload))
             .or_insert(place);
@@ -137,11 +152,8 @@ impl Gallery {
             if let Some(sketch) = &text.sketch {
                 self.tables.insert(shade.fingerprint(text.fingerprint), place);
                 for band in sketch.bands() {
-                    match self.bands.entry(shade.band(band)) {
-                        Entry::Vacant(entry) => drop(entry.insert(Ids::One(place))),
-                        // Beyond the cap the page is left to its other bands and its fingerprint.
-                        Entry::Occupied(mut entry) => _ = entry.get_mut().push(place, MAX_PER_BAND),
-                    }
+                    // Beyond the cap the page is left to its other bands and its fingerprint.
+                    self.bands.push(shade.band(band), place, MAX_PER_BAND);
                 }
             }
         }
@@ -167,10 +179,9 @@ impl Gallery {
             forget(&mut self.texts, shade.digest(text.digest), place);
             if let Some(sketch) = &text.sketch {
                 self.tables.remove(shade.fingerprint(text.fingerprint), place);
-                sketch
-                    .bands()
-                    .iter()
-                    .for_each(|band| self.forget_band(shade.band(*band), place));
+                for band in sketch.bands() {
+                    self.bands.remove(shade.band(band), place);
+                }
             }
         }
         true
@@ -215,13 +226,11 @@ impl Gallery {
             .flatten()
             .filter(|hung| hung.portrait.text.is_some())
             .count();
-        let lists: usize = self.bands.values().map(Ids::memory).sum();
         self.hung.capacity() * size_of::<Option<Hung>>()
             + texts * size_of::<TextPortrait>()
             + self.places.capacity() * (size_of::<(u64, u32)>() + 1)
-            + (self.payloads.capacity() + self.texts.capacity()) * (size_of::<(u128, u32)>() + 1)
-            + self.bands.capacity() * (size_of::<(u64, Ids)>() + 1)
-            + lists
+            + (self.payloads.capacity() + self.texts.capacity()) * (size_of::<(u64, u32)>() + 1)
+            + self.bands.memory()
             + self.tables.memory()
     }
 
@@ -229,12 +238,8 @@ impl Gallery {
         self.hung[place as usize].as_ref()
     }
 
-    fn matched(&self, group: u64, place: u32, likeness: Likeness) -> Option<Match> {
-        let hung = self.at(place).filter(|hung| hung.group == group)?;
-        Some(Match {
-            of: hung.page,
-            likeness,
-        })
+    fn in_group(&self, place: u32, group: u64) -> Option<&Hung> {
+        self.at(place).filter(|hung| hung.group == group)
     }
 
     /// Places in the order of insertion, each once.
@@ -246,26 +251,25 @@ impl Gallery {
                 places.push(found.id);
             });
         for band in sketch.bands() {
-            places.extend(self.bands.get(&shade.band(band)).map_or(&[][..], Ids::as_slice));
+            places.extend(self.bands.under(shade.band(band)));
         }
         places.sort_unstable();
         places.dedup();
         places
     }
+}
 
-    fn forget_band(&mut self, band: u64, place: u32) {
-        let Some(places) = self.bands.get_mut(&band) else {
-            return;
-        };
-        places.remove(place);
-        if places.as_slice().is_empty() {
-            self.bands.remove(&band);
+impl Hung {
+    fn matched(&self, likeness: Likeness) -> Match {
+        Match {
+            of: self.page,
+            likeness,
         }
     }
 }
 
 /// Takes out `digest` unless it stands for another page.
-fn forget(places: &mut HashMap<u128, u32>, digest: u128, place: u32) {
+fn forget(places: &mut HashMap<u64, u32>, digest: u64, place: u32) {
     if places.get(&digest) == Some(&place) {
         places.remove(&digest);
     }

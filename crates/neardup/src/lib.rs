@@ -31,6 +31,7 @@
 pub mod blocks;
 mod bytes;
 mod clusters;
+mod crowds;
 mod exact;
 mod features;
 mod fingerprint;

@@ -252,6 +252,18 @@ fn pages_of_different_groups_are_never_compared_and_those_of_one_group_as_withou
 }
 
 #[test]
+fn a_page_takes_less_than_eight_hundred_bytes() {
+    let mut gallery = gallery([]);
+    // As bad as it gets: just after the collections have grown, one of them is half empty and the maps not full.
+    for n in 0..20_000_u64 {
+        let text = words(&format!("p{n}w"), 60).join(" ");
+        gallery.insert(n, portrait(KEY.digest(&n.to_le_bytes()), &text, None));
+    }
+    let each = gallery.memory() / gallery.len();
+    assert!(each < 800, "{each} bytes");
+}
+
+#[test]
 fn binary_garbage_one_word_and_a_million_words_have_defined_answers() {
     let garbage = String::from_utf8_lossy(&KEY.as_u64().to_le_bytes().repeat(10_000)).into_owned();
     let million = "again ".repeat(1_000_000);
