@@ -24,6 +24,10 @@ bench-crawl *args:
 real-documents:
     bash tests/real-documents.sh
 
+# precision, recall and F1 of the verdicts on every labelled set: docs/quality.md
+quality *args:
+    cargo run --release -p evaluation -- --output docs/quality.md {{args}}
+
 # read the archive of a crawl with warcio (installed in a virtual environment of its own)
 check-warc dir="crawl":
     bash tests/check-warc.sh {{dir}}

@@ -20,8 +20,9 @@ impl Width {
     /// Single words or characters.
     pub const ONE: Width = Width(1);
 
-    /// The shingles that decide about resemblance: three words.
-    pub const VERIFICATION: Width = Width(3);
+    /// The shingles that decide about resemblance: five words. Of three, other subjects in the same phrases
+    /// look more alike than they are (`docs/adr/0004`).
+    pub const VERIFICATION: Width = Width(5);
 
     /// The shingles of the system that clustered the web in 1997 (Broder, Glassman, Manasse and Zweig): ten words.
     pub const CLUSTERING_1997: Width = Width(10);

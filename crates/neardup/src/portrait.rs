@@ -28,7 +28,7 @@ pub struct TextPortrait {
     pub own: Option<u128>,
     /// The simhash, whatever the text's length.
     pub fingerprint: Fingerprint,
-    /// Of the set of word 3-shingles; none where only the exact text may decide.
+    /// Of the set of word 5-shingles; none where only the exact text may decide.
     pub sketch: Option<Sketch>,
 }
 

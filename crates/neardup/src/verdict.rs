@@ -5,38 +5,60 @@ use serde::{Deserialize, Serialize};
 use crate::portrait::{Portrait, TextPortrait};
 use crate::{MAX_DISTANCE, Sketch};
 
-/// Where alike begins. The default is a distance of 3 and a resemblance of 0.80.
+/// The least resemblance of near duplicates where nothing else is asked for: by the words of the shorter text, from how
+/// many on which.
+///
+/// Short texts of one kind share their phrases, and one word in ten is another subject; a manual of twenty thousand
+/// words is the same manual with a fifth of it new. No single figure served both (`docs/adr/0004`).
+const LEAST_BY_LENGTH: [(u32, f64); 3] = [(800, 0.70), (200, 0.80), (0, 0.86)];
+
+/// Where alike begins. The default is a distance of 3 and a resemblance by length: 0.86 under 200 words, 0.80 under 800,
+/// 0.70 from there on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Thresholds {
     distance: u32,
-    resemblance: f64,
+    /// None: by length.
+    resemblance: Option<f64>,
 }
 
 impl Default for Thresholds {
     fn default() -> Self {
         Self {
             distance: 3,
-            resemblance: 0.80,
+            resemblance: None,
         }
     }
 }
 
 impl Thresholds {
-    /// Fingerprints within `distance` bits make a candidate; an estimated `resemblance` of that much confirms one.
+    /// Fingerprints within `distance` bits make a candidate; an estimated `resemblance` of that much confirms one,
+    /// however long the texts are.
     ///
     /// # Errors
     /// [`ImpossibleThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance that is not from 0 to 1.
     pub fn new(distance: u32, resemblance: f64) -> Result<Self, ImpossibleThresholds> {
-        if distance > MAX_DISTANCE {
-            return Err(ImpossibleThresholds::Distance(distance));
-        }
         if !(0.0..=1.0).contains(&resemblance) {
             return Err(ImpossibleThresholds::Resemblance(resemblance));
         }
         Ok(Self {
+            resemblance: Some(resemblance),
+            ..Self::by_length(distance)?
+        })
+    }
+
+    /// Fingerprints within `distance` bits make a candidate; the default resemblance for texts of their length confirms
+    /// one.
+    ///
+    /// # Errors
+    /// [`ImpossibleThresholds::Distance`] above [`MAX_DISTANCE`].
+    pub fn by_length(distance: u32) -> Result<Self, ImpossibleThresholds> {
+        if distance > MAX_DISTANCE {
+            return Err(ImpossibleThresholds::Distance(distance));
+        }
+        Ok(Self {
             distance,
-            resemblance,
+            resemblance: None,
         })
     }
 
@@ -46,10 +68,19 @@ impl Thresholds {
         self.distance
     }
 
-    /// The least resemblance of a near duplicate, 0 to 1.
+    /// The least resemblance of near duplicates, 0 to 1, where it is one figure; none where it goes by length.
     #[must_use]
-    pub fn resemblance(&self) -> f64 {
+    pub fn resemblance(&self) -> Option<f64> {
         self.resemblance
+    }
+
+    /// The least resemblance of near duplicates, 0 to 1, of which the shorter has so many words.
+    #[must_use]
+    pub fn least_resemblance(&self, words: u32) -> f64 {
+        let of_length = || LEAST_BY_LENGTH.iter().find(|(from, _)| words >= *from);
+        self.resemblance
+            .or_else(|| of_length().map(|(_, least)| *least))
+            .expect("the last line of the table is for texts from 0 words on")
     }
 
     /// How alike the two are, or none where they are not alike enough. The fingerprints' distance is told but does
@@ -78,7 +109,8 @@ impl Thresholds {
         }
         let resemblance = sketch.resemblance(two.sketch.as_ref()?);
         let distance = one.fingerprint.distance(two.fingerprint);
-        (resemblance >= self.resemblance).then_some(Likeness::Near {
+        let least = self.least_resemblance(one.words.min(two.words));
+        (resemblance >= least).then_some(Likeness::Near {
             distance,
             resemblance,
         })
@@ -100,14 +132,17 @@ pub enum ImpossibleThresholds {
 #[derive(Serialize, Deserialize)]
 struct Written {
     distance: u32,
-    resemblance: f64,
+    resemblance: Option<f64>,
 }
 
 impl TryFrom<Written> for Thresholds {
     type Error = ImpossibleThresholds;
 
     fn try_from(written: Written) -> Result<Self, ImpossibleThresholds> {
-        Self::new(written.distance, written.resemblance)
+        match written.resemblance {
+            Some(resemblance) => Self::new(written.distance, resemblance),
+            None => Self::by_length(written.distance),
+        }
     }
 }
 
@@ -131,7 +166,7 @@ pub enum Likeness {
     Near {
         /// Bits in which the fingerprints differ.
         distance: u32,
-        /// The estimated resemblance of the sets of word 3-shingles, 0 to 1.
+        /// The estimated resemblance of the sets of word 5-shingles, 0 to 1.
         resemblance: f64,
     },
 }
@@ -169,11 +204,33 @@ mod tests {
     fn stored_thresholds_that_cannot_be_are_refused() {
         let written = postcard::to_allocvec(&Thresholds::default()).unwrap();
         assert_eq!(postcard::from_bytes(&written), Ok(Thresholds::default()));
-        let wrong = postcard::to_allocvec(&Written {
-            distance: 64,
-            resemblance: 0.8,
-        })
-        .unwrap();
-        assert!(postcard::from_bytes::<Thresholds>(&wrong).is_err());
+        let one_figure = Thresholds::new(2, 0.5).unwrap();
+        let written = postcard::to_allocvec(&one_figure).unwrap();
+        assert_eq!(postcard::from_bytes(&written), Ok(one_figure));
+        for (distance, resemblance) in [(64, Some(0.8)), (64, None), (3, Some(1.5))] {
+            let wrong = postcard::to_allocvec(&Written {
+                distance,
+                resemblance,
+            });
+            assert!(postcard::from_bytes::<Thresholds>(&wrong.unwrap()).is_err());
+        }
+    }
+
+    #[test]
+    fn short_texts_must_be_more_alike_than_long_ones_unless_one_figure_is_asked_for() {
+        let by_length = Thresholds::default();
+        assert_eq!(Thresholds::by_length(3), Ok(by_length));
+        for (words, least) in [
+            (0, 0.86),
+            (199, 0.86),
+            (200, 0.80),
+            (799, 0.80),
+            (800, 0.70),
+            (u32::MAX, 0.70),
+        ] {
+            assert_eq!(by_length.least_resemblance(words), least, "{words}");
+            assert_eq!(Thresholds::new(3, 0.5).unwrap().least_resemblance(words), 0.5);
+        }
+        assert_eq!(Thresholds::by_length(8), Err(ImpossibleThresholds::Distance(8)));
     }
 }

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Fetches the manuals that the evaluation reads from Debian's packages (bookworm has all of them).
+#
+#   evaluation/fetch-manuals.sh [DIR]          (default: target/manuals)
+#
+# Afterwards DIR/clang-13 … clang-16 are manuals of clang, DIR/reference/PACKAGE reference manuals made by doxygen; 23 MB
+# to fetch, 210 MB unpacked. What is there already is not fetched again. Code 77: what is needed is missing.
+set -euo pipefail
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+target=${1:-$top/target/manuals}
+releases=(13 14 15 16)
+references=(libassimp-doc libeigen3-doc libglm-doc liblog4cplus-doc libpqxx-doc libsigc++-2.0-doc libtag1-doc libxerces-c-doc)
+
+missing() {
+    echo "fetch-manuals: $1" >&2
+    exit 77
+}
+
+for tool in apt-get dpkg; do
+    command -v "$tool" >/dev/null || missing "$tool is missing; this needs Debian or its like"
+done
+mkdir -p "$target/packages" "$target/unpacked" "$target/reference"
+target=$(cd "$target" && pwd)
+
+fetch() {
+    (cd "$target/packages" && apt-get download -q "$1") >&2
+}
+package() {
+    compgen -G "$target/packages/$1_*.deb" | sort -V | tail -n 1
+}
+
+# unpack PACKAGE: its files, below $target/unpacked/PACKAGE. A directory stands there only when it is complete.
+unpack() {
+    [ -d "$target/unpacked/$1" ] && return
+    if [ -z "$(package "$1")" ]; then
+        fetch "$1" || { apt-get update -q >&2 && fetch "$1"; } || missing "$1 cannot be fetched"
+    fi
+    rm -rf "$target/unpacked/$1.part"
+    mkdir "$target/unpacked/$1.part"
+    dpkg -x "$(package "$1")" "$target/unpacked/$1.part"
+    mv "$target/unpacked/$1.part" "$target/unpacked/$1"
+}
+
+for release in "${releases[@]}"; do
+    unpack "clang-$release-doc"
+    ln -sfn "$target/unpacked/clang-$release-doc/usr/share/doc/clang-$release/html" "$target/clang-$release"
+    [ -f "$target/clang-$release/index.html" ] || missing "clang-$release-doc holds no index.html where it was expected"
+done
+for reference in "${references[@]}"; do
+    unpack "$reference"
+    ln -sfn "$target/unpacked/$reference/usr/share/doc" "$target/reference/$reference"
+done
+echo "$target"

@@ -1,0 +1,349 @@
+//! What the report says about one set.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use neardup::{BANDS, Features, HashKey, LEAST_WORDS, Likeness, Thresholds};
+
+use crate::choice::{Choice, name_of};
+use crate::configuration::{DISTANCES, FEATURES, LEAST_WORDS as LEASTS, THRESHOLDS, WIDTHS};
+use crate::judge::{self, Least, Measure, Verification};
+use crate::measured::{self, Measured};
+use crate::report::Report;
+use crate::score::{Answer, Pairs, Score};
+use crate::sets::{Question, Set};
+
+/// How many pairs that were judged wrongly are named for each question.
+const EXAMPLES: usize = 8;
+
+/// A set that was evaluated.
+#[derive(Debug)]
+pub(crate) struct Chapter {
+    set: Set,
+    main: Measured,
+    whole: Measured,
+    /// One for each question.
+    answers: Vec<Answer>,
+    shipped: Vec<(u32, u32, Likeness)>,
+}
+
+impl Chapter {
+    pub(crate) fn of(set: Set, features: &[Features], key: HashKey) -> Self {
+        let main = Measured::of(&set, true, features, key);
+        let whole = Measured::of(&set, false, &[], key);
+        let answers = set
+            .questions
+            .iter()
+            .map(|question| Answer::of(&question.truth, &whole))
+            .collect();
+        let shipped = judge::shipped(&main, &Thresholds::default());
+        Self {
+            set,
+            main,
+            whole,
+            answers,
+            shipped,
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.set.name
+    }
+
+    pub(crate) fn questions(&self) -> &[Question] {
+        &self.set.questions
+    }
+
+    /// What the shipped defaults score, a question after the other.
+    pub(crate) fn shipped_scores(&self) -> Vec<Score> {
+        self.scores(
+            &self.shipped.iter().map(|&(a, b, _)| (a, b)).collect(),
+            &self.main,
+        )
+    }
+
+    /// What `verification` scores if every pair is a candidate.
+    pub(crate) fn scores_of(&self, verification: &Verification) -> Vec<Score> {
+        self.scores(&judge::alike(&self.main, verification), &self.main)
+    }
+
+    /// The columns of [`Chapter::pairs`].
+    pub(crate) const PAIRS_HEAD: &str = "set\tone\tother\twords_of_one\twords_of_other\ttruth\tcounted_words\texclusive\texact_3\tsketch_3\tlarger_3\texact_5\tsketch_5\tlarger_5";
+
+    /// All pairs that resemble each other from the floor on, a line each: for trying rules that are not in the report.
+    pub(crate) fn pairs(&self) -> String {
+        let mut lines = String::new();
+        for near in &self.main.near {
+            let (a, b) = (near.a as usize, near.b as usize);
+            let truth: Vec<&str> = self
+                .answers
+                .iter()
+                .map(|answer| {
+                    if answer.holds(near.a, near.b, &self.main) {
+                        "alike"
+                    } else {
+                        "different"
+                    }
+                })
+                .collect();
+            let mut cells = vec![
+                self.set.name.to_owned(),
+                self.set.pages[a].name.clone(),
+                self.set.pages[b].name.clone(),
+            ];
+            cells.extend([self.main.pages[a].words, self.main.pages[b].words].map(|words| words.to_string()));
+            cells.push(truth.join(","));
+            cells.push(near.words.to_string());
+            cells.push(near.exclusive.1.to_string());
+            for of in near.shingles {
+                cells.extend([of.exact, of.sketch, of.larger].map(|resemblance| resemblance.to_string()));
+            }
+            lines.push_str(&cells.join("\t"));
+            lines.push('\n');
+        }
+        lines
+    }
+
+    fn scores(&self, found: &Pairs, measured: &Measured) -> Vec<Score> {
+        self.answers
+            .iter()
+            .map(|answer| Score::of(found, answer, measured))
+            .collect()
+    }
+
+    pub(crate) fn write(&self, report: &mut Report) {
+        report.heading(2, self.set.name);
+        report.paragraph(&self.set.about);
+        self.write_rules(report);
+        for number in 0..self.answers.len() {
+            self.write_verifications(report, number);
+            self.write_fingerprints(report, number);
+        }
+        self.write_candidates(report);
+        for number in 0..self.answers.len() {
+            self.write_examples(report, number);
+        }
+    }
+
+    /// The shipped defaults, and what each rule of theirs does.
+    fn write_rules(&self, report: &mut Report) {
+        let shipped = Verification::shipped();
+        let mut head = vec!["judged by".to_owned()];
+        head.extend(
+            self.set
+                .questions
+                .iter()
+                .map(|question| format!("{}: {}", question.name, unit(question))),
+        );
+        let mut rows = vec![row("**shipped defaults**", &self.shipped_scores())];
+        let exact = Verification {
+            measure: Measure::Exact,
+            ..shipped
+        };
+        rows.push(row(
+            "the same, exact resemblance of all pairs (oracle)",
+            &self.scores_of(&exact),
+        ));
+        rows.push(row("the same, sketches of all pairs", &self.scores_of(&shipped)));
+        rows.push(row(
+            "equal bytes or words only",
+            &self.scores(&judge::same(&self.main), &self.main),
+        ));
+        let whole = judge::alike(&self.whole, &shipped);
+        rows.push(row(
+            "all of the page instead of its main text",
+            &self.scores(&whole, &self.whole),
+        ));
+        let any_frame = Verification {
+            own_decides: false,
+            ..shipped
+        };
+        rows.push(row(
+            "own texts under 50 words need not be equal",
+            &self.scores_of(&any_frame),
+        ));
+        for &least_words in LEASTS.iter().filter(|&&least| least != LEAST_WORDS) {
+            let name = format!("near duplicates from {least_words} words on instead of {LEAST_WORDS}");
+            rows.push(row(
+                &name,
+                &self.scores_of(&Verification {
+                    least_words,
+                    ..shipped
+                }),
+            ));
+        }
+        report.table(&head, &rows);
+    }
+
+    fn write_verifications(&self, report: &mut Report, question: usize) {
+        let name = self.set.questions[question].name;
+        report.paragraph(&format!("Verification, {name}: the least resemblance."));
+        let mut head = vec!["shingles".to_owned()];
+        head.extend(THRESHOLDS.iter().map(|least| format!("≥ {least:.2}")));
+        head.push("as shipped, by length".to_owned());
+        let score = |verification: &Verification| {
+            let found = judge::alike(&self.main, verification);
+            Score::of(&found, &self.answers[question], &self.main).to_string()
+        };
+        let mut rows = Vec::new();
+        for (width, words) in WIDTHS.iter().enumerate() {
+            for measure in [Measure::Exact, Measure::Sketch, Measure::Larger] {
+                let mut cells = vec![name_of(*words, measure)];
+                let leasts = THRESHOLDS
+                    .iter()
+                    .map(|&least| Least::Flat(least))
+                    .chain([Least::Shipped]);
+                cells.extend(leasts.map(|least| score(&Choice::of(width, measure, least).verification)));
+                rows.push(cells);
+            }
+        }
+        report.table(&head, &rows);
+    }
+
+    fn write_fingerprints(&self, report: &mut Report, question: usize) {
+        let name = self.set.questions[question].name;
+        report.paragraph(&format!(
+            "Fingerprints alone, {name}: the bits in which they may differ."
+        ));
+        let mut head = vec!["features".to_owned()];
+        head.extend(DISTANCES.iter().map(|distance| format!("k = {distance}")));
+        let rows: Vec<Vec<String>> = (0..FEATURES.len())
+            .map(|features| {
+                let scores = judge::simhash_alone(&self.main, &self.answers[question], features, DISTANCES);
+                row(FEATURES[features], &scores)
+            })
+            .collect();
+        report.table(&head, &rows);
+    }
+
+    /// What share of the pairs that would be confirmed become candidates.
+    fn write_candidates(&self, report: &mut Report) {
+        let shipped = Verification::shipped();
+        let equal = judge::same(&self.main);
+        let mut confirmed = judge::confirmed(&self.main, &shipped);
+        confirmed.retain(|pair| equal.binary_search(pair).is_err());
+        if confirmed.len() < 20 {
+            return;
+        }
+        let banded = self.main.sharing_a_band(shipped.width);
+        let in_a_band = |pair: &(u32, u32)| banded.binary_search(pair).is_ok();
+        let share = |reached: usize| format!("{:.2} %", 100.0 * reached as f64 / confirmed.len() as f64);
+        let by_bands = confirmed.iter().filter(|pair| in_a_band(pair)).count();
+        report.paragraph(&format!(
+            "Candidates: of {} pairs of different texts that the sketches confirm, {} share one of {BANDS} bands; so many \
+             have fingerprints within k bits, and so many either.",
+            confirmed.len(),
+            share(by_bands)
+        ));
+        let mut head = vec!["features".to_owned()];
+        head.extend(DISTANCES.iter().map(|distance| format!("k = {distance}")));
+        let rows: Vec<Vec<String>> = (0..FEATURES.len())
+            .map(|features| {
+                let mut cells = vec![FEATURES[features].to_owned()];
+                for &distance in DISTANCES {
+                    let reached = judge::reached(&self.main, &confirmed, features, distance);
+                    let beyond = reached.iter().filter(|pair| !in_a_band(pair)).count();
+                    cells.push(format!("{}, {}", share(reached.len()), share(by_bands + beyond)));
+                }
+                cells
+            })
+            .collect();
+        report.table(&head, &rows);
+    }
+
+    /// Pairs that the shipped defaults judge wrongly.
+    fn write_examples(&self, report: &mut Report, question: usize) {
+        let name = self.set.questions[question].name;
+        let pages = &self.main.pages;
+        let resemblance = |a: u32, b: u32| {
+            let near = self.main.near.iter().find(|near| (near.a, near.b) == (a, b));
+            near.map_or_else(
+                || format!("below {}", measured::FLOOR),
+                |near| {
+                    format!(
+                        "{:.3}, {:.3}; words {:.3}",
+                        near.shingles[0].exact, near.shingles[1].exact, near.words
+                    )
+                },
+            )
+        };
+        let line = |a: u32, b: u32| {
+            let words = |page: u32| pages[page as usize].words;
+            let (one, two) = (&self.set.pages[a as usize].name, &self.set.pages[b as usize].name);
+            format!(
+                "`{one}` and `{two}` ({} and {} words; exact {})",
+                words(a),
+                words(b),
+                resemblance(a, b)
+            )
+        };
+        let wrong = |a: u32, b: u32| !self.answers[question].holds(a, b, &self.main);
+        let merged: Vec<(u32, u32)> = self
+            .shipped
+            .iter()
+            .filter(|(a, b, _)| wrong(*a, *b))
+            .map(|&(a, b, _)| (a, b))
+            .collect();
+        let found: Pairs = self.shipped.iter().map(|&(a, b, _)| (a, b)).collect();
+        let missed: Vec<(u32, u32)> = match &self.answers[question] {
+            Answer::Pairs { expected, .. } => expected
+                .iter()
+                .copied()
+                .filter(|pair| found.binary_search(pair).is_err())
+                .collect(),
+            Answer::Distinct { .. } => Vec::new(),
+        };
+        for (what, pairs) in [
+            (
+                "Merged by the shipped defaults, though they should not be",
+                merged,
+            ),
+            ("Missed by them", missed),
+        ] {
+            if !pairs.is_empty() {
+                report.paragraph(&format!("{what}, {name}: {} pairs. Some of them:", pairs.len()));
+                let step = pairs.len().div_ceil(EXAMPLES);
+                report.list(pairs.iter().step_by(step).map(|&(a, b)| line(a, b)));
+                if matches!(self.answers[question], Answer::Distinct { .. }) {
+                    report.paragraph(&self.merged_by_origin(&pairs));
+                }
+            }
+        }
+    }
+}
+
+impl Chapter {
+    /// How many pages of each place were merged: of each package.
+    fn merged_by_origin(&self, pairs: &[(u32, u32)]) -> String {
+        let origin = |page: u32| {
+            self.set.pages[page as usize]
+                .name
+                .split('/')
+                .next()
+                .unwrap_or_default()
+        };
+        let merged: BTreeSet<u32> = pairs.iter().map(|(_, b)| *b).collect();
+        let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for page in 0..self.set.pages.len() as u32 {
+            let (all, wrong) = counts.entry(origin(page)).or_default();
+            *all += 1;
+            *wrong += usize::from(merged.contains(&page));
+        }
+        let told = counts
+            .iter()
+            .map(|(origin, (all, wrong))| format!("{origin} {wrong} of {all}"));
+        format!("Pages merged: {}.", told.collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn row(name: &str, scores: &[Score]) -> Vec<String> {
+    let mut cells = vec![name.to_owned()];
+    cells.extend(scores.iter().map(Score::to_string));
+    cells
+}
+
+fn unit(question: &Question) -> &'static str {
+    match question.truth {
+        crate::sets::Truth::Distinct { .. } => "pages merged",
+        _ => "precision / recall / F1",
+    }
+}

@@ -1,0 +1,214 @@
+//! Who says that two pages are alike: the shipped verdict, and others that could have been shipped instead.
+
+use neardup::{LEAST_WORDS, Likeness, Thresholds, Width};
+
+use crate::configuration::WIDTHS;
+use crate::measured::{Measured, Near};
+use crate::score::{Answer, Pairs, Score};
+use crate::threads;
+
+/// What resemblance is taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// The sets themselves.
+    Exact,
+    /// The sketches that are shipped.
+    Sketch,
+    /// Sketches twice as large.
+    Larger,
+}
+
+/// How alike is alike.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Least {
+    /// So much, however long the texts are.
+    Flat(f64),
+    /// What the shipped thresholds ask of texts of their length.
+    Shipped,
+    /// So much by the words of the shorter text, from how many on which; the last line is for all the others.
+    ByLength(&'static [(usize, f64)]),
+}
+
+impl Least {
+    fn of(self, words: usize) -> f64 {
+        match self {
+            Least::Flat(least) => least,
+            Least::Shipped => Thresholds::default().least_resemblance(words as u32),
+            Least::ByLength(table) => {
+                let line = table.iter().find(|(from, _)| words >= *from);
+                line.map_or(1.0, |(_, least)| *least)
+            }
+        }
+    }
+}
+
+/// How it is known that two texts in the same words have different subjects, as the pages of two classes do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Subject {
+    /// Not at all.
+    Ignored,
+    /// By all words of both.
+    ByAllWords,
+    /// By the most frequent words, which could be remembered.
+    ByFrequentWords,
+}
+
+/// When two texts that are not equal say the same.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Verification {
+    /// Words of a shingle, as a place in [`WIDTHS`].
+    pub(crate) width: usize,
+    pub(crate) measure: Measure,
+    /// The least resemblance.
+    pub(crate) least: Least,
+    /// The least resemblance in counted words, where that is asked for as well.
+    pub(crate) least_of_words: Option<f64>,
+    /// Whether a word that one text keeps repeating and the other lacks tells them apart.
+    pub(crate) subject: Subject,
+    /// Texts with fewer words are compared exactly only.
+    pub(crate) least_words: usize,
+    /// Whether own texts that are short must be equal as well.
+    pub(crate) own_decides: bool,
+}
+
+impl Verification {
+    /// That of the shipped defaults.
+    pub(crate) fn shipped() -> Self {
+        Self {
+            width: WIDTHS
+                .iter()
+                .position(|&width| width == Width::VERIFICATION.get())
+                .expect("the shipped width is one that is measured"),
+            measure: Measure::Sketch,
+            least: Least::Shipped,
+            least_of_words: None,
+            subject: Subject::Ignored,
+            least_words: LEAST_WORDS,
+            own_decides: true,
+        }
+    }
+
+    fn confirms(&self, near: &Near, measured: &Measured) -> bool {
+        let (one, two) = (&measured.pages[near.a as usize], &measured.pages[near.b as usize]);
+        let words = one.words.min(two.words);
+        let other_subject = match self.subject {
+            Subject::Ignored => false,
+            Subject::ByAllWords => near.has_another_subject(),
+            Subject::ByFrequentWords => near.other_frequent,
+        };
+        if words < self.least_words || other_subject {
+            return false;
+        }
+        let own =
+            |page: &crate::measured::MeasuredPage| page.portrait.text.as_ref().and_then(|text| text.own);
+        if self.own_decides && (own(one) != own(two) || one.own_is_empty) {
+            return false;
+        }
+        let resemblances = near.shingles[self.width];
+        let resemblance = match self.measure {
+            Measure::Exact => resemblances.exact,
+            Measure::Sketch => resemblances.sketch,
+            Measure::Larger => resemblances.larger,
+        };
+        resemblance >= self.least.of(words) && self.least_of_words.is_none_or(|least| near.words >= least)
+    }
+}
+
+/// Everything that has the same bytes or text, and what `verification` confirms of all pairs.
+pub(crate) fn alike(measured: &Measured, verification: &Verification) -> Pairs {
+    let mut pairs = same(measured);
+    pairs.extend(confirmed(measured, verification));
+    tidy(pairs)
+}
+
+/// What `verification` confirms, equal or not.
+pub(crate) fn confirmed(measured: &Measured, verification: &Verification) -> Pairs {
+    let near = measured
+        .near
+        .iter()
+        .filter(|near| verification.confirms(near, measured));
+    near.map(|near| (near.a, near.b)).collect()
+}
+
+/// The shipped verdict with its own candidates: what `dedup --pairs` says.
+pub(crate) fn shipped(measured: &Measured, thresholds: &Thresholds) -> Vec<(u32, u32, Likeness)> {
+    let pages = &measured.pages;
+    let fingerprint = |page: usize| pages[page].portrait.text.as_ref().map(|text| text.fingerprint);
+    let near = threads::each(pages.len(), |b| {
+        let Some(probe) = fingerprint(b) else {
+            return Vec::new();
+        };
+        let within =
+            |a: &usize| fingerprint(*a).is_some_and(|held| held.distance(probe) <= thresholds.distance());
+        (0..b).filter(within).map(|a| (a as u32, b as u32)).collect()
+    });
+    let mut candidates = same(measured);
+    candidates.extend(near.into_iter().flatten());
+    candidates.extend(measured.sharing_a_band(Verification::shipped().width));
+    let judged = tidy(candidates).into_iter().filter_map(|(a, b)| {
+        let likeness = thresholds.likeness(&pages[a as usize].portrait, &pages[b as usize].portrait);
+        likeness.map(|likeness| (a, b, likeness))
+    });
+    judged.collect()
+}
+
+/// How right it would be to call everything alike whose fingerprints differ in so many bits at most; for each of
+/// `distances`. What has no text is left out.
+pub(crate) fn simhash_alone(
+    measured: &Measured,
+    answer: &Answer,
+    features: usize,
+    distances: &[u32],
+) -> Vec<Score> {
+    let pages = &measured.pages;
+    let most = distances.iter().copied().max().unwrap_or(0);
+    let by_page = threads::each(pages.len(), |b| {
+        let mut found = Vec::new();
+        for a in 0..b {
+            let distance = pages[a].fingerprints[features].distance(pages[b].fingerprints[features]);
+            if distance <= most && pages[a].words > 0 && pages[b].words > 0 {
+                found.push((distance, a as u32, b as u32));
+            }
+        }
+        found
+    });
+    distances
+        .iter()
+        .map(|&distance| {
+            let within = by_page.iter().flatten().filter(|(bits, ..)| *bits <= distance);
+            Score::of(&within.map(|&(_, a, b)| (a, b)).collect(), answer, measured)
+        })
+        .collect()
+}
+
+/// Which of `pairs` have fingerprints within `distance`.
+pub(crate) fn reached(measured: &Measured, pairs: &Pairs, features: usize, distance: u32) -> Pairs {
+    let fingerprint = |page: u32| measured.pages[page as usize].fingerprints[features];
+    let near = pairs
+        .iter()
+        .filter(|(a, b)| fingerprint(*a).distance(fingerprint(*b)) <= distance);
+    near.copied().collect()
+}
+
+/// All pairs with the same bytes or the same words.
+pub(crate) fn same(measured: &Measured) -> Pairs {
+    let mut keys: Vec<(u8, u128, u32)> = Vec::new();
+    for (number, page) in (0..).zip(&measured.pages) {
+        keys.push((0, page.portrait.payload, number));
+        keys.extend(page.portrait.text.as_ref().map(|text| (1, text.digest, number)));
+    }
+    keys.sort_unstable();
+    let mut pairs = Vec::new();
+    for equal in keys.chunk_by(|one, two| (one.0, one.1) == (two.0, two.1)) {
+        for (place, &(.., a)) in equal.iter().enumerate() {
+            pairs.extend(equal[place + 1..].iter().map(|&(.., b)| (a, b)));
+        }
+    }
+    tidy(pairs)
+}
+
+fn tidy(mut pairs: Pairs) -> Pairs {
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}

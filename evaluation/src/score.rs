@@ -1,0 +1,247 @@
+//! How right an answer is.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::measured::Measured;
+use crate::sets::{Goal, Truth};
+
+/// Pairs of pages, the lower number first, ascending, each once.
+pub(crate) type Pairs = Vec<(u32, u32)>;
+
+/// The right answer to a question.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// These pairs are to be found; `also` may be.
+    Pairs {
+        expected: BTreeSet<(u32, u32)>,
+        also: BTreeSet<(u32, u32)>,
+    },
+    /// No pair is, but of pages that say the same from end to end, and `same`.
+    Distinct { same: BTreeSet<(u32, u32)> },
+}
+
+impl Answer {
+    /// Found in `whole`, the measures of all that is on the pages.
+    pub(crate) fn of(truth: &Truth, whole: &Measured) -> Self {
+        match truth {
+            Truth::Pairs(pairs) => Answer::Pairs {
+                expected: pairs.clone(),
+                also: BTreeSet::new(),
+            },
+            Truth::Resembling { width, least, also } => {
+                let place = crate::configuration::WIDTHS
+                    .iter()
+                    .position(|known| known == width)
+                    .expect("the truth is asked in one of the widths that are measured");
+                let near = whole
+                    .near
+                    .iter()
+                    .filter(|near| near.shingles[place].exact >= *least);
+                Answer::Pairs {
+                    expected: near.map(|near| (near.a, near.b)).collect(),
+                    also: also.clone(),
+                }
+            }
+            Truth::Distinct { same } => Answer::Distinct { same: same.clone() },
+        }
+    }
+
+    /// Whether the two may be called alike.
+    pub(crate) fn holds(&self, a: u32, b: u32, measured: &Measured) -> bool {
+        match self {
+            Answer::Pairs { expected, also } => expected.contains(&(a, b)) || also.contains(&(a, b)),
+            Answer::Distinct { same } => {
+                same.contains(&(a, b)) || measured.pages[a as usize].full == measured.pages[b as usize].full
+            }
+        }
+    }
+}
+
+/// Found, expected, and right: what precision and recall are made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Score {
+    Found {
+        found: usize,
+        expected: usize,
+        right: usize,
+    },
+    /// Pages that were taken for a repetition of an earlier page that says something else.
+    Merged { merged: usize, pages: usize },
+}
+
+impl Score {
+    pub(crate) fn of(found: &Pairs, answer: &Answer, measured: &Measured) -> Self {
+        match answer {
+            Answer::Pairs { expected, also } => {
+                let right = found.iter().filter(|pair| expected.contains(pair)).count();
+                let beside = found
+                    .iter()
+                    .filter(|pair| also.contains(pair) && !expected.contains(pair));
+                Score::Found {
+                    found: found.len() - beside.count(),
+                    expected: expected.len(),
+                    right,
+                }
+            }
+            Answer::Distinct { .. } => {
+                let pages = &measured.pages;
+                let wrong = found.iter().filter(|(a, b)| !answer.holds(*a, *b, measured));
+                let merged: BTreeSet<u32> = wrong.map(|(_, b)| *b).collect();
+                Score::Merged {
+                    merged: merged.len(),
+                    pages: pages.len(),
+                }
+            }
+        }
+    }
+
+    fn precision(found: usize, right: usize) -> f64 {
+        if found == 0 {
+            1.0
+        } else {
+            right as f64 / found as f64
+        }
+    }
+
+    fn recall(expected: usize, right: usize) -> f64 {
+        if expected == 0 {
+            1.0
+        } else {
+            right as f64 / expected as f64
+        }
+    }
+
+    fn f1(found: usize, expected: usize, right: usize) -> f64 {
+        if found + expected == 0 {
+            1.0
+        } else {
+            2.0 * right as f64 / (found + expected) as f64
+        }
+    }
+
+    /// F1, or the pages merged.
+    pub(crate) fn brief(self) -> String {
+        match self {
+            Score::Found {
+                found,
+                expected,
+                right,
+            } => Share(Self::f1(found, expected, right)).to_string(),
+            Score::Merged { merged, .. } => merged.to_string(),
+        }
+    }
+
+    /// Whether it reaches `goal`; a goal of another kind is none of its own.
+    pub(crate) fn reaches(self, goal: Goal) -> bool {
+        match (self, goal) {
+            (Score::Found { found, right, .. }, Goal::Precision(least)) => {
+                Self::precision(found, right) >= least
+            }
+            (Score::Found { expected, right, .. }, Goal::Recall(least)) => {
+                Self::recall(expected, right) >= least
+            }
+            (
+                Score::Found {
+                    found,
+                    expected,
+                    right,
+                },
+                Goal::F1(least),
+            ) => Self::f1(found, expected, right) >= least,
+            (Score::Merged { merged, pages }, Goal::MergedBelow(share)) => {
+                (merged as f64) < share * pages as f64
+            }
+            (Score::Merged { merged, .. }, Goal::NoneMerged) => merged == 0,
+            (Score::Found { .. }, Goal::MergedBelow(_) | Goal::NoneMerged)
+            | (Score::Merged { .. }, Goal::Precision(_) | Goal::Recall(_) | Goal::F1(_)) => false,
+        }
+    }
+}
+
+/// Precision / recall / F1, or how many pages were merged.
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Score::Found {
+                found,
+                expected,
+                right,
+            } => write!(
+                f,
+                "{} / {} / {}",
+                Share(Self::precision(found, right)),
+                Share(Self::recall(expected, right)),
+                Share(Self::f1(found, expected, right))
+            ),
+            Score::Merged { merged, pages } => {
+                write!(
+                    f,
+                    "{merged} ({:.2} %)",
+                    100.0 * merged as f64 / pages.max(1) as f64
+                )
+            }
+        }
+    }
+}
+
+/// A share, cut after four digits: what falls short of a goal must not look as if it reached it.
+struct Share(f64);
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What a division has lost at the sixteenth digit is not cut off with the rest.
+        let cut = (self.0 * 10_000.0 + 1e-6).floor() / 10_000.0;
+        if cut >= 1.0 {
+            f.write_str("1")
+        } else {
+            f.write_str(format!("{cut:.4}").trim_start_matches('0'))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_is_told_in_shares_and_never_rounded_up_to_all() {
+        let told = |found, expected, right| {
+            Score::Found {
+                found,
+                expected,
+                right,
+            }
+            .to_string()
+        };
+        assert_eq!(told(4, 8, 2), ".5000 / .2500 / .3333");
+        assert_eq!(told(0, 8, 0), "1 / .0000 / .0000");
+        assert_eq!(told(0, 0, 0), "1 / 1 / 1");
+        assert_eq!(told(10_000, 9_999, 9_999), ".9999 / 1 / .9999");
+        assert_eq!(
+            Score::Merged {
+                merged: 3,
+                pages: 1_000
+            }
+            .to_string(),
+            "3 (0.30 %)"
+        );
+    }
+
+    #[test]
+    fn a_goal_is_reached_at_its_figure_and_a_share_of_merged_pages_must_stay_below() {
+        let score = Score::Found {
+            found: 100,
+            expected: 100,
+            right: 95,
+        };
+        assert!(score.reaches(Goal::Recall(0.95)) && score.reaches(Goal::F1(0.95)));
+        assert!(!score.reaches(Goal::Precision(0.96)) && !score.reaches(Goal::NoneMerged));
+        let merged = Score::Merged {
+            merged: 1,
+            pages: 100,
+        };
+        assert!(!merged.reaches(Goal::MergedBelow(0.01)) && merged.reaches(Goal::MergedBelow(0.02)));
+        assert!(!merged.reaches(Goal::NoneMerged) && !merged.reaches(Goal::F1(0.0)));
+    }
+}

@@ -1,0 +1,121 @@
+//! The labelled sets: pages, and what is known of which say the same.
+
+mod generated;
+mod labelled;
+mod manuals;
+mod page;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub(crate) use page::Page;
+
+/// Pages, and one or more questions about them.
+#[derive(Debug)]
+pub(crate) struct Set {
+    pub(crate) name: &'static str,
+    /// What it is, in a sentence or two; Markdown.
+    pub(crate) about: String,
+    pub(crate) pages: Vec<Page>,
+    pub(crate) questions: Vec<Question>,
+}
+
+/// Something to be found in a set, and how much of it ought to be.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) name: &'static str,
+    pub(crate) truth: Truth,
+    pub(crate) goals: Vec<Goal>,
+}
+
+/// Which pairs of pages, given by their numbers, say the same.
+#[derive(Debug)]
+pub(crate) enum Truth {
+    /// These, the lower number first.
+    Pairs(BTreeSet<(u32, u32)>),
+    /// Those whose pages, not their main texts alone, resemble each other that much in shingles of so many words; and
+    /// `also` may be found without being expected.
+    Resembling {
+        width: usize,
+        least: f64,
+        also: BTreeSet<(u32, u32)>,
+    },
+    /// None but those that say the same from end to end, word for word, and `same`.
+    Distinct { same: BTreeSet<(u32, u32)> },
+}
+
+/// What an answer ought to reach.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Goal {
+    Precision(f64),
+    Recall(f64),
+    F1(f64),
+    /// A share of the pages that is not reached by those taken for a repetition of a page that says something else.
+    MergedBelow(f64),
+    /// No such page.
+    NoneMerged,
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Goal::Precision(least) => write!(f, "precision ≥ {least}"),
+            Goal::Recall(least) => write!(f, "recall ≥ {least}"),
+            Goal::F1(least) => write!(f, "F1 ≥ {least}"),
+            Goal::MergedBelow(share) => write!(f, "merged < {} %", share * 100.0),
+            Goal::NoneMerged => write!(f, "none merged"),
+        }
+    }
+}
+
+/// Where the data lie.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// The labelled data.
+    pub(crate) data: PathBuf,
+    /// The manuals that `evaluation/fetch-manuals.sh` unpacked.
+    pub(crate) manuals: PathBuf,
+}
+
+/// A set cannot be evaluated: its data are not there.
+#[derive(Debug)]
+pub(crate) struct Absent(String);
+
+impl Absent {
+    pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Self {
+        Self(format!("{}: {error}", path.display()))
+    }
+
+    pub(crate) fn because(why: String) -> Self {
+        Self(why)
+    }
+}
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+type Load = fn(&Places) -> Result<Set, Absent>;
+
+/// Every set by its name, in the order of the report.
+pub(crate) const CATALOGUE: &[(&str, Load)] = &[
+    ("newsgroup-clusters-baseball", labelled::newsgroups),
+    ("articles_1000", labelled::articles),
+    ("clang-manuals", manuals::clang),
+    ("reference-generated", |_| Ok(generated::reference())),
+    ("reference-installed", manuals::reference),
+    ("wcxb-dev", labelled::wcxb),
+    ("article-extraction", labelled::article_pages),
+    ("chinese", |_| Ok(generated::chinese())),
+    ("japanese", |_| Ok(generated::japanese())),
+    ("other-scripts", |_| Ok(generated::other_scripts())),
+];
+
+/// The pair, the lower number first.
+pub(crate) const fn ordered(a: u32, b: u32) -> (u32, u32) {
+    if a < b { (a, b) } else { (b, a) }
+}

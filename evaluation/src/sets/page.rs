@@ -1,0 +1,78 @@
+//! A page as the verdict sees it.
+
+use neardup::{HashKey, PageText};
+use web::{CanonicalForm, Hints, Media, Own, PageUrl, ReadLimits};
+
+/// A page or a plain text.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) name: String,
+    /// Stands for the bytes.
+    pub(crate) payload: u128,
+    /// The main text, or all of it where there is too little.
+    text: String,
+    /// The main text where that is so little that it must be equal as well.
+    own: Option<String>,
+    /// All of the text where `text` is only a part.
+    full: Option<String>,
+}
+
+impl Page {
+    /// A text that is all there is.
+    pub(crate) fn of_text(name: String, text: String) -> Self {
+        Self {
+            name,
+            payload: HashKey::ZERO.digest(text.as_bytes()),
+            text,
+            own: None,
+            full: None,
+        }
+    }
+
+    /// A page as the crawler reads it; none where it takes it for no HTML.
+    pub(crate) fn of_html(name: String, body: &[u8]) -> Option<Self> {
+        let form = CanonicalForm::default();
+        let url = PageUrl::parse("http://evaluation.test/page", &form).expect("this is a URL");
+        let hints = Hints {
+            url: &url,
+            content_type: Some("text/html"),
+            x_robots_tag: &[],
+            agent: "evaluation",
+        };
+        let document = web::read(body, &hints, &form, &ReadLimits::default());
+        if document.media != Media::Html {
+            return None;
+        }
+        let full = document.full_text();
+        Some(Self {
+            name,
+            payload: HashKey::ZERO.digest(body),
+            full: (full != document.text).then(|| full.to_owned()),
+            own: match &document.own {
+                Own::Main => None,
+                Own::PageFallback { own_text } => Some(own_text.clone()),
+            },
+            text: document.text,
+        })
+    }
+
+    /// What is judged, by the rule of `crawl::page_text`: the main content, or all of the text.
+    pub(crate) fn judged(&self, main_content: bool) -> PageText<'_> {
+        if main_content {
+            PageText {
+                text: &self.text,
+                own: self.own.as_deref(),
+            }
+        } else {
+            PageText {
+                text: self.full(),
+                own: None,
+            }
+        }
+    }
+
+    /// All of the text.
+    pub(crate) fn full(&self) -> &str {
+        self.full.as_deref().unwrap_or(&self.text)
+    }
+}
