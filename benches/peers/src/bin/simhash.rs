@@ -36,6 +36,9 @@ fn main() {
     let mixed = Prose::new(&[ENGLISH, LATIN, CYRILLIC, GREEK, CHINESE]).pages(pages, bytes, 2);
     let foreign = Prose::new(&[CYRILLIC]).pages(pages, bytes, 3);
 
+    let words: usize = ascii.iter().map(|page| NormalText::of(page).len()).sum();
+    println!("{:.2} bytes a word\n", (pages * bytes) as f64 / words as f64);
+
     let peer = rate(&ascii, |page| {
         let words: Vec<&str> = whitespace_split(page).collect();
         simhash_of_gaoya().create_signature(shingle_tokens(&words, 3))
@@ -153,12 +156,12 @@ impl Prose {
         let word = |random: &mut Random, rank: usize| -> String {
             let which = rank % alphabets.len();
             let lengths = alphabets[which].1;
-            // Frequent words are short.
+            // Frequent words are short and the others longer: 4.8 letters a word of the text.
             let drawn = lengths[random.below(lengths.len() as u64) as usize];
             let length = if rank < 100 * alphabets.len() {
                 drawn.min(2 + rank % 3)
             } else {
-                drawn
+                drawn.max(4) + 1
             };
             let letter = |_| letters[which][random.below(letters[which].len() as u64) as usize];
             (0..length).map(letter).collect()

@@ -52,31 +52,33 @@ fn classify(block: &mut Block) -> Classes {
     let (one, two) = (classify_half(first), classify_half(second));
     let both = |one: i32, two: i32| u64::from(one as u32) | u64::from(two as u32) << 32;
     Classes {
-        alphanumeric: both(one.0, two.0),
-        underscores: both(one.1, two.1),
-        joiners: both(one.2, two.2),
+        letters: both(one[0], two[0]),
+        digits: both(one[1], two[1]),
+        underscores: both(one[2], two[2]),
+        join_letters: both(one[3], two[3]),
+        join_digits: both(one[4], two[4]),
     }
 }
 
+/// The masks of 32 bytes in the order of [`Classes`]; makes them lower-case.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn classify_half(half: &mut [u8; 32]) -> (i32, i32, i32) {
+fn classify_half(half: &mut [u8; 32]) -> [i32; 5] {
     // SAFETY: an unaligned load of the 32 bytes that the reference is to.
     let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
     let upper = between::<b'A', b'Z'>(bytes);
     let lower = _mm256_or_si256(bytes, _mm256_and_si256(upper, _mm256_set1_epi8(0x20)));
     // SAFETY: an unaligned store of the 32 bytes that the reference is to.
     unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), lower) };
-    let alphanumeric = _mm256_or_si256(between::<b'a', b'z'>(lower), between::<b'0', b'9'>(lower));
-    let underscores = _mm256_cmpeq_epi8(lower, _mm256_set1_epi8(b'_' as i8));
-    // SAFETY: an unaligned load of the 16 bytes of the array.
-    let table = unsafe { _mm_loadu_si128(spans::JOINER_BY_LOW_HALF.as_ptr().cast()) };
-    let joiner = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), lower);
-    let joiners = _mm256_cmpeq_epi8(lower, joiner);
-    (
-        _mm256_movemask_epi8(alphanumeric),
-        _mm256_movemask_epi8(underscores),
-        _mm256_movemask_epi8(joiners),
-    )
+    let equal = |byte: u8| _mm256_cmpeq_epi8(lower, _mm256_set1_epi8(byte as i8));
+    let both = _mm256_or_si256(equal(b'.'), equal(b'\''));
+    let join_digits = _mm256_or_si256(equal(b','), equal(b';'));
+    [
+        _mm256_movemask_epi8(between::<b'a', b'z'>(lower)),
+        _mm256_movemask_epi8(between::<b'0', b'9'>(lower)),
+        _mm256_movemask_epi8(equal(b'_')),
+        _mm256_movemask_epi8(_mm256_or_si256(both, equal(b':'))),
+        _mm256_movemask_epi8(_mm256_or_si256(both, join_digits)),
+    ]
 }
 
 /// All bits of each ASCII byte from `FIRST` to `LAST`, none of the others.

@@ -56,13 +56,14 @@ fn classify(block: &mut Block) -> Classes {
     let lower = _mm512_mask_add_epi8(bytes, upper, bytes, _mm512_set1_epi8(0x20));
     // SAFETY: an unaligned store of the 64 bytes that the reference is to.
     unsafe { _mm512_storeu_si512(block.as_mut_ptr().cast(), lower) };
-    // SAFETY: an unaligned load of the 16 bytes of the array.
-    let table = unsafe { _mm_loadu_si128(spans::JOINER_BY_LOW_HALF.as_ptr().cast()) };
-    let joiner = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(table), lower);
+    let equal = |byte: u8| _mm512_cmpeq_epi8_mask(lower, _mm512_set1_epi8(byte as i8));
+    let both = equal(b'.') | equal(b'\'');
     Classes {
-        alphanumeric: between::<b'a', b'z'>(lower) | between::<b'0', b'9'>(lower),
-        underscores: _mm512_cmpeq_epi8_mask(lower, _mm512_set1_epi8(b'_' as i8)),
-        joiners: _mm512_cmpeq_epi8_mask(lower, joiner),
+        letters: between::<b'a', b'z'>(lower),
+        digits: between::<b'0', b'9'>(lower),
+        underscores: equal(b'_'),
+        join_letters: both | equal(b':'),
+        join_digits: both | equal(b',') | equal(b';'),
     }
 }
 

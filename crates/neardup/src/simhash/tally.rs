@@ -37,7 +37,7 @@ impl Tally {
             Weights::None => Way::Once(Vec::with_capacity(expected + expected / 4)),
             Weights::Tf => Way::All(
                 Box::new(Votes::new()),
-                Vec::with_capacity(expected.min(2 * TOGETHER)),
+                Vec::with_capacity(expected.min(TOGETHER) + TOGETHER / 8),
             ),
             // Of six thousand words one third are different.
             _ => Way::Counting(Table::new(weights, expected / 3, instructions)),

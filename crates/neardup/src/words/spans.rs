@@ -2,7 +2,7 @@
 //!
 //! Letters, digits and `_` stick together; `.` `'` `:` (between letters) and `.` `'` `,` `;` (between digits) join what
 //! they stand between (WB5 to WB13b); a word has a letter or a digit. A bit for each byte says what it is, and 64 bytes at
-//! a time become words by arithmetic on these bits: a word starts where a bit is set after one that is not (the bit masks
+//! a time become words by arithmetic on these bits, without a branch: a word starts where a bit is set after one that is not (the bit masks
 //! of simdjson; Langdale and Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 2019).
 //!
 //! Invariant: what is found depends on the text alone, not on the instructions that found it.
@@ -26,25 +26,14 @@ pub(crate) type Block = [u8; BLOCK];
 /// What each byte of a block is: a bit each, the first byte's in the lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Classes {
-    /// A letter or a digit.
-    pub(crate) alphanumeric: u64,
-    /// A `_`.
+    pub(crate) letters: u64,
+    pub(crate) digits: u64,
     pub(crate) underscores: u64,
-    /// One of `.` `'` `:` `,` `;`.
-    pub(crate) joiners: u64,
+    /// `.` `'` `:`, which join two letters.
+    pub(crate) join_letters: u64,
+    /// `.` `'` `,` `;`, which join two digits.
+    pub(crate) join_digits: u64,
 }
-
-/// The joiner with these four low bits, or a byte that is no ASCII where there is none.
-pub(crate) const JOINER_BY_LOW_HALF: [u8; 16] = {
-    let mut joiners = [0xff; 16];
-    let mut at = 0;
-    while at < JOINERS.len() {
-        joiners[(JOINERS[at] & 15) as usize] = JOINERS[at];
-        at += 1;
-    }
-    joiners
-};
-const JOINERS: [u8; 5] = *b".':,;";
 
 /// The words of a chunk, and room to find them in.
 pub(crate) struct Spans {
@@ -92,24 +81,16 @@ impl Spans {
     #[inline(always)]
     pub(crate) fn join(&mut self) {
         let classes = &self.classes[..self.blocks];
-        let sticking = |block: usize| {
-            let class = classes.get(block).copied().unwrap_or_default();
-            class.alphanumeric | class.underscores
-        };
-        let mut before = 0;
-        let mut mask = sticking(0);
-        for (block, class) in classes.iter().enumerate() {
-            let after = sticking(block + 1);
-            let beside = (mask << 1 | before >> 63) & (mask >> 1 | after << 63);
-            let mut may_join = class.joiners & beside;
-            let mut joined = mask;
-            while may_join != 0 {
-                let bit = may_join.trailing_zeros() as usize;
-                may_join &= may_join - 1;
-                joined |= u64::from(joins(&self.lower, block * BLOCK + bit)) << bit;
-            }
-            self.words[block] = joined;
-            (before, mask) = (mask, after);
+        let (mut letter_before, mut digit_before) = (0, 0);
+        for (block, (words, class)) in self.words.iter_mut().zip(classes).enumerate() {
+            let after = classes.get(block + 1).copied().unwrap_or_default();
+            let around =
+                |mask: u64, before: u64, after: u64| (mask << 1 | before) & (mask >> 1 | after << 63);
+            let between_letters = around(class.letters, letter_before, after.letters);
+            let between_digits = around(class.digits, digit_before, after.digits);
+            let joined = class.join_letters & between_letters | class.join_digits & between_digits;
+            *words = class.letters | class.digits | class.underscores | joined;
+            (letter_before, digit_before) = (class.letters >> 63, class.digits >> 63);
         }
     }
 
@@ -218,12 +199,13 @@ fn classify(block: &Block) -> Classes {
         let at_least = |bytes: u64, least: u8| bytes + EACH * u64::from(0x80 - least);
         let between = |bytes, first, last: u8| at_least(bytes, first) & !at_least(bytes, last + 1);
         let equal = |byte: u8| !at_least(eight ^ (EACH * u64::from(byte)), 1);
-        let letters = between(eight | (EACH * 0x20), b'a', b'z');
         let gathered = |found: u64| gathered(found) << (8 * at);
-        classes.alphanumeric |= gathered(letters | between(eight, b'0', b'9'));
+        let both = equal(b'.') | equal(b'\'');
+        classes.letters |= gathered(between(eight | (EACH * 0x20), b'a', b'z'));
+        classes.digits |= gathered(between(eight, b'0', b'9'));
         classes.underscores |= gathered(equal(b'_'));
-        let joiners = equal(b'.') | equal(b'\'') | equal(b',') | between(eight, b':', b';');
-        classes.joiners |= gathered(joiners);
+        classes.join_letters |= gathered(both | equal(b':'));
+        classes.join_digits |= gathered(both | equal(b',') | equal(b';'));
     }
     classes
 }
@@ -234,17 +216,4 @@ const EACH: u64 = 0x0101_0101_0101_0101;
 #[inline(always)]
 fn gathered(bytes: u64) -> u64 {
     (bytes >> 7 & EACH).wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
-
-/// Whether the byte at `at`, which has neighbours, joins them into one word: UAX 29, WB6, WB7, WB11 and WB12.
-fn joins(text: &[u8], at: usize) -> bool {
-    let (before, after) = (text[at - 1], text[at + 1]);
-    let between_letters = || before.is_ascii_alphabetic() && after.is_ascii_alphabetic();
-    let between_digits = || before.is_ascii_digit() && after.is_ascii_digit();
-    match text[at] {
-        b'.' | b'\'' => between_letters() || between_digits(),
-        b':' => between_letters(),
-        b',' | b';' => between_digits(),
-        _ => false,
-    }
 }
