@@ -283,7 +283,7 @@ fn the_plan_for_the_papers_repository_has_the_papers_designs() {
             line["expected_candidates"].as_f64().unwrap() <= candidates,
             "{line}"
         );
-        assert_eq!(line["memory"].as_u64().unwrap(), tables * 8 << 34);
+        assert_eq!(line["memory"].as_u64().unwrap(), (tables * 8) << 34);
     }
     assert_eq!(lines.iter().filter(|line| line["chosen"] == true).count(), 1);
     let table = crawl

@@ -167,7 +167,7 @@ pub(crate) struct CrawlArgs {
     /// Bits that two fingerprints may differ in to be compared at all, 0 to 7 [default: 3]
     #[arg(long, value_name = "K", help_heading = "Duplicates")]
     pub(crate) distance: Option<u32>,
-    /// How alike two texts must be, 0 to 1, to be the same page [default: 0.8]
+    /// How alike two texts must be, 0 to 1, to be the same page [default: by length: 0.86 under 200 words, 0.80 under 800, 0.70 from there on]
     #[arg(long, value_name = "R", help_heading = "Duplicates")]
     pub(crate) resemblance: Option<f64>,
     /// What fingerprints are made of: word:1, word:3, char:5, … [default: word:1]
@@ -307,7 +307,7 @@ pub(crate) struct SimilarArgs {
     /// Only pages whose fingerprint differs in so many bits at most [default: any]
     #[arg(long, value_name = "K")]
     pub(crate) distance: Option<u32>,
-    /// Only pages that resemble it so much, 0 to 1 [default: the crawl's own]
+    /// Only pages that resemble it so much, 0 to 1 [default: the crawl's own figure, else 0.7]
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
     /// So many pages, the nearest first
@@ -446,9 +446,9 @@ pub(crate) struct LikenessArgs {
     /// Bits that two fingerprints may differ in, 0 to 7
     #[arg(long, value_name = "K", default_value_t = 3)]
     pub(crate) distance: u32,
-    /// How alike two texts must be, 0 to 1
-    #[arg(long, value_name = "R", default_value_t = 0.8)]
-    pub(crate) resemblance: f64,
+    /// How alike two texts must be, 0 to 1 [default: by length: 0.86 under 200 words, 0.80 under 800, 0.70 from there on]
+    #[arg(long, value_name = "R")]
+    pub(crate) resemblance: Option<f64>,
 }
 
 #[derive(Debug, Args)]

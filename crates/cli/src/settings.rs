@@ -57,7 +57,7 @@ pub(crate) struct Settings {
     #[serde(with = "word")]
     pub(crate) on_duplicate: OnDuplicate,
     pub(crate) distance: u32,
-    pub(crate) resemblance: f64,
+    pub(crate) resemblance: Option<f64>,
     #[serde(with = "word")]
     pub(crate) features: Features,
     pub(crate) main_content: Switch,
@@ -113,7 +113,7 @@ impl Default for Settings {
             ignore_robots: false,
             on_duplicate: OnDuplicate::Drop,
             distance: 3,
-            resemblance: 0.80,
+            resemblance: None,
             features: Features::default(),
             main_content: Switch::On,
             duplicate_scope: DuplicateScope::Crawl,
@@ -241,12 +241,9 @@ impl Settings {
         let refuse = |option: &str, value: &dyn std::fmt::Display, range: &str| {
             Err(usage(format!("--{option} {value} is impossible")).with_remedy(range))
         };
-        if !(0.0..=1.0).contains(&self.resemblance) {
-            return refuse(
-                "resemblance",
-                &self.resemblance,
-                "a resemblance lies between 0 and 1; 0.8 is the default",
-            );
+        if let Some(impossible) = self.resemblance.filter(|figure| !(0.0..=1.0).contains(figure)) {
+            let range = "a resemblance lies between 0 and 1; without one, it goes by the length of the texts";
+            return refuse("resemblance", &impossible, range);
         }
         if self.distance > neardup::MAX_DISTANCE {
             let range = format!(

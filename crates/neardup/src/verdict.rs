@@ -9,7 +9,7 @@ use crate::{MAX_DISTANCE, Sketch};
 /// many on which.
 ///
 /// Short texts of one kind share their phrases, and one word in ten is another subject; a manual of twenty thousand
-/// words is the same manual with a fifth of it new. No single figure served both (`docs/adr/0004`).
+/// words is the same manual with a fifth of it new. No single figure served both (`docs/adr/0005`).
 const LEAST_BY_LENGTH: [(u32, f64); 3] = [(800, 0.70), (200, 0.80), (0, 0.86)];
 
 /// Where alike begins. The default is a distance of 3 and a resemblance by length: 0.86 under 200 words, 0.80 under 800,
@@ -32,34 +32,25 @@ impl Default for Thresholds {
 }
 
 impl Thresholds {
-    /// Fingerprints within `distance` bits make a candidate; an estimated `resemblance` of that much confirms one,
-    /// however long the texts are.
+    /// Fingerprints within `distance` bits make a candidate; an estimated `resemblance` of that much confirms one, however
+    /// long the texts are. Without one, the default resemblance for texts of their length does.
     ///
     /// # Errors
     /// [`ImpossibleThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance that is not from 0 to 1.
-    pub fn new(distance: u32, resemblance: f64) -> Result<Self, ImpossibleThresholds> {
-        if !(0.0..=1.0).contains(&resemblance) {
-            return Err(ImpossibleThresholds::Resemblance(resemblance));
-        }
-        Ok(Self {
-            resemblance: Some(resemblance),
-            ..Self::by_length(distance)?
-        })
-    }
-
-    /// Fingerprints within `distance` bits make a candidate; the default resemblance for texts of their length confirms
-    /// one.
-    ///
-    /// # Errors
-    /// [`ImpossibleThresholds::Distance`] above [`MAX_DISTANCE`].
-    pub fn by_length(distance: u32) -> Result<Self, ImpossibleThresholds> {
+    pub fn new(distance: u32, resemblance: impl Into<Option<f64>>) -> Result<Self, ImpossibleThresholds> {
+        let resemblance = resemblance.into();
         if distance > MAX_DISTANCE {
             return Err(ImpossibleThresholds::Distance(distance));
         }
-        Ok(Self {
-            distance,
-            resemblance: None,
-        })
+        match resemblance {
+            Some(impossible) if !(0.0..=1.0).contains(&impossible) => {
+                Err(ImpossibleThresholds::Resemblance(impossible))
+            }
+            _ => Ok(Self {
+                distance,
+                resemblance,
+            }),
+        }
     }
 
     /// Bits in which the fingerprints of candidates may differ.
@@ -139,10 +130,7 @@ impl TryFrom<Written> for Thresholds {
     type Error = ImpossibleThresholds;
 
     fn try_from(written: Written) -> Result<Self, ImpossibleThresholds> {
-        match written.resemblance {
-            Some(resemblance) => Self::new(written.distance, resemblance),
-            None => Self::by_length(written.distance),
-        }
+        Self::new(written.distance, written.resemblance)
     }
 }
 
@@ -219,7 +207,7 @@ mod tests {
     #[test]
     fn short_texts_must_be_more_alike_than_long_ones_unless_one_figure_is_asked_for() {
         let by_length = Thresholds::default();
-        assert_eq!(Thresholds::by_length(3), Ok(by_length));
+        assert_eq!(Thresholds::new(3, None), Ok(by_length));
         for (words, least) in [
             (0, 0.86),
             (199, 0.86),
@@ -231,6 +219,6 @@ mod tests {
             assert_eq!(by_length.least_resemblance(words), least, "{words}");
             assert_eq!(Thresholds::new(3, 0.5).unwrap().least_resemblance(words), 0.5);
         }
-        assert_eq!(Thresholds::by_length(8), Err(ImpossibleThresholds::Distance(8)));
+        assert_eq!(Thresholds::new(8, None), Err(ImpossibleThresholds::Distance(8)));
     }
 }

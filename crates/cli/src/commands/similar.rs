@@ -43,6 +43,9 @@ struct Question {
     limit: usize,
 }
 
+/// What is shown as near where neither the call nor the crawl names a figure: what a crawl would call the same in the longest texts.
+const NEAR: f64 = 0.70;
+
 /// What the journal tells of the page in question, and of the whole crawl.
 #[derive(Default)]
 struct Told {
@@ -55,7 +58,7 @@ struct Told {
 pub(crate) fn run(args: &SimilarArgs) -> Result<(), Complaint> {
     let state = history::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
-    let resemblance = args.resemblance.unwrap_or(settings.resemblance);
+    let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);
     if !(0.0..=1.0).contains(&resemblance) {
         let told = usage(format!("--resemblance {resemblance} is impossible"));
         return Err(told.with_remedy("a resemblance lies between 0 and 1"));
