@@ -90,7 +90,7 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
         (format!("<div>{other}</div><article>{own}</article>"), own.clone()),
         (
             format!("<article>{own}</article><p>{other}<article>{other}</article>"),
-            format!("{own}\n{other}"),
+            format!("{own}\n{other}\n{other}"),
         ),
         (
             format!("<main>{own}<aside>{other}</aside><nav>{other}</nav></main>"),
@@ -113,7 +113,7 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
             own.clone(),
         ),
         (
-            format!("<div class='navy sidebar-less'>side</div><p>{own}"),
+            format!("<div class='navy barside'>side</div><p>{own}"),
             format!("side\n{own}"),
         ),
         (
@@ -171,6 +171,100 @@ fn a_page_with_little_of_its_own_is_judged_whole_and_says_what_is_its_own() {
     let document = html("<nav>home</nav><p>A short page with a few words");
     assert_eq!(document.text, "home\nA short page with a few words");
     assert_eq!(document.own, Own::Main);
+}
+
+/// A paragraph of so many words.
+fn prose(prefix: &str, count: usize) -> String {
+    format!("<p>{}</p>", words(prefix, count))
+}
+
+#[test]
+fn what_stands_around_an_article_is_left_out_by_name_and_by_prose() {
+    let (own, text) = (prose("own", 120), words("own", 120));
+    let other = prose("other", 60);
+    for around in [
+        format!("<div class=post-comments>{other}</div>"),
+        format!("<div class=relatedPosts>{other}</div>"),
+        format!("<div id=newsletter-signup>{other}</div>"),
+        format!("<div class='c-share__bar'>{other}</div>"),
+        format!("<div style='color: red; display: none'>{other}</div>"),
+        format!("<div hidden>{other}</div>"),
+        format!("<form>{other}</form>"),
+        format!("<figure><figcaption>{other}</figcaption></figure>"),
+        // Nothing names it, but nearly all of the prose is elsewhere.
+        "<div><div>Some words beside</div></div>".to_owned(),
+    ] {
+        let source = format!("<div>{around}</div><div><div>{own}{own}</div></div>");
+        assert_eq!(html(&source).text, format!("{text}\n{text}"), "{around}");
+    }
+}
+
+#[test]
+fn a_name_is_not_believed_of_most_of_a_page() {
+    let posts = format!("<div class=comment>{}</div>", prose("post", 60)).repeat(4);
+    let forum = format!("<nav>menu</nav><div id=comments>{posts}</div>");
+    assert_eq!(html(&forum).text, [words("post", 60).as_str(); 4].join("\n"));
+    // Beside an article they are comments, be they ever so many.
+    let news = format!(
+        "<article>{}</article><div id=comments>{posts}</div>",
+        prose("own", 80)
+    );
+    assert_eq!(html(&news).text, words("own", 80));
+    // Shown later, by a script.
+    let hidden = format!("<div>loading</div><div hidden>{}</div>", prose("own", 80));
+    assert_eq!(html(&hidden).own_text(), words("own", 80));
+}
+
+#[test]
+fn the_text_that_its_author_marked_is_taken_though_other_text_is_more() {
+    let (own, other) = (prose("own", 60), prose("other", 50));
+    for mark in ["itemprop=articleBody", "class=entry-content", "id=article-body"] {
+        let source = format!("<div><div {mark}>{own}</div><div>{other}{other}</div></div>");
+        assert_eq!(html(&source).text, words("own", 60), "{mark}");
+    }
+}
+
+#[test]
+fn a_title_is_kept_that_stands_beside_the_text() {
+    let source = format!(
+        "<main><div><h1>What it is about</h1><div>by someone</div></div><div>{}</div></main>",
+        prose("own", 120)
+    );
+    assert!(
+        html(&source).text.starts_with("What it is about\n"),
+        "{}",
+        html(&source).text
+    );
+}
+
+#[test]
+fn a_section_of_a_manual_is_not_its_content() {
+    // An id is made of the heading: a section about comments is none.
+    let source = format!(
+        "<div role=main><section id=comments><h2>Comments</h2>{}</section><section id=related><h2>Related</h2>{}</section></div>",
+        prose("long", 400),
+        prose("short", 20)
+    );
+    let expected = format!(
+        "Comments\n{}\nRelated\n{}",
+        words("long", 400),
+        words("short", 20)
+    );
+    assert_eq!(html(&source).text, expected);
+}
+
+#[test]
+fn a_page_made_by_scripts_is_read_as_it_is_meant_for_readers_without() {
+    let source = format!(
+        "<div id=app>Loading</div><noscript><div class=crawler><a href=/next>next</a>{}</div></noscript>",
+        prose("own", 80)
+    );
+    let document = html(&source);
+    assert!(document.text.contains(&words("own", 80)), "{}", document.text);
+    assert_eq!(document.links.len(), 1);
+    // Not where there is a page without them.
+    let source = format!("{}<noscript>{}</noscript>", prose("own", 60), prose("other", 80));
+    assert_eq!(html(&source).full_text(), words("own", 60));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use html5ever::{local_name, ns};
 use scraper::node::Element;
 
 use super::scan::Tag;
-use super::text::place;
+use super::{names, place};
 
 /// What an element is for the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -114,27 +114,60 @@ pub(crate) fn flow(element: &Element) -> Flow {
     }
 }
 
-/// Where an element puts its text, beside where it is itself.
-pub(crate) fn around(element: &Element, outside: u8) -> u8 {
-    let by_name = match element.name.local {
-        local_name!("main") => place::MAIN,
-        local_name!("article") => place::ARTICLE,
-        local_name!("aside") if is_footnote(element) => 0,
-        local_name!("nav") | local_name!("aside") | local_name!("footer") => place::FRAME,
-        // Inside an article it is the article's.
-        local_name!("header") if outside & (place::MAIN | place::ARTICLE) == 0 => place::FRAME,
-        local_name!("form") => place::FORM,
-        _ => 0,
-    };
-    let mut place = by_name;
+/// What an element says of the text inside it, given where it stands itself.
+pub(crate) fn signs(element: &Element, outside: u32) -> u32 {
+    let is_block = flow(element) == Flow::Block;
+    let mut signs = by_name(element, outside);
+    if is_block && !element.attrs.is_empty() && element.name.local != local_name!("body") {
+        signs |= names::of_block(element);
+    }
     for (name, value) in &element.attrs {
         match name.local {
-            local_name!("role") => place |= by_role(value),
-            local_name!("class") | local_name!("id") if is_frame_by_hint(value) => place |= place::HINT,
+            local_name!("role") => signs |= by_role(value),
+            local_name!("class") | local_name!("id") if is_contents(value) => signs |= place::FRAME,
+            local_name!("itemprop") if value.trim().eq_ignore_ascii_case("articleBody") => {
+                signs |= place::BODY;
+            }
+            local_name!("hidden") if is_block => signs |= place::UNSEEN,
+            local_name!("style") if is_block && is_unseen(value) => signs |= place::UNSEEN,
             _ => {}
         }
     }
-    place
+    signs
+}
+
+fn by_name(element: &Element, outside: u32) -> u32 {
+    match element.name.local {
+        local_name!("main") => place::MAIN,
+        local_name!("article") => place::ARTICLE,
+        local_name!("aside") if is_footnote(element) => 0,
+        local_name!("nav") | local_name!("aside") | local_name!("footer") | local_name!("dialog") => {
+            place::FRAME
+        }
+        // Inside an article it is the article's.
+        local_name!("header") if outside & (place::MAIN | place::ARTICLE) == 0 => place::FRAME,
+        local_name!("form") => place::FORM,
+        local_name!("figcaption") => place::CAPTION,
+        local_name!("p") | local_name!("blockquote") | local_name!("pre") => place::PARAGRAPH,
+        local_name!("section")
+        | local_name!("table")
+        | local_name!("ul")
+        | local_name!("ol")
+        | local_name!("dl") => place::PART,
+        local_name!("h1") => place::HEADING | place::TITLE,
+        local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("h5") | local_name!("h6") => {
+            place::HEADING
+        }
+        _ => 0,
+    }
+}
+
+/// Whether a style hides what has it.
+fn is_unseen(style: &str) -> bool {
+    style.split(';').any(|declaration| {
+        let property = declaration.split_once(':');
+        property.is_some_and(|(name, value)| name.trim() == "display" && value.trim() == "none")
+    })
 }
 
 /// Footnotes are set in an `aside` by docutils 0.18 and later (ARIA in HTML and DPUB-ARIA 1.1 name the roles), and are content:
@@ -154,7 +187,7 @@ fn is_footnote(element: &Element) -> bool {
 }
 
 /// WAI-ARIA landmark roles.
-fn by_role(role: &str) -> u8 {
+fn by_role(role: &str) -> u32 {
     match role.trim() {
         "main" => place::MAIN,
         "article" => place::ARTICLE,
@@ -163,30 +196,8 @@ fn by_role(role: &str) -> u8 {
     }
 }
 
-/// Names that templates give to what is not content; whole words, so that `navy` and `sidebars-explained` are
-/// not meant.
-fn is_frame_by_hint(names: &str) -> bool {
+/// A table of contents as docutils before 0.18 has it; alone, `contents` is a name for anything.
+fn is_contents(names: &str) -> bool {
     let has = |wanted: &str| names.split_ascii_whitespace().any(|name| name == wanted);
-    // docutils before 0.18; alone, `contents` is a name for anything.
-    if has("contents") && (has("topic") || has("local")) {
-        return true;
-    }
-    names.split_ascii_whitespace().any(|name| {
-        matches!(
-            name,
-            "nav"
-                | "navbar"
-                | "navigation"
-                | "menu"
-                | "sidebar"
-                | "footer"
-                | "breadcrumb"
-                | "breadcrumbs"
-                | "pagination"
-                | "related"
-                | "share"
-                | "social"
-                | "toc"
-        )
-    })
+    has("contents") && (has("topic") || has("local"))
 }

@@ -7,20 +7,26 @@
 //! judged by.
 
 mod charset;
+mod content;
 mod directives;
 mod elements;
 mod language;
 mod links;
 mod media;
+mod names;
+mod place;
+mod regions;
 mod scan;
+mod signs;
 mod text;
 mod tree;
+mod trunk;
 mod walk;
 
+pub use content::MIN_MAIN_WORDS;
 pub use directives::Directives;
 pub use links::Link;
 pub use media::{Media, essence};
-pub use text::MIN_MAIN_WORDS;
 pub use tree::Cut;
 
 use crate::{CanonicalForm, PageUrl};
@@ -181,6 +187,7 @@ pub fn read(body: &[u8], hints: &Hints<'_>, form: &CanonicalForm, limits: &ReadL
 
 impl Document {
     fn read_page(&mut self, text: &str, hints: &Hints<'_>, form: &CanonicalForm, limits: &ReadLimits) {
+        let (markup, unscripted);
         let parsed = tree::parse(text, limits);
         let mut walk = Walk::new(hints.agent, limits, text.len() / 4);
         walk.directives = self.directives;
@@ -189,8 +196,17 @@ impl Document {
             self.oddities.push(Oddity::Parsing(rest.why));
             walk.rest(text, rest);
         }
+        if walk.lines.words() < MIN_MAIN_WORDS && !walk.unscripted.is_empty() {
+            // All of the page is made by scripts, but for what it has for readers without.
+            markup = std::mem::take(&mut walk.unscripted);
+            unscripted = tree::parse(&markup, limits);
+            walk.tree(unscripted.html.tree.root());
+            if let Some(rest) = &unscripted.rest {
+                walk.rest(&markup, rest);
+            }
+        }
         let resolved = walk.references.resolve(hints.url, form, limits);
-        let texts = walk.lines.finish();
+        let texts = content::finish(walk.lines);
         self.title = walk.title;
         self.language = walk.language;
         self.directives = walk.directives;

@@ -1,62 +1,43 @@
-//! The words of a page, and which of them are its own.
+//! The words of a page, gathered line by line, each with where it stood.
 //!
-//! Templates make different pages look alike, so a page is judged by its main content. Its author often says
-//! where that is (`<main>`, `<article>`); where not, it is what is left without navigation, headers, footers,
-//! forms and lines that are mostly links. What is left must be a text: under fifty words the whole page is
-//! taken.
-//!
-//! A page is gathered as lines, each with where it stood. Only at the end is it known whether there was a
-//! `<main>`, so the lines are gathered once and chosen from then.
+//! Only at the end of a page is it known whether there was a `<main>`, or where the prose is, so the lines are
+//! gathered once and chosen from then; see `content`.
 
-use super::Own;
-
-/// Under so many words a main content is none.
-pub const MIN_MAIN_WORDS: usize = 50;
-
-/// Where a line stood.
-pub(crate) mod place {
-    /// In `<main>` or `role=main`.
-    pub(crate) const MAIN: u8 = 1;
-    /// In `<article>`.
-    pub(crate) const ARTICLE: u8 = 1 << 1;
-    /// In what frames a page by the meaning of its elements: `<nav>`, `<aside>`, `role=banner`.
-    pub(crate) const FRAME: u8 = 1 << 2;
-    /// In what frames it by its class or name: `class=sidebar`.
-    pub(crate) const HINT: u8 = 1 << 3;
-    /// In a form.
-    pub(crate) const FORM: u8 = 1 << 4;
-}
+use super::regions::Regions;
 
 /// The visible text of a page, line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
-    text: String,
-    lines: Vec<Line>,
+    pub(crate) text: String,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) regions: Regions,
     /// What is being gathered: where it begins, and the rest of its line.
     start: usize,
     words: u32,
     linked: u32,
-    place: u8,
+    place: u32,
     /// Whether white space stood before what comes next.
     space: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Line {
-    start: usize,
-    end: usize,
-    words: u32,
+pub(crate) struct Line {
+    pub start: usize,
+    pub end: usize,
+    pub words: u32,
     /// How many of its bytes are in links.
-    linked: u32,
-    place: u8,
+    pub linked: u32,
+    pub place: u32,
+    /// The innermost block that it stands in.
+    pub region: u32,
 }
 
 impl Line {
-    const fn is_in(&self, place: u8) -> bool {
+    pub(crate) const fn is_in(&self, place: u32) -> bool {
         self.place & place != 0
     }
 
-    const fn is_mostly_links(&self) -> bool {
+    pub(crate) const fn is_mostly_links(&self) -> bool {
         self.linked as usize * 2 > self.end - self.start
     }
 }
@@ -70,6 +51,11 @@ impl Lines {
         }
     }
 
+    /// How many words the ended lines have.
+    pub(crate) fn words(&self) -> usize {
+        self.lines.iter().map(|line| line.words as usize).sum()
+    }
+
     /// How much text there is, in bytes: an anchor begins here.
     pub(crate) const fn len(&self) -> usize {
         self.text.len()
@@ -81,7 +67,7 @@ impl Lines {
     }
 
     /// Adds text, its white space folded.
-    pub(crate) fn push(&mut self, text: &str, place: u8, in_link: bool) {
+    pub(crate) fn push(&mut self, text: &str, place: u32, in_link: bool) {
         if place != self.place {
             self.end_line();
             self.place = place;
@@ -174,6 +160,16 @@ impl Lines {
         self.space = true;
     }
 
+    /// A block begins.
+    pub(crate) fn open(&mut self, place: u32, signs: u32) {
+        self.regions.open(place, signs, self.lines.len());
+    }
+
+    /// The block that began last ends.
+    pub(crate) fn close(&mut self) {
+        self.regions.close(self.lines.len());
+    }
+
     /// Ends the line, if it was begun.
     pub(crate) fn end_line(&mut self) {
         self.space = false;
@@ -187,128 +183,12 @@ impl Lines {
             words: self.words,
             linked: self.linked,
             place: self.place,
+            region: self.regions.current(),
         });
         self.text.push('\n');
         self.start = self.text.len();
         (self.words, self.linked) = (0, 0);
     }
-
-    /// Chooses what the page is judged by.
-    pub(crate) fn finish(mut self) -> Texts {
-        self.end_line();
-        self.text.pop();
-        let rule = self.rule();
-        if self.lines.iter().all(|line| rule.chooses(line)) {
-            return Texts {
-                text: self.text,
-                full: None,
-                own: Own::Main,
-            };
-        }
-        let words = self.words_by(rule);
-        let own_text = self.gather(rule);
-        if words >= MIN_MAIN_WORDS {
-            return Texts {
-                text: own_text,
-                full: Some(self.text),
-                own: Own::Main,
-            };
-        }
-        let is_frame = words * 2 < self.words_of(|_| true);
-        let own = if is_frame {
-            Own::PageFallback { own_text }
-        } else {
-            Own::Main
-        };
-        Texts {
-            text: self.text,
-            full: None,
-            own,
-        }
-    }
-
-    /// How main content is told from the rest on this page.
-    fn rule(&self) -> Rule {
-        let framed = place::FRAME | place::HINT;
-        for marked in [place::MAIN, place::ARTICLE] {
-            let rule = Rule {
-                marked: Some(marked),
-                framed,
-                links_frame: false,
-            };
-            let words = self.words_by(rule);
-            if words >= MIN_MAIN_WORDS {
-                // Lines of links among prose lead to other pages; a page of such lines is a list, and its
-                // own.
-                let prose = self.words_by(Rule {
-                    links_frame: true,
-                    ..rule
-                });
-                return Rule {
-                    links_frame: prose * 2 >= words,
-                    ..rule
-                };
-            }
-        }
-        // Some frameworks put the whole page into one form.
-        let in_forms = self.words_of(|line| line.is_in(place::FORM));
-        let forms_frame = in_forms * 2 < self.words_of(|_| true);
-        let framed = if forms_frame { framed | place::FORM } else { framed };
-        Rule {
-            marked: None,
-            framed,
-            links_frame: true,
-        }
-    }
-
-    fn words_by(&self, rule: Rule) -> usize {
-        self.words_of(|line| rule.chooses(line))
-    }
-
-    fn words_of(&self, choose: impl Fn(&Line) -> bool) -> usize {
-        self.lines
-            .iter()
-            .filter(|line| choose(line))
-            .map(|line| line.words as usize)
-            .sum()
-    }
-
-    fn gather(&self, rule: Rule) -> String {
-        let mut text = String::with_capacity(self.text.len());
-        for line in self.lines.iter().filter(|line| rule.chooses(line)) {
-            text.push_str(&self.text[line.start..line.end]);
-            text.push('\n');
-        }
-        text.pop();
-        text
-    }
-}
-
-/// Which lines are main content.
-#[derive(Clone, Copy, Debug)]
-struct Rule {
-    /// The place that a line must be in, where the author marked one.
-    marked: Option<u8>,
-    /// The places that it must not be in.
-    framed: u8,
-    /// Whether a line that is mostly links is left out.
-    links_frame: bool,
-}
-
-impl Rule {
-    fn chooses(self, line: &Line) -> bool {
-        self.marked.is_none_or(|marked| line.is_in(marked))
-            && !line.is_in(self.framed)
-            && !(self.links_frame && line.is_mostly_links())
-    }
-}
-
-/// What a page says.
-pub(crate) struct Texts {
-    pub text: String,
-    /// The whole page, where that is more than `text`.
-    pub full: Option<String>,
-    pub own: Own,
 }
 
 /// Han, hiragana, katakana: written without spaces, so each is counted as a word.

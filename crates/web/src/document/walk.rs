@@ -24,6 +24,8 @@ pub(crate) struct Walk<'p> {
     pub directives: Directives,
     pub references: References<'p>,
     pub lines: Lines,
+    /// What is meant for readers without scripts, as markup.
+    pub unscripted: String,
     /// The open links whose words are being gathered: which reference, and where its words begin.
     anchors: Vec<(usize, usize)>,
 }
@@ -31,7 +33,9 @@ pub(crate) struct Walk<'p> {
 /// Where in the page the walk is; each open element adds to its parent's.
 #[derive(Clone, Copy, Default)]
 struct Around {
-    place: u8,
+    place: u32,
+    /// What the innermost element says itself.
+    signs: u32,
     in_link: bool,
     in_head: bool,
 }
@@ -46,6 +50,7 @@ impl<'p> Walk<'p> {
             directives: Directives::default(),
             references: References::default(),
             lines: Lines::with_capacity(capacity),
+            unscripted: String::new(),
             anchors: Vec::new(),
         }
     }
@@ -96,7 +101,12 @@ impl<'p> Walk<'p> {
         let inside = self.element(node, element, around);
         match flow(element) {
             Flow::Hidden => return None,
-            Flow::Block => self.lines.end_line(),
+            Flow::Block => {
+                self.lines.end_line();
+                if node.has_children() {
+                    self.lines.open(inside.place, inside.signs);
+                }
+            }
             Flow::Cell => self.lines.space(),
             Flow::Inline => {}
         }
@@ -118,7 +128,12 @@ impl<'p> Walk<'p> {
             }
         }
         match flow(element) {
-            Flow::Block => self.lines.end_line(),
+            Flow::Block => {
+                self.lines.end_line();
+                if node.has_children() {
+                    self.lines.close();
+                }
+            }
             Flow::Cell => self.lines.space(),
             Flow::Inline | Flow::Hidden => {}
         }
@@ -141,12 +156,17 @@ impl<'p> Walk<'p> {
                 }
             }
             local_name!("a") | local_name!("area") => inside.in_link |= self.link(element, "href"),
+            local_name!("noscript") if !around.in_head => {
+                let markup = node.children().filter_map(|child| child.value().as_text());
+                markup.for_each(|text| self.unscripted.push_str(text));
+            }
             local_name!("iframe") | local_name!("frame") => {
                 self.link(element, "src");
             }
             _ => {}
         }
-        inside.place |= elements::around(element, around.place);
+        inside.signs = elements::signs(element, around.place);
+        inside.place |= inside.signs;
         inside
     }
 

@@ -1,0 +1,167 @@
+//! What of a page is its own.
+//!
+//! Templates make different pages look alike, so a page is judged by its main content: what is left without
+//! the frame, in the block that holds the prose. What is left must be a text: under fifty words the whole page
+//! is taken. A page of links or of goods has no prose to go by; its content is all that is not the frame.
+//!
+//! How well this does, beside others, is in `docs/extraction.md`; `tests/labelled.rs` holds it there.
+
+use super::regions::Sums;
+use super::text::{Line, Lines};
+use super::{Own, place, signs, trunk};
+
+/// Under so many words a main content is none.
+pub const MIN_MAIN_WORDS: usize = 50;
+
+/// A line of so many words is prose, in a paragraph and elsewhere.
+const PROSE_IN_PARAGRAPH: u32 = 5;
+const PROSE_ELSEWHERE: u32 = 10;
+
+/// A block with less prose than this is no text of which the rest of the page would be the frame …
+const FEW_WORDS: usize = 100;
+
+/// … if it has less than this part of the page's words …
+const SMALL_PART: f64 = 0.25;
+
+/// … or less than this part of its own words is prose.
+const LITTLE_PROSE: f64 = 0.3;
+
+/// Lines of links among prose lead to other pages; where less than this part is prose, they are what the page has.
+const PROSE_AMONG_LINKS: f64 = 0.5;
+
+/// What a page says.
+pub(crate) struct Texts {
+    pub text: String,
+    /// The whole page, where that is more than `text`.
+    pub full: Option<String>,
+    pub own: Own,
+}
+
+/// Chooses what the page is judged by.
+pub(crate) fn finish(mut lines: Lines) -> Texts {
+    lines.end_line();
+    lines.text.pop();
+    let chosen = choose(&mut lines);
+    let all = Texts {
+        text: String::new(),
+        full: None,
+        own: Own::Main,
+    };
+    if chosen.iter().all(|&chosen| chosen) {
+        return Texts {
+            text: lines.text,
+            ..all
+        };
+    }
+    let own_lines = || {
+        lines
+            .lines
+            .iter()
+            .zip(&chosen)
+            .filter(|(_, chosen)| **chosen)
+            .map(|(line, _)| line)
+    };
+    let words = words_of(own_lines());
+    let own_text = gather(&lines.text, own_lines());
+    if words >= MIN_MAIN_WORDS {
+        return Texts {
+            text: own_text,
+            full: Some(lines.text),
+            ..all
+        };
+    }
+    let is_frame = words * 2 < words_of(lines.lines.iter());
+    let own = if is_frame {
+        Own::PageFallback { own_text }
+    } else {
+        Own::Main
+    };
+    Texts {
+        text: lines.text,
+        full: None,
+        own,
+    }
+}
+
+fn words_of<'l>(lines: impl Iterator<Item = &'l Line>) -> usize {
+    lines.map(|line| line.words as usize).sum()
+}
+
+fn gather<'l>(text: &str, lines: impl Iterator<Item = &'l Line>) -> String {
+    let mut gathered = String::with_capacity(text.len());
+    for line in lines {
+        gathered.push_str(&text[line.start..line.end]);
+        gathered.push('\n');
+    }
+    gathered.pop();
+    gathered
+}
+
+/// For each line, whether it is the page's own.
+fn choose(all: &mut Lines) -> Vec<bool> {
+    let regions = all.regions.finish(all.lines.len());
+    let lines = &all.lines;
+    let framed = |line: &Line| line.is_in(place::FRAME);
+    let prose = Sums::of(
+        lines
+            .iter()
+            .map(|line| if framed(line) { 0 } else { prose_of(line) }),
+    );
+    let left_out = signs::believed(regions, &prose);
+    let is_out = |line: &Line| framed(line) || left_out[line.region as usize] != 0;
+    let sum = |words: fn(&Line) -> usize| {
+        Sums::of(
+            lines
+                .iter()
+                .map(|line| if is_out(line) { 0 } else { words(line) }),
+        )
+    };
+    let (prose, words) = (sum(prose_of), sum(|line| line.words as usize));
+
+    let trunk = trunk::find(regions, &left_out, &prose);
+    let block = &regions[trunk.block];
+    let (block_prose, block_words) = (prose.within(block), words.within(block));
+    let is_small = (block_words as f64) < SMALL_PART * words.total() as f64;
+    let is_no_prose = (block_prose as f64) < LITTLE_PROSE * block_words as f64;
+    if block_prose < FEW_WORDS && (is_small || is_no_prose) {
+        return choose_without_prose(lines, is_out);
+    }
+    let links_out = block_prose as f64 >= PROSE_AMONG_LINKS * block_words as f64;
+    let (inside, marked) = (block.lines(), regions[trunk.marked].lines());
+    let choose = |(index, line): (usize, &Line)| {
+        // What it is about is said beside the block, and tells pages apart that say little else.
+        let is_title = line.is_in(place::TITLE) && !framed(line) && marked.contains(&index);
+        let is_inside = inside.contains(&index) && !is_out(line) && !(links_out && line.is_mostly_links());
+        is_title || is_inside
+    };
+    lines.iter().enumerate().map(choose).collect()
+}
+
+/// Words that speak in sentences, as far as can be seen from one line.
+fn prose_of(line: &Line) -> usize {
+    let least = if line.is_in(place::PARAGRAPH) {
+        PROSE_IN_PARAGRAPH
+    } else {
+        PROSE_ELSEWHERE
+    };
+    let is_prose = line.words >= least && !line.is_in(place::HEADING) && !line.is_mostly_links();
+    if is_prose { line.words as usize } else { 0 }
+}
+
+/// A page of lists: what its author marked, else all but the frame.
+fn choose_without_prose(lines: &[Line], is_out: impl Fn(&Line) -> bool) -> Vec<bool> {
+    let words_in = |sign: u32| words_of(lines.iter().filter(|line| line.is_in(sign) && !is_out(line)));
+    let marked = [place::MAIN, place::ARTICLE]
+        .into_iter()
+        .find(|&sign| words_in(sign) >= MIN_MAIN_WORDS);
+    let is_inside = |line: &Line| marked.is_none_or(|sign| line.is_in(sign)) && !is_out(line);
+    let words = words_of(lines.iter().filter(|line| is_inside(line)));
+    let others = words_of(
+        lines
+            .iter()
+            .filter(|line| is_inside(line) && !line.is_mostly_links()),
+    );
+    let links_out = marked.is_none() || others as f64 >= PROSE_AMONG_LINKS * words as f64;
+    let choose = |line: &Line| is_inside(line) && !(links_out && line.is_mostly_links());
+    lines.iter().map(choose).collect()
+}

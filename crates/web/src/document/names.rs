@@ -1,0 +1,140 @@
+//! What templates say with the names of classes and elements.
+//!
+//! Names are made of words (`article-body`, `relatedPosts`, `post__comments`), and the words are few: the
+//! same dozens stand in the rules of Readability and of trafilatura. A word counts only whole, so that `navy`
+//! is no navigation. Ids of sections are not read at all: documentation makes them of headings, and a
+//! section about comments is no comment.
+
+use html5ever::local_name;
+use scraper::node::Element;
+
+use super::place;
+
+/// Longer words mean nothing to us.
+const LONGEST: usize = 16;
+
+/// What the class and the id of a block say of what is inside.
+pub(crate) fn of_block(element: &Element) -> u32 {
+    let mut signs = 0;
+    let mut id = None;
+    let mut is_section = element.name.local == local_name!("section");
+    for (name, value) in &element.attrs {
+        match name.local {
+            local_name!("class") => {
+                signs |= of_names(value);
+                is_section |= value.split_ascii_whitespace().any(|name| name == "section");
+            }
+            local_name!("id") => id = Some(value),
+            _ => {}
+        }
+    }
+    if let Some(id) = id
+        && !is_section
+    {
+        signs |= of_names(id);
+    }
+    signs
+}
+
+fn of_names(names: &str) -> u32 {
+    let mut signs = 0;
+    for name in names.split_ascii_whitespace() {
+        let mut before = [0; LONGEST];
+        let mut length_before = 0;
+        let words = Words {
+            rest: name.as_bytes(),
+        };
+        for word in words {
+            let length = word.len().min(LONGEST);
+            let mut lower = [0; LONGEST];
+            lower[..length].copy_from_slice(&word[..length]);
+            lower.make_ascii_lowercase();
+            if word.len() <= LONGEST {
+                signs |= of_word(&lower[..length]) | of_pair(&before[..length_before], &lower[..length]);
+            }
+            (before, length_before) = (lower, length);
+        }
+    }
+    signs
+}
+
+fn of_word(word: &[u8]) -> u32 {
+    match word {
+        b"comment" | b"comments" | b"commentlist" | b"disqus" | b"replies" | b"respond" => place::COMMENTS,
+        b"crosssell" | b"outbrain" | b"popular" | b"recirc" | b"recommend" | b"recommendation"
+        | b"recommendations" | b"recommended" | b"related" | b"similar" | b"taboola" | b"trending"
+        | b"upsell" | b"zergnet" | b"readmore" => place::RELATED,
+        b"addthis" | b"follow" | b"share" | b"sharebar" | b"sharedaddy" | b"shares" | b"sharing"
+        | b"social" => place::SHARE,
+        b"breadcrumb" | b"breadcrumbs" | b"byline" | b"dateline" | b"datetime" | b"metadata" | b"pager"
+        | b"pagination" | b"postmeta" | b"pubdate" | b"tags" | b"timestamp" => place::ABOUT,
+        b"advert" | b"advertisement" | b"banner" | b"consent" | b"cookie" | b"cookies" | b"disclaimer"
+        | b"gdpr" | b"login" | b"modal" | b"newsletter" | b"paywall" | b"popup" | b"promo" | b"promotion"
+        | b"signup" | b"sponsor" | b"sponsored" | b"subscribe" | b"subscription" => place::PROMOTION,
+        b"caption" | b"captions" | b"copyright" | b"credit" | b"credits" => place::CAPTION,
+        b"footer" | b"masthead" | b"megamenu" | b"menu" | b"nav" | b"navbar" | b"navigation" | b"sidebar"
+        | b"skip" | b"toc" | b"toolbar" | b"topbar" => place::HINT,
+        b"articlebody" | b"articlecontent" | b"articletext" | b"storybody" => place::BODY,
+        _ => 0,
+    }
+}
+
+fn of_pair(first: &[u8], second: &[u8]) -> u32 {
+    match (first, second) {
+        (b"article" | b"entry" | b"post" | b"story", b"body" | b"content" | b"text") => place::BODY,
+        (b"also", b"like") | (b"most" | b"you", b"read") | (b"read", b"more" | b"next") => place::RELATED,
+        (b"about", b"author") | (b"author", b"bio") => place::ABOUT,
+        _ => 0,
+    }
+}
+
+/// The words of a name: runs of letters and digits, and in `camelCase` those that a capital begins.
+struct Words<'n> {
+    rest: &'n [u8],
+}
+
+impl<'n> Iterator for Words<'n> {
+    type Item = &'n [u8];
+
+    fn next(&mut self) -> Option<&'n [u8]> {
+        let start = self.rest.iter().position(u8::is_ascii_alphanumeric)?;
+        let run = &self.rest[start..];
+        let mut end = 1;
+        while end < run.len() && run[end].is_ascii_alphanumeric() {
+            if run[end].is_ascii_uppercase() && run[end - 1].is_ascii_lowercase() {
+                break;
+            }
+            end += 1;
+        }
+        self.rest = &run[end..];
+        Some(&run[..end])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_names_are_found_however_they_are_joined() {
+        for (names, signs) in [
+            ("relatedPosts", place::RELATED),
+            ("c-related__posts x", place::RELATED),
+            ("post-content", place::BODY),
+            ("ArticlePage-articleBody", place::BODY),
+            ("post content", 0),
+            ("entry-comments", place::COMMENTS),
+            ("Comments", place::COMMENTS),
+            ("navy", 0),
+            ("has-sidebar", place::HINT),
+            ("sidebar", place::HINT),
+            ("unrelated", 0),
+            ("", 0),
+            ("--", 0),
+            ("\u{e9}share\u{e9}", place::SHARE),
+            ("averyveryverylongwordthatisnothing", 0),
+        ] {
+            assert_eq!(of_names(names), signs, "{names}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Where text stands: what the elements around it say of it, one bit each.
+//!
+//! What an element says holds for all inside it.
+
+/// In `<main>` or `role=main`.
+pub(crate) const MAIN: u32 = 1;
+/// In `<article>` or `role=article`.
+pub(crate) const ARTICLE: u32 = 1 << 1;
+/// In what is named as the text of an article: `itemprop=articleBody`, `class=entry-content`.
+pub(crate) const BODY: u32 = 1 << 2;
+/// In what frames a page by the meaning of its elements: `<nav>`, `<aside>`, `role=banner`.
+pub(crate) const FRAME: u32 = 1 << 3;
+/// In what frames it by its class or name: `class=sidebar`.
+pub(crate) const HINT: u32 = 1 << 4;
+/// In a form.
+pub(crate) const FORM: u32 = 1 << 5;
+/// In what readers said of it.
+pub(crate) const COMMENTS: u32 = 1 << 6;
+/// In what leads to other pages.
+pub(crate) const RELATED: u32 = 1 << 7;
+/// In what asks to share or to follow.
+pub(crate) const SHARE: u32 = 1 << 8;
+/// In what is known about a text: its author, its date, its tags.
+pub(crate) const ABOUT: u32 = 1 << 9;
+/// In an advertisement, a cookie notice, a request to subscribe.
+pub(crate) const PROMOTION: u32 = 1 << 10;
+/// In the caption of a picture.
+pub(crate) const CAPTION: u32 = 1 << 11;
+/// In what is not shown until something is clicked, if ever.
+pub(crate) const UNSEEN: u32 = 1 << 12;
+/// In a heading.
+pub(crate) const HEADING: u32 = 1 << 13;
+/// In `<h1>`.
+pub(crate) const TITLE: u32 = 1 << 14;
+/// In a paragraph, a quotation or a listing of code.
+pub(crate) const PARAGRAPH: u32 = 1 << 15;
+/// In a part of a text: a section, a list, a table.
+pub(crate) const PART: u32 = 1 << 16;
+
+/// What is left out where it is believed: see `signs`.
+pub(crate) const LEFT_OUT: u32 =
+    HINT | FORM | COMMENTS | RELATED | SHARE | ABOUT | PROMOTION | CAPTION | UNSEEN;
