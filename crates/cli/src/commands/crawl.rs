@@ -132,8 +132,9 @@ async fn listen(handle: StopHandle, quiet: bool) {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        tell(line);
+        // First the act, then the word: whoever hears the word may count on it.
         handle.ask();
+        tell(line);
     }
 }
 
