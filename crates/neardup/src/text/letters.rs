@@ -91,6 +91,11 @@ impl Letter {
         CLASSES[(self.0 >> 26 & 15) as usize]
     }
 
+    #[inline]
+    pub(super) fn is_of(self, class: Class) -> bool {
+        self.0 >> 26 == class as u32
+    }
+
     /// The folded character in the first [`Letter::folded_len`] bytes.
     #[inline]
     pub(super) fn folded(self) -> [u8; 4] {

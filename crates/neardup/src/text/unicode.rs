@@ -4,6 +4,7 @@
 //! Hebrew letters (WB7b, WB7c). Where a character is unsettled, everything since the last place at which a word must
 //! end in any case, up to the next such place, is left to the libraries.
 
+use unicode_normalization::char::canonical_combining_class;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::fold::folded;
@@ -66,7 +67,27 @@ impl Words {
         while let Some((letter, length)) = next {
             let class = letter.class();
             let settled = match class {
-                Class::Letter | Class::Number | Class::Hebrew | Class::Underscore => {
+                Class::Letter => {
+                    if !open.goes_on() {
+                        self.close(open);
+                        open = self.open();
+                    }
+                    (open.last, open.says_something, open.after_ordered) = (class, true, false);
+                    self.append_letter(letter);
+                    at += length;
+                    // Most letters stand behind another one.
+                    next = loop {
+                        match letters.first_of(&bytes[at..]) {
+                            Some((letter, length)) if letter.is_of(Class::Letter) => {
+                                self.append_letter(letter);
+                                at += length;
+                            }
+                            other => break other,
+                        }
+                    };
+                    continue;
+                }
+                Class::Number | Class::Hebrew | Class::Underscore => {
                     if !open.goes_on() {
                         self.close(open);
                         open = self.open();
@@ -79,7 +100,8 @@ impl Words {
                 Class::Mark | Class::OrderedMark => {
                     // Marks that are letters make a word of whatever they stand on.
                     let ordered = class == Class::OrderedMark;
-                    let settled = open.says_something && !(ordered && open.after_ordered);
+                    let in_order = !(ordered && open.after_ordered) || is_in_order(text, at);
+                    let settled = open.says_something && in_order;
                     open.after_ordered = ordered;
                     self.append_letter(letter);
                     settled
@@ -107,7 +129,8 @@ impl Words {
                     self.append_letter(letter);
                     true
                 }
-                Class::Invisible => true,
+                // What it parts is to be compared without it.
+                Class::Invisible => !open.after_ordered,
                 Class::MidLetter
                 | Class::MidNumber
                 | Class::MidBoth
@@ -224,6 +247,13 @@ fn joint(before: Class, mark: Class, after: Class) -> Joint {
         (Hebrew, SingleQuote, _) => Joint::EndsWith,
         _ => Joint::Parts,
     }
+}
+
+/// Whether the mark at `at` may stand behind the mark before it: their combining classes do not fall.
+fn is_in_order(text: &str, at: usize) -> bool {
+    let (before, after) = text.split_at(at);
+    let order = |c: Option<char>| c.map(canonical_combining_class);
+    order(before.chars().next_back()) <= order(after.chars().next())
 }
 
 /// Where the next character begins, at `from` or later, that no word goes past; `from` is that of one which is unsettled.
