@@ -6,9 +6,10 @@
 //! alone.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use neardup::{Features, HashKey, NormalText};
+use peers::{Random, best_of};
+use unicode_segmentation::UnicodeSegmentation;
 
 /// How much text of each language.
 const BYTES: usize = 1 << 20;
@@ -28,18 +29,88 @@ struct Language {
 }
 
 const LANGUAGES: [Language; 12] = [
-    language("English", "etaoinshrdlucmfwygpbvk", ("xjqz", 60), (1, 9), " ", ". "),
-    language("German", "enisratdhulcgmobwfkzpv", ("äöüß", 30), (2, 12), " ", ". "),
-    language("French", "esaitnrulodcpmvqfbghjx", ("éèàêçôù’", 14), (1, 10), " ", "\u{a0}! "),
-    language("Russian", "оеаинтсрвлкмдпуяыьгзбчйхжш", ("ёфщъэ", 50), (1, 11), " ", ". "),
-    language("Greek", "αοιετσνηυρπκμλγδχθφωβ", ("άέίόύήώς", 8), (1, 10), " ", ". "),
-    language("Arabic", "ايلمونرتبةعدسفهكقأحجشصضطخذزغثظ", ("ًَُِّ", 25), (2, 8), " ", "، "),
+    language(
+        "English",
+        "etaoinshrdlucmfwygpbvk",
+        ("xjqz", 60),
+        (1, 9),
+        " ",
+        ". ",
+    ),
+    language(
+        "German",
+        "enisratdhulcgmobwfkzpv",
+        ("äöüß", 30),
+        (2, 12),
+        " ",
+        ". ",
+    ),
+    language(
+        "French",
+        "esaitnrulodcpmvqfbghjx",
+        ("éèàêçôù’", 14),
+        (1, 10),
+        " ",
+        "\u{a0}! ",
+    ),
+    language(
+        "Russian",
+        "оеаинтсрвлкмдпуяыьгзбчйхжш",
+        ("ёфщъэ", 50),
+        (1, 11),
+        " ",
+        ". ",
+    ),
+    language(
+        "Greek",
+        "αοιετσνηυρπκμλγδχθφωβ",
+        ("άέίόύήώς", 8),
+        (1, 10),
+        " ",
+        ". ",
+    ),
+    language(
+        "Arabic",
+        "ايلمونرتبةعدسفهكقأحجشصضطخذزغثظ",
+        ("ًَُِّ", 25),
+        (2, 8),
+        " ",
+        "، ",
+    ),
     language("Hebrew", "יוהלאמרתבשנדקפחעסגטצזכ", ("״׳", 90), (2, 7), " ", ". "),
-    language("Hindi", "करनसतमहपलयबदजवगशटखचडभथधझ", ("ािीेोंु्ैू", 2), (2, 7), " ", "। "),
-    language("Korean", "이다의가는에을를한고은도하지로사기인서대자시어정", ("뷁햏", 200), (2, 5), " ", ". "),
-    language("Thai", "กนรอมลวสดตทยคงบปหพชจขผถธซฟ", ("่้าัีิะเแโไุู็์", 2), (3, 30), " ", " "),
+    language(
+        "Hindi",
+        "करनसतमहपलयबदजवगशटखचडभथधझ",
+        ("ािीेोंु्ैू", 2),
+        (2, 7),
+        " ",
+        "। ",
+    ),
+    language(
+        "Korean",
+        "이다의가는에을를한고은도하지로사기인서대자시어정",
+        ("뷁햏", 200),
+        (2, 5),
+        " ",
+        ". ",
+    ),
+    language(
+        "Thai",
+        "กนรอมลวสดตทยคงบปหพชจขผถธซฟ",
+        ("่้าัีิะเแโไุู็์", 2),
+        (3, 30),
+        " ",
+        " ",
+    ),
     language("Chinese", "", ("、《》", 12), (8, 30), "，", "。"),
-    language("Japanese", "のにはをたがでてとしれさあいうるかなもこりらまんよくすせ", ("アイスルンー", 6), (8, 30), "、", "。"),
+    language(
+        "Japanese",
+        "のにはをたがでてとしれさあいうるかなもこりらまんよくすせ",
+        ("アイスルンー", 6),
+        (8, 30),
+        "、",
+        "。",
+    ),
 ];
 
 const fn language(
@@ -50,24 +121,33 @@ const fn language(
     space: &'static str,
     stop: &'static str,
 ) -> Language {
-    Language { name, letters, rare, word, space, stop }
+    Language {
+        name,
+        letters,
+        rare,
+        word,
+        space,
+        stop,
+    }
 }
 
 fn main() {
-    println!("{:9} {:>7} {:>8} {:>10} {:>12} {:>12} {:>12}", "", "uax29", "words", "× uax29", "word:1 none", "word:3 none", "log-tf");
+    println!(
+        "{:9} {:>7} {:>8} {:>10} {:>12} {:>12} {:>12}",
+        "", "uax29", "words", "× uax29", "word:1 none", "word:3 none", "log-tf"
+    );
     for language in &LANGUAGES {
         let pages = pages(language);
         let speed = |work: &dyn Fn(&str)| {
             let bytes: usize = pages.iter().map(String::len).sum();
-            let best = (0..RUNS).map(|_| timed(|| pages.iter().for_each(|page| work(page)))).min();
-            bytes as f64 / best.expect("some runs").as_secs_f64() / 1e6
+            let best = best_of(RUNS, || pages.iter().for_each(|page| work(page)));
+            bytes as f64 / best.as_secs_f64() / 1e6
         };
         let fingerprint = |features: &str| {
             let features: Features = features.parse().expect("features that exist");
             speed(&|page| _ = black_box(features.fingerprint(&NormalText::of(page), HashKey::ZERO)))
         };
         let segmentation = speed(&|page| {
-            use unicode_segmentation::UnicodeSegmentation;
             _ = black_box(page.unicode_words().map(str::len).sum::<usize>());
         });
         let words = speed(&|page| _ = black_box(NormalText::of(page)));
@@ -82,24 +162,22 @@ fn main() {
     }
 }
 
-fn timed(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
 fn pages(language: &Language) -> Vec<String> {
-    let mut state = language.name.len() as u64 + 1;
-    let vocabulary: Vec<String> = (0..20_000).map(|_| word(language, &mut state)).collect();
+    let mut random = Random::new(1);
+    let vocabulary: Vec<String> = (0..20_000).map(|_| word(language, &mut random)).collect();
     let mut pages = vec![String::new()];
     let mut bytes = 0;
     while bytes < BYTES {
         let page = pages.last_mut().expect("never empty");
         // By Zipf's law with exponent 1 the logarithm of the rank is uniform.
-        let uniform = (roll(&mut state) >> 11) as f64 / (1_u64 << 53) as f64;
+        let uniform = (random.draw() >> 11) as f64 / (1_u64 << 53) as f64;
         let rank = (20_001_f64.powf(uniform) as usize - 1).min(19_999);
         page.push_str(&vocabulary[rank]);
-        page.push_str(if roll(&mut state).is_multiple_of(14) { language.stop } else { language.space });
+        page.push_str(if random.draw().is_multiple_of(14) {
+            language.stop
+        } else {
+            language.space
+        });
         if page.len() >= PAGE {
             bytes += page.len();
             pages.push(String::new());
@@ -108,21 +186,23 @@ fn pages(language: &Language) -> Vec<String> {
     pages
 }
 
-fn word(language: &Language, state: &mut u64) -> String {
+fn word(language: &Language, random: &mut Random) -> String {
     let (least, most) = language.word;
-    let length = least + (roll(state) as usize) % (most - least + 1);
+    let length = least + (random.draw() as usize) % (most - least + 1);
     let mut word = String::new();
     for number in 0..length {
-        let c = if number > 0 && roll(state).is_multiple_of(language.rare.1 as u64) {
-            pick(language.rare.0, state)
-        } else if language.letters.is_empty() || language.name == "Japanese" && roll(state).is_multiple_of(3) {
-            char::from_u32(0x4e00 + (roll(state) % 3_000) as u32).expect("an ideograph")
+        let c = if number > 0 && random.draw().is_multiple_of(language.rare.1 as u64) {
+            pick(language.rare.0, random)
+        } else if language.letters.is_empty()
+            || language.name == "Japanese" && random.draw().is_multiple_of(3)
+        {
+            char::from_u32(0x4e00 + (random.draw() % 3_000) as u32).expect("an ideograph")
         } else {
-            pick(language.letters, state)
+            pick(language.letters, random)
         };
         word.push(c);
     }
-    if roll(state).is_multiple_of(10) {
+    if random.draw().is_multiple_of(10) {
         let mut chars = word.chars();
         let first = chars.next().into_iter().flat_map(char::to_uppercase);
         return first.chain(chars).collect();
@@ -130,16 +210,10 @@ fn word(language: &Language, state: &mut u64) -> String {
     word
 }
 
-fn pick(letters: &str, state: &mut u64) -> char {
+fn pick(letters: &str, random: &mut Random) -> char {
     let count = letters.chars().count();
-    letters.chars().nth(roll(state) as usize % count).expect("below the count")
-}
-
-/// SplitMix64.
-fn roll(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    letters
+        .chars()
+        .nth(random.draw() as usize % count)
+        .expect("below the count")
 }
