@@ -145,7 +145,7 @@ fn main() {
         };
         let fingerprint = |features: &str| {
             let features: Features = features.parse().expect("features that exist");
-            speed(&|page| _ = black_box(features.fingerprint(&NormalText::of(page), HashKey::ZERO)))
+            speed(&|page| _ = black_box(features.fingerprint_of_text(page, HashKey::ZERO)))
         };
         let segmentation = speed(&|page| {
             _ = black_box(page.unicode_words().map(str::len).sum::<usize>());
