@@ -291,3 +291,31 @@ fn crawls_with_one_key_have_the_same_fingerprints_and_a_crawl_keeps_its_key() {
         "the key is a secret"
     );
 }
+
+#[test]
+fn a_crawl_that_weighs_words_by_tf_idf_keeps_what_it_learned_and_goes_on_with_it() {
+    let (server, crawl) = crawl("drop");
+    let crawl = crawl.with(&["--features", "word:1+tf-idf", "--stop-words", "en"]);
+    crawl.complete();
+    let kept = std::fs::read_to_string(crawl.out().join("state/frequencies.txt")).unwrap();
+    let pages: Vec<Value> = crawl
+        .rows()
+        .into_iter()
+        .filter(|row| row["status"] == 200)
+        .collect();
+    assert!(
+        kept.starts_with(&format!("documents\t{}\t", pages.len())),
+        "{kept}"
+    );
+    assert_eq!(
+        crawl.row(&server.url("mirror.test", "/dated"))["verdict"],
+        "near-duplicate"
+    );
+    let url = server.url("original.test", "/dated");
+    assert_eq!(crawl.tell(&["similar", "crawl", &url]).code, Some(0));
+    crawl.complete();
+    let again = std::fs::read_to_string(crawl.out().join("state/frequencies.txt")).unwrap();
+    assert_eq!(again, kept);
+    let other = ["--out", "crawl", "--stop-words", "de"];
+    crawl.tell(&other).complained(2, "stop words");
+}

@@ -153,6 +153,60 @@ fn compare_tells_how_alike_two_files_are() {
         .complained(2, "missing.txt");
 }
 
+#[test]
+fn fingerprints_can_be_halved_and_made_without_stop_words() {
+    let crawl = Crawl::bare();
+    crawl.write("a.txt", "The quick brown fox jumps over the lazy dog");
+    crawl.write("b.txt", "quick brown fox jumps lazy dog");
+    let of = |arguments: &[&str]| answer(&crawl, &[&["fingerprint"], arguments].concat())[..16].to_owned();
+    let half = answer(&crawl, &["fingerprint", "a.txt", "--bits", "32"]);
+    assert_eq!(half, format!("{}  a.txt\n", &of(&["a.txt"])[8..]));
+    assert_ne!(of(&["a.txt"]), of(&["b.txt"]));
+    let without = |file: &str| of(&[file, "--stop-words", "en"]);
+    assert_eq!(without("a.txt"), without("b.txt"));
+    let compared = crawl.tell(&["compare", "a.txt", "b.txt", "--bits", "32"]).json();
+    assert!(compared["distance"].as_u64().unwrap() <= 32);
+    assert_eq!(compared["fingerprint_a"], half[..8]);
+    crawl
+        .tell(&["fingerprint", "a.txt", "--bits", "48"])
+        .complained(2, "48");
+    crawl
+        .tell(&["fingerprint", "a.txt", "--stop-words", "klingon"])
+        .complained(2, "klingon");
+}
+
+#[test]
+fn frequent_words_weigh_less_by_tf_idf_with_frequencies_counted_now_or_before() {
+    let crawl = Crawl::bare();
+    std::fs::create_dir(crawl.directory().join("corpus")).unwrap();
+    for number in 0..20 {
+        crawl.write(
+            &format!("corpus/{number}.txt"),
+            format!("the and of {}", prose(number, 20)),
+        );
+    }
+    let weighted = ["fingerprint", "corpus", "--weights", "tf-idf"];
+    let counted_now = answer(&crawl, &weighted);
+    let counted = answer(&crawl, &["frequencies", "corpus"]);
+    assert!(counted.contains("the\t20\n"), "{counted}");
+    crawl.write("counted.txt", &counted);
+    let counted_before = answer(
+        &crawl,
+        &[&weighted[..], &["--frequencies", "counted.txt"]].concat(),
+    );
+    assert_eq!(counted_before, counted_now);
+    assert_ne!(answer(&crawl, &["fingerprint", "corpus"]), counted_now);
+    let useless = ["fingerprint", "corpus", "--frequencies", "counted.txt"];
+    crawl.tell(&useless).complained(2, "tf-idf");
+    crawl.write("wrong.txt", "nothing of the kind");
+    crawl
+        .tell(&[&weighted[..], &["--frequencies", "wrong.txt"]].concat())
+        .complained(2, "wrong.txt");
+    crawl
+        .tell_with_input(&["fingerprint", "-", "--weights", "tf-idf"], "text")
+        .complained(2, "standard input");
+}
+
 /// Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the web" (1997), section 2.
 #[test]
 fn a_rose_is_a_rose_is_a_rose_has_exactly_three_shingles_of_four_words() {

@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Which of many files, or of the documents in them, say the same
     Dedup(DedupArgs),
+    /// In how many documents each word is: what --weights tf-idf needs
+    Frequencies(FrequenciesArgs),
     /// Which permuted tables suit so many pages: memory, and candidates a probe
     Plan(PlanArgs),
     /// What a robots.txt says about URLs; code 3 unless all are allowed
@@ -170,10 +172,16 @@ pub(crate) struct CrawlArgs {
     /// How alike two texts must be, 0 to 1, to be the same page [default: by length: 0.86 under 200 words, 0.80 under 800, 0.70 from there on]
     #[arg(long, value_name = "R", help_heading = "Duplicates")]
     pub(crate) resemblance: Option<f64>,
-    /// What fingerprints are made of: word:1, word:3, char:5, … [default: word:1]
+    /// What fingerprints are made of: word:1, word:3, char:5, word:1+tf-idf, … [default: word:1+log-tf]
     #[arg(long, value_name = "UNIT:N", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) features: Option<Features>,
+    /// Leave the stop words of this language, en, de, …, out of fingerprints
+    #[arg(long, value_name = "LANG", help_heading = "Duplicates")]
+    pub(crate) stop_words: Option<String>,
+    /// With features weighted by tf-idf: how many documents have a word, as `crawler frequencies` counts [default: learned while crawling]
+    #[arg(long, value_name = "FILE", help_heading = "Duplicates")]
+    pub(crate) frequencies: Option<PathBuf>,
     /// Judge a page by its main content, without navigation [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
     pub(crate) main_content: Option<Switch>,
@@ -409,6 +417,24 @@ pub(crate) struct DedupArgs {
     pub(crate) quiet: bool,
 }
 
+/// In how many documents each word is, most frequent first: `WORD<TAB>COUNT` a line below the number of documents. Give it to
+/// --frequencies, so that crawls and corpora weigh words alike.
+#[derive(Debug, Args)]
+pub(crate) struct FrequenciesArgs {
+    /// Files and directories, as `dedup` reads them
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// What is counted: word:1, word:3, char:5, … [default: word:1]
+    #[arg(long, value_name = "UNIT:N")]
+    pub(crate) features: Option<Features>,
+    /// Leave out the stop words of this language
+    #[arg(long, value_name = "LANG")]
+    pub(crate) stop_words: Option<String>,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
 /// Which permuted tables suit so many pages: how many tables, how long their prefixes are, what memory they take, and how many
 /// entries a probe has to look at (Manku, Jain and Das Sarma, WWW 2007, section 3).
 #[derive(Debug, Args)]
@@ -440,9 +466,18 @@ pub(crate) struct LikenessArgs {
     /// What fingerprints are made of: word:1, word:3, char:5, … [default: word:1]
     #[arg(long, value_name = "UNIT:N")]
     pub(crate) features: Option<Features>,
-    /// How features are weighted: tf, log-tf or none [default: log-tf]
+    /// How features are weighted: tf, log-tf, tf-idf or none [default: log-tf]
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) weights: Option<neardup::Weights>,
+    /// Leave the stop words of this language, en, de, …, out of fingerprints
+    #[arg(long, value_name = "LANG")]
+    pub(crate) stop_words: Option<String>,
+    /// With tf-idf: how many documents have a word, as `crawler frequencies` counts [default: counted in these documents]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) frequencies: Option<PathBuf>,
+    /// Bits of a fingerprint: 64 or 32
+    #[arg(long, value_name = "BITS", default_value = "64", value_parser = ["64", "32"])]
+    pub(crate) bits: String,
     /// Bits that two fingerprints may differ in, 0 to 7
     #[arg(long, value_name = "K", default_value_t = 3)]
     pub(crate) distance: u32,

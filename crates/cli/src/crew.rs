@@ -6,7 +6,7 @@ use std::sync::{Arc, RwLock};
 
 use crawl::{Crew, Policy, Telemetry};
 use fetch::{Fetch, FetchLimits, FetchOptions, HttpFetch, Pacer, PacingRules, RobotsCache};
-use neardup::{HashKey, Painter};
+use neardup::HashKey;
 use sinks::{ArchiveEnd, ArchiveOptions, WarcArchive};
 use store::embedded::{Earlier, EmbeddedStore, StoreOptions};
 use store::{Find, Frontier, FrontierRules, StoreFault};
@@ -173,7 +173,9 @@ pub(crate) async fn assemble(
         index: store.clone(),
         sink: Arc::new(archive),
         scope: RwLock::new(scope),
-        painter: Painter::new(settings.features, store.key()),
+        studio: settings
+            .recipe()?
+            .studio(store.key(), &history::state(&settings.out))?,
         policy: policy(settings, form),
         telemetry: Telemetry::default(),
         clock,
@@ -244,7 +246,7 @@ fn open_store(
             max_pages_per_host: settings.max_pages_per_host,
         },
         likeness: settings.likeness()?,
-        features: settings.features.to_string(),
+        features: settings.recipe_name(),
         key: settings.hash_key.map(|key| key.0),
         earlier,
         new_key: HashKey::new(random()?),

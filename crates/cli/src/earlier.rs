@@ -63,7 +63,7 @@ pub(crate) fn load(settings: &Settings) -> Result<Option<Earlier>, Complaint> {
         .iter()
         .map(|directory| history::state(directory))
         .collect();
-    let features = settings.features.to_string();
+    let features = settings.recipe_name();
     Earlier::load(&states, &features, settings.likeness()?).map_err(|error| {
         let remedy = match &error {
             StoreFault::InUse { .. } => "wait until that crawl has ended, or interrupt it",

@@ -6,6 +6,7 @@ mod complaint;
 mod crew;
 mod documents;
 mod earlier;
+mod fingerprints;
 mod history;
 mod log;
 mod output;
@@ -51,6 +52,7 @@ fn run(command: Command) -> Result<ExitCode, Complaint> {
         Command::Fingerprint(args) => commands::likeness::fingerprint(&args),
         Command::Compare(args) => commands::likeness::compare(&args),
         Command::Dedup(args) => commands::dedup::run(&args),
+        Command::Frequencies(args) => commands::likeness::frequencies(&args),
         Command::Plan(args) => commands::plan::run(&args),
         Command::Canonicalize(args) => commands::canonicalize::run(&args),
     };

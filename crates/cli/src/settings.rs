@@ -17,6 +17,7 @@ use web::ScopeKind;
 
 use crate::args::CrawlArgs;
 use crate::complaint::{Complaint, fault, usage};
+use crate::fingerprints::Recipe;
 use crate::values::{Key, Rate, Size, Span, Switch, maybe_word, word};
 
 /// A crawl as it is run.
@@ -60,6 +61,8 @@ pub(crate) struct Settings {
     pub(crate) resemblance: Option<f64>,
     #[serde(with = "word")]
     pub(crate) features: Features,
+    pub(crate) stop_words: Option<String>,
+    pub(crate) frequencies: Option<PathBuf>,
     pub(crate) main_content: Switch,
     #[serde(with = "word")]
     pub(crate) duplicate_scope: DuplicateScope,
@@ -115,6 +118,8 @@ impl Default for Settings {
             distance: 3,
             resemblance: None,
             features: Features::default(),
+            stop_words: None,
+            frequencies: None,
             main_content: Switch::On,
             duplicate_scope: DuplicateScope::Crawl,
             per_cluster: 1,
@@ -205,6 +210,23 @@ impl Settings {
             scope: self.duplicate_scope,
             per_cluster: NonZeroU32::new(self.per_cluster).unwrap_or(NonZeroU32::MIN),
         })
+    }
+
+    /// What fingerprints are made of.
+    pub(crate) fn recipe(&self) -> Result<Recipe, Complaint> {
+        Recipe::new(
+            self.features,
+            self.stop_words.as_deref(),
+            self.frequencies.as_deref(),
+        )
+    }
+
+    /// What fingerprints are made of, as the state of a crawl names it: those of another name are never compared.
+    pub(crate) fn recipe_name(&self) -> String {
+        match &self.stop_words {
+            Some(language) => format!("{} without stop words of {language}", self.features),
+            None => self.features.to_string(),
+        }
     }
 
     /// The `User-Agent` field: who we are, and whom to write to.

@@ -3,13 +3,12 @@
 use std::sync::{Arc, RwLock};
 
 use fetch::{Fetch, Pacer, RobotsCache};
-use neardup::Painter;
 use sinks::Sink;
 use store::{Frontier, NearDupIndex};
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, ReadLimits, Scope};
 
-use crate::{Fault, OnDuplicate, Telemetry};
+use crate::{Fault, OnDuplicate, Studio, Telemetry};
 
 /// The seams, the rules and the measures of a crawl; shared by all visits.
 pub struct Crew {
@@ -28,7 +27,7 @@ pub struct Crew {
     /// What the seeds let in; redirects of seeds widen it.
     pub scope: RwLock<Scope>,
     /// What a page looks like.
-    pub painter: Painter,
+    pub studio: Studio,
     /// The rules of this crawl.
     pub policy: Policy,
     /// Counts what the frontier does not.

@@ -16,6 +16,7 @@ mod permission;
 mod reading;
 pub mod retry;
 mod run;
+mod studio;
 mod telemetry;
 mod travel;
 
@@ -25,4 +26,5 @@ pub use judgement::OnDuplicate;
 pub use page::{Outcome, visit};
 pub use reading::{page_text, payload_name};
 pub use run::{Finish, Limits, Stop, StopHandle, run, stop};
+pub use studio::Studio;
 pub use telemetry::{Counts, Telemetry};

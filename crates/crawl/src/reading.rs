@@ -39,7 +39,7 @@ pub(crate) async fn read(crew: &Arc<Crew>, exchange: &Exchange) -> Reading {
     tracing::error!(url = %exchange.url, "reading this page panicked: it is judged by its bytes alone");
     let payload = PayloadDigest::of(&exchange.body);
     Reading {
-        portrait: crew.painter.portrait(payload_name(&payload), None),
+        portrait: crew.studio.portrait(payload_name(&payload), None),
         payload,
         document: None,
     }
@@ -62,7 +62,7 @@ fn read_now(crew: &Crew, exchange: &Exchange) -> Reading {
     let document = web::read(&decoded.bytes, &hints, &crew.policy.canonical, &crew.policy.read);
     // What is no page is compared byte by byte: a likeness of texts says little about files of data.
     let text = (document.media == Media::Html).then(|| page_text(&document, crew.policy.main_content));
-    let portrait = crew.painter.portrait(payload_name(&payload), text);
+    let portrait = crew.studio.portrait(payload_name(&payload), text);
     Reading {
         payload,
         portrait,

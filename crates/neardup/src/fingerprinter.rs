@@ -66,16 +66,19 @@ impl Fingerprinter {
         }
     }
 
-    /// The same for a caller who has hashed the words of `text` already.
-    #[expect(
-        dead_code,
-        reason = "for painters, which hash the words for the sketch as well"
-    )]
-    pub(crate) fn fingerprint_of_words(&self, words: &[u64], text: &NormalText, key: HashKey) -> Fingerprint {
-        if self.stop_words.is_none() && self.frequencies.is_none() {
-            self.features.fingerprint_of_words(words, text, key)
-        } else {
-            self.fingerprint(text, key)
+    /// Whether the hashes of words say all that there is to ask.
+    pub(crate) fn needs_no_words(&self) -> bool {
+        self.stop_words.is_none() && self.frequencies.is_none()
+    }
+}
+
+/// Features alone: tf-idf has seen no documents then, and is log-tf.
+impl From<Features> for Fingerprinter {
+    fn from(features: Features) -> Self {
+        Self {
+            features,
+            stop_words: None,
+            frequencies: None,
         }
     }
 }

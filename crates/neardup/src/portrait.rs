@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Features, Fingerprint, HashKey, HashedText, NormalText, Sketch, Unit, Width};
+use crate::{Fingerprint, Fingerprinter, HashKey, HashedText, NormalText, Sketch, Unit, Width};
 
 /// Texts with fewer words are compared exactly only: they have so few shingles that a phrase decides.
 pub const LEAST_WORDS: usize = 15;
@@ -42,18 +42,44 @@ pub struct PageText<'a> {
     pub own: Option<&'a str>,
 }
 
-/// Makes portraits, all in the same way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Makes portraits, all in the same way. Cheap to clone.
+#[derive(Clone, Debug)]
 pub struct Painter {
-    features: Features,
+    fingerprinter: Fingerprinter,
     key: HashKey,
+    halved: bool,
 }
 
 impl Painter {
-    /// A painter of fingerprints from `features`; everything is hashed under `key`.
+    /// A painter whose fingerprints are made of [`Features`], or by a [`Fingerprinter`]; everything is hashed under `key`.
     #[must_use]
-    pub fn new(features: Features, key: HashKey) -> Self {
-        Self { features, key }
+    pub fn new(fingerprinter: impl Into<Fingerprinter>, key: HashKey) -> Self {
+        Self {
+            fingerprinter: fingerprinter.into(),
+            key,
+            halved: false,
+        }
+    }
+
+    /// The same with fingerprints of 32 bits: the upper half of each is 0 (see [`Fingerprint::halved`]). They save no
+    /// memory here, but tell what systems with such fingerprints would find.
+    #[must_use]
+    pub fn halved(self) -> Self {
+        Self { halved: true, ..self }
+    }
+
+    /// The fingerprint alone.
+    #[must_use]
+    pub fn fingerprint(&self, text: &NormalText) -> Fingerprint {
+        self.signed(self.fingerprinter.fingerprint(text, self.key))
+    }
+
+    fn signed(&self, fingerprint: Fingerprint) -> Fingerprint {
+        if self.halved {
+            Fingerprint::new(fingerprint.halved().as_u32().into())
+        } else {
+            fingerprint
+        }
     }
 
     /// The portrait of a page with this digest of its body and this text.
@@ -74,15 +100,20 @@ impl Painter {
         let own = page.own.map(|own| HashedText::of(own, self.key));
         let may_resemble = text.len() >= LEAST_WORDS && own.as_ref().is_none_or(|own| !own.is_empty());
         let sketch = || Sketch::of_hashes(&text.runs(Width::VERIFICATION));
-        let fingerprint = match self.features.unit {
-            Unit::Words(width) => text.fingerprint(width, self.features.weights),
-            Unit::Chars(_) => self.features.fingerprint(&NormalText::of(page.text), self.key),
+        let features = self.fingerprinter.features();
+        let fingerprint = match features.unit {
+            Unit::Words(width) if self.fingerprinter.needs_no_words() => {
+                text.fingerprint(width, features.weights)
+            }
+            _ => self
+                .fingerprinter
+                .fingerprint(&NormalText::of(page.text), self.key),
         };
         Some(TextPortrait {
             digest: text.digest(),
             words: text.len() as u32,
             own: own.map(|own| own.digest()),
-            fingerprint,
+            fingerprint: self.signed(fingerprint),
             sketch: if may_resemble { sketch() } else { None },
         })
     }
@@ -91,6 +122,7 @@ impl Painter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Features;
 
     fn text_portrait(text: &str, own: Option<&str>) -> Option<Box<TextPortrait>> {
         Painter::new(Features::default(), HashKey::ZERO)

@@ -11,6 +11,8 @@ use web::CanonicalForm;
 use crate::args::{CrawlArgs, SummaryForm};
 use crate::complaint::{Complaint, fault};
 use crate::crew::{self, Ready, Tools};
+use crate::fingerprints;
+use crate::history;
 use crate::progress;
 use crate::seeds::Seeds;
 use crate::settings::Settings;
@@ -62,6 +64,7 @@ async fn crawl(
     let ended = crawl::run(&crew, limits(settings), stop).await;
     listening.abort();
     progress.abort();
+    let kept = fingerprints::keep(&crew.studio, &history::state(&settings.out));
     bar.finish_and_clear();
 
     let finished = ended.as_ref().map_or("fault", |finish| finish.as_str());
@@ -70,6 +73,7 @@ async fn crawl(
         Some(SummaryForm::Json) => output::json_line(out, &summary),
         Some(SummaryForm::Text) | None => summary.write(out, &settings.out),
     })?;
+    kept?;
     match ended {
         Ok(Finish::Interrupted) => Ok(ExitCode::from(INTERRUPTED)),
         Ok(_) => Ok(ExitCode::SUCCESS),

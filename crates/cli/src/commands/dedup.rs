@@ -14,7 +14,6 @@ use std::thread::available_parallelism;
 use batch::dedup::{self, Cluster, Document, Finding, Options, Summary, Wanted};
 use batch::{BatchError, Control, Progress, Step};
 use indicatif::{HumanCount, ProgressBar};
-use neardup::{HashKey, Painter};
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -29,8 +28,8 @@ use crate::terminal::{is_seen, printable, say};
 const TOLD: u64 = 20;
 
 pub(crate) fn run(args: &DedupArgs) -> Result<(), Complaint> {
-    let painter = Painter::new(args.likeness.features(), HashKey::ZERO);
     let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()))?;
+    let painter = args.likeness.painter(&args.paths, &reader)?;
     let options = options(args)?;
     let documents = Documents::below(&args.paths)?;
     let skipped = Cell::new(0_u64);

@@ -3,14 +3,17 @@
 //! HTML files are judged by their main content, as in a crawl; everything else as text. The hash key is zero, so that
 //! fingerprints can be compared between machines.
 
+use std::path::PathBuf;
+
 use neardup::{
     Features, Fingerprint, HashKey, NormalText, Painter, Portrait, Shingles, Sketch, Thresholds, Unit, Width,
 };
 use serde::Serialize;
 
-use crate::args::{CompareArgs, FingerprintArgs, LikenessArgs};
+use crate::args::{CompareArgs, FingerprintArgs, FrequenciesArgs, LikenessArgs};
 use crate::complaint::{Complaint, usage};
 use crate::documents::{self, Documents, Reader};
+use crate::fingerprints::{self, Recipe};
 use crate::output::{self, Format};
 use crate::terminal::{printable, say};
 
@@ -33,17 +36,17 @@ struct Judged {
 }
 
 pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), Complaint> {
-    let features = args.likeness.features();
     let reader = Reader::new(true)?;
+    let painter = args.likeness.painter(&args.paths, &reader)?;
     let mut skipped = None;
     let documents = Documents::below(&args.paths)?;
     output::to_stdout(|out| {
         for document in documents {
             match document {
                 Ok(document) => {
-                    let text = reader.normal_text(&document.content);
-                    let fingerprint = features.fingerprint(&text, HashKey::ZERO);
-                    writeln!(out, "{fingerprint}  {}", printable(&document.id))?;
+                    let fingerprint = painter.fingerprint(&reader.normal_text(&document.content));
+                    let digits = args.likeness.digits(fingerprint);
+                    writeln!(out, "{digits}  {}", printable(&document.id))?;
                 }
                 Err(more) => {
                     say(&format!("{more}"));
@@ -58,11 +61,22 @@ pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), Complaint> {
     })
 }
 
+pub(crate) fn frequencies(args: &FrequenciesArgs) -> Result<(), Complaint> {
+    let recipe = Recipe::new(
+        args.features.unwrap_or_default(),
+        args.stop_words.as_deref(),
+        None,
+    )?;
+    let counted = recipe.count(&args.paths, &Reader::new(true)?)?;
+    fingerprints::write(&counted, args.output.as_deref())
+}
+
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), Complaint> {
-    let features = args.likeness.features();
     let thresholds = args.likeness.thresholds()?;
     let reader = Reader::new(true)?;
-    let painter = Painter::new(features, HashKey::ZERO);
+    let painter = args
+        .likeness
+        .painter(&[args.a.clone(), args.b.clone()], &reader)?;
     let judged = |path| {
         let document = documents::only(path)?;
         Ok(Judged {
@@ -71,7 +85,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Complaint> {
         })
     };
     let (a, b) = (judged(&args.a)?, judged(&args.b)?);
-    let comparison = Comparison::of(&a, &b, &args.likeness, &thresholds);
+    let comparison = Comparison::of(&a, &b, &args.likeness, &painter, &thresholds);
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &comparison),
         Format::Table => output::columns(out, &comparison.lines()),
@@ -79,10 +93,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Complaint> {
 }
 
 impl Comparison {
-    fn of(a: &Judged, b: &Judged, args: &LikenessArgs, thresholds: &Thresholds) -> Self {
-        let features = args.features();
-        let fingerprint = |text: &NormalText| features.fingerprint(text, HashKey::ZERO);
-        let (fingerprint_a, fingerprint_b) = (fingerprint(&a.text), fingerprint(&b.text));
+    fn of(a: &Judged, b: &Judged, args: &LikenessArgs, painter: &Painter, thresholds: &Thresholds) -> Self {
+        let (fingerprint_a, fingerprint_b) = (painter.fingerprint(&a.text), painter.fingerprint(&b.text));
         let width = args.shingles();
         let shingles = |text: &NormalText| Shingles::of(text, width, HashKey::ZERO);
         let (shingles_a, shingles_b) = (shingles(&a.text), shingles(&b.text));
@@ -98,8 +110,8 @@ impl Comparison {
             resemblance_estimate: sketches.map(|(a, b)| a.resemblance(&b)),
             containment_a_in_b: shingles_a.containment_in(&shingles_b),
             containment_b_in_a: shingles_b.containment_in(&shingles_a),
-            fingerprint_a: fingerprint_a.to_string(),
-            fingerprint_b: fingerprint_b.to_string(),
+            fingerprint_a: args.digits(fingerprint_a),
+            fingerprint_b: args.digits(fingerprint_b),
             verdict,
         }
     }
@@ -120,10 +132,38 @@ impl Comparison {
 }
 
 impl LikenessArgs {
-    pub(crate) fn features(&self) -> Features {
+    fn features(&self) -> Features {
         let features = self.features.unwrap_or_default();
         self.weights
             .map_or(features, |weights| Features { weights, ..features })
+    }
+
+    /// What draws these documents, under the zero key; it looks at all of them first where words are weighted by them.
+    pub(crate) fn painter(&self, paths: &[PathBuf], reader: &Reader) -> Result<Painter, Complaint> {
+        let recipe = Recipe::new(
+            self.features(),
+            self.stop_words.as_deref(),
+            self.frequencies.as_deref(),
+        )?;
+        let fingerprinter = recipe.learned_from(paths, reader)?.fingerprinter()?;
+        let painter = Painter::new(fingerprinter, HashKey::ZERO);
+        Ok(if self.is_halved() {
+            painter.halved()
+        } else {
+            painter
+        })
+    }
+
+    fn is_halved(&self) -> bool {
+        self.bits == "32"
+    }
+
+    fn digits(&self, fingerprint: Fingerprint) -> String {
+        if self.is_halved() {
+            fingerprint.halved().to_string()
+        } else {
+            fingerprint.to_string()
+        }
     }
 
     /// What resemblance and containment count: the runs of words that were asked for, else those that decide in a crawl.

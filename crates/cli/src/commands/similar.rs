@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use neardup::{Features, HashKey, Likeness, Painter, Portrait};
+use neardup::{HashKey, Likeness, Painter, Portrait};
 use serde::Serialize;
 use sinks::PayloadDigest;
 use store::embedded::{History, record::Record};
@@ -49,7 +49,6 @@ const NEAR: f64 = 0.70;
 /// What the journal tells of the page in question, and of the whole crawl.
 #[derive(Default)]
 struct Told {
-    features: String,
     portrait: Option<Portrait>,
     row: Option<Row>,
     forgotten: HashSet<UrlKey>,
@@ -74,7 +73,7 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), Complaint> {
     let told = Told::of(&state, page.as_ref()).map_err(|error| fault(&error))?;
     let portrait = match &page {
         Some(url) => told.portrait_of(url, &args.directory)?,
-        None => portrait_of_file(&args.what, &state, &told, &settings)?,
+        None => portrait_of_file(&args.what, &state, &settings)?,
     };
     let question = Question {
         page,
@@ -105,18 +104,13 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), Complaint> {
 }
 
 /// A file as the crawl would see it: under its key and with its settings.
-fn portrait_of_file(
-    what: &str,
-    state: &Path,
-    told: &Told,
-    settings: &Settings,
-) -> Result<Portrait, Complaint> {
+fn portrait_of_file(what: &str, state: &Path, settings: &Settings) -> Result<Portrait, Complaint> {
     let document = documents::only(Path::new(what)).map_err(|complaint| {
         complaint.with_remedy("name a file, or a URL that begins with http:// or https://")
     })?;
-    let features: Features = told.features.parse().map_err(usage)?;
+    let fingerprinter = settings.recipe()?.as_learned_by(state)?.fingerprinter()?;
     let history = History::open(state).map_err(|error| fault(&error))?;
-    let painter = Painter::new(features, history.key().unwrap_or(HashKey::ZERO));
+    let painter = Painter::new(fingerprinter, history.key().unwrap_or(HashKey::ZERO));
     let reader = Reader::new(settings.main_content.is_on())?;
     let payload = crawl::payload_name(&PayloadDigest::of(document.content.bytes()));
     Ok(painter.portrait(payload, reader.text(&reader.read(&document.content))))
@@ -127,7 +121,6 @@ impl Told {
         let mut told = Self::default();
         for record in History::open(state)? {
             match record? {
-                Record::Begun { features, .. } => told.features = features,
                 Record::Admitted { page: one, portrait } if Some(&one.url) == page => {
                     told.portrait = Some(*portrait);
                 }

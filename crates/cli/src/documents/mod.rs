@@ -10,7 +10,7 @@ mod sources;
 
 pub(crate) use portraits::Portraits;
 pub(crate) use read::Reader;
-pub(crate) use sources::{Documents, Skipped, media_type};
+pub(crate) use sources::{Documents, Skipped, is_standard_input, media_type};
 
 use std::path::Path;
 

@@ -1,10 +1,10 @@
-#![expect(unsafe_code, reason = "vector instructions and prefetching have no safe form")]
 //! Many siblings at a time: which of them differ from a probe in few bits.
 //!
 //! x & (x − 1) takes away the lowest bit of x, so x has at most b bits if nothing is left after b times. That is two
 //! instructions a bit on 32 (AVX-512) or 16 (AVX2) siblings. Which instructions there are is asked at run time; every
 //! path gives the same answer, bit for bit. Whole lists of runs are scanned in one call, so that what calls cannot be
 //! inlined into costs nothing.
+#![expect(unsafe_code, reason = "vector instructions and prefetching have no safe form")]
 
 use std::ops::Range;
 

@@ -1,0 +1,166 @@
+//! From options to fingerprints: features, stop words, and how many documents have a word.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crawl::Studio;
+use neardup::{
+    DocumentFrequencies, Features, Fingerprinter, HashKey, NormalText, Painter, StopWords, Weights,
+};
+
+use crate::complaint::{Complaint, fault, usage};
+use crate::documents::{Documents, Reader, is_standard_input};
+
+/// Where a crawl keeps what it learned, in its state directory.
+const LEARNED: &str = "frequencies.txt";
+
+/// What fingerprints are made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Recipe {
+    features: Features,
+    stop_words: Option<Arc<StopWords>>,
+    /// Document frequencies that were given; where the weights need some and there are none, they are learned.
+    frequencies: Option<Arc<DocumentFrequencies>>,
+}
+
+impl Recipe {
+    /// `stop_words` is a language, `frequencies` a file.
+    ///
+    /// # Errors
+    /// A language without stop words, a file that cannot be read or is of no use.
+    pub(crate) fn new(
+        features: Features,
+        stop_words: Option<&str>,
+        frequencies: Option<&Path>,
+    ) -> Result<Self, Complaint> {
+        let stop_words = stop_words.map(StopWords::of_language).transpose();
+        let stop_words = stop_words.map_err(|error| Complaint::of_usage(&error))?;
+        let recipe = Self {
+            features,
+            stop_words: stop_words.map(Arc::new),
+            frequencies: frequencies.map(read).transpose()?.map(Arc::new),
+        };
+        if recipe.frequencies.is_some() {
+            recipe.fingerprinter()?;
+        }
+        Ok(recipe)
+    }
+
+    /// Whether documents have to be seen first.
+    pub(crate) fn has_to_learn(&self) -> bool {
+        self.features.weights == Weights::TfIdf && self.frequencies.is_none()
+    }
+
+    /// The same with what the documents of these paths teach, where that is needed.
+    pub(crate) fn learned_from(self, paths: &[PathBuf], reader: &Reader) -> Result<Self, Complaint> {
+        if !self.has_to_learn() {
+            return Ok(self);
+        }
+        if paths.iter().any(|path| is_standard_input(path)) {
+            let told = usage("tf-idf reads documents twice, and standard input can be read once");
+            return Err(told.with_remedy(
+                "`crawler frequencies` counts words beforehand: give its answer with --frequencies",
+            ));
+        }
+        let frequencies = self.count(paths, reader)?;
+        Ok(Self {
+            frequencies: Some(Arc::new(frequencies)),
+            ..self
+        })
+    }
+
+    /// In how many of the documents of these paths each feature is. What cannot be read does not count.
+    pub(crate) fn count(&self, paths: &[PathBuf], reader: &Reader) -> Result<DocumentFrequencies, Complaint> {
+        let mut frequencies = DocumentFrequencies::new(self.features.unit);
+        for document in Documents::below(paths)?.flatten() {
+            frequencies.learn(&self.left_of(reader.normal_text(&document.content)));
+        }
+        Ok(frequencies)
+    }
+
+    fn left_of(&self, text: NormalText) -> NormalText {
+        match &self.stop_words {
+            Some(stop_words) => stop_words.taken_from(&text),
+            None => text,
+        }
+    }
+
+    /// What makes them.
+    pub(crate) fn fingerprinter(&self) -> Result<Fingerprinter, Complaint> {
+        let made = Fingerprinter::new(self.features, self.stop_words.clone(), self.frequencies.clone());
+        made.map_err(|error| Complaint::of_usage(&error))
+    }
+
+    /// What draws the pages of the crawl with this state directory.
+    pub(crate) fn studio(self, key: HashKey, state: &Path) -> Result<Studio, Complaint> {
+        if !self.has_to_learn() {
+            return Ok(Studio::new(Painter::new(self.fingerprinter()?, key)));
+        }
+        let known = self.known_to(state)?;
+        Studio::learning(self.features, self.stop_words, key, known)
+            .map_err(|error| Complaint::of_usage(&error))
+    }
+
+    /// The same with what the crawl with this state directory has learned, where that is needed.
+    pub(crate) fn as_learned_by(self, state: &Path) -> Result<Self, Complaint> {
+        if !self.has_to_learn() {
+            return Ok(self);
+        }
+        let known = self.known_to(state)?;
+        Ok(Self {
+            frequencies: Some(Arc::new(known)),
+            ..self
+        })
+    }
+
+    fn known_to(&self, state: &Path) -> Result<DocumentFrequencies, Complaint> {
+        let path = state.join(LEARNED);
+        if path.exists() {
+            read(&path)
+        } else {
+            Ok(DocumentFrequencies::new(self.features.unit))
+        }
+    }
+}
+
+/// Keeps what a crawl has learned for the next time. What a killed crawl learned since it began is lost: its pages are then weighted as
+/// they were before, and those that repeat others are still found by their sketches.
+pub(crate) fn keep(studio: &Studio, state: &Path) -> Result<(), Complaint> {
+    let Some(frequencies) = studio.frequencies() else {
+        return Ok(());
+    };
+    let path = state.join(LEARNED);
+    // Whole or not at all: a file that breaks off would not be read again.
+    let draft = path.with_extension("generating");
+    let written = File::create(&draft).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        frequencies.write(&mut out)?;
+        out.into_inner()
+            .map_err(std::io::IntoInnerError::into_error)?
+            .sync_all()?;
+        std::fs::rename(&draft, &path)
+    });
+    written.map_err(|error| fault(&error))
+}
+
+/// Writes frequencies to a file or to standard output.
+pub(crate) fn write(frequencies: &DocumentFrequencies, output: Option<&Path>) -> Result<(), Complaint> {
+    let Some(path) = output else {
+        return crate::output::to_stdout(|out| frequencies.write(out));
+    };
+    let written = File::create(path).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        frequencies.write(&mut out)?;
+        out.flush()
+    });
+    written.map_err(|error| usage(format!("cannot write {}: {error}", path.display())))
+}
+
+fn read(path: &Path) -> Result<DocumentFrequencies, Complaint> {
+    let unreadable =
+        |error: &dyn std::fmt::Display| usage(format!("cannot read {}: {error}", path.display()));
+    let file = File::open(path).map_err(|error| unreadable(&error))?;
+    DocumentFrequencies::read(BufReader::new(file)).map_err(|error| unreadable(&error))
+}

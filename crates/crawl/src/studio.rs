@@ -1,0 +1,179 @@
+//! Where portraits are drawn, and where a crawl whose words are weighted by tf-idf learns how frequent they are.
+//!
+//! Portraits that are to be compared should be drawn alike, and frequencies drift while they are learned. So a new painter
+//! begins only when as many pages again have been read, from 1,000 on: nine times on the way to half a million. A page and its copy may still
+//! fall on two sides of such a step; the bands of their sketches, which know no weights, find them then.
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use neardup::{
+    DocumentFrequencies, Features, Fingerprinter, HashKey, ImpossibleFingerprinter, NormalText, PageText,
+    Painter, Portrait, StopWords,
+};
+
+/// So many pages are read before the first of them counts.
+const FIRST_LESSON: u64 = 1_000;
+
+/// Draws the portraits of a crawl.
+#[derive(Debug)]
+pub struct Studio {
+    painter: RwLock<Painter>,
+    learning: Option<Learning>,
+}
+
+#[derive(Debug)]
+struct Learning {
+    features: Features,
+    stop_words: Option<Arc<StopWords>>,
+    key: HashKey,
+    learned: Mutex<Learned>,
+}
+
+#[derive(Debug)]
+struct Learned {
+    frequencies: DocumentFrequencies,
+    /// The number of pages at which the next painter begins.
+    next: u64,
+}
+
+impl Studio {
+    /// One painter for all pages.
+    #[must_use]
+    pub fn new(painter: Painter) -> Self {
+        Self {
+            painter: RwLock::new(painter),
+            learning: None,
+        }
+    }
+
+    /// Painters of `features` weighted by tf-idf, which go on learning from `frequencies`.
+    ///
+    /// # Errors
+    /// [`ImpossibleFingerprinter`] where the weights are others, or the frequencies are of other features.
+    pub fn learning(
+        features: Features,
+        stop_words: Option<Arc<StopWords>>,
+        key: HashKey,
+        frequencies: DocumentFrequencies,
+    ) -> Result<Self, ImpossibleFingerprinter> {
+        let known = Arc::new(frequencies.clone());
+        let first = Fingerprinter::new(features, stop_words.clone(), Some(known))?;
+        let learned = Learned {
+            next: FIRST_LESSON.max(2 * frequencies.documents()),
+            frequencies,
+        };
+        Ok(Self {
+            painter: RwLock::new(Painter::new(first, key)),
+            learning: Some(Learning {
+                features,
+                stop_words,
+                key,
+                learned: Mutex::new(learned),
+            }),
+        })
+    }
+
+    /// The portrait of a page with this digest of its body and this text, from which more is learned.
+    pub(crate) fn portrait(&self, payload: u128, text: Option<PageText<'_>>) -> Portrait {
+        let painter = self
+            .painter
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let (Some(learning), Some(page)) = (&self.learning, text)
+            && let Some(better) = learning.learn(page.text)
+        {
+            *self.painter.write().unwrap_or_else(PoisonError::into_inner) = better;
+        }
+        painter.portrait(payload, text)
+    }
+
+    /// What was learned; nothing where nothing is to be.
+    #[must_use]
+    pub fn frequencies(&self) -> Option<DocumentFrequencies> {
+        let learning = self.learning.as_ref()?;
+        let learned = learning.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(learned.frequencies.clone())
+    }
+}
+
+impl Learning {
+    /// Counts one more page; gives the painter that begins with it, if one does.
+    fn learn(&self, text: &str) -> Option<Painter> {
+        let text = NormalText::of(text);
+        let text = match &self.stop_words {
+            Some(stop_words) => stop_words.taken_from(&text),
+            None => text,
+        };
+        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        learned.frequencies.learn(&text);
+        if learned.frequencies.documents() < learned.next {
+            return None;
+        }
+        learned.next *= 2;
+        let known = Arc::new(learned.frequencies.clone());
+        let fingerprinter = Fingerprinter::new(self.features, self.stop_words.clone(), Some(known));
+        // It was possible with the same features before.
+        fingerprinter
+            .ok()
+            .map(|fingerprinter| Painter::new(fingerprinter, self.key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fingerprint(studio: &Studio, text: &str) -> neardup::Fingerprint {
+        let page = PageText { text, own: None };
+        studio.portrait(0, Some(page)).text.unwrap().fingerprint
+    }
+
+    fn learning() -> Studio {
+        let features: Features = "word:1+tf-idf".parse().unwrap();
+        let none = DocumentFrequencies::new(features.unit);
+        Studio::learning(features, None, HashKey::ZERO, none).unwrap()
+    }
+
+    #[test]
+    fn frequent_words_lose_weight_at_the_thousandth_page_and_not_before() {
+        let studio = learning();
+        let text = "the one and the other of the two and the rest of them";
+        let at_first = fingerprint(&studio, text);
+        for page in 2..=FIRST_LESSON {
+            let other = format!("the and of page{page}");
+            assert_eq!(fingerprint(&studio, text) == at_first, true, "{page}");
+            if page % 2 == 0 {
+                fingerprint(&studio, &other);
+            }
+            if studio.frequencies().unwrap().documents() >= FIRST_LESSON {
+                break;
+            }
+        }
+        assert_ne!(fingerprint(&studio, text), at_first);
+    }
+
+    #[test]
+    fn what_was_learned_goes_on_where_it_was_left() {
+        let studio = learning();
+        for page in 0..FIRST_LESSON {
+            fingerprint(&studio, &format!("the page {page}"));
+        }
+        let frequencies = studio.frequencies().unwrap();
+        assert_eq!(frequencies.documents(), FIRST_LESSON);
+        let features: Features = "word:1+tf-idf".parse().unwrap();
+        let resumed = Studio::learning(features, None, HashKey::ZERO, frequencies).unwrap();
+        let text = "the page of the book";
+        assert_eq!(fingerprint(&resumed, text), fingerprint(&studio, text));
+    }
+
+    #[test]
+    fn other_weights_have_nothing_to_learn() {
+        let features = Features::default();
+        let none = DocumentFrequencies::new(features.unit);
+        assert!(Studio::learning(features, None, HashKey::ZERO, none).is_err());
+        let studio = Studio::new(Painter::new(features, HashKey::ZERO));
+        fingerprint(&studio, "text");
+        assert_eq!(studio.frequencies(), None);
+    }
+}
