@@ -104,7 +104,7 @@ impl Recipe {
     }
 
     /// The same with what the crawl with this state directory has learned, where that is needed.
-    pub(crate) fn as_learned_by(self, state: &Path) -> Result<Self, Complaint> {
+    pub(crate) fn learned_by(self, state: &Path) -> Result<Self, Complaint> {
         if !self.has_to_learn() {
             return Ok(self);
         }

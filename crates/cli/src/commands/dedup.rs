@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
@@ -50,8 +50,12 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), Complaint> {
         })
     };
     let compared = match &args.output {
-        Some(path) => to_file(path, compare),
-        None => to_stdout(compare),
+        Some(path) => {
+            let unwritable = |error: io::Error| usage(format!("cannot write {}: {error}", path.display()));
+            let file = File::create(path).map_err(unwritable)?;
+            compare_into(file, compare, unwritable)
+        }
+        None => compare_into(io::stdout().lock(), compare, |error| fault(&error)),
     };
     show.end();
     let Some(summary) = compared? else {
@@ -138,26 +142,16 @@ impl From<io::Error> for Stop {
     }
 }
 
-fn to_stdout(
+/// Compares with all findings going to `out`; nothing is returned where its reader went away.
+fn compare_into(
+    out: impl Write,
     compare: impl FnOnce(&mut dyn Write) -> Result<Summary, Stop>,
+    unwritable: impl FnOnce(io::Error) -> Complaint,
 ) -> Result<Option<Summary>, Complaint> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(out);
     match compare(&mut out).and_then(|summary| Ok(out.flush().map(|()| summary)?)) {
         Ok(summary) => Ok(Some(summary)),
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),
-        Err(Stop::Output(error)) => Err(fault(&error)),
-        Err(Stop::Complaint(complaint)) => Err(complaint),
-    }
-}
-
-fn to_file(
-    path: &Path,
-    compare: impl FnOnce(&mut dyn Write) -> Result<Summary, Stop>,
-) -> Result<Option<Summary>, Complaint> {
-    let unwritable = |error: io::Error| usage(format!("cannot write {}: {error}", path.display()));
-    let mut out = BufWriter::new(File::create(path).map_err(unwritable)?);
-    match compare(&mut out).and_then(|summary| Ok(out.flush().map(|()| summary)?)) {
-        Ok(summary) => Ok(Some(summary)),
         Err(Stop::Output(error)) => Err(unwritable(error)),
         Err(Stop::Complaint(complaint)) => Err(complaint),
     }

@@ -108,7 +108,7 @@ fn portrait_of_file(what: &str, state: &Path, settings: &Settings) -> Result<Por
     let document = documents::only(Path::new(what)).map_err(|complaint| {
         complaint.with_remedy("name a file, or a URL that begins with http:// or https://")
     })?;
-    let fingerprinter = settings.recipe()?.as_learned_by(state)?.fingerprinter()?;
+    let fingerprinter = settings.recipe()?.learned_by(state)?.fingerprinter()?;
     let history = History::open(state).map_err(|error| fault(&error))?;
     let painter = Painter::new(fingerprinter, history.key().unwrap_or(HashKey::ZERO));
     let reader = Reader::new(settings.main_content.is_on())?;

@@ -1,0 +1,192 @@
+//! The arguments of the commands that need no crawl.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use neardup::Features;
+
+use crate::output::Format;
+use crate::values::{Count, Size, Switch};
+
+#[derive(Debug, Args)]
+pub(crate) struct ExtractArgs {
+    /// The document; - is standard input
+    #[arg(value_name = "FILE|-")]
+    pub(crate) file: PathBuf,
+    /// Where it comes from: what its links are relative to
+    #[arg(long, value_name = "URL", default_value = "http://localhost/")]
+    pub(crate) url: String,
+    /// The charset that its server names
+    #[arg(long, value_name = "NAME")]
+    pub(crate) charset: Option<String>,
+    /// json or text
+    #[arg(long, value_name = "FORM", default_value = "json")]
+    pub(crate) format: ExtractForm,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExtractForm {
+    /// Everything that was read, as one JSON object
+    Json,
+    /// The main content alone
+    Text,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FingerprintArgs {
+    /// Text or HTML files; - is standard input
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) likeness: LikenessArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Text or HTML file
+    pub(crate) a: PathBuf,
+    /// Text or HTML file
+    pub(crate) b: PathBuf,
+    #[command(flatten)]
+    pub(crate) likeness: LikenessArgs,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+/// Which of many documents say the same: files of text or HTML, directories of them, JSON lines ({"id", "text"}), WARC archives.
+///
+/// Without --pairs or --clusters: a line for each document that an earlier one says already.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  crawler dedup corpus/                             a line for each document that repeats an earlier one
+  crawler dedup corpus.jsonl --pairs -o pairs.jsonl every pair of documents that are alike
+  crawler dedup crawl/archive/*.warc.gz --clusters  what belongs together in an archive
+  zcat big.jsonl.gz | crawler dedup - --memory 2GiB")]
+pub(crate) struct DedupArgs {
+    /// Files and directories; - is standard input, as JSON lines or one text
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Every pair of documents at or above the threshold
+    #[arg(long, conflicts_with = "clusters")]
+    pub(crate) pairs: bool,
+    /// A line for each cluster: an original and all that repeat it
+    #[arg(long)]
+    pub(crate) clusters: bool,
+    /// With --clusters: join whatever a chain of alike pairs connects
+    #[arg(long, requires = "clusters")]
+    pub(crate) chained: bool,
+    #[command(flatten)]
+    pub(crate) likeness: LikenessArgs,
+    /// Judge a page by its main content, without navigation [default: on]
+    #[arg(long, value_name = "ON|OFF")]
+    pub(crate) main_content: Option<Switch>,
+    /// Memory to stay within, about; what exceeds it goes to temporary files [default: 512MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Size>,
+    /// Directory for temporary files [default: the system's]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) temp_dir: Option<PathBuf>,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+    /// No progress and no closing line
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// In how many documents each word is, most frequent first: `WORD<TAB>COUNT` a line below the number of documents. Give it to
+/// --frequencies, so that crawls and corpora weigh words alike.
+#[derive(Debug, Args)]
+pub(crate) struct FrequenciesArgs {
+    /// Files and directories, as `dedup` reads them
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// What is counted: word:1, word:3, char:5, … [default: word:1]
+    #[arg(long, value_name = "UNIT:N")]
+    pub(crate) features: Option<Features>,
+    /// Leave out the stop words of this language
+    #[arg(long, value_name = "LANG")]
+    pub(crate) stop_words: Option<String>,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Which permuted tables suit so many pages: how many tables, how long their prefixes are, what memory they take, and how many
+/// entries a probe has to look at (Manku, Jain and Das Sarma, WWW 2007, section 3).
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  crawler plan --pages 8e9                     designs for eight billion pages, within 3 bits
+  crawler plan --pages 1e6 --distance 7        for a million pages, within 7 bits
+  crawler plan --pages 2^34 --candidates 100   the fewest tables that leave at most 100 candidates")]
+pub(crate) struct PlanArgs {
+    /// How many pages: 8000000, 8e9 or 2^34
+    #[arg(long, value_name = "N")]
+    pub(crate) pages: Count,
+    /// Bits that two fingerprints may differ in, 0 to 7
+    #[arg(long, value_name = "K", default_value_t = 3)]
+    pub(crate) distance: u32,
+    /// Bits of a fingerprint: 64 or 32
+    #[arg(long, value_name = "BITS", default_value_t = 64)]
+    pub(crate) bits: u32,
+    /// Candidates that a probe may look at, over all tables [default: 4096]
+    #[arg(long, value_name = "N")]
+    pub(crate) candidates: Option<f64>,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LikenessArgs {
+    /// What fingerprints are made of: word:1, word:3, char:5, … [default: word:1]
+    #[arg(long, value_name = "UNIT:N")]
+    pub(crate) features: Option<Features>,
+    /// How features are weighted: tf, log-tf, tf-idf or none [default: log-tf]
+    #[arg(long, value_name = "WEIGHTS")]
+    pub(crate) weights: Option<neardup::Weights>,
+    /// Leave the stop words of this language, en, de, …, out of fingerprints
+    #[arg(long, value_name = "LANG")]
+    pub(crate) stop_words: Option<String>,
+    /// With tf-idf: how many documents have a word, as `crawler frequencies` counts [default: counted in these documents]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) frequencies: Option<PathBuf>,
+    /// Bits of a fingerprint: 64 or 32
+    #[arg(long, value_name = "BITS", default_value = "64", value_parser = ["64", "32"])]
+    pub(crate) bits: String,
+    /// Bits that two fingerprints may differ in, 0 to 7
+    #[arg(long, value_name = "K", default_value_t = 3)]
+    pub(crate) distance: u32,
+    /// How alike two texts must be, 0 to 1 [default: by length: 0.86 under 200 words, 0.80 under 800, 0.70 from there on]
+    #[arg(long, value_name = "R")]
+    pub(crate) resemblance: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RobotsArgs {
+    /// A robots.txt; - is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The crawler that asks
+    #[arg(long, value_name = "NAME", default_value = "crawler")]
+    pub(crate) agent: String,
+    /// What it asks for
+    #[arg(value_name = "URL", required = true)]
+    pub(crate) urls: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CanonicalizeArgs {
+    /// URLs; from standard input, one a line, if none is given
+    #[arg(value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+    /// As the sort key of archive indexes (SURT)
+    #[arg(long)]
+    pub(crate) surt: bool,
+}
