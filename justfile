@@ -20,6 +20,27 @@ demo:
 bench-crawl *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-crawl -- {{args}}
 
+# precision and recall of the verdicts on every set there is (docs/quality.md)
+quality *args:
+    bash evaluation/fetch-manuals.sh
+    cargo run --release -p evaluation -- {{args}}
+
+# lookups, all pairs, batches, simhash, text, MinHash beside their peers: `just peers lookup 1000000`
+peers bin *args:
+    cargo run --release --manifest-path benches/peers/Cargo.toml --bin {{bin}} -- {{args}}
+
+# main content beside its peers on the labelled pages (docs/extraction.md)
+extraction *args:
+    cargo run --release --manifest-path benches/extraction/Cargo.toml -- {{args}}
+
+# any bytes: a value or an error (needs a nightly compiler and cargo-fuzz): `just fuzz features`
+fuzz target:
+    cargo +nightly fuzz run {{target}} -- -max_total_time=60
+
+# the vector instructions under AddressSanitizer (needs a nightly compiler)
+sanitize:
+    RUSTFLAGS=-Zsanitizer=address cargo +nightly test --target x86_64-unknown-linux-gnu -p neardup --lib -- simd:: simhash:: words:: shingles:: sketch:: similarity:: minhash:: tables::
+
 # crawl Debian's clang manuals in two versions and compare the verdicts
 real-documents:
     bash tests/real-documents.sh
