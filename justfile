@@ -20,11 +20,6 @@ demo:
 bench-crawl *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-crawl -- {{args}}
 
-# precision and recall of the verdicts on every set there is (docs/quality.md)
-quality *args:
-    bash evaluation/fetch-manuals.sh
-    cargo run --release -p evaluation -- {{args}}
-
 # lookups, all pairs, batches, simhash, text, MinHash beside their peers: `just peers lookup 1000000`
 peers bin *args:
     cargo run --release --manifest-path benches/peers/Cargo.toml --bin {{bin}} -- {{args}}
@@ -47,6 +42,7 @@ real-documents:
 
 # precision, recall and F1 of the verdicts on every labelled set: docs/quality.md
 quality *args:
+    bash evaluation/fetch-manuals.sh
     cargo run --release -p evaluation -- --output docs/quality.md {{args}}
 
 # read the archive of a crawl with warcio (installed in a virtual environment of its own)
