@@ -66,6 +66,16 @@ impl Fingerprinter {
         }
     }
 
+    /// The same from the text on, in one pass where that is possible.
+    #[must_use]
+    pub fn fingerprint_of_text(&self, text: &str, key: HashKey) -> Fingerprint {
+        if self.needs_no_words() {
+            self.features.fingerprint_of_text(text, key)
+        } else {
+            self.fingerprint(&NormalText::of(text), key)
+        }
+    }
+
     /// Whether the hashes of words say all that there is to ask.
     pub(crate) fn needs_no_words(&self) -> bool {
         self.stop_words.is_none() && self.frequencies.is_none()

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fingerprint, Fingerprinter, HashKey, HashedText, NormalText, Sketch, Unit, Width};
+use crate::{Fingerprint, Fingerprinter, HashKey, HashedText, Sketch, Unit, Width};
 
 /// Texts with fewer words are compared exactly only: they have so few shingles that a phrase decides.
 pub const LEAST_WORDS: usize = 15;
@@ -68,10 +68,10 @@ impl Painter {
         Self { halved: true, ..self }
     }
 
-    /// The fingerprint alone.
+    /// The fingerprint alone, in one pass where that is possible.
     #[must_use]
-    pub fn fingerprint(&self, text: &NormalText) -> Fingerprint {
-        self.signed(self.fingerprinter.fingerprint(text, self.key))
+    pub fn fingerprint(&self, text: &str) -> Fingerprint {
+        self.signed(self.fingerprinter.fingerprint_of_text(text, self.key))
     }
 
     fn signed(&self, fingerprint: Fingerprint) -> Fingerprint {
@@ -105,9 +105,7 @@ impl Painter {
             Unit::Words(width) if self.fingerprinter.needs_no_words() => {
                 text.fingerprint(width, features.weights)
             }
-            _ => self
-                .fingerprinter
-                .fingerprint(&NormalText::of(page.text), self.key),
+            _ => self.fingerprinter.fingerprint_of_text(page.text, self.key),
         };
         Some(TextPortrait {
             digest: text.digest(),

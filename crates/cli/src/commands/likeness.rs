@@ -32,6 +32,7 @@ struct Comparison {
 /// A document as the judge sees it.
 struct Judged {
     text: NormalText,
+    fingerprint: Fingerprint,
     portrait: Portrait,
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), Complaint> {
         for document in documents {
             match document {
                 Ok(document) => {
-                    let fingerprint = painter.fingerprint(&reader.normal_text(&document.content));
+                    let fingerprint = reader.fingerprint(&painter, &document.content);
                     let digits = args.likeness.digits(fingerprint);
                     writeln!(out, "{digits}  {}", printable(&document.id))?;
                 }
@@ -81,11 +82,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Complaint> {
         let document = documents::only(path)?;
         Ok(Judged {
             text: reader.normal_text(&document.content),
+            fingerprint: reader.fingerprint(&painter, &document.content),
             portrait: reader.portrait(&painter, &document.content),
         })
     };
     let (a, b) = (judged(&args.a)?, judged(&args.b)?);
-    let comparison = Comparison::of(&a, &b, &args.likeness, &painter, &thresholds);
+    let comparison = Comparison::of(&a, &b, &args.likeness, &thresholds);
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &comparison),
         Format::Table => output::columns(out, &comparison.lines()),
@@ -93,8 +95,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Complaint> {
 }
 
 impl Comparison {
-    fn of(a: &Judged, b: &Judged, args: &LikenessArgs, painter: &Painter, thresholds: &Thresholds) -> Self {
-        let (fingerprint_a, fingerprint_b) = (painter.fingerprint(&a.text), painter.fingerprint(&b.text));
+    fn of(a: &Judged, b: &Judged, args: &LikenessArgs, thresholds: &Thresholds) -> Self {
         let width = args.shingles();
         let shingles = |text: &NormalText| Shingles::of(text, width, HashKey::ZERO);
         let (shingles_a, shingles_b) = (shingles(&a.text), shingles(&b.text));
@@ -105,13 +106,13 @@ impl Comparison {
             None => "distinct",
         };
         Self {
-            distance: Fingerprint::distance(fingerprint_a, fingerprint_b),
+            distance: a.fingerprint.distance(b.fingerprint),
             resemblance: shingles_a.resemblance(&shingles_b),
             resemblance_estimate: sketches.map(|(a, b)| a.resemblance(&b)),
             containment_a_in_b: shingles_a.containment_in(&shingles_b),
             containment_b_in_a: shingles_b.containment_in(&shingles_a),
-            fingerprint_a: args.digits(fingerprint_a),
-            fingerprint_b: args.digits(fingerprint_b),
+            fingerprint_a: args.digits(a.fingerprint),
+            fingerprint_b: args.digits(b.fingerprint),
             verdict,
         }
     }

@@ -1,6 +1,6 @@
 //! What a document says, as the judge of a crawl would have it.
 
-use neardup::{HashKey, NormalText, PageText, Painter, Portrait};
+use neardup::{Fingerprint, HashKey, NormalText, PageText, Painter, Portrait};
 use web::{CanonicalForm, Hints, Media, PageUrl, ReadLimits};
 
 use super::Content;
@@ -71,6 +71,12 @@ impl Reader {
         let page = self.read(content);
         let text = self.text(&page).map(|page| page.text);
         NormalText::of(text.unwrap_or_default())
+    }
+
+    /// The fingerprint of a document; 0, that of no words, where it has no text.
+    pub(crate) fn fingerprint(&self, painter: &Painter, content: &Content) -> Fingerprint {
+        let page = self.read(content);
+        painter.fingerprint(self.text(&page).map_or("", |page| page.text))
     }
 
     /// The portrait of a document, under the zero key: what it is called elsewhere, it is called here.
