@@ -24,6 +24,7 @@ macro_rules! again_for_avx2 {
 }
 
 again_for_avx2! {
+    fn find_folded(spans: &mut Spans) = spans::find_folded;
     fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) = spans::hash;
     fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>) = crate::shingles::hash_runs;
     fn ones_in(hashes: &[u64]) -> [u64; 64] = counters::ones_in;

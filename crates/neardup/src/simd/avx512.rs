@@ -45,6 +45,14 @@ pub(super) fn find_words(text: &[u8], spans: &mut Spans) {
     list_edges(spans);
 }
 
+#[target_feature(
+    enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
+)]
+pub(super) fn find_folded(spans: &mut Spans) {
+    spans.see_gaps();
+    list_edges(spans);
+}
+
 /// Classifies 64 bytes of ASCII and makes them lower-case.
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"

@@ -114,6 +114,8 @@ use crate::words::spans::{self, Spans};
 compiled_for_each! {
     /// Fills `spans` with the words of `text`: ASCII, at most a chunk.
     fn find_words(text: &[u8], spans: &mut Spans), portable: spans::find;
+    /// Finds the words of what was folded into `spans`.
+    fn find_folded(spans: &mut Spans), portable: spans::find_folded;
     /// Appends the hash of each word.
     fn hash_words(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>), portable: spans::hash;
     /// Appends the hash of each run of `width` words, of which there are at least as many.

@@ -17,7 +17,7 @@ use super::fold::{folded, is_invisible};
 /// How a character behaves where words end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Class {
+pub(crate) enum Class {
     /// Only the libraries know.
     Unsettled,
     /// Ends words, and nothing looks past it.
@@ -75,7 +75,7 @@ const CLASSES: [Class; 16] = [
 /// A character's class and what it is folded to: at most three bytes of UTF-8, the first lowest, their number above
 /// them, the class on top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Letter(u32);
+pub(crate) struct Letter(u32);
 
 impl Letter {
     const UNSETTLED: Letter = Letter(0);
@@ -87,23 +87,23 @@ impl Letter {
     }
 
     #[inline]
-    pub(super) fn class(self) -> Class {
+    pub(crate) fn class(self) -> Class {
         CLASSES[(self.0 >> 26 & 15) as usize]
     }
 
     #[inline]
-    pub(super) fn is_of(self, class: Class) -> bool {
+    pub(crate) fn is_of(self, class: Class) -> bool {
         self.0 >> 26 == class as u32
     }
 
     /// The folded character in the first [`Letter::folded_len`] bytes.
     #[inline]
-    pub(super) fn folded(self) -> [u8; 4] {
+    pub(crate) fn folded(self) -> [u8; 4] {
         self.0.to_le_bytes()
     }
 
     #[inline]
-    pub(super) fn folded_len(self) -> usize {
+    pub(crate) fn folded_len(self) -> usize {
         (self.0 >> 24 & 3) as usize
     }
 }
@@ -132,18 +132,22 @@ fn make_block(number: usize) -> Box<Block> {
     block
 }
 
-/// The block of ASCII and Latin-1, and the one that was used last: most texts need no third.
-pub(super) struct Letters {
+/// The block of ASCII and Latin-1, and the ones that were used last for two bytes and for more: most texts need no fourth.
+pub(crate) struct Letters {
     latin: &'static Block,
+    recent_two: &'static Block,
+    recent_two_number: usize,
     recent: &'static Block,
     recent_number: usize,
 }
 
 impl Letters {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let latin = block(0);
         Self {
             latin,
+            recent_two: latin,
+            recent_two_number: 0,
             recent: latin,
             recent_number: 0,
         }
@@ -151,13 +155,25 @@ impl Letters {
 
     /// The character at the start of `bytes`, which are UTF-8, and its length; nothing at their end.
     #[inline]
-    pub(super) fn first_of(&mut self, bytes: &[u8]) -> Option<(Letter, usize)> {
+    pub(crate) fn first_of(&mut self, bytes: &[u8]) -> Option<(Letter, usize)> {
+        let four = match (bytes, bytes.first_chunk()) {
+            (_, Some(&four)) => four,
+            (&[], _) => return None,
+            (&[a], _) => [a, 0, 0, 0],
+            (&[a, b], _) => [a, b, 0, 0],
+            (&[a, b, c, ..], _) => [a, b, c, 0],
+        };
+        Some(self.first_of_four(four))
+    }
+
+    /// The character at the start of four bytes of UTF-8, and its length.
+    #[inline(always)]
+    pub(crate) fn first_of_four(&mut self, [a, b, c, d]: [u8; 4]) -> (Letter, usize) {
         let low = |byte: u8| usize::from(byte & 0x3f);
-        Some(match *bytes {
-            [] => return None,
-            [a @ 0..0x80, ..] => (self.latin[usize::from(a)], 1),
-            [a @ 0x80..0xe0, b, ..] => (self.settled(usize::from(a & 0x1f) << 6 | low(b)), 2),
-            [a @ 0xe0..0xf0, b, c, ..] => {
+        match a {
+            0..0x80 => (self.latin[usize::from(a)], 1),
+            0x80..0xe0 => (self.of_two(usize::from(a & 0x1f) << 6 | low(b)), 2),
+            0xe0..0xf0 => {
                 let point = usize::from(a & 0x0f) << 12 | low(b) << 6 | low(c);
                 let letter = match point {
                     0x3400..0x4dc0 | 0x4e00..0xa000 => Letter::new(Class::Alone, &[a, b, c]),
@@ -166,7 +182,7 @@ impl Letters {
                 };
                 (letter, 3)
             }
-            [a, b, c, d, ..] => {
+            _ => {
                 let point = usize::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d);
                 let letter = if point < 0x20000 {
                     self.settled(point)
@@ -175,9 +191,16 @@ impl Letters {
                 };
                 (letter, 4)
             }
-            // No text ends within a character.
-            _ => (Letter::UNSETTLED, bytes.len()),
-        })
+        }
+    }
+
+    #[inline]
+    fn of_two(&mut self, point: usize) -> Letter {
+        let number = point / BLOCK;
+        if number != self.recent_two_number {
+            (self.recent_two_number, self.recent_two) = (number, block(number));
+        }
+        self.recent_two[point % BLOCK]
     }
 
     #[inline]
@@ -196,8 +219,10 @@ fn asked(c: char) -> Letter {
     if matches!(class, Class::Unsettled) {
         return Letter::UNSETTLED;
     }
-    if !is_kept(class) {
-        return Letter::new(class, &[]);
+    match class {
+        Class::White | Class::Break => return Letter::new(class, b" "),
+        Class::Invisible => return Letter::new(class, &[]),
+        _ => {}
     }
     let folded = folded(c.encode_utf8(&mut [0; 4]));
     let settled = |c: char| is_nfc_quick([c].into_iter()) == IsNormalized::Yes;
@@ -217,10 +242,6 @@ fn asked(c: char) -> Letter {
         (Some(_), _) if folded.chars().all(|c| order(c) == 0) => Letter::new(class, folded.as_bytes()),
         _ => Letter::UNSETTLED,
     }
-}
-
-fn is_kept(class: Class) -> bool {
-    !matches!(class, Class::White | Class::Break | Class::Invisible)
 }
 
 /// The class by examples: how many pieces do two or three characters make?
@@ -270,10 +291,10 @@ fn class(c: char) -> Class {
 }
 
 /// Glues pictographs together: what follows it may belong to what stands before it, whatever its class.
-pub(super) const JOINER: char = '\u{200d}';
+pub(crate) const JOINER: char = '\u{200d}';
 
 /// `Extend`, `Format` and `ZWJ` of UAX 29.
-pub(super) fn belongs_to_what_is_before(c: char) -> bool {
+pub(crate) fn belongs_to_what_is_before(c: char) -> bool {
     let mut text = [b'!', 0, 0, 0, 0];
     let length = 1 + c.encode_utf8(&mut text[1..]).len();
     let text = str::from_utf8(&text[..length]).expect("a mark of exclamation and a character");
@@ -281,7 +302,7 @@ pub(super) fn belongs_to_what_is_before(c: char) -> bool {
 }
 
 /// Han ideographs, hiragana and katakana, in full and half width.
-pub(super) fn is_word_by_itself(c: char) -> bool {
+pub(crate) fn is_word_by_itself(c: char) -> bool {
     matches!(c,
         '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}'
         | '\u{30fc}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'

@@ -12,8 +12,8 @@
 
 mod ascii;
 mod fold;
-mod letters;
-mod unicode;
+pub(crate) mod letters;
+pub(crate) mod unicode;
 mod words;
 
 use crate::HashKey;

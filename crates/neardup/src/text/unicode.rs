@@ -201,29 +201,36 @@ impl Words {
         }
     }
 
-    /// The definition, for pieces of text that hold no white space but at their beginning.
     #[cold]
     fn add_by_the_libraries(&mut self, piece: &str) {
-        let mut rest = piece;
-        while let Some(first) = rest.chars().next() {
-            let end = if is_word_by_itself(first) {
-                let tail = rest[first.len_utf8()..].trim_start_matches(belongs_to_what_is_before);
-                rest.len() - tail.len()
-            } else {
-                rest.find(is_word_by_itself).unwrap_or(rest.len())
-            };
-            for word in rest[..end].unicode_words() {
-                self.append(folded(word).as_bytes());
-                self.end_word();
-            }
-            rest = &rest[end..];
+        each_word_by_the_libraries(piece, |word| {
+            self.append(word);
+            self.end_word();
+        });
+    }
+}
+
+/// The definition, for pieces of text that hold no white space but at their beginning.
+#[cold]
+pub(crate) fn each_word_by_the_libraries(piece: &str, mut visit: impl FnMut(&[u8])) {
+    let mut rest = piece;
+    while let Some(first) = rest.chars().next() {
+        let end = if is_word_by_itself(first) {
+            let tail = rest[first.len_utf8()..].trim_start_matches(belongs_to_what_is_before);
+            rest.len() - tail.len()
+        } else {
+            rest.find(is_word_by_itself).unwrap_or(rest.len())
+        };
+        for word in rest[..end].unicode_words() {
+            visit(folded(word).as_bytes());
         }
+        rest = &rest[end..];
     }
 }
 
 /// What a mark between two characters does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Joint {
+pub(crate) enum Joint {
     /// Both are of one word, and so is the mark.
     Joins,
     /// The mark ends the word.
@@ -234,7 +241,8 @@ enum Joint {
     Unsettled,
 }
 
-fn joint(before: Class, mark: Class, after: Class) -> Joint {
+/// What `mark` does between characters of these classes.
+pub(crate) fn joint(before: Class, mark: Class, after: Class) -> Joint {
     use Class::{
         DoubleQuote, Hebrew, Invisible, Letter, Mark, MidBoth, MidLetter, MidNumber, Number, OrderedMark,
         SingleQuote, Unsettled,
@@ -250,14 +258,14 @@ fn joint(before: Class, mark: Class, after: Class) -> Joint {
 }
 
 /// Whether the mark at `at` may stand behind the mark before it: their combining classes do not fall.
-fn is_in_order(text: &str, at: usize) -> bool {
+pub(crate) fn is_in_order(text: &str, at: usize) -> bool {
     let (before, after) = text.split_at(at);
     let order = |c: Option<char>| c.map(canonical_combining_class);
     order(before.chars().next_back()) <= order(after.chars().next())
 }
 
 /// Where the next character begins, at `from` or later, that no word goes past; `from` is that of one which is unsettled.
-fn next_certain_end(letters: &mut Letters, text: &str, from: usize) -> usize {
+pub(crate) fn next_certain_end(letters: &mut Letters, text: &str, from: usize) -> usize {
     let mut joined = false;
     for (at, c) in text[from..].char_indices() {
         let letter = letters.first_of(&text.as_bytes()[from + at..]);

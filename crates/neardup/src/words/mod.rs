@@ -1,10 +1,12 @@
 //! From text to the hashes of its words, without writing the words down.
 //!
-//! ASCII, which is most of most texts, is taken in chunks of a few kilobytes that end at white space: their words are
-//! found ([`spans`]) and hashed ([`hash`]) by the best instructions that the processor has. What holds other characters
-//! is cut out, from white space to white space, and goes the way of [`NormalText`].
+//! Text is taken in chunks of a few kilobytes that end where a word ends in any case. ASCII, which is most of most texts,
+//! is classified 64 bytes at a time ([`spans`]), any other text folded character by character ([`folding`]); the words of
+//! either are listed ([`spans`]) and hashed ([`hash`]) by the best instructions that the processor has. A word that does
+//! not fit into a chunk goes the way of [`NormalText`], and what is around it.
 //! Invariant: the hashes are those of the words of [`NormalText::of`], in their order (property test).
 
+pub(crate) mod folding;
 pub(crate) mod hash;
 mod hashed;
 pub(crate) mod spans;
@@ -12,15 +14,11 @@ pub(crate) mod spans;
 use crate::simd::{self, Instructions};
 use crate::text::MAX_TEXT;
 use crate::{HashKey, NormalText};
+use folding::ASCII_AGAIN;
 use hash::WordHash;
 
 pub use hashed::HashedText;
 use spans::{CHUNK, Spans};
-
-/// A foreign piece is not cut where ASCII comes for fewer bytes than this: each piece costs a few hundred nanoseconds.
-const ASCII_AGAIN: usize = 64;
-/// How many bytes of foreign text are taken together, up to the next white space.
-const FOREIGN_CHUNK: usize = 16 * CHUNK;
 
 /// Hands the hashes of the words of `text` to `visit`, a chunk's together.
 pub(crate) fn each_batch(
@@ -32,45 +30,48 @@ pub(crate) fn each_batch(
     let mut spans = Spans::new();
     let mut hashes = Vec::with_capacity(CHUNK / 2);
     let word_hash = WordHash::new(key);
-    each_piece(&text[..text.floor_char_boundary(MAX_TEXT)], |piece| match piece {
-        Piece::Ascii(ascii) => {
-            simd::find_words(instructions, ascii, &mut spans);
+    let mut rest = &text[..text.floor_char_boundary(MAX_TEXT)];
+    while !rest.is_empty() {
+        let ascii = ascii_to_take(rest.as_bytes());
+        let read = if ascii > 0 {
+            simd::find_words(instructions, &rest.as_bytes()[..ascii], &mut spans);
+            ascii
+        } else {
+            let read = spans.fold(rest);
+            simd::find_folded(instructions, &mut spans);
+            read
+        };
+        if read > 0 {
             hashes.clear();
             simd::hash_words(instructions, &spans, word_hash, &mut hashes);
             visit(&hashes);
-        }
-        Piece::Other(text) => visit(&NormalText::of(text).hashes(key)),
-    });
-}
-
-/// A part of a text that no word reaches out of.
-enum Piece<'a> {
-    /// ASCII, at most a chunk.
-    Ascii(&'a [u8]),
-    /// Anything.
-    Other(&'a str),
-}
-
-fn each_piece(text: &str, mut visit: impl FnMut(Piece<'_>)) {
-    let bytes = text.as_bytes();
-    let mut start = 0;
-    while start < bytes.len() {
-        let window = &bytes[start..bytes.len().min(start + CHUNK)];
-        let ascii = ascii_at_start(window);
-        let end = if start + ascii == bytes.len() {
-            bytes.len()
+            rest = &rest[read..];
         } else {
-            start + after_last_white(&window[..ascii])
-        };
-        if start < end {
-            visit(Piece::Ascii(&bytes[start..end]));
-            start = end;
-        } else {
-            let end = end_of_foreign(bytes, start + ascii);
-            visit(Piece::Other(&text[start..end]));
-            start = end;
+            let (giant, after) = rest.split_at(end_of_giant(rest.as_bytes()));
+            visit(&NormalText::of(giant).hashes(key));
+            rest = after;
         }
     }
+}
+
+/// How many bytes of ASCII at the start are to be taken together, up to a chunk: none if a word may reach out of them, or
+/// if so few are not worth a chunk.
+fn ascii_to_take(bytes: &[u8]) -> usize {
+    let window = &bytes[..bytes.len().min(CHUNK)];
+    let ascii = ascii_at_start(window);
+    if ascii == bytes.len() {
+        ascii
+    } else if ascii < ASCII_AGAIN {
+        0
+    } else {
+        after_last_white(&window[..ascii])
+    }
+}
+
+/// Where the word that does not fit into a chunk ends in any case.
+fn end_of_giant(bytes: &[u8]) -> usize {
+    let white = bytes.iter().skip(CHUNK).position(u8::is_ascii_whitespace);
+    white.map_or(bytes.len(), |at| CHUNK + at)
 }
 
 /// How many bytes at the start are ASCII.
@@ -91,24 +92,6 @@ fn after_last_white(bytes: &[u8]) -> usize {
         .iter()
         .rposition(u8::is_ascii_whitespace)
         .map_or(0, |at| at + 1)
-}
-
-/// Where the foreign piece ends whose first foreign character is at `first`: at white space, before enough ASCII or
-/// where the piece is long enough, because its words are written down.
-fn end_of_foreign(bytes: &[u8], first: usize) -> usize {
-    let mut foreign = first;
-    loop {
-        let white = bytes[foreign..].iter().position(u8::is_ascii_whitespace);
-        let Some(length) = white else {
-            return bytes.len();
-        };
-        let end = foreign + length;
-        let next = &bytes[end..bytes.len().min(end + ASCII_AGAIN)];
-        match next.iter().rposition(|byte| !byte.is_ascii()) {
-            Some(further) if end - first < FOREIGN_CHUNK => foreign = end + further,
-            _ => return end,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //!
 //! Invariant: what is found depends on the text alone, not on the instructions that found it.
 
+use super::folding;
 use super::hash::{SHORT, WordHash};
 
 /// How much text is looked at together, in bytes: few enough that all that is made of it stays in the first cache.
@@ -19,6 +20,8 @@ const BLOCK: usize = 64;
 const BLOCKS: usize = CHUNK / BLOCK + 1;
 /// No chunk has more words; room for a block's edges more is left behind them.
 const WORDS: usize = CHUNK / 2 + EDGES;
+/// How many bytes there is room for.
+pub(crate) const ROOM: usize = BLOCKS * BLOCK;
 
 /// Sixty-four bytes of text.
 pub(crate) type Block = [u8; BLOCK];
@@ -38,12 +41,14 @@ pub(crate) struct Classes {
 /// The words of a chunk, and room to find them in.
 pub(crate) struct Spans {
     /// The text in lower case, and spaces behind it.
-    lower: [u8; BLOCKS * BLOCK],
+    lower: [u8; ROOM],
     classes: [Classes; BLOCKS],
     /// A bit for each byte of a word.
     words: [u64; BLOCKS],
     /// How many blocks are in use.
     blocks: usize,
+    /// Whether a word may be nothing but `_`.
+    underscores: bool,
     starts: [u16; WORDS],
     ends: [u16; WORDS],
     /// How many words there are.
@@ -53,10 +58,11 @@ pub(crate) struct Spans {
 impl Spans {
     pub(crate) fn new() -> Box<Self> {
         Box::new(Self {
-            lower: [b' '; BLOCKS * BLOCK],
+            lower: [b' '; ROOM],
             classes: [Classes::default(); BLOCKS],
             words: [0; BLOCKS],
             blocks: 0,
+            underscores: false,
             starts: [0; WORDS],
             ends: [0; WORDS],
             found: 0,
@@ -92,6 +98,25 @@ impl Spans {
             *words = class.letters | class.digits | class.underscores | joined;
             (letter_before, digit_before) = (class.letters >> 63, class.digits >> 63);
         }
+        self.underscores = classes.iter().fold(0, |any, class| any | class.underscores) != 0;
+    }
+
+    /// Takes the start of a text of any script, folded, with gaps between words; tells how much was read.
+    pub(crate) fn fold(&mut self, text: &str) -> usize {
+        let folded = folding::fold(text, &mut self.lower);
+        self.blocks = folded.written / BLOCK + 1;
+        self.lower[folded.written..self.blocks * BLOCK].fill(b' ');
+        self.underscores = folded.underscores;
+        folded.read
+    }
+
+    /// Tells words from gaps.
+    #[inline(always)]
+    pub(crate) fn see_gaps(&mut self) {
+        let blocks = &self.lower.as_chunks().0[..self.blocks];
+        for (words, block) in self.words.iter_mut().zip(blocks) {
+            *words = above_space(block);
+        }
     }
 
     /// Lists where words start and end.
@@ -119,8 +144,7 @@ impl Spans {
     #[inline(always)]
     pub(crate) fn found(&mut self, words: usize) {
         self.found = words;
-        let classes = &self.classes[..self.blocks];
-        if classes.iter().fold(0, |any, class| any | class.underscores) != 0 {
+        if self.underscores {
             self.forget_mere_underscores();
         }
     }
@@ -153,6 +177,13 @@ pub(crate) fn find(text: &[u8], spans: &mut Spans) {
         lower.make_ascii_lowercase();
     }
     spans.join();
+    spans.list_edges();
+}
+
+/// Finds the words that were folded.
+#[inline(always)]
+pub(crate) fn find_folded(spans: &mut Spans) {
+    spans.see_gaps();
     spans.list_edges();
 }
 
@@ -208,6 +239,18 @@ fn classify(block: &Block) -> Classes {
         classes.join_digits |= gathered(both | equal(b',') | equal(b';'));
     }
     classes
+}
+
+/// A bit for each byte that is no gap.
+#[inline(always)]
+fn above_space(block: &Block) -> u64 {
+    let mut words = 0;
+    for (at, eight) in block.as_chunks::<8>().0.iter().enumerate() {
+        let eight = u64::from_le_bytes(*eight);
+        let ascii = (eight & (EACH * 0x7f)) + EACH * u64::from(0x80 - (b' ' + 1));
+        words |= gathered(ascii | eight) << (8 * at);
+    }
+    words
 }
 
 const EACH: u64 = 0x0101_0101_0101_0101;
