@@ -50,10 +50,24 @@ pub(crate) enum Class {
     SingleQuote,
     /// `Double_Quote`: joins Hebrew letters.
     DoubleQuote,
+    /// `ALetter`, but by itself no word.
+    SilentLetter,
 }
 
-/// In the order of their numbers.
-const CLASSES: [Class; 16] = [
+/// How many classes there are.
+const CLASSES: usize = 17;
+
+/// By their numbers, as far as five bits reach.
+pub(crate) const BY_NUMBER: [Class; 32] = {
+    let mut classes = [Class::Unsettled; 32];
+    let mut number = 0;
+    while number < CLASSES {
+        classes[number] = NUMBERED[number];
+        number += 1;
+    }
+    classes
+};
+const NUMBERED: [Class; CLASSES] = [
     Class::Unsettled,
     Class::White,
     Class::Break,
@@ -70,6 +84,7 @@ const CLASSES: [Class; 16] = [
     Class::MidBoth,
     Class::SingleQuote,
     Class::DoubleQuote,
+    Class::SilentLetter,
 ];
 
 /// A character's class and what it is folded to: at most three bytes of UTF-8, the first lowest, their number above
@@ -78,7 +93,7 @@ const CLASSES: [Class; 16] = [
 pub(crate) struct Letter(u32);
 
 impl Letter {
-    const UNSETTLED: Letter = Letter(0);
+    pub(crate) const UNSETTLED: Letter = Letter(0);
 
     fn new(class: Class, folded: &[u8]) -> Self {
         let mut bytes = [0; 4];
@@ -88,7 +103,13 @@ impl Letter {
 
     #[inline]
     pub(crate) fn class(self) -> Class {
-        CLASSES[(self.0 >> 26 & 15) as usize]
+        BY_NUMBER[self.class_number()]
+    }
+
+    /// The number of its class.
+    #[inline(always)]
+    pub(crate) fn class_number(self) -> usize {
+        (self.0 >> 26 & 31) as usize
     }
 
     #[inline]
@@ -175,11 +196,22 @@ impl Letters {
             0x80..0xe0 => (self.of_two(usize::from(a & 0x1f) << 6 | low(b)), 2),
             0xe0..0xf0 => {
                 let point = usize::from(a & 0x0f) << 12 | low(b) << 6 | low(c);
-                let letter = match point {
-                    0x3400..0x4dc0 | 0x4e00..0xa000 => Letter::new(Class::Alone, &[a, b, c]),
-                    0xac00..0xd7a4 => Letter::new(Class::Letter, &[a, b, c]),
-                    _ => self.settled(point),
+                let ideograph = matches!(point, 0x3400..0x4dc0 | 0x4e00..0xa000);
+                let hangul = matches!(point, 0xac00..0xd7a4);
+                // Kana and ideographs alternate in no order that a processor could predict: both are made, one is taken.
+                let number = if ideograph | hangul {
+                    self.recent_number
+                } else {
+                    point / BLOCK
                 };
+                if number != self.recent_number {
+                    (self.recent_number, self.recent) = (number, block(number));
+                }
+                let looked_up = self.recent[point % BLOCK].0;
+                let class = if hangul { Class::Letter } else { Class::Alone };
+                let itself = Letter::new(class, &[a, b, c]).0;
+                let itself_or_not = u32::from(ideograph | hangul).wrapping_neg();
+                let letter = Letter(itself & itself_or_not | looked_up & !itself_or_not);
                 (letter, 3)
             }
             _ => {
@@ -192,6 +224,19 @@ impl Letters {
                 (letter, 4)
             }
         }
+    }
+
+    /// The character of this byte.
+    #[inline(always)]
+    pub(crate) fn of_ascii(&self, byte: u8) -> Letter {
+        self.latin[usize::from(byte & 0x7f)]
+    }
+
+    /// A character, and its length.
+    pub(crate) fn of(&mut self, c: char) -> (Letter, usize) {
+        let mut bytes = [0; 4];
+        c.encode_utf8(&mut bytes);
+        self.first_of_four(bytes)
     }
 
     #[inline]
@@ -224,13 +269,18 @@ fn asked(c: char) -> Letter {
         Class::Invisible => return Letter::new(class, &[]),
         _ => {}
     }
+    let says_nothing = matches!(class, Class::Letter | Class::Hebrew | Class::Number) && !c.is_alphanumeric();
+    let class = match class {
+        Class::Letter if says_nothing => Class::SilentLetter,
+        _ if says_nothing => return Letter::UNSETTLED,
+        class => class,
+    };
     let folded = folded(c.encode_utf8(&mut [0; 4]));
     let settled = |c: char| is_nfc_quick([c].into_iter()) == IsNormalized::Yes;
     let order = |c: char| canonical_combining_class(c);
     // The Greek iota that stands below is a mark until it is folded, and some letters are not said to be any.
     let changes = folded.chars().count() == 1 && folded.chars().map(order).sum::<u8>() != order(c);
-    let says_nothing = matches!(class, Class::Letter | Class::Hebrew | Class::Number) && !c.is_alphanumeric();
-    if folded.len() > 3 || !folded.chars().all(settled) || changes || says_nothing {
+    if folded.len() > 3 || !folded.chars().all(settled) || changes {
         return Letter::UNSETTLED;
     }
     let mut chars = folded.chars();
@@ -323,7 +373,7 @@ mod tests {
 
     #[test]
     fn each_class_stands_at_its_own_number() {
-        for (number, class) in CLASSES.into_iter().enumerate() {
+        for (number, class) in NUMBERED.into_iter().enumerate() {
             assert_eq!(class as usize, number);
         }
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Instructions;
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
@@ -105,8 +106,14 @@ fn cut_around_kana_and_ideographs(text: &str) -> Vec<String> {
     pieces
 }
 
+/// The words of the normal text; the hashes that are made of `text` without it have to be theirs.
 fn words_of(text: &str) -> Vec<String> {
-    NormalText::of(text).words().map(str::to_owned).collect()
+    let normal = NormalText::of(text);
+    let mut hashes = Vec::new();
+    let add = |batch: &[u64]| hashes.extend_from_slice(batch);
+    crate::words::each_batch(text, HashKey::ZERO, Instructions::best(), add);
+    assert_eq!(hashes, normal.hashes(HashKey::ZERO), "{text:?}");
+    normal.words().map(str::to_owned).collect()
 }
 
 proptest! {
@@ -164,6 +171,17 @@ fn mixed() -> impl Strategy<Value = String> {
         1 => "[a-z ,.]{0,8}[ ]?[a-zA-Z .,']{40,120}",
     ];
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn words_are_the_same_wherever_chunks_end(
+        before in prop::sample::select(vec!["é", "ж ", "東", "ขุ่", "a’é", "ﬁ²", "\u{ad}é", "é\u{301}\u{323} "]),
+        times in 400_usize..2_100,
+        text in mixed(),
+    ) {
+        words_of(&(before.repeat(times) + &text.repeat(40)));
+    }
 }
 
 #[test]

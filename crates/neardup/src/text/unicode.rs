@@ -155,7 +155,7 @@ impl Words {
                     }
                     joint != Joint::Unsettled
                 }
-                Class::Unsettled => false,
+                Class::Unsettled | Class::SilentLetter => false,
             };
             if settled {
                 at += length;
@@ -245,10 +245,10 @@ pub(crate) enum Joint {
 pub(crate) fn joint(before: Class, mark: Class, after: Class) -> Joint {
     use Class::{
         DoubleQuote, Hebrew, Invisible, Letter, Mark, MidBoth, MidLetter, MidNumber, Number, OrderedMark,
-        SingleQuote, Unsettled,
+        SilentLetter, SingleQuote, Unsettled,
     };
     match (before, mark, after) {
-        (_, _, Unsettled | Mark | OrderedMark | Invisible) => Joint::Unsettled,
+        (_, _, Unsettled | SilentLetter | Mark | OrderedMark | Invisible) => Joint::Unsettled,
         (Letter | Hebrew, MidLetter | MidBoth | SingleQuote, Letter | Hebrew)
         | (Number, MidNumber | MidBoth | SingleQuote, Number)
         | (Hebrew, DoubleQuote, Hebrew) => Joint::Joins,

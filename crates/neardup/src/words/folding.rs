@@ -10,9 +10,11 @@
 //! before a character of no word, up to the next. Invariant: between gaps stand the words of
 //! [`NormalText`](crate::NormalText), in order.
 
+use unicode_normalization::char::canonical_combining_class;
+
 use super::spans::{CHUNK, ROOM};
-use crate::text::letters::{Class, Letter, Letters};
-use crate::text::unicode::{Joint, each_word_by_the_libraries, is_in_order, joint, next_certain_end};
+use crate::text::letters::{BY_NUMBER, Class, Letter, Letters};
+use crate::text::unicode::{Joint, each_word_by_the_libraries, joint, next_certain_end};
 
 /// Stands for white space and for what is in no word: a word ends there in any case.
 const CERTAIN_GAP: u8 = b' ';
@@ -57,18 +59,28 @@ pub(crate) fn fold(text: &str, room: &mut [u8; ROOM]) -> Folded {
 struct Place {
     at: usize,
     filled: usize,
-    last: Class,
-    /// The last one that is no mark.
-    base: Class,
+    /// The class of the last character, as a set.
+    last: u32,
+    /// The class of the last one that is no mark, as a set.
+    base: u32,
 }
 
 impl Place {
     const START: Place = Place {
         at: 0,
         filled: 0,
-        last: Class::White,
-        base: Class::White,
+        last: set(&[Class::White]),
+        base: set(&[Class::White]),
     };
+
+    /// A place behind a certain end.
+    fn certain(at: usize, filled: usize) -> Self {
+        Self {
+            at,
+            filled,
+            ..Self::START
+        }
+    }
 }
 
 struct Folding<'a> {
@@ -92,36 +104,136 @@ const fn set(classes: &[Class]) -> u32 {
 }
 
 const MARKS: u32 = set(&[Class::Mark, Class::OrderedMark]);
-const STICKY: u32 = set(&[Class::Letter, Class::Hebrew, Class::Number, Class::Underscore]);
+const ORDERED: u32 = set(&[Class::OrderedMark]);
+const SPEAKING: u32 = set(&[Class::Letter, Class::Hebrew, Class::Number]);
 const CERTAIN_ENDS: u32 = set(&[Class::White, Class::Break, Class::Alone]);
-/// What marks may stand on without a question.
-const CARRIERS: u32 = set(&[Class::Alone, Class::Letter, Class::Hebrew, Class::Number]) | MARKS;
 
-/// For each class, a bit for each class behind which it needs to be looked at.
-const ASIDE: [u32; 16] = {
-    let mut aside = [u32::MAX; 16];
-    let plain = [
-        Class::White,
-        Class::Break,
-        Class::Alone,
-        Class::Letter,
-        Class::Hebrew,
-        Class::Number,
-    ];
-    let mut next = 0;
-    while next < plain.len() {
-        aside[plain[next] as usize] = 0;
-        next += 1;
-    }
-    aside[Class::Mark as usize] = !CARRIERS;
-    aside[Class::OrderedMark as usize] = !CARRIERS | set(&[Class::OrderedMark]);
-    aside
+/// What is done with a character, by the classes before it.
+#[derive(Clone, Copy)]
+struct Rule {
+    /// Behind these it goes [`aside`](Folding::aside).
+    aside: u32,
+    /// With one of these as a base before it, a gap goes in front of it.
+    gap: u32,
+    /// All bits for a mark, which leaves the base as it is.
+    mark: u32,
+}
+
+/// By the number of the class.
+const RULES: [Rule; BY_NUMBER.len()] = {
+    let mut rules = [Rule {
+        aside: u32::MAX,
+        gap: 0,
+        mark: 0,
+    }; BY_NUMBER.len()];
+    let alone = set(&[Class::Alone]);
+    (
+        rules[Class::White as usize].aside,
+        rules[Class::Break as usize].aside,
+    ) = (0, 0);
+    rules[Class::Alone as usize] = Rule {
+        aside: 0,
+        gap: u32::MAX,
+        mark: 0,
+    };
+    let sticky = Rule {
+        aside: 0,
+        gap: alone,
+        mark: 0,
+    };
+    rules[Class::Letter as usize] = sticky;
+    rules[Class::Hebrew as usize] = sticky;
+    rules[Class::Number as usize] = sticky;
+    rules[Class::Underscore as usize].gap = alone;
+    rules[Class::SilentLetter as usize].aside = !SPEAKING;
+    let mark = Rule {
+        aside: !(SPEAKING | alone | MARKS),
+        gap: 0,
+        mark: u32::MAX,
+    };
+    rules[Class::Mark as usize] = mark;
+    rules[Class::OrderedMark as usize] = mark;
+    rules[Class::OrderedMark as usize].aside |= ORDERED;
+    rules
 };
 
-#[inline(always)]
-fn is_in(set: u32, class: Class) -> bool {
-    set >> class as u32 & 1 != 0
+/// Reads and writes plain characters from `place` on while they begin before `end` and less than `most` is filled, up to
+/// one that goes aside or whose class is in `stop`; tells whether there is such a one.
+#[inline(never)]
+fn plain(
+    bytes: &[u8],
+    letters: &mut Letters,
+    room: &mut [u8; ROOM],
+    place: &mut Place,
+    (end, most): (usize, usize),
+    stop: u32,
+) -> bool {
+    let mut here = *place;
+    let mut found = false;
+    while here.at < end && here.filled < most {
+        if stop == 0
+            && bytes[here.at] < 0x80
+            && let Some(eight) = bytes[here.at..].first_chunk()
+            && write_ascii(letters, room, &mut here, *eight)
+        {
+            continue;
+        }
+        let (letter, length) = letters.first_of_four(four_from(bytes, here.at));
+        let rule = RULES[letter.class_number()];
+        let class = 1 << letter.class_number();
+        if rule.aside & here.last | class & stop != 0 {
+            found = true;
+            break;
+        }
+        write(room, &mut here, letter, length);
+    }
+    *place = here;
+    found
 }
+
+/// Writes a letter, a mark that belongs to what is before it, or a gap.
+#[inline(always)]
+fn write(room: &mut [u8; ROOM], place: &mut Place, letter: Letter, length: usize) {
+    let rule = RULES[letter.class_number()];
+    let gap = usize::from(rule.gap & place.base != 0);
+    let bytes = u64::from(u32::from_le_bytes(letter.folded())) << (8 * gap);
+    // No more than a chunk by itself; said again, it spares a check.
+    let filled = place.filled % CHUNK;
+    room[filled..filled + 8].copy_from_slice(&bytes.to_le_bytes());
+    place.filled += gap + letter.folded_len();
+    place.at += length;
+    place.last = 1 << letter.class_number();
+    place.base = place.base & rule.mark | place.last & !rule.mark;
+}
+
+/// Writes as many ASCII letters, digits and spaces as there are at the start of `eight`; tells whether there were any and
+/// no gap has to go in front of them.
+#[inline(always)]
+fn write_ascii(letters: &Letters, room: &mut [u8; ROOM], place: &mut Place, eight: [u8; 8]) -> bool {
+    let bytes = u64::from_le_bytes(eight);
+    // Sums reach the top bit of a byte where its lower seven bits are large enough.
+    let at_least = |bytes: u64, least: u8| (bytes & (EACH * 0x7f)) + EACH * u64::from(0x80 - least);
+    let between = |bytes, first, last: u8| at_least(bytes, first) & !at_least(bytes, last + 1);
+    let ascii = !bytes & (EACH * 0x80);
+    let alphabetic = between(bytes | (EACH * 0x20), b'a', b'z') & ascii;
+    let space = !at_least(bytes ^ (EACH * u64::from(b' ')), 1);
+    let taken = (alphabetic | between(bytes, b'0', b'9') | space) & ascii;
+    let count = ((taken ^ (EACH * 0x80)).trailing_zeros() / 8) as usize;
+    if count == 0 || place.base & set(&[Class::Alone]) != 0 {
+        return false;
+    }
+    // A letter's bit for the lower case is two below its top bit.
+    let lower = bytes | alphabetic >> 2;
+    let filled = place.filled % CHUNK;
+    room[filled..filled + 8].copy_from_slice(&lower.to_le_bytes());
+    place.filled += count;
+    place.at += count;
+    place.last = 1 << letters.of_ascii(eight[count - 1]).class_number();
+    place.base = place.last;
+    true
+}
+
+const EACH: u64 = 0x0101_0101_0101_0101;
 
 impl Folding<'_> {
     fn run(&mut self) -> Place {
@@ -130,74 +242,62 @@ impl Folding<'_> {
         let mut place = Place::START;
         let mut look = bytes.len().min(ASCII_AGAIN);
         let mut most = ENOUGH;
-        // Whether to stop at the next certain end.
-        let mut stop = false;
+        // Where to stop: nowhere, or at the next certain end.
+        let mut stop = 0;
         loop {
-            while place.at < look && place.filled < most {
+            let found = plain(
+                bytes,
+                &mut self.letters,
+                self.room,
+                &mut place,
+                (look, most),
+                stop,
+            );
+            if found {
                 let (letter, length) = self.letters.first_of_four(four_from(bytes, place.at));
-                let class = letter.class();
-                if stop && is_in(CERTAIN_ENDS, class) {
+                if 1 << letter.class_number() & stop != 0 {
                     return place;
                 }
-                if is_in(ASIDE[class as usize], place.last) {
-                    let mut here = place;
-                    if !self.aside(&mut here, letter, length) {
-                        return self.last_certain_end(here);
-                    }
-                    place = here;
-                } else {
-                    self.write(&mut place, letter, length);
-                }
-            }
-            if place.at >= bytes.len() {
-                return place;
-            }
-            if place.filled >= most {
-                if stop {
+                if !self.aside(&mut place, letter, length) {
                     return self.last_certain_end(place);
                 }
-                (stop, most, look) = (true, FULL, bytes.len());
-            } else if is_ascii_for_long(&bytes[place.at..]) {
-                (stop, most, look) = (true, FULL, bytes.len());
+            } else if place.at >= bytes.len() {
+                return place;
+            } else if place.filled >= most && stop != 0 {
+                return self.last_certain_end(place);
+            } else if place.filled >= most || is_ascii_for_long(&bytes[place.at..]) {
+                (stop, most, look) = (CERTAIN_ENDS, FULL, bytes.len());
             } else {
                 look = bytes.len().min(place.at + ASCII_AGAIN);
             }
         }
     }
 
-    /// Writes a letter, a mark that belongs to what is before it, or a gap.
-    #[inline(always)]
     fn write(&mut self, place: &mut Place, letter: Letter, length: usize) {
-        let class = letter.class();
-        let alone = class == Class::Alone;
-        let gap = usize::from(alone | ((place.base == Class::Alone) & is_in(STICKY, class)));
-        if let Some(room) = self.room[place.filled..].first_chunk_mut::<5>() {
-            room[0] = GAP;
-            if let Some(room) = room[gap..].first_chunk_mut() {
-                *room = letter.folded();
-            }
-        }
-        place.filled += gap + letter.folded_len();
-        place.at += length;
-        place.last = class;
-        place.base = if is_in(MARKS, class) { place.base } else { class };
+        write(self.room, place, letter, length);
     }
 
     /// Writes what has to be looked at; tells whether it fits.
     #[inline(never)]
     fn aside(&mut self, place: &mut Place, letter: Letter, length: usize) -> bool {
         let bytes = self.text.as_bytes();
+        let after_ordered = place.last & ORDERED != 0;
         match letter.class() {
             // Other ones are of several bytes; where a word is nothing but these, the libraries know.
             Class::Underscore if length == 1 => {
                 self.underscores = true;
                 self.write(place, letter, length);
+                true
             }
-            Class::OrderedMark if place.last == Class::OrderedMark && is_in_order(self.text, place.at) => {
+            Class::OrderedMark if after_ordered => {
                 self.write(place, letter, length);
+                self.put_in_order(place)
             }
             // What it parts is to be compared without it.
-            Class::Invisible if place.last != Class::OrderedMark => place.at += length,
+            Class::Invisible if !after_ordered => {
+                place.at += length;
+                true
+            }
             class @ (Class::MidLetter
             | Class::MidNumber
             | Class::MidBoth
@@ -206,7 +306,7 @@ impl Folding<'_> {
                 let after = self.letters.first_of(&bytes[place.at + length..]);
                 let after = after.map_or(Class::White, |(letter, _)| letter.class());
                 let base = place.base;
-                match joint(base, class, after) {
+                match joint(base_class(base), class, after) {
                     Joint::Joins => {
                         self.write(place, letter, length);
                         place.base = base;
@@ -221,17 +321,43 @@ impl Folding<'_> {
                     }
                     Joint::Unsettled => return self.unsettled(place),
                 }
+                true
             }
-            _ => return self.unsettled(place),
+            _ => self.unsettled(place),
         }
-        true
     }
 
     /// Ends the word, without a certain end in the text.
     fn part(&mut self, place: &mut Place) {
         self.room[place.filled] = GAP;
-        place.filled += 1;
-        (place.last, place.base) = (Class::Break, Class::Break);
+        *place = Place::certain(place.at, place.filled + 1);
+    }
+
+    /// Puts the ordered marks that end here in their canonical order, where the libraries are not needed: they are
+    /// settled, so nothing composes with them.
+    fn put_in_order(&mut self, place: &mut Place) -> bool {
+        let mut marks = [(0, Letter::UNSETTLED); 4];
+        let mut first = marks.len();
+        for c in self.text[..place.at].chars().rev() {
+            let (letter, _) = self.letters.of(c);
+            if letter.class() != Class::OrderedMark {
+                break;
+            }
+            let Some(next) = first.checked_sub(1) else {
+                return self.unsettled(place);
+            };
+            first = next;
+            marks[first] = (canonical_combining_class(c), letter);
+        }
+        let marks = &mut marks[first..];
+        marks.sort_by_key(|&(order, _)| order);
+        let mut end = place.filled;
+        for (_, letter) in marks.iter().rev() {
+            let start = end - letter.folded_len();
+            self.room[start..end].copy_from_slice(&letter.folded()[..letter.folded_len()]);
+            end = start;
+        }
+        true
     }
 
     /// Leaves everything from the last certain end to the next to the libraries; tells whether it fits.
@@ -242,7 +368,9 @@ impl Folding<'_> {
         let mut filled = start.filled;
         let mut fits = true;
         each_word_by_the_libraries(&self.text[start.at..end], |word| {
-            fits &= filled + word.len() + 2 <= FULL;
+            // A mark makes a word even of a control character.
+            let like_gaps = word.iter().any(|&byte| byte <= CERTAIN_GAP);
+            fits &= filled + word.len() + 2 <= FULL && !like_gaps;
             if fits {
                 self.room[filled] = GAP;
                 self.room[filled + 1..][..word.len()].copy_from_slice(word);
@@ -253,11 +381,7 @@ impl Folding<'_> {
             return false;
         }
         self.room[filled] = GAP;
-        *place = Place {
-            at: end,
-            filled: filled + 1,
-            ..Place::START
-        };
+        *place = Place::certain(end, filled + 1);
         self.floor = *place;
         true
     }
@@ -269,22 +393,26 @@ impl Folding<'_> {
         let Some(gap) = written.iter().rposition(|&byte| byte == CERTAIN_GAP) else {
             return self.floor;
         };
-        let read = &self.text[self.floor.at..place.at];
-        for (at, c) in read.char_indices().rev() {
-            let at = self.floor.at + at;
-            let letter = self.letters.first_of(&self.text.as_bytes()[at..]);
-            let at = match letter.map(|(letter, _)| letter.class()) {
-                Some(Class::White) => at + c.len_utf8(),
-                Some(Class::Break) => at,
-                _ => continue,
-            };
-            return Place {
-                at,
-                filled: self.floor.filled + gap + 1,
-                ..Place::START
-            };
+        let filled = self.floor.filled + gap + 1;
+        let mut at = place.at;
+        for c in self.text[self.floor.at..place.at].chars().rev() {
+            let end = at;
+            at -= c.len_utf8();
+            match self.letters.of(c).0.class() {
+                Class::White => return Place::certain(end, filled),
+                Class::Break => return Place::certain(at, filled),
+                _ => {}
+            }
         }
         self.floor
+    }
+}
+
+/// The class of a base, where a letter that says nothing is one like others.
+fn base_class(base: u32) -> Class {
+    match BY_NUMBER[base.trailing_zeros() as usize % BY_NUMBER.len()] {
+        Class::SilentLetter => Class::Letter,
+        class => class,
     }
 }
 
