@@ -196,22 +196,11 @@ impl Letters {
             0x80..0xe0 => (self.of_two(usize::from(a & 0x1f) << 6 | low(b)), 2),
             0xe0..0xf0 => {
                 let point = usize::from(a & 0x0f) << 12 | low(b) << 6 | low(c);
-                let ideograph = matches!(point, 0x3400..0x4dc0 | 0x4e00..0xa000);
-                let hangul = matches!(point, 0xac00..0xd7a4);
-                // Kana and ideographs alternate in no order that a processor could predict: both are made, one is taken.
-                let number = if ideograph | hangul {
-                    self.recent_number
-                } else {
-                    point / BLOCK
+                let letter = match point {
+                    0x3400..0x4dc0 | 0x4e00..0xa000 => Letter::new(Class::Alone, &[a, b, c]),
+                    0xac00..0xd7a4 => Letter::new(Class::Letter, &[a, b, c]),
+                    _ => self.settled(point),
                 };
-                if number != self.recent_number {
-                    (self.recent_number, self.recent) = (number, block(number));
-                }
-                let looked_up = self.recent[point % BLOCK].0;
-                let class = if hangul { Class::Letter } else { Class::Alone };
-                let itself = Letter::new(class, &[a, b, c]).0;
-                let itself_or_not = u32::from(ideograph | hangul).wrapping_neg();
-                let letter = Letter(itself & itself_or_not | looked_up & !itself_or_not);
                 (letter, 3)
             }
             _ => {

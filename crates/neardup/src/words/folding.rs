@@ -158,9 +158,10 @@ const RULES: [Rule; BY_NUMBER.len()] = {
 };
 
 /// Reads and writes plain characters from `place` on while they begin before `end` and less than `most` is filled, up to
-/// one that goes aside or whose class is in `stop`; tells whether there is such a one.
+/// one that goes aside or whose class is in `stop`; tells whether there is such a one. `MUCH_ASCII` is worth it among
+/// letters of ASCII, but not for the spaces between other ones.
 #[inline(never)]
-fn plain(
+fn plain<const MUCH_ASCII: bool>(
     bytes: &[u8],
     letters: &mut Letters,
     room: &mut [u8; ROOM],
@@ -171,7 +172,8 @@ fn plain(
     let mut here = *place;
     let mut found = false;
     while here.at < end && here.filled < most {
-        if stop == 0
+        if MUCH_ASCII
+            && stop == 0
             && bytes[here.at] < 0x80
             && let Some(eight) = bytes[here.at..].first_chunk()
             && write_ascii(letters, room, &mut here, *eight)
@@ -240,19 +242,16 @@ impl Folding<'_> {
         let text = self.text;
         let bytes = text.as_bytes();
         let mut place = Place::START;
+        // How far to go before the next look at what comes, and whether much of it is ASCII.
         let mut look = bytes.len().min(ASCII_AGAIN);
+        let mut much_ascii = ascii_among_the_next(bytes) > ASCII_AGAIN / 2;
         let mut most = ENOUGH;
         // Where to stop: nowhere, or at the next certain end.
         let mut stop = 0;
         loop {
-            let found = plain(
-                bytes,
-                &mut self.letters,
-                self.room,
-                &mut place,
-                (look, most),
-                stop,
-            );
+            let plain = if much_ascii { plain::<true> } else { plain::<false> };
+            let bounds = (look, most);
+            let found = plain(bytes, &mut self.letters, self.room, &mut place, bounds, stop);
             if found {
                 let (letter, length) = self.letters.first_of_four(four_from(bytes, place.at));
                 if 1 << letter.class_number() & stop != 0 {
@@ -261,14 +260,20 @@ impl Folding<'_> {
                 if !self.aside(&mut place, letter, length) {
                     return self.last_certain_end(place);
                 }
-            } else if place.at >= bytes.len() {
+                continue;
+            }
+            if place.at >= bytes.len() {
                 return place;
-            } else if place.filled >= most && stop != 0 {
+            }
+            if place.filled >= most && stop != 0 {
                 return self.last_certain_end(place);
-            } else if place.filled >= most || is_ascii_for_long(&bytes[place.at..]) {
+            }
+            let ascii = ascii_among_the_next(&bytes[place.at..]);
+            if place.filled >= most || ascii == ASCII_AGAIN {
                 (stop, most, look) = (CERTAIN_ENDS, FULL, bytes.len());
             } else {
                 look = bytes.len().min(place.at + ASCII_AGAIN);
+                much_ascii = ascii > ASCII_AGAIN / 2;
             }
         }
     }
@@ -431,8 +436,8 @@ fn four_from(bytes: &[u8], at: usize) -> [u8; 4] {
     }
 }
 
-fn is_ascii_for_long(bytes: &[u8]) -> bool {
-    bytes
-        .first_chunk::<ASCII_AGAIN>()
-        .is_some_and(|next| next.is_ascii())
+/// How many of so many bytes are ASCII; none where there are fewer.
+fn ascii_among_the_next(bytes: &[u8]) -> usize {
+    let next = bytes.first_chunk::<ASCII_AGAIN>();
+    next.map_or(0, |next| next.iter().filter(|byte| byte.is_ascii()).count())
 }
