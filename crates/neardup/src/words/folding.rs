@@ -24,8 +24,10 @@ const GAP: u8 = 0;
 const ENOUGH: usize = CHUNK - 512;
 /// So much it may hold at most: a gap and a character fit behind it.
 const FULL: usize = CHUNK - 8;
-/// So many bytes of ASCII are worth the change to the way for ASCII, and so many bytes apart they are looked for.
+/// So many bytes of ASCII are worth the change to the way for ASCII.
 pub(crate) const ASCII_AGAIN: usize = 64;
+/// So many bytes apart they are looked for.
+const LOOK: usize = 4 * ASCII_AGAIN;
 
 /// What became of the start of a text.
 pub(crate) struct Folded {
@@ -243,7 +245,7 @@ impl Folding<'_> {
         let bytes = text.as_bytes();
         let mut place = Place::START;
         // How far to go before the next look at what comes, and whether much of it is ASCII.
-        let mut look = bytes.len().min(ASCII_AGAIN);
+        let mut look = bytes.len().min(LOOK);
         let mut much_ascii = ascii_among_the_next(bytes) > ASCII_AGAIN / 2;
         let mut most = ENOUGH;
         // Where to stop: nowhere, or at the next certain end.
@@ -272,7 +274,7 @@ impl Folding<'_> {
             if place.filled >= most || ascii == ASCII_AGAIN {
                 (stop, most, look) = (CERTAIN_ENDS, FULL, bytes.len());
             } else {
-                look = bytes.len().min(place.at + ASCII_AGAIN);
+                look = bytes.len().min(place.at + LOOK);
                 much_ascii = ascii > ASCII_AGAIN / 2;
             }
         }
