@@ -1,6 +1,6 @@
 //! How fast text becomes words, hashes and a fingerprint, language by language.
 //!
-//! `cargo run --release --bin text` in `benches/peers`. Texts are generated: words by Zipf's law, spelled with the
+//! `cargo run --release --bin text -- [LANGUAGE]` in `benches/peers`. Texts are generated: words by Zipf's law, spelled with the
 //! letters of each script at a language's usual lengths, so that lengths of words and bytes a character are right.
 //! The best of several runs is shown, in MB of UTF-8 a second, beside what `unicode-segmentation` needs for the words
 //! alone.
@@ -136,7 +136,11 @@ fn main() {
         "{:9} {:>7} {:>8} {:>10} {:>12} {:>12} {:>12}",
         "", "uax29", "words", "× uax29", "word:1 none", "word:3 none", "log-tf"
     );
+    let only = std::env::args().nth(1);
     for language in &LANGUAGES {
+        if only.as_ref().is_some_and(|only| only != language.name) {
+            continue;
+        }
         let pages = pages(language);
         let speed = |work: &dyn Fn(&str)| {
             let bytes: usize = pages.iter().map(String::len).sum();
