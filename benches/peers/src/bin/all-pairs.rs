@@ -30,6 +30,7 @@ fn main() {
         }
     }
     let fingerprints: Vec<Fingerprint> = bits.iter().map(|&bits| Fingerprint::new(bits)).collect();
+    println!("times are processor time of one thread, best of {runs} runs");
     for distance in [3, 7] {
         let mut pairs: Vec<Pair> = Vec::new();
         let time = best_of(runs, || {

@@ -11,7 +11,7 @@ use batch::{
     BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, Queries, Recipe, self_join,
 };
 use neardup::{Features, Fingerprint, HashKey};
-use peers::{Random, best_of};
+use peers::{Random, best_by_clock};
 
 const RUNS: usize = 3;
 
@@ -55,38 +55,42 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Random fingerprints, some with up to three bits of an earlier one flipped.
+/// Random fingerprints, some with up to three bits of an earlier one flipped; and how many are 0, 1, 2, 3 bits from it.
 fn write(
     path: &Path,
     count: usize,
     mut plant: impl FnMut(usize, &mut Random) -> Option<u64>,
-) -> Result<FingerprintFile, BatchError> {
+) -> Result<(FingerprintFile, [u64; 4]), BatchError> {
+    let mut planted_at = [0; 4];
     let mut random = Random::new(count as u64);
     let mut writer =
         FingerprintWriter::create(path, Recipe::new(&Features::default(), HashKey::ZERO), false)?;
     for at in 0..count {
         let bits = match plant(at, &mut random) {
-            Some(planted) => (0..random.below(4)).fold(planted, |bits, _| bits ^ 1 << random.below(64)),
+            Some(planted) => {
+                let bits = (0..random.below(4)).fold(planted, |bits, _| bits ^ 1 << random.below(64));
+                planted_at[(bits ^ planted).count_ones() as usize] += 1;
+                bits
+            }
             None => random.draw(),
         };
         writer.push(Fingerprint::new(bits), 0)?;
     }
-    writer.finish()
+    Ok((writer.finish()?, planted_at))
 }
 
 fn batch_query(directory: &Path, queries: usize, repository: usize) -> Result<(), BatchError> {
     let mut random = Random::new(1);
     let asked: Vec<Fingerprint> = (0..queries).map(|_| Fingerprint::new(random.draw())).collect();
     let every = repository / (queries / 2).max(1);
-    let mut planted = 0;
-    let file = write(&directory.join("repository"), repository, |at, _| {
+    let (file, planted_at) = write(&directory.join("repository"), repository, |at, _| {
         let query = (at % every == 0).then(|| asked.get(2 * (at / every))).flatten()?;
-        planted += 1;
         Some(query.as_u64())
     })?;
     for distance in [1, 3] {
+        let planted: u64 = planted_at[..=distance as usize].iter().sum();
         let mut indexed = None;
-        let index = best_of(1, || indexed = Queries::new(&asked, distance).ok());
+        let index = best_by_clock(1, || indexed = Queries::new(&asked, distance).ok());
         let Some(indexed) = indexed else { continue };
         println!(
             "k = {distance}: {queries} queries indexed in {:.2} s, {:.0} bytes each",
@@ -96,7 +100,7 @@ fn batch_query(directory: &Path, queries: usize, repository: usize) -> Result<()
         for workers in [1, 2] {
             let workers = NonZeroUsize::new(workers).unwrap_or(NonZeroUsize::MIN);
             let (mut hits, mut cpu) = (0_u64, f64::INFINITY);
-            let time = best_of(RUNS, || {
+            let time = best_by_clock(RUNS, || {
                 cpu = cpu.min(least_cpu(1, || {
                     hits = 0;
                     let counted = indexed.run(&file, workers, Control::none(), |_| {
@@ -120,7 +124,7 @@ fn batch_query(directory: &Path, queries: usize, repository: usize) -> Result<()
 fn join(directory: &Path, count: usize, memory: usize) -> Result<(), BatchError> {
     let mut last = 0;
     let mut planted = 0;
-    let file = write(&directory.join("joined"), count, |at, random| {
+    let (file, _) = write(&directory.join("joined"), count, |at, random| {
         if at % 20 == 10 {
             last = random.draw();
             return Some(last);
@@ -138,7 +142,7 @@ fn join(directory: &Path, count: usize, memory: usize) -> Result<(), BatchError>
             scratch: directory.to_owned(),
         };
         let (mut joined, mut cpu) = (None, f64::INFINITY);
-        let time = best_of(RUNS, || {
+        let time = best_by_clock(RUNS, || {
             cpu = cpu.min(least_cpu(1, || {
                 joined = self_join(&file, &options, Control::none(), |_| Ok::<(), BatchError>(())).ok();
             }));

@@ -1,10 +1,13 @@
 //! Many probes at once.
 //!
-//! A probe waits for the bounds of its buckets, then for the siblings, then for the halves of the survivors, then for the
-//! ids. In a batch each of these is asked for, for a whole group, before the first is read. A large batch goes through one
-//! table after the other, each time in the order of the quarter that leads there: what it reads then lies together and is
-//! shared with the probes before and behind (the batch query of Manku, Jain and Das Sarma, WWW 2007, section 4,
-//! within one memory).
+//! A probe waits for the bounds of its buckets, then for the siblings, then for the halves of the survivors and the
+//! ids. In a batch each of these is asked for, for a whole group, before the first is read. Where the tables are larger
+//! than the caches, a large batch goes through one table after the other, each time in the order of the quarter that
+//! leads there: what it reads then lies together and is shared with the probes before and behind (the batch query of
+//! Manku, Jain and Das Sarma, WWW 2007, section 4, within one memory).
+//!
+//! What another table than the first finds has no id there. It is laid by and becomes a probe of the first table that
+//! looks for itself alone.
 
 use std::ops::ControlFlow;
 
@@ -13,6 +16,7 @@ use super::lanes::{Hit, Run, prefetch};
 use super::order::{Entry, by_quarter};
 use super::probes::{Step, steps};
 use super::quarters::{Key, QuarterTables, verified};
+use super::segment::Segment;
 use crate::Fingerprint;
 
 /// How many looks are on their way at a time: enough to keep the memory busy, few enough for the first-level cache.
@@ -24,23 +28,36 @@ const LINES: usize = 8;
 /// From so many on probes are ordered: fewer have hardly anything to share.
 const ORDERED: usize = 4_096;
 
+/// And from so many held: less stays in a cache, and putting probes in order takes longer than it saves.
+const FAR: usize = 4_000_000;
+
 /// How many probes are ordered at a time, and how many lookups: to bound what that takes.
 const LOT: usize = 1 << 20;
 const LOOKUPS: usize = 1 << 16;
 
+/// Finds a fingerprint in the first table.
+const EXACT: [Step; 1] = [Step {
+    table: 0,
+    flip: 0,
+    least: 0,
+    most: 0,
+}];
+
 /// One step for one probe.
 #[derive(Clone, Copy)]
-struct Look {
-    query: u32,
+struct Look<'a> {
+    segment: &'a Segment,
     probe: u64,
+    query: u32,
     /// Its number in the list.
-    step: u32,
-    key: Key,
+    step: u8,
+    quarter: u8,
+    sibling: u16,
 }
 
-/// A match of another table than the first; its id is on its way.
+/// A match of another table than the first.
 struct Lookup {
-    query: usize,
+    query: u32,
     bits: u64,
     distance: u32,
 }
@@ -48,18 +65,16 @@ struct Lookup {
 /// What a group needs on its way, kept from one group to the next.
 #[derive(Default)]
 struct Desk<'a> {
-    looks: Vec<Look>,
+    looks: Vec<Look<'a>>,
+    /// Each is owned by the look of that number.
     runs: Vec<Run<'a>>,
-    /// The look that each run belongs to, and where the run starts.
-    origins: Vec<(u32, u32)>,
     hits: Vec<Hit>,
     lookups: Vec<Lookup>,
 }
 
 impl QuarterTables {
     /// Calls `visit` with the number of a probe and what is within `distance` bits of it, for all of them, in no
-    /// particular order: what [`QuarterTables::each_within`] finds for each, several times sooner where the tables
-    /// are larger than the caches.
+    /// particular order: what [`QuarterTables::each_within`] finds for each, sooner, since the waits for memory overlap.
     pub fn each_within_batch(
         &self,
         probes: &[Fingerprint],
@@ -69,7 +84,7 @@ impl QuarterTables {
         let mut desk = Desk::default();
         let steps = steps(distance);
         for (lot, number) in probes.chunks(LOT).zip(0..) {
-            let is_ordered = lot.len() >= ORDERED;
+            let is_ordered = lot.len() >= ORDERED && (self.len() >= FAR || steps.len() > GROUP / 4);
             let bits = lot.iter().map(|probe| probe.as_u64());
             let numbers = (number * LOT) as u32..;
             let mut entries: Vec<Entry> = bits
@@ -77,8 +92,10 @@ impl QuarterTables {
                 .map(|(bits, number)| Entry { bits, number })
                 .collect();
             if !is_ordered {
-                self.look_and_verify(&entries, steps, distance, &mut desk, &mut visit);
-                self.look_up(&mut desk, &mut visit);
+                for some in entries.chunks(LOOKUPS / 16) {
+                    self.look_and_verify(some, steps, distance, &mut desk, &mut visit);
+                    self.look_up(&mut desk, &mut visit);
+                }
                 continue;
             }
             let mut spare = vec![Entry::default(); entries.len()];
@@ -111,116 +128,127 @@ impl QuarterTables {
         for steps in steps.chunks(GROUP) {
             for group in entries.chunks((GROUP / steps.len()).max(1)) {
                 self.look(group, steps, desk);
-                self.verify(steps, distance, desk, visit);
+                for hit in &desk.hits {
+                    let look = desk.looks[hit.owner as usize];
+                    let (step, at) = (&steps[usize::from(look.step)], hit.at as usize);
+                    let Some((bits, distance)) = verified(look.segment, at, look.probe, step, distance)
+                    else {
+                        continue;
+                    };
+                    if step.table == 0 {
+                        self.report(bits, look.segment.id(at), look.query, distance, visit);
+                    } else {
+                        desk.lookups.push(Lookup {
+                            query: look.query,
+                            bits,
+                            distance,
+                        });
+                    }
+                }
             }
         }
     }
 
-    /// Takes `steps` for the probes of a group: hits are what passed.
+    /// Takes `steps` for the probes of a group: hits are what passed, each owned by its look.
     fn look<'a>(&'a self, group: &[Entry], steps: &[Step], desk: &mut Desk<'a>) {
         desk.looks.clear();
-        for entry in group {
-            for (step, number) in steps.iter().zip(0..) {
-                let key = Key::flipped(entry.bits, step);
-                self.segments[key.segment].prefetch_bounds(key.place.quarter, key.place.sibling, step.most);
-                desk.looks.push(Look {
-                    query: entry.number,
+        let mut is_crowded = false;
+        for (step, number) in steps.iter().zip(0..) {
+            desk.looks.extend(group.iter().map(|entry| {
+                let Key { segment, place } = Key::flipped(entry.bits, step);
+                let segment = &self.segments[segment];
+                segment.prefetch_bounds(place.quarter, place.sibling, step.most);
+                is_crowded |= segment.is_crowded();
+                Look {
+                    segment,
                     probe: entry.bits,
+                    query: entry.number,
                     step: number,
-                    key,
-                });
-            }
+                    quarter: place.quarter,
+                    sibling: place.sibling,
+                }
+            }));
         }
         desk.runs.clear();
-        desk.origins.clear();
-        for (look, number) in desk.looks.iter().zip(0..) {
-            let place = look.key.place;
-            let budget = steps[look.step as usize].most;
-            let segment = &self.segments[look.key.segment];
-            segment.each_bucket(place.quarter, place.sibling, budget, |start, len| {
-                let siblings = segment.siblings(start, len);
-                (0..len.min(LINES * 32))
-                    .step_by(32)
-                    .for_each(|at| prefetch(siblings, at));
-                prefetch(siblings, len - 1);
-                desk.runs.push(Run {
-                    siblings,
-                    probe: place.sibling,
-                    budget: budget as u8,
+        if is_crowded {
+            for (look, number) in desk.looks.iter().zip(0..) {
+                let budget = steps[usize::from(look.step)].most;
+                let segment = look.segment;
+                segment.each_bucket(look.quarter, look.sibling, budget, |start, len| {
+                    let siblings = segment.siblings(start, len);
+                    desk.runs
+                        .push(fetched(siblings, start as u32, number, look.sibling, budget));
                 });
-                desk.origins.push((number, start as u32));
-            });
+            }
+        } else {
+            desk.runs.extend(desk.looks.iter().zip(0..).map(|(look, number)| {
+                let budget = steps[usize::from(look.step)].most;
+                let (start, siblings) = look.segment.of_quarter(look.quarter);
+                fetched(siblings, start, number, look.sibling, budget)
+            }));
         }
         desk.hits.clear();
         self.lanes.scan(&desk.runs, &mut desk.hits);
-        // From now on a hit has the number of its look and its place in the segment.
-        for hit in &mut desk.hits {
-            let (look, start) = desk.origins[hit.run as usize];
-            hit.run = look;
-            hit.at += start;
-            let segment = &self.segments[desk.looks[look as usize].key.segment];
-            segment.prefetch_rest(hit.at as usize);
-        }
-    }
-
-    fn verify(
-        &self,
-        steps: &[Step],
-        distance: u32,
-        desk: &mut Desk<'_>,
-        visit: &mut impl FnMut(usize, Found),
-    ) {
         for hit in &desk.hits {
-            let look = desk.looks[hit.run as usize];
-            let (query, step) = (look.query as usize, &steps[look.step as usize]);
-            let segment = &self.segments[look.key.segment];
-            let found = verified(segment, hit.at as usize, look.probe, step, distance);
-            let Some((bits, distance)) = found else {
-                continue;
-            };
-            if step.table == 0 {
-                self.report(bits, segment.id(hit.at as usize), query, distance, visit);
-                continue;
-            }
-            desk.lookups.push(Lookup {
-                query,
-                bits,
-                distance,
-            });
+            let look = desk.looks[hit.owner as usize];
+            look.segment
+                .prefetch_rest(hit.at as usize, steps[usize::from(look.step)].table == 0);
         }
     }
 
-    /// Reports all lookups with the ids that the first table has for them, in its order.
-    fn look_up(&self, desk: &mut Desk<'_>, visit: &mut impl FnMut(usize, Found)) {
-        desk.lookups.sort_unstable_by_key(|lookup| lookup.bits);
-        for group in desk.lookups.chunks(GROUP / 2) {
-            for lookup in group {
-                let key = Key::of(lookup.bits, 0);
-                self.segments[key.segment].prefetch_bounds(key.place.quarter, key.place.sibling, 0);
-            }
-            for lookup in group {
-                let key = Key::of(lookup.bits, 0);
-                self.segments[key.segment].prefetch_halves(key.place);
-            }
-            for lookup in group {
-                let first = self.first_id(lookup.bits);
-                self.report(lookup.bits, first, lookup.query, lookup.distance, visit);
+    /// Reports all lookups with the ids that the first table has for them.
+    fn look_up<'a>(&'a self, desk: &mut Desk<'a>, visit: &mut impl FnMut(usize, Found)) {
+        let lookups = std::mem::take(&mut desk.lookups);
+        let numbered = lookups.iter().zip(0..);
+        let mut entries: Vec<Entry> = numbered
+            .map(|(lookup, number)| Entry {
+                bits: lookup.bits,
+                number,
+            })
+            .collect();
+        if entries.len() >= ORDERED {
+            let mut spare = vec![Entry::default(); entries.len()];
+            by_quarter(&mut entries, 0, &mut spare);
+        }
+        for group in entries.chunks(GROUP) {
+            self.look(group, &EXACT, desk);
+            for hit in &desk.hits {
+                let look = desk.looks[hit.owner as usize];
+                let at = hit.at as usize;
+                if look.segment.half(at) == look.probe as u32 {
+                    let Lookup {
+                        query,
+                        bits,
+                        distance,
+                    } = lookups[look.query as usize];
+                    self.report(bits, look.segment.id(at), query, distance, visit);
+                }
             }
         }
+        desk.lookups = lookups;
         desk.lookups.clear();
     }
 
-    fn report(
-        &self,
-        bits: u64,
-        first: u32,
-        query: usize,
-        distance: u32,
-        visit: &mut impl FnMut(usize, Found),
-    ) {
+    fn report(&self, bits: u64, first: u32, query: u32, distance: u32, visit: &mut impl FnMut(usize, Found)) {
         let _ = self.ids(bits, first, &mut |id| {
-            visit(query, Found { distance, id });
+            visit(query as usize, Found { distance, id });
             ControlFlow::Continue(())
         });
+    }
+}
+
+/// The run of these siblings, which are asked for.
+#[inline]
+fn fetched(siblings: &[u16], start: u32, owner: u32, probe: u16, budget: u32) -> Run<'_> {
+    (0..siblings.len().min(LINES * 32))
+        .step_by(32)
+        .for_each(|at| prefetch(siblings, at));
+    prefetch(siblings, siblings.len().saturating_sub(1));
+    Run {
+        siblings,
+        start,
+        owner,
+        probe,
+        budget: budget as u8,
     }
 }

@@ -22,13 +22,13 @@ impl Bucket {
 
 #[derive(Clone, Debug)]
 pub(super) enum Buckets {
-    Narrow(Vec<[u16; 2]>),
-    Wide(Vec<[u32; 2]>),
+    Narrow(Box<[[u16; 2]]>),
+    Wide(Box<[[u32; 2]]>),
 }
 
 impl Default for Buckets {
     fn default() -> Self {
-        Self::Narrow(Vec::new())
+        Self::Narrow(Box::default())
     }
 }
 
@@ -83,8 +83,8 @@ impl Buckets {
     /// Bytes held.
     pub(super) fn memory(&self) -> usize {
         match self {
-            Self::Narrow(buckets) => buckets.capacity() * size_of::<[u16; 2]>(),
-            Self::Wide(buckets) => buckets.capacity() * size_of::<[u32; 2]>(),
+            Self::Narrow(buckets) => size_of_val::<[_]>(buckets),
+            Self::Wide(buckets) => size_of_val::<[_]>(buckets),
         }
     }
 }

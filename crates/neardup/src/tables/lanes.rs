@@ -16,15 +16,18 @@ const MAX_BUDGET: u32 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'a> {
     pub(super) siblings: &'a [u16],
+    /// Where they start, and what they are looked at for: hits tell so.
+    pub(super) start: u32,
+    pub(super) owner: u32,
     pub(super) probe: u16,
     /// In how many bits a sibling may differ.
     pub(super) budget: u8,
 }
 
-/// A sibling that passed: the number of its run, and of itself in the run.
+/// A sibling that passed: the owner of its run, and its place, counted from where the run starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
-    pub(super) run: u32,
+    pub(super) owner: u32,
     pub(super) at: u32,
 }
 
@@ -94,25 +97,26 @@ impl Lanes {
     }
 }
 
-/// Asks for the cache line of `slice[at]`, if there is one, so that it is there when it is read.
+/// Asks for the cache line of `slice[at]`, so that it is there when it is read. Harmless where there is none.
 #[inline]
 pub(super) fn prefetch<T>(slice: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(value) = slice.get(at) {
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is part of x86-64, and a prefetch reads nothing as far as the program can tell.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) };
+        // SAFETY: SSE is part of x86-64, and a prefetch reads nothing as far as the program can tell, so that it may
+        // be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(at).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, at);
 }
 
 #[inline]
-fn push(hits: &mut Vec<Hit>, run: usize, first: usize, mut near: u32) {
+fn push(hits: &mut Vec<Hit>, run: &Run<'_>, first: usize, mut near: u32) {
     while near != 0 {
         hits.push(Hit {
-            run: run as u32,
-            at: first as u32 + near.trailing_zeros(),
+            owner: run.owner,
+            at: run.start + first as u32 + near.trailing_zeros(),
         });
         near &= near - 1;
     }
@@ -135,9 +139,9 @@ fn near_portable(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut
 }
 
 fn scan_portable(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
-    for (number, run) in runs.iter().enumerate() {
+    for run in runs {
         near_portable(run.siblings, run.probe, run.budget, |first, near| {
-            push(hits, number, first, near);
+            push(hits, run, first, near);
         });
     }
 }
@@ -187,9 +191,9 @@ fn near_avx2(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usi
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn scan_avx2(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
-    for (number, run) in runs.iter().enumerate() {
+    for run in runs {
         near_avx2(run.siblings, run.probe, run.budget, |first, near| {
-            push(hits, number, first, near);
+            push(hits, run, first, near);
         });
     }
 }
@@ -234,9 +238,9 @@ fn near_avx512(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(u
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn scan_avx512(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
-    for (number, run) in runs.iter().enumerate() {
+    for run in runs {
         near_avx512(run.siblings, run.probe, run.budget, |first, near| {
-            push(hits, number, first, near);
+            push(hits, run, first, near);
         });
     }
 }
@@ -264,7 +268,10 @@ mod tests {
         for (number, run) in (0..).zip(runs) {
             for (at, sibling) in (0..).zip(run.siblings) {
                 if (sibling ^ run.probe).count_ones() <= u32::from(run.budget) {
-                    expected.push(Hit { run: number, at });
+                    expected.push(Hit {
+                        owner: number,
+                        at: run.start + at,
+                    });
                 }
             }
         }
@@ -279,8 +286,10 @@ mod tests {
     fn every_sibling_is_judged_as_counting_its_bits_judges_it() {
         let all: Vec<u16> = (0..=u16::MAX).collect();
         for probe in [0, 1, 0x8000, 0xffff, 0x1234] {
-            let run = |budget| Run {
+            let run = |budget: u8| Run {
                 siblings: &all,
+                start: 7 * u32::from(budget),
+                owner: budget.into(),
                 probe,
                 budget,
             };
@@ -296,8 +305,11 @@ mod tests {
         ) {
             let siblings: Vec<u16> =
                 flips.iter().map(|(a, b, c, d)| probe ^ (1 << a) ^ (1 << b) ^ (1 << c) ^ (1 << d)).collect();
-            let from = |cut: &usize| Run { siblings: &siblings[*cut.min(&siblings.len())..], probe, budget };
-            check(&cuts.iter().map(from).collect::<Vec<_>>());
+            let from = |(owner, cut): (u32, &usize)| {
+                let siblings = &siblings[*cut.min(&siblings.len())..];
+                Run { siblings, start: *cut as u32, owner, probe, budget }
+            };
+            check(&(0..).zip(&cuts).map(from).collect::<Vec<_>>());
         }
 
         #[test]

@@ -158,14 +158,15 @@ fn across(
 ) {
     let run = |at: usize| Run {
         siblings: &siblings[there.clone()],
+        start: there.start as u32,
+        owner: at as u32,
         probe: siblings[at],
         budget: step.most as u8,
     };
-    let runs: Vec<Run<'_>> = here.clone().map(run).collect();
+    let runs: Vec<Run<'_>> = here.map(run).collect();
     let mut hits = Vec::new();
     lanes.scan(&runs, &mut hits);
-    let pair = |hit: Hit| [here.start as u32 + hit.run, there.start as u32 + hit.at];
-    pairs.extend(hits.into_iter().map(pair));
+    pairs.extend(hits.into_iter().map(|Hit { owner, at }| [owner, at]));
 }
 
 /// The pairs of `step` where too many share a quarter to compare all with all.

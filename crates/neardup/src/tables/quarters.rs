@@ -244,10 +244,12 @@ impl QuarterTables {
                         }
                         let run = Run {
                             siblings,
+                            start: start as u32,
+                            owner: tray.len as u32,
                             probe: place.sibling,
                             budget: step.most as u8,
                         };
-                        tray.push(run, segment, step, start);
+                        tray.push(run, segment, step);
                     }
                 });
                 flow?;
@@ -270,10 +272,10 @@ impl QuarterTables {
         self.lanes.scan(&tray.runs[..tray.len], hits);
         tray.len = 0;
         for hit in hits {
-            let Some((segment, step, start)) = tray.origins[hit.run as usize] else {
+            let Some((segment, step)) = tray.origins[hit.owner as usize] else {
                 continue;
             };
-            let at = start + hit.at as usize;
+            let at = hit.at as usize;
             let Some((bits, distance)) = verified(segment, at, probe, step, distance) else {
                 continue;
             };
@@ -310,10 +312,10 @@ impl QuarterTables {
     }
 }
 
-/// Runs that are scanned in one call, and where each comes from: its segment, its step, its start.
+/// Runs that are scanned in one call, and where each comes from: its segment and its step.
 struct Tray<'a> {
     runs: [Run<'a>; TRAY],
-    origins: [Option<(&'a Segment, &'a Step, usize)>; TRAY],
+    origins: [Option<(&'a Segment, &'a Step)>; TRAY],
     len: usize,
 }
 
@@ -321,6 +323,8 @@ impl<'a> Tray<'a> {
     const EMPTY: Self = Self {
         runs: [Run {
             siblings: &[],
+            start: 0,
+            owner: 0,
             probe: 0,
             budget: 0,
         }; TRAY],
@@ -329,9 +333,9 @@ impl<'a> Tray<'a> {
     };
 
     /// There is room: a full tray is scanned first.
-    fn push(&mut self, run: Run<'a>, segment: &'a Segment, step: &'a Step, start: usize) {
+    fn push(&mut self, run: Run<'a>, segment: &'a Segment, step: &'a Step) {
         self.runs[self.len] = run;
-        self.origins[self.len] = Some((segment, step, start));
+        self.origins[self.len] = Some((segment, step));
         self.len += 1;
     }
 }

@@ -34,15 +34,18 @@ pub(super) struct Place {
 }
 
 /// Buckets, the columns they lie in, and the ids where the table has them.
+///
+/// Every look begins at one of a thousand of these: what it reads of it comes first, in one cache line.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(super) struct Segment {
     /// One more than there are: the last starts where the columns end and holds nothing. None while nothing is held.
     buckets: Buckets,
+    siblings: Box<[u16]>,
+    halves: Box<[u32]>,
     sibling_bits: u32,
-    siblings: Vec<u16>,
-    halves: Vec<u32>,
     /// As long as the other columns, or empty in tables without ids.
-    ids: Vec<u32>,
+    ids: Box<[u32]>,
     len: usize,
 }
 
@@ -61,8 +64,9 @@ impl Segment {
     /// Bytes held.
     pub(super) fn memory(&self) -> usize {
         self.buckets.memory()
-            + self.siblings.capacity() * size_of::<u16>()
-            + (self.halves.capacity() + self.ids.capacity()) * size_of::<u32>()
+            + size_of_val::<[u16]>(&self.siblings)
+            + size_of_val::<[u32]>(&self.halves)
+            + size_of_val::<[u32]>(&self.ids)
     }
 
     /// Adds what is not there yet; `id` only in a table of ids, and then always.
@@ -81,7 +85,7 @@ impl Segment {
         self.halves[at] = place.half;
         if let Some(id) = id {
             if self.ids.is_empty() {
-                self.ids = vec![0; self.halves.len()];
+                self.ids = vec![0; self.halves.len()].into();
             }
             self.ids[at] = id;
         }
@@ -140,6 +144,22 @@ impl Segment {
         self.ids[at] = id;
     }
 
+    /// Whether siblings tell buckets apart.
+    #[inline]
+    pub(super) fn is_crowded(&self) -> bool {
+        self.sibling_bits > 0
+    }
+
+    /// Where all of a quarter begin, and their siblings, in a segment that is not crowded.
+    #[inline]
+    pub(super) fn of_quarter(&self, quarter: u8) -> (u32, &[u16]) {
+        let bucket = self.buckets.get(quarter.into()).unwrap_or_default();
+        (
+            bucket.start,
+            self.siblings(bucket.start as usize, bucket.len as usize),
+        )
+    }
+
     /// Asks for the bounds of the buckets that a scan will need.
     #[inline]
     pub(super) fn prefetch_bounds(&self, quarter: u8, sibling: u16, budget: u32) {
@@ -153,23 +173,13 @@ impl Segment {
         }
     }
 
-    /// Asks for the halves that finding this place will read.
+    /// Asks for the other half of a place, and for its id if that is wanted.
     #[inline]
-    pub(super) fn prefetch_halves(&self, place: Place) {
-        let number = bucket_of(place.quarter, place.sibling, self.sibling_bits);
-        if let Some(bucket) = self.buckets.get(number) {
-            let start = bucket.start as usize;
-            (0..bucket.len as usize)
-                .step_by(16)
-                .for_each(|at| prefetch(&self.halves, start + at));
-        }
-    }
-
-    /// Asks for the other half of a place, and for its id.
-    #[inline]
-    pub(super) fn prefetch_rest(&self, at: usize) {
+    pub(super) fn prefetch_rest(&self, at: usize, with_id: bool) {
         prefetch(&self.halves, at);
-        prefetch(&self.ids, at);
+        if with_id {
+            prefetch(&self.ids, at);
+        }
     }
 
     /// All places, each with where it lies.
@@ -282,9 +292,9 @@ impl Segment {
         *self = Self {
             buckets: Buckets::of(&buckets, start),
             sibling_bits,
-            siblings,
-            halves,
-            ids: placed_ids,
+            siblings: siblings.into(),
+            halves: halves.into(),
+            ids: placed_ids.into(),
             len: places.len(),
         };
     }
