@@ -52,11 +52,8 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
         })
         .collect();
     let mut spare = vec![Entry::default(); entries.len()];
-    let starts = order(&mut entries, 0, &mut spare);
-    for quarter in starts.windows(2) {
-        let together = &mut entries[quarter[0] as usize..quarter[1] as usize];
-        together.sort_unstable_by_key(|entry| (entry.bits, entry.number));
-    }
+    by_quarter(&mut entries, 0, &mut spare);
+    bring_equal_together(&mut entries);
     entries.dedup_by(|entry, first| {
         let is_equal = entry.bits == first.bits;
         if is_equal {
@@ -82,16 +79,48 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
     let steps = steps(distance);
     for table in 0..4 {
         let steps: Vec<Step> = steps.iter().filter(|step| step.table == table).copied().collect();
-        if !steps.is_empty() {
-            let starts = order(&mut entries, table, &mut spare);
-            pairs_of_table(&entries, &starts, &steps, distance, &mut report);
+        if steps.is_empty() {
+            continue;
         }
+        if table > 0 {
+            by_quarter(&mut entries, table, &mut spare);
+        }
+        let starts = starts_of(&entries, table);
+        pairs_of_table(&entries, &starts, &steps, distance, &mut report);
     }
 }
 
-/// Brings `entries` into the order of the quarter of `table`: where each quarter starts, and one more.
-fn order(entries: &mut [Entry], table: usize, spare: &mut [Entry]) -> Vec<u32> {
-    by_quarter(entries, table, spare);
+/// Makes neighbours of equal ones, in the order of their numbers. `entries` are in the order of the first quarter, and
+/// those that share it in the order of their numbers.
+///
+/// Sorting all would take as long as a whole table, so only quarters are sorted in which two siblings are equal, or
+/// which are too large to be asked.
+fn bring_equal_together(entries: &mut [Entry]) {
+    let starts = starts_of(entries, 0);
+    let siblings = siblings_of(entries, 0);
+    let bounds = |quarter: usize| starts[quarter] as usize..starts[quarter + 1] as usize;
+    let (large, small): (Vec<_>, Vec<_>) = (0..1 << 16)
+        .map(bounds)
+        .filter(|together| together.len() > 1)
+        .partition(|together| together.len() > CROWD / 8);
+    let mut equal = Vec::new();
+    Lanes::detect().pairs(&siblings, &small, 0, &mut equal);
+    let quarter_of = |[at, _]: [u32; 2]| bounds(quarter(entries[at as usize].bits, 0));
+    let mut unsorted: Vec<_> = equal.into_iter().map(quarter_of).collect();
+    unsorted.dedup();
+    for together in large.into_iter().chain(unsorted) {
+        entries[together].sort_unstable_by_key(|entry| (entry.bits, entry.number));
+    }
+}
+
+/// The siblings of the quarter of `table`.
+fn siblings_of(entries: &[Entry], table: usize) -> Vec<u16> {
+    let sibling = |entry: &Entry| quarter(entry.bits, table ^ 1) as u16;
+    entries.iter().map(sibling).collect()
+}
+
+/// Where each quarter starts, and one more, in entries which are in its order.
+fn starts_of(entries: &[Entry], table: usize) -> Vec<u32> {
     let mut starts = Vec::with_capacity((1 << 16) + 1);
     for (at, entry) in entries.iter().enumerate() {
         while starts.len() <= quarter(entry.bits, table) {
@@ -113,10 +142,7 @@ fn pairs_of_table(
     report: &mut impl FnMut(Entry, Entry),
 ) {
     let lanes = Lanes::detect();
-    let siblings: Vec<u16> = ordered
-        .iter()
-        .map(|entry| quarter(entry.bits, steps[0].table ^ 1) as u16)
-        .collect();
+    let siblings = siblings_of(ordered, steps[0].table);
     let bounds = |quarter: usize| starts[quarter] as usize..starts[quarter + 1] as usize;
     let (mut buckets, mut pairs) = (Vec::new(), Vec::new());
     for first in (0..1 << 16).step_by(QUARTERS) {
