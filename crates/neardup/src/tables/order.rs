@@ -16,22 +16,29 @@ pub(super) fn quarter(bits: u64, table: usize) -> usize {
 /// Brings `entries` into the order of the quarter of `table`, by way of `spare`, which has as many places. A byte at a
 /// time, the lower one first, so that what is written stays in the cache.
 pub(super) fn by_quarter(entries: &mut [Entry], table: usize, spare: &mut [Entry]) {
-    by_byte(entries, spare, |entry| quarter(entry.bits, table) & 0xff);
-    by_byte(spare, entries, |entry| quarter(entry.bits, table) >> 8);
+    let lower = |entry: &Entry| quarter(entry.bits, table) & 0xff;
+    let upper = |entry: &Entry| quarter(entry.bits, table) >> 8;
+    let (mut lowers, mut uppers) = ([0_u32; 256], [0_u32; 256]);
+    for entry in entries.iter() {
+        lowers[lower(entry)] += 1;
+        uppers[upper(entry)] += 1;
+    }
+    by_byte(entries, spare, &mut lowers, lower);
+    by_byte(spare, entries, &mut uppers, upper);
 }
 
-/// Copies `from` into `to` in the order of a byte; of equal ones the order stays.
-fn by_byte(from: &[Entry], to: &mut [Entry], byte: impl Fn(&Entry) -> usize) {
-    let mut ends = [0_u32; 256];
-    from.iter().for_each(|entry| ends[byte(entry)] += 1);
+/// Copies `from` into `to` in the order of a byte, of which `counts` says how often each occurs; of equal ones the
+/// order stays.
+fn by_byte(from: &[Entry], to: &mut [Entry], counts: &mut [u32; 256], byte: impl Fn(&Entry) -> usize) {
     let mut sum = 0;
-    for end in &mut ends {
-        sum += *end;
-        *end = sum - *end;
+    for count in counts.iter_mut() {
+        sum += *count;
+        *count = sum - *count;
     }
+    let next = counts;
     for entry in from {
-        let end = &mut ends[byte(entry)];
-        to[*end as usize] = *entry;
-        *end += 1;
+        let next = &mut next[byte(entry)];
+        to[*next as usize] = *entry;
+        *next += 1;
     }
 }
