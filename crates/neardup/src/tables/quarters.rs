@@ -33,7 +33,7 @@ const AHEAD: usize = 8;
 
 /// How many runs are scanned in one call, and how long a run may be: what is found is visited in between, so that a
 /// visitor who has had enough does not wait for the end of a crowd.
-const TRAY: usize = 16;
+const TRAY: usize = 8;
 const PIECE: usize = 512;
 
 /// Fingerprints of 64 bits, each with the ids it was given for, found within any distance up to
@@ -231,6 +231,22 @@ impl QuarterTables {
             for step in steps {
                 let Key { segment, place } = Key::flipped(probe, step);
                 let segment = &self.segments[segment];
+                let run = |siblings, start, owner: usize| Run {
+                    siblings,
+                    start,
+                    owner: owner as u32,
+                    probe: place.sibling,
+                    budget: step.most as u8,
+                };
+                if !segment.is_crowded() && tray.len < TRAY {
+                    let (start, siblings) = segment.of_quarter(place.quarter);
+                    if siblings.len() <= PIECE {
+                        prefetch(siblings, 0);
+                        prefetch(siblings, siblings.len().saturating_sub(1));
+                        tray.push(run(siblings, start, tray.len), segment, step);
+                        continue;
+                    }
+                }
                 segment.each_bucket(place.quarter, place.sibling, step.most, |start, len| {
                     let pieces = segment.siblings(start, len).chunks(PIECE);
                     for (siblings, start) in pieces.zip((start..).step_by(PIECE)) {
@@ -242,14 +258,7 @@ impl QuarterTables {
                         if flow.is_break() {
                             return;
                         }
-                        let run = Run {
-                            siblings,
-                            start: start as u32,
-                            owner: tray.len as u32,
-                            probe: place.sibling,
-                            budget: step.most as u8,
-                        };
-                        tray.push(run, segment, step);
+                        tray.push(run(siblings, start as u32, tray.len), segment, step);
                     }
                 });
                 flow?;
@@ -271,6 +280,11 @@ impl QuarterTables {
         hits.clear();
         self.lanes.scan(&tray.runs[..tray.len], hits);
         tray.len = 0;
+        for hit in hits.iter() {
+            if let Some((segment, step)) = tray.origins[hit.owner as usize] {
+                segment.prefetch_rest(hit.at as usize, step.table == 0);
+            }
+        }
         for hit in hits {
             let Some((segment, step)) = tray.origins[hit.owner as usize] else {
                 continue;
