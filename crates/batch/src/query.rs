@@ -24,8 +24,9 @@ const COSTS: Costs = Costs {
 };
 /// Maps have so many times more bits than there are queries, as powers of two.
 const SPARSE_BITS: u32 = 5;
-/// A worker looks at so many fingerprints with one table before it takes the next.
-const AT_ONCE: usize = 1 << 16;
+/// A worker looks at so many fingerprints with one table before it takes the next: several blocks of the file, so that
+/// a line of a map, once it is near, is of use more than twice.
+const AT_ONCE: usize = 1 << 18;
 
 /// So many survivors look into their buckets together.
 const FETCHED: usize = 1 << 10;
@@ -110,7 +111,10 @@ impl Queries {
         let mut bits = Vec::new();
         let mut survivors = vec![0; AT_ONCE];
         loop {
-            let position = match reader.lock().map(|mut reader| copy_block(&mut reader, &mut bits)) {
+            let position = match reader
+                .lock()
+                .map(|mut reader| copy_blocks(&mut reader, &mut bits))
+            {
                 Ok(Ok(Some(position))) => position,
                 Ok(Ok(None)) => return Ok(()),
                 Ok(Err(error)) => return outbox.send(Err(error)),
@@ -213,12 +217,18 @@ struct Part {
     hits: Vec<Hit>,
 }
 
-fn copy_block(reader: &mut FingerprintReader<'_>, bits: &mut Vec<u64>) -> Result<Option<u64>, BatchError> {
-    Ok(reader.next_block()?.map(|block| {
-        bits.clear();
+/// The next [`AT_ONCE`] or a few more into `bits`, less at the end: where they begin, or nothing behind the end.
+fn copy_blocks(reader: &mut FingerprintReader<'_>, bits: &mut Vec<u64>) -> Result<Option<u64>, BatchError> {
+    bits.clear();
+    let mut first = None;
+    while bits.len() < AT_ONCE {
+        let Some(block) = reader.next_block()? else {
+            break;
+        };
+        first.get_or_insert(block.position);
         bits.extend_from_slice(block.bits);
-        block.position
-    }))
+    }
+    Ok(first)
 }
 
 /// The queries by the bits that one table compares.

@@ -84,6 +84,7 @@ impl QuarterTables {
         let mut desk = Desk::default();
         let steps = steps(distance);
         for (lot, number) in probes.chunks(LOT).zip(0..) {
+            // Many steps share what they read even where everything is near.
             let is_ordered = lot.len() >= ORDERED && (self.len() >= FAR || steps.len() > GROUP / 4);
             let bits = lot.iter().map(|probe| probe.as_u64());
             let numbers = (number * LOT) as u32..;
