@@ -1,7 +1,7 @@
 //! Where portraits are drawn, and where a crawl whose words are weighted by tf-idf learns how frequent they are.
 //!
 //! Portraits that are to be compared should be drawn alike, and frequencies drift while they are learned. So a new painter
-//! begins only when as many pages again have been read, from 1,000 on: nine times on the way to half a million. A page and its copy may still
+//! begins only when as many pages again have been read, from 1,000 on: nine times on the way to half a million pages. A page and its copy may still
 //! fall on two sides of such a step; the bands of their sketches, which know no weights, find them then.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -140,16 +140,12 @@ mod tests {
         let studio = learning();
         let text = "the one and the other of the two and the rest of them";
         let at_first = fingerprint(&studio, text);
-        for page in 2..=FIRST_LESSON {
-            let other = format!("the and of page{page}");
-            assert_eq!(fingerprint(&studio, text) == at_first, true, "{page}");
-            if page % 2 == 0 {
-                fingerprint(&studio, &other);
-            }
-            if studio.frequencies().unwrap().documents() >= FIRST_LESSON {
-                break;
-            }
+        for _ in 1..FIRST_LESSON / 2 {
+            fingerprint(&studio, "the and of");
+            assert_eq!(fingerprint(&studio, text), at_first);
         }
+        assert_eq!(studio.frequencies().unwrap().documents(), FIRST_LESSON - 1);
+        fingerprint(&studio, "the");
         assert_ne!(fingerprint(&studio, text), at_first);
     }
 

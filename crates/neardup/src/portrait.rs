@@ -51,7 +51,7 @@ pub struct Painter {
 }
 
 impl Painter {
-    /// A painter whose fingerprints are made of [`Features`], or by a [`Fingerprinter`]; everything is hashed under `key`.
+    /// A painter whose fingerprints are made of [`Features`](crate::Features), or by a [`Fingerprinter`]; everything is hashed under `key`.
     #[must_use]
     pub fn new(fingerprinter: impl Into<Fingerprinter>, key: HashKey) -> Self {
         Self {
