@@ -60,7 +60,7 @@ pub(crate) struct CompareArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  crawler dedup corpus/                             a line for each document that repeats an earlier one
+  crawler dedup corpus/                             each document that repeats an earlier one
   crawler dedup corpus.jsonl --pairs -o pairs.jsonl every pair of documents that are alike
   crawler dedup crawl/archive/*.warc.gz --clusters  what belongs together in an archive
   zcat big.jsonl.gz | crawler dedup - --memory 2GiB")]
