@@ -246,6 +246,59 @@ fn a_budget_that_is_too_small_costs_files_and_changes_nothing() {
 }
 
 #[test]
+fn a_disk_that_is_full_is_named_with_what_helps() {
+    let crawl = Crawl::bare();
+    let lines: Vec<String> = (0..300)
+        .map(|n| json!({"id": n, "text": prose(n, 60)}).to_string())
+        .collect();
+    crawl.write("corpus.jsonl", lines.join("\n"));
+    let arguments = [
+        "dedup",
+        "corpus.jsonl",
+        "--pairs",
+        "--memory",
+        "64KiB",
+        "--temp-dir",
+        ".",
+    ];
+    assert_eq!(crawl.tell(&arguments).code, Some(0));
+    let ran = crawl.tell_cramped(1, &arguments);
+    ran.complained(1, "cannot use . for temporary files");
+    assert!(
+        ran.errors.contains("--temp-dir names another directory"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn other_fingerprints_lead_to_the_same_duplicates() {
+    let crawl = corpus();
+    let usual = crawl.tell(&["dedup", "corpus"]);
+    let originals = |ran: &Ran| -> Vec<Value> {
+        findings(ran)
+            .into_iter()
+            .map(|line| line["duplicate_of"].clone())
+            .collect()
+    };
+    assert_eq!(originals(&usual).len(), 3);
+    for wish in [
+        &["--bits", "32"][..],
+        &["--features", "char:5", "--weights", "none"],
+        &[
+            "--features",
+            "word:2",
+            "--weights",
+            "tf-idf",
+            "--stop-words",
+            "en",
+        ],
+    ] {
+        let ran = crawl.tell(&[&["dedup", "corpus"], wish].concat());
+        assert_eq!(originals(&ran), originals(&usual), "{wish:?}");
+    }
+}
+
+#[test]
 fn impossible_wishes_are_refused_with_what_would_be_right() {
     let crawl = corpus();
     for (wish, culprit) in [

@@ -109,13 +109,18 @@ impl Crawl {
 
     /// Runs it where no file may grow beyond so many blocks of 512 bytes: to the program, a disk that is full.
     pub(crate) fn run_cramped(&self, blocks: u64) -> Ran {
+        self.tell_cramped(blocks, &self.arguments)
+    }
+
+    /// Another command under the same condition.
+    pub(crate) fn tell_cramped(&self, blocks: u64, arguments: &[impl AsRef<str>]) -> Ran {
         // The signal that comes with it would kill; ignored, the write fails with EFBIG.
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
         command
             .current_dir(self.directory())
             .args(["-c", &script, BINARY])
-            .args(&self.arguments);
+            .args(arguments.iter().map(AsRef::as_ref));
         Running::of(command).end()
     }
 

@@ -86,6 +86,11 @@ impl Options {
             scratch: scratch.into(),
         }
     }
+
+    /// What names, or pairs that wait for their order, may take of it, in bytes.
+    fn memory_for_reports(&self) -> usize {
+        self.memory.max(crate::LEAST_MEMORY) / 8
+    }
 }
 
 /// What a run came to.

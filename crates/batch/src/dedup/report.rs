@@ -22,7 +22,7 @@ pub(super) fn duplicates<E: From<BatchError>>(
 ) -> Result<u64, E> {
     let mut ledger = Immediately {
         numbers: Vec::new(),
-        names: Names::new(scratch, options.memory.max(crate::LEAST_MEMORY) / 8),
+        names: Names::new(scratch, options.memory_for_reports()),
         found,
     };
     decide(documents, options, scratch, control, &mut ledger)
@@ -68,7 +68,7 @@ pub(super) fn clusters<E: From<BatchError>>(
 ) -> Result<u64, E> {
     let mut ledger = InTheEnd {
         originals: Vec::new(),
-        names: Names::new(scratch, options.memory.max(crate::LEAST_MEMORY) / 8),
+        names: Names::new(scratch, options.memory_for_reports()),
     };
     let count = decide(documents, options, scratch, control, &mut ledger)?;
     let InTheEnd { originals, names } = ledger;
@@ -170,7 +170,7 @@ pub(super) fn pairs<E: From<BatchError>>(
     mut found: impl FnMut(Finding<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
     let texts = Texts::read(documents, options, scratch, control)?;
-    let mut sorter = Sorter::new(scratch, options.memory.max(crate::LEAST_MEMORY) / 8);
+    let mut sorter = Sorter::new(scratch, options.memory_for_reports());
     let search = Search {
         texts: &texts,
         options,

@@ -145,7 +145,7 @@ pub(crate) struct PlanArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LikenessArgs {
-    /// What fingerprints are made of: word:1, word:3, char:5, … [default: word:1]
+    /// What fingerprints are made of: word:1, word:3, char:5, … [default: word:1]; `compare` counts resemblance over runs of so many words, too
     #[arg(long, value_name = "UNIT:N")]
     pub(crate) features: Option<Features>,
     /// How features are weighted: tf, log-tf, tf-idf or none [default: log-tf]
