@@ -20,6 +20,22 @@ demo:
 bench-crawl *args:
     cargo run --release --manifest-path benches/Cargo.toml --bin bench-crawl -- {{args}}
 
+# what writing the archive costs, by compression, digest and what is told of each page (docs/archive.md)
+bench-warc *args:
+    cargo run --release --manifest-path benches/Cargo.toml --bin bench-warc -- {{args}}
+
+# the pace of an honest host beside six traps without end (docs/traps.md)
+bench-traps *args:
+    cargo run --release --manifest-path benches/Cargo.toml --bin bench-traps -- {{args}}
+
+# write the tables of a crawl of a million visits: rows/s, CPU, memory, bytes (docs/export.md)
+bench-export *args:
+    cargo run --release --manifest-path benches/Cargo.toml --bin bench-export -- {{args}}
+
+# the search index: CPU a page, room, memory, latency, and 200 queries against a plain scan (docs/search.md)
+bench-search *args:
+    cargo run --release --manifest-path benches/Cargo.toml --bin bench-search -- {{args}}
+
 # lookups, all pairs, batches, simhash, text, MinHash beside their peers: `just peers lookup 1000000`
 peers bin *args:
     cargo run --release --manifest-path benches/peers/Cargo.toml --bin {{bin}} -- {{args}}
@@ -28,9 +44,19 @@ peers bin *args:
 extraction *args:
     cargo run --release --manifest-path benches/extraction/Cargo.toml -- {{args}}
 
-# any bytes: a value or an error (needs a nightly compiler and cargo-fuzz): `just fuzz features`
-fuzz target:
-    cargo +nightly fuzz run {{target}} -- -max_total_time=60
+# any bytes: a value or an error (needs a nightly compiler and cargo-fuzz). A minute for each target; `just fuzz url 600` is one for longer
+fuzz target="all" seconds="60":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    # libdeflate, which the archive packs with, has one table in two of its objects.
+    export ASAN_OPTIONS=detect_odr_violation=0
+    targets="{{target}}"
+    if [ "$targets" = all ]; then targets=$(cargo +nightly fuzz list); fi
+    for target in $targets; do
+        echo "== $target"
+        mkdir -p "fuzz/corpus/$target"
+        cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "crates/anybytes/corpus/$target" -- -max_total_time={{seconds}}
+    done
 
 # the vector instructions under AddressSanitizer (needs a nightly compiler)
 sanitize:
@@ -45,6 +71,26 @@ quality *args:
     bash evaluation/fetch-manuals.sh
     cargo run --release -p evaluation -- --output docs/quality.md {{args}}
 
-# read the archive of a crawl with warcio (installed in a virtual environment of its own)
+# kill -9 a crawl at 200 random moments, each followed by a restart; KILL_SEED=… repeats a run
+kill kills="200":
+    KILLS={{kills}} cargo test -p crawler --test crawler -- kill:: --nocapture
+
+# so many polite fetches over so many hosts with so many interrupts and kills, by the server's log
+polite fetches="100000" hosts="200" restarts="20":
+    FETCHES={{fetches}} HOSTS={{hosts}} RESTARTS={{restarts}} cargo test -p crawler --test crawler -- guest:: --nocapture
+
+# turn a bit in so many places of each file of a crawl's memory; FLIP_SEED=… repeats a run
+flips flips="120":
+    FLIPS={{flips}} cargo test -p crawler --test crawler -- flips:: --nocapture
+
+# let the disk fail at each of the first 500 calls of a crawl, and the power at 500 moments; WRECK_SEED=… repeats a run
+wrecks failures="500" cuts="500":
+    FAILURES={{failures}} POWER_CUTS={{cuts}} cargo test -p crawl --test wrecks -- --nocapture
+
+# read the archive of a crawl with warcio, FastWARC and the `warc` crate (installed in a virtual environment of their own)
 check-warc dir="crawl":
-    bash tests/check-warc.sh {{dir}}
+    bash interop/readers.sh {{dir}}
+
+# crawl 10,000 records of real documents and have readers, pywb, cdxj-indexer, wacz, DuckDB, pandas and a browser read them (docs/interop.md)
+interop size="full":
+    bash interop/run.sh {{size}}

@@ -133,6 +133,31 @@ fn the_charset_comes_from_the_mark_the_header_or_the_page() {
 }
 
 #[test]
+fn links_are_followed_unless_their_rel_is_one_that_is_to_be_skipped() {
+    for (options, skipped) in [
+        (&[][..], &["/nofollow", "/both"][..]),
+        (
+            &["--skip-rel", "nofollow,ugc,sponsored"],
+            &["/nofollow", "/ugc", "/sponsored", "/both"],
+        ),
+        (&["--skip-rel", "ugc"], &["/ugc", "/both"]),
+        (&["--skip-rel", "none"], &[]),
+        (&["--skip-rel", ""], &[]),
+        (&["--skip-rel", "nofollow", "--ignore-robots"], &[]),
+    ] {
+        let links = "<a rel=nofollow href=/nofollow>1</a><a rel=ugc href=/ugc>2</a><a rel=sponsored href=/sponsored>3</a>\
+             <a rel='ugc nofollow' href=/both>4</a><a href=/vouched>5</a><a rel=nofollow href=/vouched>5</a>";
+        let start = html("", &format!("<p>{}</p>{links}", prose(9, 100)));
+        let (server, _crawl) = crawl(vec![("/", Reply::html(start))], options);
+        let log = server.log();
+        for path in ["/nofollow", "/ugc", "/sponsored", "/both", "/vouched"] {
+            let asked = log.count(HOST, path) == 1;
+            assert_eq!(asked, !skipped.contains(&path), "{path} with {options:?}");
+        }
+    }
+}
+
+#[test]
 fn pages_are_obeyed_in_what_they_ask_for() {
     let asking = |number: u64, directive: &str, link: &str| {
         let head = format!("<meta name=\"robots\" content=\"{directive}\">");

@@ -67,6 +67,35 @@ fn robots_says_what_is_allowed_in_words_and_in_its_code() {
         ask(&["--agent", "GoodBot", yes, no]),
         (Some(0), "allowed\nallowed\n".to_owned())
     );
+    assert_eq!(
+        ask(&["--agent", "otherbot", "--explain", yes, no]),
+        (
+            Some(3),
+            "allowed\tno rule matches\ndisallowed\tDisallow: /no (line 2, for *)\n".to_owned()
+        )
+    );
+    let (code, lines) = ask(&[
+        "--agent",
+        "GoodBot/2.1 (+https://good.test)",
+        "--format",
+        "json",
+        no,
+    ]);
+    assert_eq!(code, Some(0));
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&lines).unwrap(),
+        serde_json::json!({"url": no, "allowed": true, "rule": null, "line": null, "agent": null, "section": "2.2.2",
+            "reason": "no rule matches"})
+    );
+    let ruled = crawl.tell_with_input(
+        &["robots", "-", "--format=json", no],
+        "user-agent: *\n\nallow: /n\ndisallow: /*o",
+    );
+    let ruled = ruled.json();
+    assert_eq!(
+        (&ruled["rule"], &ruled["line"], &ruled["agent"]),
+        (&"Disallow: /*o".into(), &4.into(), &"*".into())
+    );
     crawl
         .tell(&["robots", "missing.txt", "--agent", "x", yes])
         .complained(2, "missing.txt");
@@ -271,11 +300,20 @@ fn extract_tells_what_is_read_in_a_document() {
     assert_eq!(read["language"], "cs");
     let links = read["links"].as_array().unwrap();
     let urls: Vec<&str> = links.iter().map(|link| link["url"].as_str().unwrap()).collect();
-    assert_eq!(urls, ["http://a.test/menu", "http://a.test/docs/next.html"]);
     assert_eq!(
-        (&links[1]["anchor"], &links[1]["nofollow"]),
+        urls,
+        [
+            "http://a.test/canonical",
+            "http://a.test/menu",
+            "http://a.test/docs/next.html"
+        ]
+    );
+    assert_eq!(links[2]["kind"], "page");
+    assert_eq!(
+        (&links[2]["anchor"], &links[2]["nofollow"]),
         (&"Next".into(), &true.into())
     );
+    assert_eq!(links[2]["rel"], serde_json::json!(["nofollow"]));
     let (text, full) = (
         read["text"].as_str().unwrap(),
         read["full_text"].as_str().unwrap(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
 use flate2::bufread::MultiGzDecoder;
@@ -53,9 +53,17 @@ impl Crawl {
     pub(crate) fn archive_files(&self) -> Vec<PathBuf> {
         let listing = std::fs::read_dir(self.out().join("archive")).unwrap();
         let mut files: Vec<PathBuf> = listing.map(|item| item.unwrap().path()).collect();
-        files.retain(|path| path.to_string_lossy().ends_with(".warc.gz"));
+        files.retain(|path| sinks::warc::name_of(path).is_some());
         files.sort();
         files
+    }
+
+    /// The only segment of its journal.
+    pub(crate) fn journal(&self) -> PathBuf {
+        let listing = std::fs::read_dir(self.out().join("state/journal")).unwrap();
+        let mut segments: Vec<PathBuf> = listing.map(|item| item.unwrap().path()).collect();
+        assert_eq!(segments.len(), 1, "{segments:?}");
+        segments.remove(0)
     }
 
     /// Every record of the archive, whole.
@@ -102,7 +110,12 @@ impl Crawl {
     pub(crate) fn read_by_another(&self) -> Vec<Foreign> {
         let mut records = Vec::new();
         for file in self.archive_files() {
-            let unpacked = MultiGzDecoder::new(BufReader::new(File::open(file).unwrap()));
+            let packed = BufReader::new(File::open(&file).unwrap());
+            let unpacked: Box<dyn Read> = match file.extension().unwrap().to_str().unwrap() {
+                "gz" => Box::new(MultiGzDecoder::new(packed)),
+                "zst" => Box::new(zstd::stream::read::Decoder::with_buffer(packed).unwrap()),
+                _ => Box::new(packed),
+            };
             for record in warc::WarcReader::new(BufReader::new(unpacked)).iter_records() {
                 let record = record.unwrap();
                 records.push(Foreign {

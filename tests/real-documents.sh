@@ -4,8 +4,8 @@
 #   tests/real-documents.sh [WORKDIR]          (default: target/real-documents)
 #
 # Prints the summaries, the verdicts by same-path pairs against the truth computed from the files, and the wrong ones
-# (Markdown; docs/real-documents.md is made of it). Then warcio reads the archive, and every payload in it is compared with
-# the file that was served; the same for a crawl of the toy web, without the files.
+# (Markdown; docs/real-documents.md is made of it). Then the archives are read by others and compared with what was served, as
+# interop/readers.sh does.
 #
 # Two crawls: `--on-duplicate drop` is the default, and what it reaches depends on what was dropped, whose links are not
 # followed; `--on-duplicate follow` reaches, and so judges, all pages. One page at a time, release 15 first, so that
@@ -61,8 +61,9 @@ crawler=$built/crawler
 read_places() {
     read -r port <&"$1"
     seeds=() resolve=()
-    while read -r -t 1 line <&"$1"; do
+    while read -r line <&"$1"; do
         case $line in
+            "# ready") break ;;
             "# --resolve "*) resolve+=(--resolve "${line#\# --resolve }") ;;
             http*) seeds+=("$line") ;;
         esac
@@ -88,7 +89,7 @@ for release in 15 16; do
     echo "- clang-$release-doc $(dpkg-deb -f "$(package $release)" Version)"
 done
 
-coproc DOCUMENTS { exec "$built/examples/serve" --dir "clang-15.test=$work/clang-15/" --dir "clang-16.test=$work/clang-16/"; }
+coproc DOCUMENTS { exec "$built/examples/serve" --served "$work/served" --dir "clang-15.test=$work/clang-15/" --dir "clang-16.test=$work/clang-16/"; }
 read_places "${DOCUMENTS[0]}"
 seeds=("http://clang-15.test:$port/index.html" "http://clang-16.test:$port/index.html")
 crawl drop --on-duplicate drop
@@ -99,37 +100,17 @@ echo
 python3 tests/real_documents.py verdicts "$crawler" "$work/clang-15" "$work/clang-16" \
     "$work/follow.jsonl" "$work/drop.jsonl" || code=1
 
+# The server ends, and says what it answered.
+eval "exec ${DOCUMENTS[1]}>&-"
+wait "$DOCUMENTS_PID"
+
 echo
-echo "### The archives, read by warcio"
+echo "### The archives, read by others"
 echo
-export WARCIO_VENV=${WARCIO_VENV:-$top/target/warcio}
-# check NAME [HOST=TREE…]: the archive of that crawl, and its payloads against the files of these trees.
-check() {
-    local name=$1 report answer=0
-    shift
-    report=$(tests/check-warc.sh "$work/$name") || answer=$?
+for name in drop follow; do
+    answer=0
+    interop/readers.sh "$work/$name" "$work/served" || answer=$?
     [ $answer -ne 77 ] || missing "the archives were not checked"
     [ $answer -eq 0 ] || code=1
-    echo "- $name: ${report:-faults}"
-    [ $# -eq 0 ] && return
-    report=$("$WARCIO_VENV/bin/python" tests/real_documents.py payloads "$work/$name" "$@") || code=1
-    echo "  ${report:-faults}"
-}
-
-# Ends the server of the coprocess whose descriptors and process are given.
-finish() {
-    eval "exec $2>&-"
-    wait "$1"
-}
-
-trees=("clang-15.test=$work/clang-15" "clang-16.test=$work/clang-16")
-check drop "${trees[@]}"
-check follow "${trees[@]}"
-finish "$DOCUMENTS_PID" "${DOCUMENTS[1]}"
-
-coproc TOY { exec "$built/examples/serve" --toy; }
-read_places "${TOY[0]}"
-crawl toy >/dev/null
-check toy
-finish "$TOY_PID" "${TOY[1]}"
+done
 exit $code

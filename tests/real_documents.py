@@ -1,9 +1,8 @@
-"""The arithmetic of `real-documents.sh`: verdicts against the truth, and the archive against the files.
+"""The arithmetic of `real-documents.sh`: verdicts against the truth.
 
     real_documents.py verdicts CRAWLER TREE_A TREE_B FOLLOW.jsonl DROP.jsonl
-    real_documents.py payloads CRAWL_DIR HOST=TREE...           (needs warcio)
 
-`verdicts` prints Markdown. What a page says is read here a second time, by the standard library's own HTML parser, so
+It prints Markdown. What a page says is read here a second time, by the standard library's own HTML parser, so
 that "unchanged" is not what the crawler takes for unchanged: two pages are unchanged if the visible text inside
 `role="main"` (the whole body where there is none) is the same word for word. How alike changed pages are is the Jaccard
 similarity of the sets of word 3-shingles and word 5-shingles of the main text as `crawler extract` gives it.
@@ -290,50 +289,7 @@ def verdicts(crawler, root_a, root_b, follow_file, drop_file):
     sys.exit(1 if wrong else 0)
 
 
-def payloads(directory, *places):
-    """Every payload of the archive, byte for byte, against the file that was served."""
-    from warcio.archiveiterator import ArchiveIterator
-
-    roots = {host: Path(root) for host, root in (place.split("=", 1) for place in places)}
-    served, differing, pages = Counter(), [], Counter()
-    for archive in sorted(Path(directory, "archive").glob("*.warc*")):
-        with archive.open("rb") as stream:
-            for record in ArchiveIterator(stream):
-                if record.rec_type not in ("response", "revisit"):
-                    continue
-                url = record.rec_headers.get_header("WARC-Target-URI")
-                status = record.http_headers.get_statuscode()
-                if record.rec_type == "revisit":
-                    url = record.rec_headers.get_header("WARC-Refers-To-Target-URI")
-                    mine = file_of(record.rec_headers.get_header("WARC-Target-URI"), roots)
-                    if mine.read_bytes() != file_of(url, roots).read_bytes():
-                        differing.append(f"revisit of {url} by other bytes")
-                    served["revisit"] += 1
-                    continue
-                # Untouched: neither content codings nor transfer codings are undone.
-                payload = record.raw_stream.read()
-                file = file_of(url, roots)
-                served[f"response {status}"] += 1
-                pages[urlsplit(url).hostname] += status == "200"
-                if status == "200" and payload != (file.read_bytes() if file.is_file() else None):
-                    differing.append(f"{url}: {len(payload)} bytes in the archive are not those of {file}")
-                if status == "200" and record.http_headers.get_header("Content-Length") != str(len(payload)):
-                    differing.append(f"{url}: Content-Length is not the payload's")
-    for line in differing:
-        print(line, file=sys.stderr)
-    counts = ", ".join(f"{count} {kind}" for kind, count in sorted(served.items()))
-    print(f"payloads against the files served: {counts}; {len(differing)} differ")
-    sys.exit(bool(differing) or not pages)
-
-
-def file_of(url, roots):
-    host, path = address(url)
-    return roots[host] / path
-
-
 if __name__ == "__main__":
     if len(sys.argv) == 7 and sys.argv[1] == "verdicts":
         verdicts(*sys.argv[2:])
-    if len(sys.argv) >= 4 and sys.argv[1] == "payloads":
-        payloads(*sys.argv[2:])
     sys.exit(__doc__)

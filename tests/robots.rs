@@ -84,18 +84,22 @@ fn without_a_robots_txt_everything_may_be_asked_for() {
 
 #[test]
 fn while_robots_txt_cannot_be_had_nothing_may_be_asked_for() {
-    for robots in [
-        Reply::status(500),
-        Reply::status(503),
-        Reply::status(429),
-        Reply::text("x").break_after(0),
+    for (robots, trouble) in [
+        (Reply::status(500), "HTTP status 500"),
+        (Reply::status(503), "HTTP status 503"),
+        (Reply::status(429), "HTTP status 429"),
+        (Reply::text("x").break_after(0), "connection"),
     ] {
         let (server, crawl) = crawl(robots);
         let summary = crawl.complete();
         assert_eq!((&summary["pages"], &summary["failed"]), (&0.into(), &1.into()));
         assert_eq!(asked(&server), ["/robots.txt"]);
         let row = crawl.row(&server.url(HOST, "/"));
-        assert!(row["reason"].as_str().unwrap().contains("robots.txt"), "{row}");
+        let reason = row["reason"].as_str().unwrap();
+        assert!(
+            reason.starts_with("robots.txt could not be had (") && reason.contains(trouble),
+            "{row}"
+        );
     }
 }
 

@@ -212,10 +212,17 @@ impl Running {
         }
     }
 
-    /// As a power cut does, as far as a process can tell.
-    pub(crate) fn kill(mut self) {
+    /// As a power cut does, as far as a process can tell; returns what it had said on standard error.
+    pub(crate) fn kill(mut self) -> String {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+        self.errors.read_to_string(&mut self.heard).unwrap();
+        std::mem::take(&mut self.heard)
+    }
+
+    /// Whether it has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
     }
 
     /// Waits for its end.

@@ -49,7 +49,31 @@ fn a_certificate_that_nobody_vouches_for_is_not_trusted() {
         crawl.row(&server.url(HOST, "/"))["reason"]
             .as_str()
             .unwrap()
-            .starts_with("TLS: ")
+            .starts_with("TLS: nobody whom we trust vouches for")
     );
     assert!(server.log().is_empty());
+}
+
+#[test]
+fn an_insecure_host_is_archived_with_a_warning_and_the_archive_says_so() {
+    let (server, _authority) = server();
+    let crawl = Crawl::of(&server, &[HOST, "other.test"])
+        .seeds(&[server.url(HOST, "/"), server.url("other.test", "/")])
+        .with(&["--tries=1", "--ignore-robots", "--insecure-host", HOST]);
+    let ran = crawl.run();
+    let summary = ran.summary();
+    assert_eq!((&summary["pages"], &summary["failed"]), (&3.into(), &1.into()));
+    assert!(
+        ran.errors.contains("certificates of secure.test are NOT CHECKED"),
+        "{ran:?}"
+    );
+    let reason = crawl.row(&server.url("other.test", "/"))["reason"].clone();
+    assert_eq!(reason, "TLS: nobody whom we trust vouches for the certificate");
+    let about = crawl
+        .records()
+        .into_iter()
+        .find(|record| record.kind() == "warcinfo");
+    let about = String::from_utf8(about.unwrap().block).unwrap();
+    assert!(about.contains("insecure-host = [\"secure.test\"]"), "{about}");
+    crawl.is_sound();
 }

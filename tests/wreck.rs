@@ -8,15 +8,15 @@ use testkit::{Gate, Server, Site};
 use crate::pages::{number_of, tree};
 use crate::support::Crawl;
 
-const HOST: &str = "tree.test";
-const PAGES: u64 = 60;
+pub(crate) const HOST: &str = "tree.test";
+pub(crate) const PAGES: u64 = 60;
 
 /// Answers so many requests, and holds all that come after them.
 #[derive(Clone)]
-struct Ration(Arc<Mutex<(usize, Gate)>>);
+pub(crate) struct Ration(Arc<Mutex<(usize, Gate)>>);
 
 impl Ration {
-    fn server() -> (Self, Server) {
+    pub(crate) fn server() -> (Self, Server) {
         let ration = Self(Arc::new(Mutex::new((0, Gate::new()))));
         let eaten = ration.clone();
         let server = Server::spawn_thread(Site::new(move |request| {
@@ -34,7 +34,7 @@ impl Ration {
     }
 
     /// From now on; the gate is one that nobody has come to yet.
-    fn set(&self, requests: usize) -> Gate {
+    pub(crate) fn set(&self, requests: usize) -> Gate {
         let gate = Gate::new();
         *self.0.lock().unwrap() = (requests, gate.clone());
         gate
@@ -118,4 +118,33 @@ fn tables_that_are_lost_are_made_again_from_the_journal() {
         .map(|page| server.url(HOST, &format!("/{page}")))
         .collect();
     crawl.has_exactly_once(&all);
+}
+
+#[test]
+fn a_page_that_two_sessions_died_with_is_set_aside_and_told_and_had_in_the_end() {
+    let (ration, server) = Ration::server();
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    for aside in [0, 1] {
+        // robots.txt is answered, the page never.
+        let gate = ration.set(usize::from(aside == 0));
+        let running = crawl.start();
+        gate.arrivals_blocking(1);
+        running.kill();
+        assert_eq!(crawl.tell(&["status", "crawl"]).json()["queued"], 1);
+    }
+    // The next session notes the second death.
+    let gate = ration.set(0);
+    let running = crawl.start();
+    gate.arrivals_blocking(1);
+    assert_eq!(crawl.tell(&["status", "crawl"]).json()["set_aside"], 1);
+    let told = crawl
+        .tell(&["why", "crawl", &server.url(HOST, "/0"), "--format", "json"])
+        .json();
+    let reason = told["reason"].as_str().unwrap();
+    assert!(reason.contains("set aside, because 2 sessions died"), "{reason}");
+    running.kill();
+    ration.set(usize::MAX);
+    assert_eq!(crawl.complete()["pages"], PAGES);
+    assert_eq!(crawl.tell(&["status", "crawl"]).json()["set_aside"], 0);
+    crawl.is_sound();
 }

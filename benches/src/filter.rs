@@ -22,10 +22,9 @@ pub(crate) fn cpu_per_thousand(corpus: &Corpus) -> Result<f64, Box<dyn Error>> {
         let url = PageUrl::parse(&corpus.url(page, 80), &form)?;
         let html = corpus.html(page, 80);
         let hints = Hints {
-            url: &url,
-            content_type: Some("text/html; charset=utf-8"),
-            x_robots_tag: &[],
             agent: "crawler",
+            content_type: Some("text/html; charset=utf-8"),
+            ..Hints::of(&url)
         };
         let document = web::read(&html, &hints, &form, &limits);
         let text = PageText {

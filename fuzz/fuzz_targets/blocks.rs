@@ -1,24 +1,3 @@
-//! Whatever bytes are taken for a codebook and a block: an error or ascending fingerprints, which coded again are read
-//! as the same.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use neardup::blocks::{CODEBOOK_BYTES, Codebook, Decoder, encode};
-
-fuzz_target!(|bytes: &[u8]| {
-    let Some((book, block)) = bytes.split_first_chunk::<CODEBOOK_BYTES>() else {
-        return;
-    };
-    let book = Codebook::from_bytes(book).unwrap_or_else(|_| Codebook::for_count(u64::from(book[0])));
-    let Ok(decoder) = Decoder::new(&book, block) else {
-        return;
-    };
-    let Ok(fingerprints) = decoder.collect::<Result<Vec<u64>, _>>() else {
-        return;
-    };
-    assert!(fingerprints.is_sorted());
-    let (again, count) = encode(&book, &fingerprints, usize::MAX);
-    assert_eq!(count, fingerprints.len());
-    let decoded: Result<Vec<u64>, _> = Decoder::new(&book, &again).expect("ours begins as a block").collect();
-    assert_eq!(decoded.as_ref(), Ok(&fingerprints));
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| anybytes::blocks(bytes));

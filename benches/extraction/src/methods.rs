@@ -49,10 +49,9 @@ pub fn read(page: &LabelledPage) -> web::Document {
         .or_else(|_| PageUrl::parse("http://example.org/", &form))
         .expect("the second one is a URL");
     let hints = Hints {
-        url: &url,
-        content_type: Some("text/html; charset=utf-8"),
-        x_robots_tag: &[],
         agent: "crawler",
+        content_type: Some("text/html; charset=utf-8"),
+        ..Hints::of(&url)
     };
     web::read(&page.html, &hints, &form, &ReadLimits::default())
 }

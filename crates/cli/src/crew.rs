@@ -3,25 +3,33 @@
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
-use crawl::{Crew, Policy, Telemetry};
-use fetch::{Fetch, FetchLimits, FetchOptions, HttpFetch, Pacer, PacingRules, RobotsCache};
+use crawl::{Crew, EarlierArchives, ListingRules, Listings, Live, Policy, RobotsFiles, Telemetry};
+use disk::Disk;
+use fetch::{Fetch, FetchLimits, FetchOptions, HttpFetch, Pacer, PacingRules, RobotsCache, Secrets};
 use neardup::HashKey;
-use sinks::{ArchiveEnd, ArchiveOptions, WarcArchive};
+use sinks::cdxj::{self, Indexed};
+use sinks::{Sink, SinkFault, WarcArchive};
 use store::embedded::{Earlier, EmbeddedStore, StoreOptions};
 use store::{Find, Frontier, FrontierRules, StoreFault};
 use tokio::sync::Semaphore;
-use web::{CanonicalForm, Clock, ReadLimits, Scope};
+use web::{CanonicalForm, Clock, GroupBy, ReadLimits, Scope, TrapRules};
 
 use crate::complaint::{Complaint, fault, usage};
+use crate::control::CONTROL;
+use crate::room::{self, cannot};
 use crate::seeds::Seeds;
 use crate::settings::{AS_RUN, Settings};
-use crate::{earlier, history};
+use crate::{archiving, earlier, history, index};
 
 /// Origins whose robots.txt is remembered.
 const ROBOTS_REMEMBERED: usize = 100_000;
 /// Bytes of a decoded document that are read.
 const MAX_DECODED: u64 = 16 << 20;
+
+/// Nobody lives to see a longer pause end; and clocks, which cannot count for ever, are not asked to.
+const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// The machine's clock: the only place that asks it.
 pub(crate) fn clock() -> Clock {
@@ -52,32 +60,22 @@ pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, Complaint> 
             usage(format!("{} holds other things and no crawl", directory.display())).with_remedy(remedy),
         );
     }
-    std::fs::create_dir_all(directory).map_err(|error| cannot("create", directory, &error))?;
+    std::fs::create_dir_all(directory).map_err(|error| cannot("create", directory, &error, directory))?;
     let log = directory.join("crawl.log");
     OpenOptions::new()
         .create(true)
         .append(true)
         .open(&log)
-        .map_err(|error| cannot("write", &log, &error))
+        .map_err(|error| cannot("write", &log, &error, directory))
 }
 
 /// What a crawl leaves that ended before its state was begun.
 fn is_ours(item: std::io::Result<std::fs::DirEntry>) -> bool {
     item.is_ok_and(|item| {
-        ["crawl.log", AS_RUN, "state", "archive"]
+        ["crawl.log", AS_RUN, CONTROL, "state", "archive", index::NAME]
             .iter()
             .any(|name| item.file_name() == *name)
     })
-}
-
-fn cannot(action: &str, path: &Path, error: &std::io::Error) -> Complaint {
-    let told = format!("cannot {action} {}: {error}", path.display());
-    match error.kind() {
-        std::io::ErrorKind::StorageFull | std::io::ErrorKind::FileTooLarge => {
-            fault(&std::io::Error::other(told))
-        }
-        _ => usage(told),
-    }
 }
 
 /// A crew that is ready to crawl, and the memory that it shares with the progress bar.
@@ -93,12 +91,13 @@ pub(crate) struct Tools {
     pacer: Arc<Pacer>,
     robots: RobotsCache,
     earlier: Option<Arc<Earlier>>,
+    archives: Option<Arc<EarlierArchives>>,
 }
 
 impl Tools {
-    pub(crate) fn new(settings: &Settings, clock: &Clock) -> Result<Self, Complaint> {
-        let fetch: Arc<dyn Fetch> = Arc::new(fetcher(settings, clock)?);
-        let pacer = Arc::new(Pacer::new(pacing(settings), clock.clone()));
+    pub(crate) fn new(settings: &Settings, secrets: Secrets, clock: &Clock) -> Result<Self, Complaint> {
+        let fetch: Arc<dyn Fetch> = Arc::new(fetcher(settings, secrets, clock)?);
+        let pacer = Arc::new(Pacer::seeded(pacing(settings), clock.clone(), random()?));
         let robots = RobotsCache::new(
             Arc::clone(&fetch),
             Arc::clone(&pacer),
@@ -107,13 +106,16 @@ impl Tools {
             ROBOTS_REMEMBERED,
         );
         let scope = scope(settings)?;
+        archiving::compression(settings)?;
         let earlier = earlier::load(settings)?.map(Arc::new);
+        let archives = earlier::archives(settings, earlier.as_ref())?.map(Arc::new);
         Ok(Self {
             scope,
             fetch,
             pacer,
             robots,
             earlier,
+            archives,
         })
     }
 }
@@ -144,26 +146,44 @@ pub(crate) async fn assemble(
         pacer,
         robots,
         earlier,
+        archives,
     } = tools;
-    let store = Arc::new(open_store(settings, earlier, &clock)?);
+    if !EmbeddedStore::exists(&history::state(&settings.out)) {
+        // Before a journal is begun that would pass for the one that was lost.
+        refuse_to_forget(&settings.out)?;
+    }
+    let reserved = room::disk();
+    let disk: Arc<dyn Disk> = Arc::clone(&reserved) as Arc<dyn Disk>;
+    let store = Arc::new(open_store(settings, earlier, &clock, &disk)?);
+    let room = room::keep(&reserved, settings)?;
+    if store.after_a_death() {
+        pacer.suppose_all_asked();
+    }
+    if settings.group_by != GroupBy::Host {
+        // A host's pace comes with its next lease, but others share it who may come sooner.
+        for (host, pace) in store.resting(clock.now()) {
+            pacer.recall(&host, pace);
+        }
+    }
     for seed in seeds.urls.iter().chain(store.adopted_seeds()) {
         scope.add_seed(seed);
     }
     if !store.resumed() {
-        refuse_to_forget(&history::archive(&settings.out))?;
+        refuse_to_forget(&settings.out)?;
     }
     let finds = seeds
         .urls
         .iter()
-        .map(|url| Find {
-            url: url.clone(),
-            depth: 0,
-            via: None,
-        })
+        .map(|url| Find::new(url.clone(), 0, None))
         .collect();
-    store.discover(finds).await.map_err(|error| fault(&error))?;
-    let archive = open_archive(settings, &store, &clock)?;
-    keep_settings(settings, seeds)?;
+    let discovered = store.discover(finds).await;
+    discovered.map_err(|error| broken(&error, settings))?;
+    let archive = open_archive(settings, &store, &clock, &disk).await?;
+    let archive = indexed(settings, archive, &disk).await?;
+    keep_settings(settings, seeds, &*disk)?;
+
+    let policy = policy(settings, form);
+    let sink = index::over(archive, settings, &policy, &store, &clock)?;
 
     let crew = Crew {
         fetch,
@@ -171,12 +191,17 @@ pub(crate) async fn assemble(
         robots,
         frontier: store.clone(),
         index: store.clone(),
-        sink: Arc::new(archive),
+        sink,
+        earlier: archives,
+        room,
         scope: RwLock::new(scope),
+        listings: Listings::default(),
+        robots_files: RobotsFiles::default(),
         studio: settings
             .recipe()?
             .studio(store.key(), &history::state(&settings.out))?,
-        policy: policy(settings, form),
+        policy,
+        live: Live::default(),
         telemetry: Telemetry::default(),
         clock,
         cores: Arc::new(Semaphore::new(cores())),
@@ -192,7 +217,7 @@ pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZeroUsize::get)
 }
 
-fn fetcher(settings: &Settings, clock: &Clock) -> Result<HttpFetch, Complaint> {
+fn fetcher(settings: &Settings, secrets: Secrets, clock: &Clock) -> Result<HttpFetch, Complaint> {
     let options = FetchOptions {
         limits: FetchLimits {
             body: settings.max_body.0,
@@ -203,35 +228,55 @@ fn fetcher(settings: &Settings, clock: &Clock) -> Result<HttpFetch, Complaint> {
         allow_private: settings.allow_private,
         resolve: settings.resolve_rules()?,
         ca_certificates: settings.ca_certificate.clone(),
+        insecure_hosts: settings.insecure_hosts()?,
+        proxy: settings.proxy()?,
+        secrets: Arc::new(secrets),
         connections_per_host: settings.per_host(),
         ..FetchOptions::new(settings.user_agent(), clock.clone())
     };
     HttpFetch::new(options).map_err(|error| Complaint::of_usage(&error))
 }
 
-fn pacing(settings: &Settings) -> PacingRules {
+pub(crate) fn pacing(settings: &Settings) -> PacingRules {
     PacingRules {
-        delay: settings.delay.0,
+        delay: settings.delay.0.min(LONGEST_DELAY),
         factor: settings.delay_factor,
-        max_delay: settings.max_delay.0.max(settings.delay.0),
+        max_delay: settings.max_delay.0.max(settings.delay.0).min(LONGEST_DELAY),
         connections_per_host: settings.per_host(),
         rate: settings.rate.map(|rate| rate.0),
+        group_by: settings.group_by,
         ..PacingRules::default()
     }
 }
 
-fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
+pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
     Policy {
         on_duplicate: settings.on_duplicate,
         max_depth: settings.max_depth,
+        page_requisites: settings.page_requisites,
         tries: settings.tries,
         redirects: settings.max_redirects,
         ignore_robots: settings.ignore_robots,
+        skip_relations: settings.skip_relations(),
         main_content: settings.main_content.is_on(),
         agent: settings.agent_token(),
         max_decoded: MAX_DECODED,
-        read: ReadLimits::default(),
+        digest: settings.digest,
+        outlinks: settings.outlinks.is_on(),
+        index: (!settings.no_index).then_some(settings.index),
+        read: ReadLimits {
+            kinds: settings.link_kinds(),
+            ..ReadLimits::default()
+        },
+        listings: ListingRules {
+            sitemaps: settings.sitemaps,
+            feeds: settings.feeds.is_on(),
+            from: settings.sitemap_from.as_ref().map(|date| date.lastmod.first),
+            to: settings.sitemap_to.as_ref().map(|date| date.lastmod.last),
+            ..ListingRules::default()
+        },
         canonical,
+        traps: settings.traps.is_on().then(|| TrapRules::at(clock().now())),
     }
 }
 
@@ -239,57 +284,116 @@ fn open_store(
     settings: &Settings,
     earlier: Option<Arc<Earlier>>,
     clock: &Clock,
+    disk: &Arc<dyn Disk>,
 ) -> Result<EmbeddedStore, Complaint> {
-    let options = StoreOptions {
+    let options = store_options(settings, earlier, clock, disk)?;
+    EmbeddedStore::open(&history::state(&settings.out), &options).map_err(|error| match error {
+        StoreFault::Setting { .. }
+        | StoreFault::Key
+        | StoreFault::Incomparable { .. }
+        | StoreFault::Design { .. } => Complaint::of_usage(&error),
+        StoreFault::Damaged { .. } => fault(&error).with_remedy(history::rebuild(&settings.out)),
+        StoreFault::Format { .. } => fault(&error),
+        StoreFault::InUse { .. } => history::in_use(&error),
+        other => broken(&other, settings),
+    })
+}
+
+/// How a crawl opens its memory.
+pub(crate) fn store_options(
+    settings: &Settings,
+    earlier: Option<Arc<Earlier>>,
+    clock: &Clock,
+    disk: &Arc<dyn Disk>,
+) -> Result<StoreOptions, Complaint> {
+    Ok(StoreOptions {
         rules: FrontierRules {
             per_host: settings.per_host(),
             max_pages_per_host: settings.max_pages_per_host,
+            closes_patterns: settings.traps.is_on(),
+            max_pages_per_pattern: settings.max_pages_per_pattern,
+            max_hosts_per_domain: Some(settings.max_hosts_per_domain),
+            least_wait: pacing(settings).delay,
+            most_wait: pacing(settings).longest_wait(),
         },
         likeness: settings.likeness()?,
         features: settings.recipe_name(),
         key: settings.hash_key.map(|key| key.0),
         earlier,
         new_key: HashKey::new(random()?),
+        mirror: settings.mirror.is_on(),
+        tables: settings.tables.design(settings.distance).map_err(usage)?,
         now: clock.now(),
-    };
-    EmbeddedStore::open(&history::state(&settings.out), &options).map_err(|error| match error {
-        StoreFault::Setting { .. }
-        | StoreFault::Key
-        | StoreFault::Incomparable { .. }
-        | StoreFault::InUse { .. } => Complaint::of_usage(&error),
-        other => fault(&other),
+        disk: Arc::clone(disk),
     })
 }
 
-fn open_archive(settings: &Settings, store: &EmbeddedStore, clock: &Clock) -> Result<WarcArchive, Complaint> {
+/// A fault of the machine, most likely.
+fn broken(error: &(dyn std::error::Error + 'static), settings: &Settings) -> Complaint {
+    fault(error).with_remedy(room::remedy_of(error, &settings.out))
+}
+
+async fn open_archive(
+    settings: &Settings,
+    store: &EmbeddedStore,
+    clock: &Clock,
+    disk: &Arc<dyn Disk>,
+) -> Result<WarcArchive, Complaint> {
     let directory = history::archive(&settings.out);
-    std::fs::create_dir_all(&directory).map_err(|error| cannot("create", &directory, &error))?;
-    let robots = if settings.ignore_robots { "ignore" } else { "obey" };
-    let options = ArchiveOptions {
-        software: format!("crawler/{}", env!("CARGO_PKG_VERSION")),
-        user_agent: settings.user_agent(),
-        robots: robots.to_owned(),
-        operator: settings.contact.clone().unwrap_or_default(),
-        settings: settings.as_run(Vec::new())?,
-        max_file: settings.warc_max_size.0,
-        seed: u128::from(random()?) << 64 | u128::from(random()?),
-        ..ArchiveOptions::new(clock.clone())
-    };
-    let end = store.archive_end().map(|span| ArchiveEnd {
-        file: span.file.clone(),
-        end: span.end,
-    });
-    WarcArchive::open(&directory, options, end).map_err(|error| fault(&error))
+    disk.create_directories(&directory)
+        .map_err(|error| cannot("create", &directory, &error, &settings.out))?;
+    let options = archiving::options(settings, clock)?;
+    let archive = crawl::open_archive(store, disk, &directory, options).await;
+    archive.map_err(|error| match error {
+        crawl::Fault::Sink(error) => damaged(&error, settings),
+        other => broken(&other, settings),
+    })
+}
+
+/// The archive, and what is derived from it while it is written.
+async fn indexed(
+    settings: &Settings,
+    archive: WarcArchive,
+    disk: &Arc<dyn Disk>,
+) -> Result<Arc<dyn Sink>, Complaint> {
+    let directory = history::archive(&settings.out);
+    let archive: Arc<dyn Sink> = Arc::new(archive);
+    if !settings.cdxj.is_on() {
+        cdxj::remove(&**disk, &directory).map_err(|error| broken(&error, settings))?;
+        return Ok(archive);
+    }
+    let indexed = Indexed::open(archive, Arc::clone(disk), &directory).await;
+    Ok(Arc::new(indexed.map_err(|error| damaged(&error, settings))?))
+}
+
+/// An archive that is not what it was when it was last synced.
+fn damaged(error: &SinkFault, settings: &Settings) -> Complaint {
+    let lost = matches!(
+        error,
+        SinkFault::Missing { .. } | SinkFault::TooShort { .. } | SinkFault::Damaged { .. }
+    );
+    if !lost {
+        return broken(error, settings);
+    }
+    let out = settings.out.display();
+    fault(error).with_remedy(format!(
+        "it was on the disk once: put it back; or `crawler verify {out}` says what is missing, and \
+         `crawler rebuild {out} --from-archive` goes on with what is left"
+    ))
 }
 
 /// What is in an archive beyond the end that the journal tells is cut off, so an archive whose journal was lost must not
 /// be opened by a new one.
-fn refuse_to_forget(archive: &Path) -> Result<(), Complaint> {
-    let pages = std::fs::read_dir(archive).is_ok_and(|mut items| items.next().is_some());
+fn refuse_to_forget(directory: &Path) -> Result<(), Complaint> {
+    let archive = history::archive(directory);
+    let pages = std::fs::read_dir(&archive).is_ok_and(|mut items| items.next().is_some());
     if !pages {
         return Ok(());
     }
-    let remedy = "keep it, and choose another --out";
+    let remedy = format!(
+        "`crawler rebuild {}` makes it again from the archive; or choose another --out",
+        directory.display()
+    );
     Err(usage(format!(
         "{} holds an archive whose state is gone",
         archive.display()
@@ -298,15 +402,13 @@ fn refuse_to_forget(archive: &Path) -> Result<(), Complaint> {
 }
 
 /// The settings as run, replaced in one step.
-fn keep_settings(settings: &Settings, seeds: &Seeds) -> Result<(), Complaint> {
+fn keep_settings(settings: &Settings, seeds: &Seeds, disk: &dyn Disk) -> Result<(), Complaint> {
     let text = settings.as_run(seeds.urls.iter().map(ToString::to_string).collect())?;
     let path = settings.out.join(AS_RUN);
-    let new = path.with_extension("toml.new");
-    std::fs::write(&new, text)
-        .and_then(|()| std::fs::rename(&new, &path))
-        .map_err(|error| cannot("write", &path, &error))
+    disk.replace(&path, text.as_bytes())
+        .map_err(|error| cannot("write", &path, &error, &settings.out))
 }
 
-fn random() -> Result<u64, Complaint> {
+pub(crate) fn random() -> Result<u64, Complaint> {
     getrandom::u64().map_err(|error| fault(&error))
 }

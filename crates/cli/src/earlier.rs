@@ -1,7 +1,11 @@
-//! `--against`: earlier crawls whose pages count as seen.
+//! `--against` and `--since`: earlier crawls whose pages count as seen, and those whose archives are asked what they have.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crawl::EarlierArchives;
+use sinks::warc::locate;
 use store::StoreFault;
 use store::embedded::Earlier;
 
@@ -9,20 +13,29 @@ use crate::complaint::{Complaint, usage};
 use crate::history;
 use crate::settings::Settings;
 
-/// The directories of `--against` as absolute paths, each once, and before each those that its crawl was run against
-/// itself: what it did not archive because it was unchanged is in them.
-pub(crate) fn directories(settings: &Settings) -> Result<Vec<PathBuf>, Complaint> {
-    let mut found = Vec::new();
-    let mut path = Vec::new();
-    for directory in &settings.against {
-        add(directory, settings, &mut path, &mut found)?;
+/// Puts absolute paths for the directories of `--since` and `--against`, each once, and before each those that its crawl was
+/// run against itself: what it did not archive because it was unchanged is in them. All that is in `since` is in `against`.
+pub(crate) fn resolve(settings: &mut Settings) -> Result<(), Complaint> {
+    let (mut since, mut against) = (Vec::new(), Vec::new());
+    for directory in &settings.since {
+        add(directory, "--since", settings, &mut Vec::new(), &mut since)?;
     }
-    Ok(found)
+    for directory in &settings.against {
+        add(directory, "--against", settings, &mut Vec::new(), &mut against)?;
+    }
+    for directory in &since {
+        if !against.contains(directory) {
+            against.push(directory.clone());
+        }
+    }
+    (settings.since, settings.against) = (since, against);
+    Ok(())
 }
 
 /// `path` leads from the crawl here: a crawl that was run against itself by a detour is added once.
 fn add(
     directory: &Path,
+    option: &str,
     settings: &Settings,
     path: &mut Vec<PathBuf>,
     found: &mut Vec<PathBuf>,
@@ -32,7 +45,7 @@ fn add(
         .canonicalize()
         .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))?;
     if settings.out.canonicalize().is_ok_and(|out| out == absolute) {
-        let told = usage(format!("--against {} is this crawl itself", directory.display()));
+        let told = usage(format!("{option} {} is this crawl itself", directory.display()));
         return Err(told.with_remedy("write to another directory with --out"));
     }
     if found.contains(&absolute) || path.contains(&absolute) {
@@ -48,12 +61,46 @@ fn add(
         return Err(told.with_remedy(format!("--main-content {theirs}")));
     }
     path.push(absolute.clone());
-    for deeper in &theirs.against {
-        add(deeper, settings, path, found)?;
+    // Once it ran, the second list has the first; a file that somebody wrote by hand may say so or not.
+    for deeper in theirs.against.iter().chain(&theirs.since) {
+        add(deeper, option, settings, path, found)?;
     }
     path.pop();
     found.push(absolute);
     Ok(())
+}
+
+/// The archives of the crawls in `--since`, for the pages that `load` found; all of their files must be there.
+pub(crate) fn archives(
+    settings: &Settings,
+    pages: Option<&Arc<Earlier>>,
+) -> Result<Option<EarlierArchives>, Complaint> {
+    let Some(pages) = pages.filter(|_| !settings.since.is_empty()) else {
+        return Ok(None);
+    };
+    let mut directories = Vec::new();
+    for (crawl, directory) in settings.against.iter().enumerate() {
+        let archive = settings
+            .since
+            .contains(directory)
+            .then(|| history::archive(directory));
+        for file in archive.iter().flat_map(|_| pages.archive_files(crawl)) {
+            let path = locate(&history::archive(directory), file);
+            if let Err(error) = File::open(&path) {
+                let told = usage(format!(
+                    "--since {}: cannot read {}: {error}",
+                    directory.display(),
+                    path.display()
+                ));
+                return Err(told.with_remedy(format!(
+                    "put the file back; --against {} needs no archive, and fetches every page whole",
+                    directory.display()
+                )));
+            }
+        }
+        directories.push(archive);
+    }
+    Ok(Some(EarlierArchives::new(Arc::clone(pages), directories)))
 }
 
 /// The pages of the crawls in `--against`; reads all of their journals.
@@ -70,7 +117,7 @@ pub(crate) fn load(settings: &Settings) -> Result<Option<Earlier>, Complaint> {
             StoreFault::Incomparable { .. } => {
                 "crawls are compared that have one key, made by one version with the same --features"
             }
-            _ => "--against wants the directory of a crawl; `crawler verify DIR` says whether it is whole",
+            _ => "--against and --since want the directory of a crawl; `crawler verify DIR` says whether it is whole",
         };
         Complaint::of_usage(&error).with_remedy(remedy)
     })

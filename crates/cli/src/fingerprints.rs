@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crawl::Studio;
+use disk::{Disk, SystemDisk};
 use neardup::{
     DocumentFrequencies, Features, Fingerprinter, HashKey, NormalText, Painter, StopWords, Weights,
 };
@@ -132,23 +133,22 @@ pub(crate) fn keep(studio: &Studio, state: &Path) -> Result<(), Complaint> {
         return Ok(());
     };
     let path = state.join(LEARNED);
-    // Whole or not at all: a file that breaks off would not be read again.
-    let draft = path.with_extension("generating");
-    let written = File::create(&draft).and_then(|file| {
-        let mut out = BufWriter::new(file);
-        frequencies.write(&mut out)?;
-        out.into_inner()
-            .map_err(std::io::IntoInnerError::into_error)?
-            .sync_all()?;
-        std::fs::rename(&draft, &path)
-    });
-    written.map_err(|error| fault(&error))
+    let mut bytes = Vec::new();
+    let written = frequencies
+        .write(&mut bytes)
+        .and_then(|()| SystemDisk.replace(&path, &bytes));
+    written.map_err(|error| {
+        fault(&std::io::Error::other(format!(
+            "cannot write {}: {error}",
+            path.display()
+        )))
+    })
 }
 
 /// Writes frequencies to a file or to standard output.
 pub(crate) fn write(frequencies: &DocumentFrequencies, output: Option<&Path>) -> Result<(), Complaint> {
     let Some(path) = output else {
-        return crate::output::to_stdout(|out| frequencies.write(out));
+        return crate::output::file_to_stdout(|out| frequencies.write(out));
     };
     let written = File::create(path).and_then(|file| {
         let mut out = BufWriter::new(file);

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use sinks::warc::{Packing, name_of};
+use store::StoreFault;
 use store::embedded::EmbeddedStore;
 
-use crate::complaint::{Complaint, usage};
+use crate::complaint::{Complaint, fault, usage};
 
 /// Where the crawl's memory is.
 pub(crate) fn state(directory: &Path) -> PathBuf {
@@ -14,6 +16,64 @@ pub(crate) fn state(directory: &Path) -> PathBuf {
 /// Where the pages are.
 pub(crate) fn archive(directory: &Path) -> PathBuf {
     directory.join("archive")
+}
+
+/// The archive's files in the order in which they were written: the number at the end of each name counts. The last one may be
+/// open still, and be called so: [`is_named`] compares names.
+pub(crate) fn archive_files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for item in std::fs::read_dir(directory)? {
+        let path = item?.path();
+        if let Some(name) = name_of(&path) {
+            files.push((file_number(name), path));
+        }
+    }
+    files.sort();
+    Ok(files.into_iter().map(|(_, path)| path).collect())
+}
+
+/// Whether the archive file at `path` is the one that the journal calls `name`.
+pub(crate) fn is_named(path: &Path, name: &str) -> bool {
+    name_of(path) == Some(name)
+}
+
+/// The number at the end of the name of an archive file; none in the names of others.
+pub(crate) fn file_number(name: &str) -> Option<u64> {
+    let suffix = Packing::ALL
+        .into_iter()
+        .map(Packing::suffix)
+        .find(|suffix| name.ends_with(suffix))?;
+    let (_, number) = name.strip_suffix(suffix)?.rsplit_once('-')?;
+    number.parse().ok()
+}
+
+/// What helps a damaged journal.
+pub(crate) fn rebuild(directory: &Path) -> String {
+    format!(
+        "`crawler rebuild {}` makes it again, from what is left of it and from the archive",
+        directory.display()
+    )
+}
+
+/// A fault of the store, or wrong usage where it is in use.
+pub(crate) fn of_store(error: &StoreFault) -> Complaint {
+    match error {
+        StoreFault::InUse { .. } => in_use(error),
+        other => fault(other),
+    }
+}
+
+/// Somebody else has the crawl open.
+pub(crate) fn in_use(error: &StoreFault) -> Complaint {
+    let interrupt = match error {
+        StoreFault::InUse {
+            holder: Some(holder), ..
+        } => format!("`kill -INT {}` interrupts it", holder.process),
+        _ => "interrupt it".to_owned(),
+    };
+    Complaint::of_usage(error).with_remedy(format!(
+        "wait until it has ended, or {interrupt}; status, export and why work meanwhile"
+    ))
 }
 
 /// The memory of the crawl in `directory`; a complaint where there is none.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::Mutex;
 
 use indicatif::ProgressBar;
 use tracing::Level;
@@ -14,21 +14,26 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use web::Clock;
 
+use crate::log_file::{LogFile, Losses};
+use crate::terminal::{printable, say};
+
 /// Our own crates; of libraries only warnings are logged.
 const OURS: [&str; 6] = ["crawler", "crawl", "fetch", "sinks", "store", "web"];
 
-/// Sends what is logged from here on to `file`, and warnings past `bar` to standard error.
-pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) {
+/// Sends what is logged from here on to `file`, and warnings past `bar` to standard error. Says how much of it could not be written.
+pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) -> Losses {
     let detailed = Targets::new()
         .with_default(Level::WARN)
         .with_targets(OURS.map(|name| (name, Level::INFO)));
+    let file = LogFile::new(file, clock.clone());
+    let losses = file.losses();
     let json = tracing_subscriber::fmt::layer()
         .json()
         .flatten_event(true)
         .with_current_span(false)
         .with_span_list(false)
         .with_timer(Moments(clock))
-        .with_writer(Arc::new(file))
+        .with_writer(Mutex::new(file))
         .with_filter(detailed);
     // What libraries have to say is for the log: the user is told by us.
     let least = if quiet { Level::ERROR } else { Level::WARN };
@@ -40,6 +45,7 @@ pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) {
         .with_writer(PastTheBar(bar.clone()))
         .with_filter(seen);
     tracing_subscriber::registry().with(json).with(shown).init();
+    losses
 }
 
 struct Moments(Clock);
@@ -64,8 +70,12 @@ impl<'a> MakeWriter<'a> for PastTheBar {
 }
 
 impl Write for Line {
+    /// Each call brings one line, in which a field may have any text.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.suspend(|| io::stderr().write(bytes))
+        let text = String::from_utf8_lossy(bytes);
+        let line = printable(text.strip_suffix('\n').unwrap_or(&text));
+        self.0.suspend(|| say(&line));
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

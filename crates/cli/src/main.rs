@@ -1,16 +1,22 @@
 //! The binary `crawler`: arguments become settings, settings a crew, and the crew crawls.
 
+mod archiving;
 mod args;
 mod commands;
 mod complaint;
+mod control;
 mod crew;
 mod documents;
 mod earlier;
 mod fingerprints;
 mod history;
+mod index;
 mod log;
+mod log_file;
 mod output;
 mod progress;
+mod room;
+mod secrets;
 mod seeds;
 mod settings;
 mod summary;
@@ -25,6 +31,7 @@ use crate::args::{Arguments, Command};
 use crate::complaint::Complaint;
 
 fn main() -> ExitCode {
+    terminal::say_panics();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         // `--help` and `--version` are no mistakes.
@@ -42,11 +49,17 @@ fn run(command: Command) -> Result<ExitCode, Complaint> {
     let done = match command {
         Command::Crawl(args) => return commands::crawl::run(&args),
         Command::Verify(args) => return commands::verify::run(&args),
+        Command::Wacz(args) => return commands::wacz::run(&args),
+        Command::Rebuild(args) => return commands::rebuild::run(&args),
+        Command::Index(args) => return commands::index::run(&args),
         Command::Robots(args) => return commands::robots::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Why(args) => commands::why::run(&args),
         Command::Duplicates(args) => commands::duplicates::run(&args),
+        Command::Search(args) => commands::search::run(&args),
+        Command::Reindex(args) => commands::reindex::run(&args),
         Command::Similar(args) => commands::similar::run(&args),
+        Command::Patterns(args) => commands::patterns::run(&args),
         Command::Status(args) => commands::status::run(&args),
         Command::Extract(args) => commands::extract::run(&args),
         Command::Fingerprint(args) => commands::likeness::fingerprint(&args),

@@ -1,4 +1,4 @@
-//! Results on standard output: JSON for programs, columns for people.
+//! Results on standard output: JSON for programs, columns for people. Neither commands a terminal (see [`crate::terminal`]).
 
 use std::io::{self, IsTerminal, Write};
 
@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::complaint::{Complaint, fault};
-use crate::terminal::printable;
+use crate::terminal::{Escaping, printable};
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -47,8 +47,19 @@ pub(crate) fn columns(out: &mut dyn Write, lines: &[(&str, Option<String>)]) -> 
 
 /// Runs what writes to standard output. A reader that went away (`| head`) is no error.
 pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Complaint> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    match write(&mut out).and_then(|()| out.flush()) {
+    ended(&mut Escaping::new(io::BufWriter::new(io::stdout().lock())), write)
+}
+
+/// The same for what is to be a file that is read again: on a terminal alone it is escaped.
+pub(crate) fn file_to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Complaint> {
+    if io::stdout().is_terminal() {
+        return to_stdout(write);
+    }
+    ended(&mut io::BufWriter::new(io::stdout().lock()), write)
+}
+
+fn ended(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Complaint> {
+    match write(out).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| fault(&error)),
     }

@@ -40,6 +40,47 @@ pub(crate) fn counting_bar(quiet: bool) -> ProgressBar {
     bar
 }
 
+/// So long people wait without being told for what.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Shows how far work has come that takes longer than two seconds, on a terminal.
+pub(crate) struct Patience {
+    bar: ProgressBar,
+    begun: Instant,
+    steps: u64,
+}
+
+impl Patience {
+    /// Nothing is shown yet; `what` is counted.
+    pub(crate) fn new(what: &'static str) -> Self {
+        let bar = counting_bar(true);
+        bar.set_message(what);
+        Self {
+            bar,
+            begun: Instant::now(),
+            steps: 0,
+        }
+    }
+
+    /// One more is done.
+    pub(crate) fn step(&mut self) {
+        self.steps += 1;
+        if !self.steps.is_multiple_of(256) || self.begun.elapsed() < PATIENCE {
+            return;
+        }
+        if self.bar.is_hidden() && is_seen() {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.set_position(self.steps);
+    }
+}
+
+impl Drop for Patience {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// Shows how the crawl stands until it is aborted.
 pub(crate) fn show(frontier: Arc<dyn Frontier>, bar: ProgressBar, quiet: bool) -> JoinHandle<()> {
     let plain = !quiet && !is_seen();
@@ -102,6 +143,7 @@ mod tests {
             queued: 40,
             postponed: 0,
             leased: 3,
+            set_aside: 0,
             active_hosts: 2,
             hosts: 4,
         };

@@ -8,17 +8,21 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crawl::OnDuplicate;
-use fetch::ResolveRule;
+use crawl::{IndexedPages, OnDuplicate, Requisites, Sitemaps};
+use fetch::{InsecureHost, ProxyUrl, ResolveRule};
 use neardup::{Features, Thresholds};
 use serde::{Deserialize, Serialize};
+use sinks::DigestAlgorithm;
+use sinks::warc::Packing;
 use store::{DuplicateScope, LikenessRules};
-use web::ScopeKind;
+use web::{GroupBy, LinkKind, LinkKinds, Relations, ScopeKind};
 
+use crate::archiving;
 use crate::args::CrawlArgs;
 use crate::complaint::{Complaint, fault, usage};
 use crate::fingerprints::Recipe;
-use crate::values::{Key, Rate, Size, Span, Switch, maybe_word, word};
+use crate::secrets;
+use crate::values::{Date, Key, Rate, Size, Span, Switch, Tables, maybe_word, word};
 
 /// A crawl as it is run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +37,18 @@ pub(crate) struct Settings {
     pub(crate) include: Vec<String>,
     pub(crate) exclude: Vec<String>,
     pub(crate) drop_parameters: Vec<String>,
+    #[serde(with = "word")]
+    pub(crate) page_requisites: Requisites,
+    pub(crate) forms: bool,
+    pub(crate) script_links: bool,
+
+    #[serde(with = "word")]
+    pub(crate) sitemaps: Sitemaps,
+    #[serde(with = "maybe_word")]
+    pub(crate) sitemap_from: Option<Date>,
+    #[serde(with = "maybe_word")]
+    pub(crate) sitemap_to: Option<Date>,
+    pub(crate) feeds: Switch,
 
     pub(crate) max_pages: Option<u64>,
     pub(crate) max_depth: Option<u32>,
@@ -41,6 +57,9 @@ pub(crate) struct Settings {
     #[serde(with = "maybe_word")]
     pub(crate) max_size: Option<Size>,
     pub(crate) max_pages_per_host: Option<u64>,
+    pub(crate) max_pages_per_pattern: Option<u64>,
+    pub(crate) max_hosts_per_domain: u32,
+    pub(crate) traps: Switch,
 
     #[serde(with = "word")]
     pub(crate) delay: Span,
@@ -51,9 +70,13 @@ pub(crate) struct Settings {
     pub(crate) concurrency_per_host: Option<usize>,
     #[serde(with = "maybe_word")]
     pub(crate) rate: Option<Rate>,
+    #[serde(with = "word")]
+    pub(crate) group_by: GroupBy,
     pub(crate) user_agent: Option<String>,
     pub(crate) contact: Option<String>,
     pub(crate) ignore_robots: bool,
+    #[serde(with = "word")]
+    pub(crate) skip_rel: Relations,
 
     #[serde(with = "word")]
     pub(crate) on_duplicate: OnDuplicate,
@@ -68,8 +91,12 @@ pub(crate) struct Settings {
     pub(crate) duplicate_scope: DuplicateScope,
     pub(crate) per_cluster: u32,
     pub(crate) against: Vec<PathBuf>,
+    pub(crate) since: Vec<PathBuf>,
     #[serde(with = "maybe_word")]
     pub(crate) hash_key: Option<Key>,
+    pub(crate) mirror: Switch,
+    #[serde(with = "word")]
+    pub(crate) tables: Tables,
 
     #[serde(with = "word")]
     pub(crate) max_body: Size,
@@ -80,9 +107,33 @@ pub(crate) struct Settings {
     pub(crate) resolve: Vec<String>,
     pub(crate) allow_private: bool,
     pub(crate) ca_certificate: Vec<PathBuf>,
+    pub(crate) insecure_host: Vec<String>,
+    pub(crate) proxy: Option<String>,
+    #[serde(with = "word")]
+    pub(crate) compression: Packing,
+    pub(crate) compression_level: Option<i32>,
+    pub(crate) zstd_dictionary: Option<PathBuf>,
+    #[serde(with = "word")]
+    pub(crate) digest: DigestAlgorithm,
+    pub(crate) outlinks: Switch,
+    pub(crate) warc_prefix: String,
+    #[serde(with = "maybe_word")]
+    pub(crate) warc_max_time: Option<Span>,
     #[serde(with = "word")]
     pub(crate) warc_max_size: Size,
+    pub(crate) no_index: bool,
+    #[serde(with = "word")]
+    pub(crate) index: IndexedPages,
+    #[serde(with = "word")]
+    pub(crate) index_memory: Size,
+    pub(crate) cdxj: Switch,
+    #[serde(with = "word")]
+    pub(crate) min_free: Size,
+    #[serde(with = "word")]
+    pub(crate) wait_for_room: Span,
 
+    /// Names of the options for secrets that this crawl was run with; the secrets themselves are nowhere.
+    pub(crate) secrets: Vec<String>,
     /// The seeds themselves: given on the command line, and all of them in the file of a crawl that was begun.
     pub(crate) url: Vec<String>,
 }
@@ -100,20 +151,32 @@ impl Default for Settings {
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
+            page_requisites: Requisites::Off,
+            forms: false,
+            script_links: false,
+            sitemaps: Sitemaps::On,
+            sitemap_from: None,
+            sitemap_to: None,
+            feeds: Switch::On,
             max_pages: None,
             max_depth: None,
             max_time: None,
             max_size: None,
             max_pages_per_host: None,
+            max_pages_per_pattern: None,
+            max_hosts_per_domain: 1_000,
+            traps: Switch::On,
             delay: Span(Duration::from_secs(1)),
             delay_factor: 5.0,
             max_delay: Span(Duration::from_secs(30)),
             concurrency: 64,
             concurrency_per_host: None,
             rate: None,
+            group_by: GroupBy::Host,
             user_agent: None,
             contact: None,
             ignore_robots: false,
+            skip_rel: Relations::NOFOLLOW,
             on_duplicate: OnDuplicate::Drop,
             distance: 3,
             resemblance: None,
@@ -124,7 +187,10 @@ impl Default for Settings {
             duplicate_scope: DuplicateScope::Crawl,
             per_cluster: 1,
             against: Vec::new(),
+            since: Vec::new(),
             hash_key: None,
+            mirror: Switch::On,
+            tables: Tables::Auto,
             max_body: Size(50 << 20),
             timeout: Span(Duration::from_secs(60)),
             tries: 3,
@@ -132,7 +198,23 @@ impl Default for Settings {
             resolve: Vec::new(),
             allow_private: false,
             ca_certificate: Vec::new(),
+            insecure_host: Vec::new(),
+            proxy: None,
+            compression: Packing::Gzip,
+            compression_level: None,
+            zstd_dictionary: None,
+            digest: DigestAlgorithm::Sha1,
+            outlinks: Switch::Off,
+            warc_prefix: "crawl".to_owned(),
+            warc_max_time: None,
             warc_max_size: Size(1 << 30),
+            no_index: false,
+            index: IndexedPages::Unique,
+            index_memory: Size(32 << 20),
+            cdxj: Switch::On,
+            min_free: Size(64 << 20),
+            wait_for_room: Span(Duration::from_secs(600)),
+            secrets: Vec::new(),
             url: Vec::new(),
         }
     }
@@ -161,6 +243,14 @@ impl Settings {
         } else if begun.exists() {
             table.extend(read_file(&begun)?);
         }
+        if flags
+            .get("compression")
+            .is_some_and(|packing| table.get("compression") != Some(packing))
+        {
+            // They belong to the packing that is given up.
+            table.remove("compression-level");
+            table.remove("zstd-dictionary");
+        }
         table.extend(flags);
         // What a crawl was begun with says where it was begun; it is continued where the user says now.
         table.insert("out".to_owned(), toml::Value::String(out));
@@ -177,13 +267,14 @@ impl Settings {
         })
     }
 
-    /// The file that is kept beside the crawl, and in its archive. It does not tell the hash key, which is a secret, and
-    /// which the crawl keeps in its journal.
+    /// The file that is kept beside the crawl, and in its archive. It does not tell secrets: the hash key, which the crawl keeps in
+    /// its journal, and what the proxy knows us by, which is kept nowhere.
     pub(crate) fn as_run(&self, seeds: Vec<String>) -> Result<String, Complaint> {
         let kept = Self {
             seeds: None,
             fresh: false,
             hash_key: None,
+            proxy: self.proxy()?.map(|proxy| proxy.to_string()),
             url: seeds,
             ..self.clone()
         };
@@ -193,12 +284,41 @@ impl Settings {
         ))
     }
 
+    /// Notes that these options were given, so that who goes on without them is warned.
+    pub(crate) fn remember_secrets(&mut self, options: &[String]) {
+        for option in options {
+            if !self.secrets.contains(option) {
+                self.secrets.push(option.clone());
+            }
+        }
+    }
+
     /// Pages of one host under way at a time: one, unless politeness was turned off altogether; then as many as keep a host busy
     /// without keeping hundreds of connections.
     pub(crate) fn per_host(&self) -> usize {
         let impolite = self.delay.0.is_zero() && self.delay_factor == 0.0;
         self.concurrency_per_host
             .unwrap_or(if impolite { IMPOLITE_PER_HOST } else { 1 })
+    }
+
+    /// Which links are looked for in pages.
+    pub(crate) fn link_kinds(&self) -> LinkKinds {
+        let wanted = [
+            (LinkKind::Requisite, self.page_requisites != Requisites::Off),
+            (LinkKind::Form, self.forms),
+            (LinkKind::Script, self.script_links),
+        ];
+        let wanted = wanted.into_iter().filter(|(_, is_wanted)| *is_wanted);
+        wanted.fold(LinkKinds::PAGES, |kinds, (kind, _)| kinds.with(kind))
+    }
+
+    /// Links of these relations are not followed.
+    pub(crate) fn skip_relations(&self) -> Relations {
+        if self.ignore_robots {
+            Relations::NONE
+        } else {
+            self.skip_rel
+        }
     }
 
     /// Which pages are compared, and when two are alike.
@@ -246,8 +366,8 @@ impl Settings {
 
     /// The name that robots.txt may call us by: the product token of the user agent (RFC 9309 section 2.2.1).
     pub(crate) fn agent_token(&self) -> String {
-        let token = |character: &char| character.is_ascii_alphabetic() || matches!(character, '-' | '_');
-        self.user_agent().chars().take_while(token).collect()
+        let user_agent = self.user_agent();
+        String::from_utf8_lossy(web::product_token(user_agent.as_bytes())).into_owned()
     }
 
     /// The `--resolve` rules.
@@ -257,6 +377,21 @@ impl Settings {
                 .map_err(|error| usage(format!("--resolve {text}: {error}")))
         };
         self.resolve.iter().map(rule).collect()
+    }
+
+    /// The `--insecure-host`s.
+    pub(crate) fn insecure_hosts(&self) -> Result<Vec<InsecureHost>, Complaint> {
+        let host = |text: &String| {
+            text.parse()
+                .map_err(|error| usage(format!("--insecure-host {text}: {error}")))
+        };
+        self.insecure_host.iter().map(host).collect()
+    }
+
+    /// The `--proxy`. A complaint does not repeat it: it may hold a password.
+    pub(crate) fn proxy(&self) -> Result<Option<ProxyUrl>, Complaint> {
+        let proxy = self.proxy.as_deref().map(str::parse).transpose();
+        proxy.map_err(|error| usage(format!("--proxy: {error}")))
     }
 
     fn check(&self) -> Result<(), Complaint> {
@@ -274,34 +409,42 @@ impl Settings {
             );
             return refuse("distance", &self.distance, &range);
         }
-        if !(0.0..=1000.0).contains(&self.delay_factor) {
+        if let (Some(from), Some(to)) = (&self.sitemap_from, &self.sitemap_to)
+            && from.lastmod.first > to.lastmod.last
+        {
             return refuse(
-                "delay-factor",
-                &self.delay_factor,
-                "a number from 0 to 1000; 5 is the default",
+                "sitemap-to",
+                to,
+                &format!("a date that is not before --sitemap-from {from}"),
             );
         }
-        if !(1..=10_000).contains(&self.concurrency) {
-            return refuse(
-                "concurrency",
-                &self.concurrency,
-                "a number of pages from 1 to 10000; 64 is the default",
-            );
+        if !check_factor(self.delay_factor) {
+            return refuse("delay-factor", &self.delay_factor, IMPOSSIBLE_FACTOR);
+        }
+        if !check_concurrency(self.concurrency) {
+            return refuse("concurrency", &self.concurrency, IMPOSSIBLE_CONCURRENCY);
         }
         if self.concurrency_per_host == Some(0) {
             return refuse("concurrency-per-host", &0, "at least 1, which is the default");
         }
+        if self.max_hosts_per_domain == 0 {
+            return refuse("max-hosts-per-domain", &0, "at least 1; 1000 is the default");
+        }
         if self.per_cluster == 0 {
             return refuse("per-cluster", &0, "at least 1, which is the default");
+        }
+        if let Err(range) = self.tables.design(self.distance) {
+            return refuse("tables", &self.tables, &range);
         }
         if self.tries == 0 {
             return refuse("tries", &0, "at least 1; 3 is the default");
         }
+        archiving::check(self)?;
         if self.timeout.0.is_zero() {
             return refuse("timeout", &"0", "a time span such as 60s");
         }
-        if self.agent_token().is_empty() {
-            let shape = "it begins with a name of letters, - and _, by which robots.txt can call us: Name/1.0 (+contact)";
+        if matches!(self.agent_token().as_str(), "" | "*") {
+            let shape = "it begins with a name of letters, digits, - and _, by which robots.txt can call us: Name/1.0 (+contact)";
             return refuse("user-agent", &self.user_agent(), shape);
         }
         let visible = self
@@ -324,11 +467,29 @@ fn read_file(path: &Path) -> Result<toml::Table, Complaint> {
         .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
     // Once for its keys and values, so that a mistake is reported with its line; then as a table that has only what it says.
     let wrong = |error: toml::de::Error| usage(format!("{}: {}", path.display(), one_line(&error)));
+    if let Ok(table) = toml::from_str(&text) {
+        secrets::refuse_in(&table, path)?;
+    }
     toml::from_str::<Settings>(&text).map_err(wrong)?;
     toml::from_str(&text).map_err(wrong)
 }
 
-fn one_line(error: &toml::de::Error) -> String {
+/// What a factor of the delay can be.
+pub(crate) fn check_factor(factor: f64) -> bool {
+    (0.0..=1000.0).contains(&factor)
+}
+
+pub(crate) const IMPOSSIBLE_FACTOR: &str = "a number from 0 to 1000; 5 is the default";
+
+/// How many pages can be under way at a time.
+pub(crate) fn check_concurrency(pages: usize) -> bool {
+    (1..=10_000).contains(&pages)
+}
+
+pub(crate) const IMPOSSIBLE_CONCURRENCY: &str = "a number of pages from 1 to 10000; 64 is the default";
+
+/// What is wrong with a file, and where.
+pub(crate) fn one_line(error: &toml::de::Error) -> String {
     let place = error.to_string().lines().next().unwrap_or_default().to_owned();
     let place = place
         .strip_prefix("TOML parse error ")
@@ -360,9 +521,15 @@ mod tests {
         let command = crate::args::Arguments::command();
         let crawl = command.find_subcommand("crawl").unwrap();
         let not_settings = ["config", "summary", "quiet", "help", "version"];
+        for option in secrets::OPTIONS {
+            assert!(
+                DOCUMENTED.contains(&format!("--{option}")),
+                "--{option} is missing in config/default.toml"
+            );
+        }
         for option in crawl.get_arguments().filter_map(|argument| argument.get_long()) {
             assert!(
-                not_settings.contains(&option) || documented(option),
+                not_settings.contains(&option) || secrets::OPTIONS.contains(&option) || documented(option),
                 "--{option} is missing in config/default.toml"
             );
         }
@@ -423,7 +590,9 @@ mod tests {
             named("Archive-Bot/2.1 (+https://example.org)").agent_token(),
             "Archive-Bot"
         );
+        assert_eq!(named("MJ12bot/v1").agent_token(), "MJ12bot");
         assert!(named("/2.1").check().is_err());
+        assert!(named("*").check().is_err());
     }
 
     #[test]

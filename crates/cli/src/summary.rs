@@ -5,9 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use crawl::{Counts, Crew, OnDuplicate};
+use crawl::{Counts, Crew, OnDuplicate, Requisites};
 use serde::Serialize;
 use store::Standing;
+
+use crate::terminal::printable;
 
 /// The summary; the names are the contract of `--summary json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,6 +24,12 @@ pub(crate) struct Summary {
     pub(crate) excluded: u64,
     pub(crate) bytes: u64,
     pub(crate) hosts: u64,
+    /// What pages need and was had; it is in no count above but the bytes. None where it is not fetched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) requisites: Option<u64>,
+    /// What pages need and was not had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) requisites_missing: Option<u64>,
     /// Of this session; the counts above are of the whole crawl.
     pub(crate) seconds: f64,
     /// Of this session.
@@ -42,6 +50,7 @@ impl Summary {
     pub(crate) fn new(finished: &'static str, before: &Standing, crew: &Crew, took: Duration) -> Self {
         let after = crew.frontier.standing();
         let totals = &after.totals;
+        let fetches_requisites = crew.policy.page_requisites != Requisites::Off;
         let seconds = took.as_secs_f64();
         let new_pages = totals.pages.saturating_sub(before.totals.pages);
         Self {
@@ -54,6 +63,8 @@ impl Summary {
             excluded: totals.excluded,
             bytes: totals.bytes,
             hosts: after.hosts,
+            requisites: fetches_requisites.then_some(totals.requisites),
+            requisites_missing: fetches_requisites.then_some(totals.requisites_missing),
             seconds: round(seconds),
             pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
             kept_duplicates: totals.kept_duplicates,
@@ -65,7 +76,7 @@ impl Summary {
 
     /// For people: what there is, what was left out and why, and what can be done next.
     pub(crate) fn write(&self, out: &mut dyn Write, directory: &Path) -> io::Result<()> {
-        let directory = directory.display();
+        let directory = printable(&directory.display().to_string());
         writeln!(
             out,
             "{}: {} pages of {} {}, {} in {:.1} s ({:.1} pages/s)",
@@ -96,11 +107,26 @@ impl Summary {
             ),
             (self.kept_duplicates, "kept", "of these all the same, and marked"),
             (
+                self.counts.not_modified,
+                "not sent",
+                "of these, now: not modified since, say their servers",
+            ),
+            (
                 self.excluded,
                 "excluded",
-                "by robots.txt, the scope or the page itself",
+                "by robots.txt, the scope, the page itself or its URL pattern",
             ),
             (self.failed, "failed", "no answer, or an error"),
+            (
+                self.requisites.unwrap_or(0),
+                "fetched",
+                "that pages need to be shown",
+            ),
+            (
+                self.requisites_missing.unwrap_or(0),
+                "missing",
+                "of what pages need",
+            ),
             (self.queued, "queued", "not visited"),
             (
                 self.counts.links_out_of_scope,
@@ -116,6 +142,16 @@ impl Summary {
                 self.counts.links_nofollow,
                 "links",
                 "that their page asks not to follow",
+            ),
+            (
+                self.counts.links_of_other_dates,
+                "links",
+                "of sitemaps, out of --sitemap-from and --sitemap-to",
+            ),
+            (
+                self.counts.links_to_traps,
+                "links",
+                "with the shape of a trap, not followed",
             ),
             (
                 self.counts.links_of_duplicates,

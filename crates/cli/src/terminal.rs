@@ -1,10 +1,21 @@
 //! Lines for the user's eyes, on standard error, and text from the web as a terminal may have it.
+//!
+//! A page can put control characters into its title, and a terminal obeys them: they move its cursor, change its title, type into
+//! its input (ECMA-48; the C1 controls U+0080 to U+009F do it without an escape character). Others turn the direction of
+//! what follows, so that a name reads as another (Boucher and Anderson, "Trojan Source", USENIX Security 2023).
+//!
+//! Invariant: of these characters only line ends and tabs reach standard output and standard error, whatever is printed: a value is
+//! made [`printable`] where it stands in a line, and everything goes through [`Escaping`] besides.
 
 use std::io::{self, IsTerminal, Write};
 
 /// A line for the user's eyes, on standard error. If nobody can read it (a closed or full standard error), nobody can be told that either.
 pub(crate) fn say(line: &str) {
-    drop(writeln!(io::stderr(), "{line}"));
+    let mut whole = Vec::with_capacity(line.len() + 1);
+    let escaped = Escaping::new(&mut whole).write_all(line.as_bytes());
+    whole.push(b'\n');
+    // In one call, so that the lines of two threads do not mix.
+    drop(escaped.and_then(|()| io::stderr().write_all(&whole)));
 }
 
 /// Whether standard error is a terminal.
@@ -12,15 +23,175 @@ pub(crate) fn is_seen() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Text from the web as a terminal may have it: control characters, which could move its cursor or change its colours, are escaped.
+/// What this character does to a terminal, or to a line on it, is not what a text from the web may do.
+fn commands(character: char) -> bool {
+    character.is_control()
+        // Line and paragraph separator; embeddings, overrides and isolates of the bidirectional algorithm (UAX 9).
+        || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Text from the web as it may stand in a line.
 pub(crate) fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_control() {
+        if commands(character) {
             safe.extend(character.escape_default());
         } else {
             safe.push(character);
         }
     }
     safe
+}
+
+/// Tells a panic on standard error: its message may quote the page that led to it.
+pub(crate) fn say_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let told: String = panic.to_string().chars().take(MAX_PANIC).collect();
+        told.lines().for_each(|line| say(&printable(line)));
+        let trace = std::backtrace::Backtrace::capture();
+        if trace.status() == std::backtrace::BacktraceStatus::Captured {
+            say(&trace.to_string());
+        }
+    }));
+}
+
+/// Characters of a panic's message that are told.
+const MAX_PANIC: usize = 2_000;
+
+/// A writer of UTF-8 that escapes whatever would command a terminal, but for line ends and tabs, as JSON does (`\u001b`): what
+/// was JSON stays JSON and says the same.
+pub(crate) struct Escaping<W> {
+    inner: W,
+    /// The beginning of a character whose end comes with the next call: at most two bytes.
+    begun: Vec<u8>,
+}
+
+impl<W: Write> Escaping<W> {
+    pub(crate) fn new(inner: W) -> Self {
+        Self {
+            inner,
+            begun: Vec::with_capacity(2),
+        }
+    }
+
+    fn pass(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while let Some(place) = bytes.iter().position(|byte| may_command(*byte)) {
+            self.inner.write_all(&bytes[..place])?;
+            bytes = &bytes[place..];
+            let length = length_of(bytes[0]);
+            let Some(character) = bytes.get(..length) else {
+                self.begun.extend_from_slice(bytes);
+                return Ok(());
+            };
+            match std::str::from_utf8(character)
+                .ok()
+                .and_then(|text| text.chars().next())
+            {
+                Some(character) if commands(character) => {
+                    write!(self.inner, "\\u{:04x}", u32::from(character))?;
+                    bytes = &bytes[length..];
+                }
+                // Another character, or none at all: its first byte is harmless then.
+                _ => {
+                    self.inner.write_all(&bytes[..1])?;
+                    bytes = &bytes[1..];
+                }
+            }
+        }
+        self.inner.write_all(bytes)
+    }
+}
+
+/// Whether a character that [`commands`] may begin with this byte; line ends and tabs do not count.
+fn may_command(byte: u8) -> bool {
+    byte < b' ' && byte != b'\n' && byte != b'\t' || matches!(byte, 0x7f | 0xc2 | 0xe2)
+}
+
+/// The length of a character in UTF-8, by its first byte; of those that [`may_command`].
+fn length_of(first: u8) -> usize {
+    match first {
+        0xe2 => 3,
+        0xc2 => 2,
+        _ => 1,
+    }
+}
+
+impl<W: Write> Write for Escaping<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.begun.is_empty() {
+            self.pass(bytes)?;
+        } else {
+            let mut whole = std::mem::take(&mut self.begun);
+            whole.extend_from_slice(bytes);
+            self.pass(&whole)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn escaped<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
+        let mut out = Vec::new();
+        let mut escaping = Escaping::new(&mut out);
+        for piece in pieces {
+            escaping.write_all(piece).unwrap();
+        }
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_spelt_out() {
+        for (text, in_a_line, in_a_text) in [
+            (
+                "plain é 漢字 \u{a0}€",
+                "plain é 漢字 \u{a0}€",
+                "plain é 漢字 \u{a0}€",
+            ),
+            (
+                "\u{1b}]0;title\u{7}",
+                "\\u{1b}]0;title\\u{7}",
+                "\\u001b]0;title\\u0007",
+            ),
+            (
+                "\u{9b}2J\u{7f}\0",
+                "\\u{9b}2J\\u{7f}\\u{0}",
+                "\\u009b2J\\u007f\\u0000",
+            ),
+            ("a\r\u{8}b", "a\\r\\u{8}b", "a\\u000d\\u0008b"),
+            ("a\n\tb", "a\\n\\tb", "a\n\tb"),
+            (
+                "\u{202e}gpj\u{2066}",
+                "\\u{202e}gpj\\u{2066}",
+                "\\u202egpj\\u2066",
+            ),
+            ("\u{2028}\u{2029}", "\\u{2028}\\u{2029}", "\\u2028\\u2029"),
+        ] {
+            assert_eq!(printable(text), in_a_line);
+            assert_eq!(escaped([text.as_bytes()]), in_a_text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn however_it_is_cut_a_text_is_escaped_once_and_json_says_the_same(
+            text in any::<String>(),
+            more in "[\\x00-\\x20\\x7f-\\xa0\\u{2020}-\\u{2070}]{0,20}",
+            size in 1..5_usize,
+        ) {
+            let json = serde_json::to_string(&format!("{text}{more}")).unwrap();
+            let whole = escaped([json.as_bytes()]);
+            prop_assert_eq!(&escaped(json.as_bytes().chunks(size)), &whole);
+            prop_assert!(!whole.chars().any(commands));
+            prop_assert_eq!(serde_json::from_str::<String>(&whole).unwrap(), format!("{text}{more}"));
+        }
+    }
 }

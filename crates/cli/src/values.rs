@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::ValueEnum;
-use neardup::HashKey;
+use neardup::{HashKey, Plan, TableDesign};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use web::{Lastmod, NoDate};
 
 /// A time span: `500ms`, `1s`, `2h 30m`; a bare number is seconds, as wget has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,93 @@ pub(crate) enum Switch {
 /// The key under which a crawl hashes, as 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key(pub(crate) HashKey);
+
+/// How many permuted tables of fingerprints a crawl keeps on disk: `auto`, or a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tables {
+    /// Four, each led by a quarter of the fingerprint, which serve every distance.
+    Auto,
+    /// So many, for the distance of the crawl.
+    Count(usize),
+}
+
+/// A date with one of the precisions that sitemaps have, as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Date {
+    text: String,
+    pub(crate) lastmod: Lastmod,
+}
+
+impl FromStr for Date {
+    type Err = NoDate;
+
+    fn from_str(text: &str) -> Result<Self, NoDate> {
+        let (lastmod, text) = (text.parse()?, text.to_owned());
+        Ok(Self { text, lastmod })
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// More pages than anybody has: no design for a crawl is left out because it has too few.
+const ANY_NUMBER_OF_PAGES: u64 = 1 << 40;
+
+/// More tables than this are none for a disk.
+const MOST_TABLES: usize = 128;
+
+impl Tables {
+    /// The design with so many tables; none for the usual one.
+    ///
+    /// # Errors
+    /// The numbers of tables that there are for this distance, in words.
+    pub(crate) fn design(self, distance: u32) -> Result<Option<TableDesign>, String> {
+        let Self::Count(count) = self else {
+            return Ok(None);
+        };
+        let plan = Plan::new(ANY_NUMBER_OF_PAGES, distance, 64).map_err(|error| error.to_string())?;
+        let designs = plan.options().iter().filter(|design| {
+            let tables = design.tables().len();
+            !design.levels().is_empty() && tables <= MOST_TABLES
+        });
+        let mut numbers = vec!["auto".to_owned()];
+        for design in designs {
+            let tables = design.tables().len();
+            if tables == count {
+                return Ok(Some(design.clone()));
+            }
+            numbers.push(tables.to_string());
+        }
+        Err(format!(
+            "for distance {distance} there are designs of {} tables: `crawler plan --pages N --distance {distance}` compares them",
+            numbers.join(", ")
+        ))
+    }
+}
+
+impl FromStr for Tables {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        let count = text.parse().map(Self::Count);
+        count.map_err(|_error| format!("{text:?} is neither auto nor a number of tables"))
+    }
+}
+
+impl fmt::Display for Tables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Count(count) => write!(f, "{count}"),
+        }
+    }
+}
 
 impl FromStr for Span {
     type Err = String;
@@ -251,6 +339,23 @@ mod tests {
             let key = Key(HashKey::new(number));
             assert_eq!(key.to_string().parse(), Ok(key));
         }
+    }
+
+    #[test]
+    fn so_many_tables_are_a_design_for_the_distance_or_none() {
+        let design = |text: &str, distance| text.parse::<Tables>().unwrap().design(distance);
+        assert_eq!(design("auto", 7), Ok(None));
+        for (count, levels) in [("4", &[4][..]), ("10", &[5]), ("16", &[4, 4]), ("20", &[6])] {
+            assert_eq!(design(count, 3).unwrap().unwrap().levels(), levels, "{count}");
+        }
+        for (count, distance) in [("0", 3), ("1", 3), ("5", 3), ("4", 7), ("330", 7)] {
+            let refused = design(count, distance).unwrap_err();
+            assert!(refused.contains("auto, "), "{refused}");
+        }
+        for text in ["auto", "4"] {
+            assert_eq!(text.parse::<Tables>().unwrap().to_string(), text);
+        }
+        assert!("four".parse::<Tables>().is_err());
     }
 
     #[test]

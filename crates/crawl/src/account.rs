@@ -1,8 +1,8 @@
 //! What is told of a visit: the row for the journal, and the notes for the archive.
 
 use neardup::Likeness;
-use sinks::Keeping;
-use store::{Fate, Lease, Original, Row, Seat};
+use sinks::{Keeping, Note};
+use store::{Fate, Find, Lease, Original, Row, Seat};
 use web::{Exchange, PageUrl, Timestamp};
 
 use crate::judgement::Judgement;
@@ -10,26 +10,24 @@ use crate::reading::Reading;
 
 /// The row of a visit that brought no page to judge: what is known without reading anything.
 pub(crate) fn of_no_page(
-    lease: &Lease,
+    page: Find,
     exchanges: &[Exchange],
     now: Timestamp,
     fate: Fate,
     reason: String,
 ) -> Row {
     let last = exchanges.last();
-    let final_url = last
-        .map(|exchange| &exchange.url)
-        .filter(|url| **url != lease.url);
+    let final_url = last.map(|exchange| &exchange.url).filter(|url| **url != page.url);
     let media = last
         .and_then(|exchange| exchange.header("content-type"))
         .map(web::essence);
     Row {
-        url: lease.url.clone(),
+        url: page.url,
         final_url: final_url.cloned(),
         status: last.map(|exchange| exchange.status),
         fetched_at: last.map_or(now, |exchange| exchange.started),
-        depth: lease.depth,
-        via: lease.via.clone(),
+        depth: page.depth,
+        via: page.via,
         content_type: media,
         bytes: exchanges.iter().map(|exchange| exchange.body.len() as u64).sum(),
         charset: None,
@@ -45,89 +43,156 @@ pub(crate) fn of_no_page(
         warc_offset: None,
         kept: !exchanges.is_empty(),
         of_earlier: false,
+        canonical: None,
+        requisite: page.requisite,
     }
 }
 
-/// The row of a page that was read and judged.
+/// The row of a page that was read and judged. `page` is the last exchange, or what that says is still so.
 pub(crate) fn of_page(
     lease: &Lease,
+    page: &Exchange,
     exchanges: &[Exchange],
     reading: &Reading,
     judgement: &Judgement,
 ) -> Row {
     let mut row = of_no_page(
-        lease,
+        lease.find(),
         exchanges,
         Timestamp::default(),
         judgement.fate,
         String::new(),
     );
     row.reason.clone_from(&judgement.reason);
+    row.content_type = page.header("content-type").map(web::essence);
     row.kept = judgement.keeping == Keeping::Whole;
+    read(&mut row, reading);
+    if let Some(original) = &judgement.original {
+        repeats(&mut row, original, judgement.seat);
+    }
+    row
+}
+
+/// What there is to say of a page that repeats another.
+pub(crate) fn repeats(row: &mut Row, original: &Original, seat: Option<Seat>) {
+    row.duplicate_of = Some(original.page.url.clone());
+    row.of_earlier = original.earlier;
+    let (distance, resemblance) = match original.likeness {
+        Likeness::SamePayload | Likeness::SameText => (0, 1.0),
+        Likeness::Near {
+            distance,
+            resemblance,
+        } => (distance, resemblance),
+    };
+    row.distance = Some(distance);
+    row.resemblance = Some(resemblance);
+    if row.reason.is_none() {
+        row.reason = Some(reason(row, original, seat));
+    }
+}
+
+/// What reading the page told.
+pub(crate) fn read(row: &mut Row, reading: &Reading) {
     row.fingerprint = reading.portrait.text.as_ref().map(|text| text.fingerprint);
     if let Some(document) = &reading.document {
         row.charset = Some(document.charset.to_owned()).filter(|name| !name.is_empty());
         row.language.clone_from(&document.language);
         row.title.clone_from(&document.title);
+        let canonical = document.canonical.as_ref();
+        let is_itself = |url: &&PageUrl| **url == row.url || Some(*url) == row.final_url.as_ref();
+        row.canonical = canonical.filter(|url| !is_itself(url)).cloned();
     }
-    if let Some(original) = &judgement.original {
-        row.duplicate_of = Some(original.page.url.clone());
-        row.of_earlier = original.earlier;
-        let (distance, resemblance) = match original.likeness {
-            Likeness::SamePayload | Likeness::SameText => (0, 1.0),
-            Likeness::Near {
-                distance,
-                resemblance,
-            } => (distance, resemblance),
-        };
-        row.distance = Some(distance);
-        row.resemblance = Some(resemblance);
-        row.reason = Some(reason(&row.url, original, judgement.seat));
-    }
-    row
 }
 
 /// In what a page repeats another, and what is special about it.
-fn reason(url: &PageUrl, original: &Original, seat: Option<Seat>) -> String {
+fn reason(row: &Row, original: &Original, seat: Option<Seat>) -> String {
     let mut reason = match original.likeness {
         Likeness::SamePayload => "the same bytes".to_owned(),
         Likeness::SameText => "the same text".to_owned(),
         Likeness::Near {
             distance,
             resemblance,
-        } => format!("resemblance {resemblance:.2}, {distance} bits apart"),
+        } => {
+            let with = with_whom(row, original);
+            format!("resemblance {resemblance:.2}{with}, {distance} bits apart")
+        }
     };
-    if original.earlier && original.page.url == *url {
+    if original.earlier && original.page.url == row.url {
         reason.push_str("; it repeats itself in an earlier crawl");
     } else if original.earlier {
         reason.push_str("; the original is in an earlier crawl");
     }
     if let Some(Seat { number, of }) = seat {
-        reason.push_str(&format!("; let through: {number} of {of} of its kind"));
+        reason.push_str(&format!("{LET_THROUGH}{number} of {of} of its kind"));
     }
     reason
 }
 
-/// The fields of the archive's `metadata` record: none for a page that is simply kept.
-pub(crate) fn notes(row: &Row) -> Vec<(&'static str, String)> {
-    if row.fate == Fate::Unique {
-        return Vec::new();
+/// That the page's own word decided, where it did.
+fn with_whom(row: &Row, original: &Original) -> String {
+    if !original.by_canonical {
+        return String::new();
     }
+    let Original { page, .. } = original;
+    let canonical = row.canonical.as_ref();
+    let is_original = canonical.is_some_and(|url| *url == page.url || *url == page.final_url);
+    let whom = if is_original {
+        "the page"
+    } else {
+        "the original of the page"
+    };
+    format!(" with {whom}{CALLED_CANONICAL}")
+}
+
+const CALLED_CANONICAL: &str = " that it calls canonical";
+
+/// Whether a page was like its original only because it calls that canonical, by its reason.
+pub(crate) fn is_by_canonical(reason: &str) -> bool {
+    reason.contains(CALLED_CANONICAL)
+}
+
+const LET_THROUGH: &str = "; let through: ";
+
+/// Which one of its kind a page is that was let through, by its reason.
+pub(crate) fn seat_of(reason: &str) -> Option<u32> {
+    let (_, seat) = reason.split_once(LET_THROUGH)?;
+    seat.split(' ').next()?.parse().ok()
+}
+
+/// The fields of the archive's `metadata` record. `last` is the last exchange, `outlinks` where the page leads.
+pub(crate) fn notes(row: &Row, last: Option<&Exchange>, outlinks: Vec<Note>) -> Vec<Note> {
     let told = [
         ("verdict", Some(row.fate.as_str().to_owned())),
         ("reason", row.reason.clone()),
         ("duplicate-of", row.duplicate_of.as_ref().map(ToString::to_string)),
+        ("canonical", row.canonical.as_ref().map(ToString::to_string)),
         ("distance", row.distance.map(|bits| bits.to_string())),
         ("resemblance", row.resemblance.map(|share| format!("{share:.4}"))),
         (
             "fingerprint",
             row.fingerprint.map(|fingerprint| fingerprint.to_string()),
         ),
+        (
+            "duplicate-of-earlier-crawl",
+            row.of_earlier.then(|| "yes".to_owned()),
+        ),
         ("http-status", row.status.map(|status| status.to_string())),
+        ("content-type", row.content_type.clone()),
+        ("bytes", Some(row.bytes.to_string())),
+        ("charset", row.charset.clone()),
+        ("language", row.language.clone()),
+        ("title", row.title.clone()),
         ("via", row.via.as_ref().map(ToString::to_string)),
+        (
+            "requisite",
+            (row.requisite > 0).then(|| row.requisite.to_string()),
+        ),
         ("hopsFromSeed", Some(row.depth.to_string())),
+        (
+            "fetchTimeMs",
+            last.map(|exchange| exchange.elapsed.as_millis().to_string()),
+        ),
     ];
-    told.into_iter()
-        .filter_map(|(name, value)| value.map(|value| (name, value)))
-        .collect()
+    let told = told.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    told.chain(outlinks).collect()
 }

@@ -3,12 +3,15 @@
 use std::sync::{Arc, RwLock};
 
 use fetch::{Fetch, Pacer, RobotsCache};
-use sinks::Sink;
-use store::{Frontier, NearDupIndex};
+use sinks::{ArchiveEnd, DigestAlgorithm, Sink};
+use store::{ArchivePlace, Frontier, NearDupIndex};
 use tokio::sync::Semaphore;
-use web::{CanonicalForm, Clock, ReadLimits, Scope};
+use web::{CanonicalForm, Clock, ReadLimits, Relations, Scope, TrapRules};
 
-use crate::{Fault, OnDuplicate, Studio, Telemetry};
+use crate::{
+    EarlierArchives, Fault, IndexedPages, ListingRules, Listings, Live, OnDuplicate, Requisites, RobotsFiles,
+    Room, Studio, Telemetry,
+};
 
 /// The seams, the rules and the measures of a crawl; shared by all visits.
 pub struct Crew {
@@ -24,12 +27,22 @@ pub struct Crew {
     pub index: Arc<dyn NearDupIndex>,
     /// Where pages go.
     pub sink: Arc<dyn Sink>,
+    /// What earlier crawls archived: pages in there are fetched only if they were modified.
+    pub earlier: Option<Arc<EarlierArchives>>,
+    /// What all of these write to.
+    pub room: Arc<Room>,
     /// What the seeds let in; redirects of seeds widen it.
     pub scope: RwLock<Scope>,
+    /// What hosts have listed in sitemaps and feeds.
+    pub listings: Listings,
+    /// The robots.txt files that are to be archived.
+    pub robots_files: RobotsFiles,
     /// What a page looks like.
     pub studio: Studio,
     /// The rules of this crawl.
     pub policy: Policy,
+    /// What may change of them while it runs: see [`Crew::obey`].
+    pub live: Live,
     /// Counts what the frontier does not.
     pub telemetry: Telemetry,
     /// The present.
@@ -45,22 +58,36 @@ pub struct Policy {
     pub on_duplicate: OnDuplicate,
     /// Links away from a seed, at most.
     pub max_depth: Option<u32>,
+    /// Which pictures, styles, scripts and films of a page are fetched with it.
+    pub page_requisites: Requisites,
     /// Visits of a page that fails in a way that may pass, at most.
     pub tries: u32,
     /// Redirects in a row that are followed.
     pub redirects: usize,
-    /// Whether robots.txt, meta robots, X-Robots-Tag and rel=nofollow count for nothing.
+    /// Whether robots.txt, meta robots and X-Robots-Tag count for nothing.
     pub ignore_robots: bool,
+    /// Links of these relations are not followed.
+    pub skip_relations: Relations,
     /// Whether a page is judged by its main content; by all its text otherwise.
     pub main_content: bool,
     /// The name that robots rules may call us by.
     pub agent: String,
     /// Bytes of a body that are read, once its coding is off.
     pub max_decoded: u64,
+    /// Which pages a search index gets; none where there is no index.
+    pub index: Option<IndexedPages>,
+    /// The digest of a payload that the archive writes.
+    pub digest: DigestAlgorithm,
+    /// Whether the archive tells where each page leads.
+    pub outlinks: bool,
     /// How much of a document is read.
     pub read: ReadLimits,
+    /// What is asked of sitemaps and feeds.
+    pub listings: ListingRules,
     /// Which query parameters say nothing.
     pub canonical: CanonicalForm,
+    /// Which links are taken for traps, and left out; none where traps are of no concern.
+    pub traps: Option<TrapRules>,
 }
 
 impl Crew {
@@ -83,15 +110,24 @@ impl Crew {
 
     /// Makes everything that was settled durable: the archive first, since the journal speaks of it.
     pub async fn save(&self) -> Result<(), Fault> {
-        self.sink.sync().await?;
-        self.frontier.checkpoint().await?;
+        let archive = self.sink.sync().await?;
+        self.frontier.checkpoint(Some(place(archive))).await?;
         Ok(())
     }
 
     /// Ends the crawl: everything is on the disk, and the archive is closed.
     pub async fn close(&self) -> Result<(), Fault> {
-        self.sink.close().await?;
-        self.frontier.checkpoint().await?;
+        let archive = self.sink.close().await?;
+        self.frontier.checkpoint(Some(place(archive))).await?;
+        self.frontier.close().await?;
         Ok(())
+    }
+}
+
+/// The archive's end as the frontier knows it: the two crates do not know each other.
+fn place(end: ArchiveEnd) -> ArchivePlace {
+    ArchivePlace {
+        file: end.file,
+        end: end.end,
     }
 }

@@ -1,7 +1,12 @@
 //! What ends a crawl.
 
+use std::io;
+use std::time::Duration;
+
 use sinks::SinkFault;
 use store::StoreFault;
+
+use crate::Shortage;
 
 /// Our own machinery is broken. Nothing is lost: what was leased is leased again by the next run.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +17,17 @@ pub enum Fault {
     /// The archive.
     #[error(transparent)]
     Sink(#[from] SinkFault),
+    /// The disk is full, and stayed so. What was settled is saved.
+    #[error("the disk is full: {shortage}; the crawl waited {patience:?} for it")]
+    NoRoom {
+        /// What is missing.
+        shortage: Shortage,
+        /// How long the crawl was to wait.
+        patience: Duration,
+    },
+    /// The disk refused the room that is kept in reserve, and not because it is full.
+    #[error("cannot keep room in reserve")]
+    Reserve(#[source] io::Error),
     /// A defect in this program.
     #[error("a visit panicked: this is a defect of the crawler")]
     Panicked(#[source] tokio::task::JoinError),

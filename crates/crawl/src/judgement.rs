@@ -8,8 +8,8 @@ use sinks::Keeping;
 use store::{Fate, Lease, Original, Page, Seat, StoreFault, Verdict};
 use web::Exchange;
 
-use crate::Crew;
 use crate::reading::Reading;
+use crate::{Counts, Crew};
 
 /// What becomes of a page that repeats an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,13 +70,17 @@ pub(crate) struct Judgement {
     pub(crate) keeping: Keeping,
     /// Whether its links are queued.
     pub(crate) follow: bool,
+    /// Whether the archive can show it, so that what it needs is to be there too.
+    pub(crate) is_shown: bool,
 }
 
-/// Admits a page, and decides what follows from the verdict.
+/// Admits a page, and decides what follows from the verdict. One that was not modified since it was `unmodified` is not admitted:
+/// what it repeats is known.
 pub(crate) async fn admit(
     crew: &Crew,
     lease: &Lease,
     exchange: &Exchange,
+    unmodified: Option<&Page>,
     reading: &Reading,
 ) -> Result<Judgement, StoreFault> {
     let asks = reading
@@ -96,14 +100,30 @@ pub(crate) async fn admit(
             reason,
             keeping: Keeping::LeftOut,
             follow: may_follow,
+            is_shown: false,
         });
+    }
+    if let Some(original) = unmodified {
+        // A visit before this one, which did not end, may have found another page here.
+        crew.index.forget(lease.url.key()).await?;
+        crew.telemetry.add(&Counts {
+            not_modified: 1,
+            ..Counts::default()
+        });
+        return Ok(repeats_itself(original, may_follow));
     }
     let page = Page {
         url: lease.url.clone(),
         final_url: exchange.url.clone(),
         at: exchange.started,
     };
-    let (original, seat) = match crew.index.admit(&page, &reading.portrait).await? {
+    let canonical = reading
+        .document
+        .as_ref()
+        .filter(|_| lease.requisite == 0)
+        .and_then(|document| document.canonical.as_ref());
+    let verdict = crew.index.admit(&page, &reading.portrait, canonical).await?;
+    let (original, seat) = match verdict {
         Verdict::Unique | Verdict::Own => {
             return Ok(Judgement {
                 fate: Fate::Unique,
@@ -112,6 +132,7 @@ pub(crate) async fn admit(
                 reason: None,
                 keeping: Keeping::Whole,
                 follow: may_follow,
+                is_shown: true,
             });
         }
         Verdict::Duplicate(original) => (original, None),
@@ -126,16 +147,15 @@ pub(crate) async fn admit(
                 at: page.at,
             },
         },
-        None if seat.is_some() || on_duplicate != OnDuplicate::Drop => Keeping::Whole,
+        None if seat.is_some() || on_duplicate != OnDuplicate::Drop || lease.requisite > 0 => Keeping::Whole,
         None => Keeping::LeftOut,
     };
-    let fate = match original.likeness {
-        Likeness::SamePayload | Likeness::SameText => Fate::ExactDuplicate,
-        Likeness::Near { .. } => Fate::NearDuplicate,
-    };
+    let fate = fate_of(original.likeness);
     // A page that repeats itself in an earlier crawl leads on: else a second crawl would end at a seed that is unchanged.
     let itself = original.earlier && original.page.url == page.url;
     let wanted = itself || seat.is_some() || on_duplicate == OnDuplicate::Follow;
+    // The same style sheet at another place names other pictures.
+    let is_shown = itself || lease.requisite > 0 || keeping == Keeping::Whole;
     Ok(Judgement {
         fate,
         original: Some(original),
@@ -143,5 +163,41 @@ pub(crate) async fn admit(
         reason: None,
         keeping,
         follow: may_follow && wanted,
+        is_shown,
     })
+}
+
+/// What becomes of a page that is alike to another in this.
+pub(crate) fn fate_of(likeness: Likeness) -> Fate {
+    match likeness {
+        Likeness::SamePayload | Likeness::SameText => Fate::ExactDuplicate,
+        Likeness::Near { .. } => Fate::NearDuplicate,
+    }
+}
+
+/// What a server says that is what it was in an earlier crawl: its links lead on, as they do where we find that out ourselves.
+fn repeats_itself(original: &Page, may_follow: bool) -> Judgement {
+    Judgement {
+        fate: Fate::ExactDuplicate,
+        reason: Some(format!(
+            "not modified since {}; it repeats itself in an earlier crawl",
+            original.at
+        )),
+        keeping: Keeping::NotModified {
+            of: sinks::Original {
+                url: original.final_url.clone(),
+                at: original.at,
+            },
+        },
+        original: Some(Box::new(Original {
+            page: original.clone(),
+            likeness: Likeness::SamePayload,
+            earlier: true,
+            bytes: Some(original.clone()),
+            by_canonical: false,
+        })),
+        seat: None,
+        follow: may_follow,
+        is_shown: true,
+    }
 }

@@ -1,54 +1,175 @@
-//! Which links of a page are queued.
+//! Which links of a page are queued: those that lead on, and those that it needs to be shown.
 
-use store::{Fate, Find, Lease};
-use web::PageUrl;
+use store::{Fate, Find, Lease, LeftOut};
+use web::{Document, Link, LinkKind, PageUrl, Scope, Trap};
 
 use crate::judgement::Judgement;
 use crate::reading::Reading;
-use crate::{Counts, Crew};
+use crate::{Counts, Crew, Policy, Requisites, listings};
 
-/// The links of a page that are to be visited, in the order of the page. The frontier drops those it knows.
+/// Where a page leads on to.
+#[derive(Debug, Default)]
+pub(crate) struct Ways {
+    /// The links that are to be visited: the canonical page, then the others in the order of the page.
+    pub(crate) finds: Vec<Find>,
+    /// Those that were taken for traps.
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// The links of a page that are to be visited, in that order. The frontier drops those it knows.
 pub(crate) fn discover(
     crew: &Crew,
     lease: &Lease,
     page: &PageUrl,
     reading: &Reading,
     judgement: &Judgement,
-) -> Vec<Find> {
+) -> Ways {
     let Some(document) = &reading.document else {
-        return Vec::new();
+        return Ways::default();
     };
     let mut counts = Counts {
         links_found: document.links.len() as u64,
         ..Counts::default()
     };
-    let mut finds = Vec::new();
-    if judgement.follow {
-        let depth = lease.depth + 1;
+    let leads = Leads {
+        on: judgement.follow,
+        to_requisites: judgement.is_shown,
+    };
+    let mut ways = Ways::default();
+    if leads.on || leads.to_requisites {
         let scope = crew
             .scope
             .read()
             .expect("no panic can happen while the scope is locked");
-        for link in &document.links {
-            if link.nofollow && !crew.policy.ignore_robots {
-                counts.links_nofollow += 1;
-            } else if crew.policy.max_depth.is_some_and(|max| depth > max) {
-                counts.links_too_deep += 1;
-            } else if scope.judge(&link.url).is_err() {
-                counts.links_out_of_scope += 1;
-            } else {
-                finds.push(Find {
-                    url: link.url.clone(),
-                    depth,
-                    via: Some(page.clone()),
-                });
-            }
+        let (policy, find) = (&crew.policy, lease.find());
+        ways = to_visit(policy, &scope, &find, page, document, leads, &mut counts);
+        if let Some(listing) = reading.listing.as_ref().filter(|_| leads.on) {
+            let listed =
+                listings::to_visit(policy, &scope, &crew.listings, &find, page, listing, &mut counts);
+            ways.finds.extend(listed);
         }
+    }
+    let ends_here = counts.links_found.saturating_sub(ways.finds.len() as u64);
+    if leads.on {
+        // What was left out was counted.
     } else if matches!(judgement.fate, Fate::ExactDuplicate | Fate::NearDuplicate) {
-        counts.links_of_duplicates = counts.links_found;
+        counts.links_of_duplicates = ends_here;
     } else {
-        counts.links_nofollow = counts.links_found;
+        counts.links_nofollow = ends_here;
     }
     crew.telemetry.add(&counts);
-    finds
+    ways
+}
+
+/// What the links of a page are for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leads {
+    /// They lead to more pages.
+    pub(crate) on: bool,
+    /// What the page needs is fetched with it.
+    pub(crate) to_requisites: bool,
+}
+
+/// What a link comes to.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Page,
+    Requisite,
+    NotFollowed,
+    NoFollow,
+    TooDeep,
+    OutOfScope,
+}
+
+/// The links that are to be visited of a page that was found so (`from`) and is at `page`.
+pub(crate) fn to_visit(
+    policy: &Policy,
+    scope: &Scope,
+    from: &Find,
+    page: &PageUrl,
+    document: &Document,
+    leads: Leads,
+    counts: &mut Counts,
+) -> Ways {
+    let mut ways = Ways::default();
+    let mut requisites = 0;
+    for link in &document.links {
+        let steps = match way(policy, scope, from, link, leads) {
+            Way::Page => 0,
+            Way::Requisite => from.requisite + 1,
+            out => {
+                *count(out, counts) += 1;
+                continue;
+            }
+        };
+        requisites += usize::from(steps > 0);
+        let rule = if requisites > Requisites::MOST_PER_PAGE && steps > 0 {
+            Some(Requisites::RULE)
+        } else {
+            trap(policy, page, &link.url).map(Trap::as_str)
+        };
+        if let Some(rule) = rule {
+            counts.links_to_traps += 1;
+            leave_out(&mut ways.left_out, rule, &link.url);
+            continue;
+        }
+        let find = Find::new(link.url.clone(), from.depth + 1, Some(page.clone()));
+        ways.finds.push(find.needed(steps));
+    }
+    // Once it is there, the copies that name it are told by it.
+    let canonical = document.canonical.as_ref();
+    if let Some(place) = ways.finds.iter().position(|find| Some(&find.url) == canonical) {
+        ways.finds[..=place].rotate_right(1);
+    }
+    ways
+}
+
+/// What is needed is a requisite, wherever else it leads. Frames are pages where requisites are not fetched, and lead on like pages
+/// where they are.
+fn way(policy: &Policy, scope: &Scope, from: &Find, link: &Link, leads: Leads) -> Way {
+    let is_part = link.is_needed
+        && leads.to_requisites
+        && from.requisite < Requisites::MOST_STEPS
+        && policy.page_requisites.let_in(scope, &link.url);
+    if is_part {
+        Way::Requisite
+    } else if link.kind == LinkKind::Requisite {
+        Way::OutOfScope
+    } else if !leads.on {
+        Way::NotFollowed
+    } else if link.relations.has_any_of(policy.skip_relations) {
+        Way::NoFollow
+    } else if policy.max_depth.is_some_and(|max| from.depth >= max) {
+        Way::TooDeep
+    } else if scope.judge(&link.url).is_err() {
+        Way::OutOfScope
+    } else {
+        Way::Page
+    }
+}
+
+fn count(way: Way, counts: &mut Counts) -> &mut u64 {
+    match way {
+        Way::TooDeep => &mut counts.links_too_deep,
+        Way::OutOfScope => &mut counts.links_out_of_scope,
+        // Whose links are not followed is counted with its page.
+        Way::NoFollow | Way::NotFollowed | Way::Page | Way::Requisite => &mut counts.links_nofollow,
+    }
+}
+
+fn trap(policy: &Policy, page: &PageUrl, link: &PageUrl) -> Option<Trap> {
+    policy.traps.as_ref()?.judge(link, Some(page))
+}
+
+/// Counts a link that is left out, with the others of its rule.
+fn leave_out(left_out: &mut Vec<LeftOut>, rule: &str, link: &PageUrl) {
+    if let Some(told) = left_out.iter_mut().find(|told| told.rule == rule) {
+        told.links += 1;
+        return;
+    }
+    left_out.push(LeftOut {
+        rule: rule.to_owned(),
+        links: 1,
+        example: link.clone(),
+    });
 }

@@ -5,14 +5,17 @@
 
 use std::sync::Arc;
 
-use sinks::{Keeping, PayloadDigest, Visit};
-use store::{ArchiveSpan, Fate, Find, Lease, Row, Settlement};
+use sinks::{IndexText, Keeping, Note, PayloadDigest, Visit};
+use store::{ArchiveSpan, Fate, Lease, Row, Settlement};
 use web::{Exchange, PageUrl, Timestamp};
 
+use crate::links::{self, Ways};
 use crate::permission::Permission;
 use crate::retry::{self, Decision, Setback};
 use crate::travel::{Journey, Landing};
-use crate::{Counts, Crew, Fault, account, judgement, links, permission, reading, travel};
+use crate::{
+    Counts, Crew, Fault, account, indexing, judgement, live, manners, outlinks, permission, reading, travel,
+};
 
 /// What a visit came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,13 +30,22 @@ pub enum Outcome {
 
 /// Lives the life of a page.
 pub async fn visit(crew: &Arc<Crew>, lease: Lease) -> Result<Outcome, Fault> {
+    crew.pacer.recall(&lease.url.host(), lease.pace);
+    if let Some(reason) = manners::deadly(&lease) {
+        return give_up(crew, lease, Journey::default(), reason).await;
+    }
+    if let Some(reason) = live::exclusion(crew, &lease.url).or_else(|| lease.barred.clone()) {
+        return leave_out(crew, lease, Journey::default(), reason).await;
+    }
+
     // robots
-    match permission::ask(crew, &lease.url).await {
+    match permission::ask(crew, &lease).await? {
         Permission::Granted => {}
         Permission::NotYet => return put_back(crew, lease).await,
         Permission::Forbidden(rule) => return leave_out(crew, lease, Journey::default(), rule).await,
-        Permission::Unknown { until } => {
-            return set_back(crew, lease, Journey::default(), Setback::Robots, until).await;
+        Permission::Unknown { until, trouble } => {
+            let journey = Journey::unknown(until, trouble);
+            return set_back(crew, lease, journey, Setback::Robots, until).await;
         }
     }
 
@@ -45,24 +57,26 @@ pub async fn visit(crew: &Arc<Crew>, lease: Lease) -> Result<Outcome, Fault> {
         Landing::Setback(setback, until) => return set_back(crew, lease, journey, setback, until).await,
     };
 
-    // decode → extract → fingerprint
-    let reading = reading::read(crew, page).await;
+    // decode → extract → fingerprint; a page that was not modified is read as an earlier crawl archived it
+    let reading = reading::read(crew, page, reading::Kind::of(lease.requisite)).await;
 
     // admit
-    let judgement = judgement::admit(crew, &lease, page, &reading).await?;
+    let judgement = judgement::admit(crew, &lease, page, journey.unmodified(), &reading).await?;
 
     // discover links
-    let finds = links::discover(crew, &lease, &page.url, &reading, &judgement);
+    let ways = links::discover(crew, &lease, &page.url, &reading, &judgement);
 
     // archive → index → settle
-    let row = account::of_page(&lease, &journey.exchanges, &reading, &judgement);
+    let row = account::of_page(&lease, page, &journey.exchanges, &reading, &judgement);
     let exchanges = std::mem::take(&mut journey.exchanges);
     let kept = Kept {
         exchanges,
         keeping: judgement.keeping,
         payload: Some(reading.payload),
+        outlinks: outlinks::outlinks(crew.policy.outlinks, reading.document.as_ref()),
+        text: indexing::text(&crew.policy, &row, reading.document),
     };
-    end(crew, lease, row, kept, finds, journey.reached).await
+    end(crew, lease, row, kept, ways, journey.reached).await
 }
 
 /// What the archive gets of a visit.
@@ -70,30 +84,25 @@ struct Kept {
     exchanges: Vec<Exchange>,
     keeping: Keeping,
     payload: Option<PayloadDigest>,
+    outlinks: Vec<Note>,
+    text: Option<Box<IndexText>>,
 }
 
 /// The host was not ready: the page keeps its place.
 async fn put_back(crew: &Crew, lease: Lease) -> Result<Outcome, Fault> {
-    let ready = crew.pacer.ready_at(&lease.url.host());
-    crew.frontier.settle(lease, Settlement::Returned, ready).await?;
+    let pace = manners::pace(crew, &lease);
+    crew.frontier.settle(lease, Settlement::Returned, pace).await?;
     Ok(Outcome::Returned)
 }
 
 /// A rule forbids the page, or where it leads.
 async fn leave_out(crew: &Crew, lease: Lease, journey: Journey, reason: String) -> Result<Outcome, Fault> {
-    let row = account::of_no_page(
-        &lease,
-        &journey.exchanges,
-        crew.clock.now(),
-        Fate::Excluded,
-        reason,
-    );
-    let kept = Kept {
-        exchanges: journey.exchanges,
-        keeping: Keeping::Whole,
-        payload: None,
-    };
-    end(crew, lease, row, kept, Vec::new(), journey.reached).await
+    end_without_page(crew, lease, journey, Fate::Excluded, reason).await
+}
+
+/// The page cannot be had.
+async fn give_up(crew: &Crew, lease: Lease, journey: Journey, reason: String) -> Result<Outcome, Fault> {
+    end_without_page(crew, lease, journey, Fate::Failed, reason).await
 }
 
 /// Something went wrong: again, not before `until`, or never.
@@ -112,21 +121,33 @@ async fn set_back(
             ..Counts::default()
         });
         let at = until.max(crew.clock.now() + wait);
-        let ready = crew.pacer.ready_at(&lease.url.host());
+        let pace = manners::pace(crew, &lease);
         crew.frontier
-            .settle(lease, Settlement::Again { at }, ready)
+            .settle(lease, Settlement::Again { at }, pace)
             .await?;
         return Ok(Outcome::Postponed);
     }
-    // It may have been admitted by an earlier visit that did not end.
+    give_up(crew, lease, journey, reason).await
+}
+
+/// What was admitted by an earlier visit that did not end is forgotten, and what was left out for its sake waits again.
+async fn end_without_page(
+    crew: &Crew,
+    lease: Lease,
+    journey: Journey,
+    fate: Fate,
+    reason: String,
+) -> Result<Outcome, Fault> {
     crew.index.forget(lease.url.key()).await?;
-    let row = account::of_no_page(&lease, &journey.exchanges, crew.clock.now(), Fate::Failed, reason);
+    let row = account::of_no_page(lease.find(), &journey.exchanges, crew.clock.now(), fate, reason);
     let kept = Kept {
         exchanges: journey.exchanges,
         keeping: Keeping::Whole,
         payload: None,
+        outlinks: Vec::new(),
+        text: None,
     };
-    end(crew, lease, row, kept, Vec::new(), journey.reached).await
+    end(crew, lease, row, kept, Ways::default(), journey.reached).await
 }
 
 /// Archives, then settles: the lease is given back last.
@@ -135,22 +156,26 @@ async fn end(
     lease: Lease,
     mut row: Row,
     kept: Kept,
-    finds: Vec<Find>,
+    ways: Ways,
     reached: Vec<PageUrl>,
 ) -> Result<Outcome, Fault> {
     let Kept {
         exchanges,
         keeping,
         payload,
+        outlinks,
+        text,
     } = kept;
-    let notes = account::notes(&row);
+    let notes = account::notes(&row, exchanges.last(), outlinks);
     let visit = Visit {
         url: lease.url.clone(),
         at: row.fetched_at,
+        robots: crew.robots_files.take(lease.url.key()),
         exchanges,
         keeping,
         payload,
         notes,
+        text,
     };
     let archived = crew.sink.write(visit).await?;
     row.warc_file = Some(archived.file.clone());
@@ -162,13 +187,14 @@ async fn end(
         file: archived.file,
         end: archived.end,
     };
-    let ready = crew.pacer.ready_at(&lease.url.host());
+    let pace = manners::pace(crew, &lease);
     let settlement = Settlement::Done {
         row: Box::new(row),
         archived: Some(span),
-        finds,
+        finds: ways.finds,
         reached,
+        left_out: ways.left_out,
     };
-    crew.frontier.settle(lease, settlement, ready).await?;
+    crew.frontier.settle(lease, settlement, pace).await?;
     Ok(Outcome::Ended(fate))
 }

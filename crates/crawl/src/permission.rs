@@ -1,51 +1,123 @@
 //! Whether robots.txt lets us ask for a page.
+//!
+//! What it said is remembered by the frontier, so that in a day each robots.txt is asked for once, in whatever session.
 
-use fetch::{RobotsAnswer, RobotsStanding};
+use std::sync::Arc;
+
+use fetch::{RobotsAnswer, RobotsStanding, RobotsText};
+use store::{Lease, Robots, StoreFault};
 use web::{PageUrl, Timestamp};
 
 use crate::Crew;
+use crate::{listings, manners};
 
 /// What robots.txt says about a page (RFC 9309).
 pub(crate) enum Permission {
     /// It may be asked for.
     Granted,
-    /// robots.txt was asked for just now, so the host is not ready for the page itself.
+    /// robots.txt was asked for just now, or it is the turn of others that share their pace with the host: it is not ready for the
+    /// page itself.
     NotYet,
     /// This rule forbids it.
     Forbidden(String),
-    /// robots.txt could not be had, which forbids everything until then (section 2.3.1.4).
-    Unknown { until: Timestamp },
+    /// robots.txt could not be had, because of this, which forbids everything until then (section 2.3.1.4).
+    Unknown { until: Timestamp, trouble: Arc<str> },
 }
 
 /// Asks robots.txt about a page whose host is ours on lease.
-pub(crate) async fn ask(crew: &Crew, url: &PageUrl) -> Permission {
-    if crew.policy.ignore_robots {
-        return Permission::Granted;
+pub(crate) async fn ask(crew: &Crew, lease: &Lease) -> Result<Permission, StoreFault> {
+    if !crew.policy.ignore_robots {
+        let Some(answer) = known(crew, &lease.url).await? else {
+            return ask_in_turn(crew, lease).await;
+        };
+        match judge(&answer, &lease.url) {
+            Permission::Granted => {}
+            other => return Ok(other),
+        }
     }
-    let answer = crew.robots.rules(url).await;
-    let asked_just_now = !answer.exchanges.is_empty();
-    match judge(&answer, url) {
+    Ok(if manners::is_its_turn(crew, lease).await {
+        Permission::Granted
+    } else {
+        Permission::NotYet
+    })
+}
+
+/// robots.txt is to be asked for, which takes a turn like a page.
+async fn ask_in_turn(crew: &Crew, lease: &Lease) -> Result<Permission, StoreFault> {
+    if !manners::is_its_turn(crew, lease).await {
+        return Ok(Permission::NotYet);
+    }
+    let answer = ask_for(crew, lease, &lease.url).await?;
+    let asked_just_now = !answer.asked.is_empty();
+    Ok(match judge(&answer, &lease.url) {
         Permission::Granted if asked_just_now => Permission::NotYet,
         permission => permission,
-    }
+    })
 }
 
 /// The same for the target of a redirect, where the wait for the host's turn comes later anyway.
-pub(crate) async fn ask_on_the_way(crew: &Crew, url: &PageUrl) -> Permission {
+pub(crate) async fn ask_on_the_way(
+    crew: &Crew,
+    lease: &Lease,
+    url: &PageUrl,
+) -> Result<Permission, StoreFault> {
     if crew.policy.ignore_robots {
-        return Permission::Granted;
+        return Ok(Permission::Granted);
     }
-    judge(&crew.robots.rules(url).await, url)
+    Ok(judge(&rules(crew, lease, url).await?, url))
+}
+
+/// The rules for `url`: known, remembered, or asked for, in this order.
+async fn rules(crew: &Crew, lease: &Lease, url: &PageUrl) -> Result<RobotsAnswer, StoreFault> {
+    match known(crew, url).await? {
+        Some(answer) => Ok(answer),
+        None => ask_for(crew, lease, url).await,
+    }
+}
+
+/// The rules for `url`, without asking anybody.
+async fn known(crew: &Crew, url: &PageUrl) -> Result<Option<RobotsAnswer>, StoreFault> {
+    if let Some(answer) = crew.robots.cached(url) {
+        return Ok(Some(answer));
+    }
+    let Some(Robots { text, until }) = crew.frontier.robots(&url.origin()).await? else {
+        return Ok(None);
+    };
+    let lines = text.map(Into::into);
+    crew.robots.recall(url, RobotsText { lines, until }).await;
+    Ok(crew.robots.cached(url))
+}
+
+async fn ask_for(crew: &Crew, lease: &Lease, url: &PageUrl) -> Result<RobotsAnswer, StoreFault> {
+    let origin = url.origin();
+    manners::recall(crew, lease, &url.host()).await?;
+    let answer = crew.robots.rules(url).await;
+    crew.robots_files.keep(lease.url.key(), &answer.exchanges);
+    if let Some(RobotsText { lines, until }) = &answer.read {
+        let robots = Robots {
+            text: lines.as_ref().map(|lines| lines.to_vec()),
+            until: *until,
+        };
+        crew.frontier.keep_robots(&origin, robots).await?;
+    }
+    for host in &answer.asked {
+        manners::note(crew, lease, host).await?;
+    }
+    listings::announce(crew, lease, url, &answer).await?;
+    Ok(answer)
 }
 
 fn judge(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
     if answer.standing == RobotsStanding::Unreachable {
-        return Permission::Unknown { until: answer.until };
+        return Permission::Unknown {
+            until: answer.until,
+            trouble: answer.trouble.clone().unwrap_or_default(),
+        };
     }
     let verdict = answer.rules.verdict(url);
-    match verdict.rule {
-        _ if verdict.allowed => Permission::Granted,
-        Some(rule) => Permission::Forbidden(format!("robots.txt: {rule}")),
-        None => Permission::Forbidden("robots.txt".to_owned()),
+    if verdict.allowed {
+        Permission::Granted
+    } else {
+        Permission::Forbidden(format!("robots.txt: {}", verdict.grounds))
     }
 }

@@ -4,10 +4,29 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use neardup::{PageText, Portrait};
-use sinks::PayloadDigest;
-use web::{Document, Exchange, Hints, Media, Own};
+use sinks::{DigestAlgorithm, PayloadDigest};
+use web::{Document, Exchange, Hints, Listing, Media, Own};
 
-use crate::Crew;
+use crate::{Crew, Policy, Studio, listings};
+
+/// What an answer is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A page, compared with others by its text.
+    Page,
+    /// What a page needs, compared byte by byte.
+    Requisite,
+}
+
+impl Kind {
+    /// That of something so many steps from the page that needs it.
+    pub(crate) const fn of(requisite: u8) -> Self {
+        match requisite {
+            0 => Self::Page,
+            _ => Self::Requisite,
+        }
+    }
+}
 
 /// What was read from an answer.
 pub(crate) struct Reading {
@@ -17,6 +36,8 @@ pub(crate) struct Reading {
     pub(crate) portrait: Portrait,
     /// The document; none where reading it failed.
     pub(crate) document: Option<Document>,
+    /// What it lists, where it is a sitemap or a feed.
+    pub(crate) listing: Option<Listing>,
 }
 
 /// A plain body up to this size is read within half a millisecond; handing it to another thread and back costs a tenth of that
@@ -24,50 +45,97 @@ pub(crate) struct Reading {
 const SMALL_BODY: usize = 32 << 10;
 
 /// Reads an answer: off the reactor, unless it is small.
-pub(crate) async fn read(crew: &Arc<Crew>, exchange: &Exchange) -> Reading {
-    let small = exchange.body.len() <= SMALL_BODY && exchange.header("content-encoding").is_none();
+pub(crate) async fn read(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Reading {
+    let coded = exchange.header("content-encoding").is_some() || listings::is_packed(&exchange.body);
+    let small = exchange.body.len() <= SMALL_BODY && !coded;
     let reading = if small {
-        // A document can be so hostile to a library that it panics: that is the page's trouble, not ours.
-        catch_unwind(AssertUnwindSafe(|| read_now(crew, exchange))).ok()
+        read_at_once(&crew.policy, &crew.studio, exchange, kind)
     } else {
         let (crew_too, exchange) = (Arc::clone(crew), exchange.clone());
-        crew.compute(move || read_now(&crew_too, &exchange)).await
+        crew.compute(move || read_now(&crew_too.policy, &crew_too.studio, &exchange, kind))
+            .await
     };
     if let Some(reading) = reading {
         return reading;
     }
+    by_its_bytes(&crew.policy, &crew.studio, exchange)
+}
+
+/// Reads an answer, here and now.
+pub(crate) fn read_here(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -> Reading {
+    read_at_once(policy, studio, exchange, kind).unwrap_or_else(|| by_its_bytes(policy, studio, exchange))
+}
+
+/// A document can be so hostile to a library that it panics: that is the page's trouble, not ours.
+fn read_at_once(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -> Option<Reading> {
+    catch_unwind(AssertUnwindSafe(|| read_now(policy, studio, exchange, kind))).ok()
+}
+
+fn by_its_bytes(policy: &Policy, studio: &Studio, exchange: &Exchange) -> Reading {
     tracing::error!(url = %exchange.url, "reading this page panicked: it is judged by its bytes alone");
-    let payload = PayloadDigest::of(&exchange.body);
+    let (payload, name) = digests(policy, &exchange.body);
     Reading {
-        portrait: crew.studio.portrait(payload_name(&payload), None),
+        portrait: studio.portrait(name, None),
         payload,
         document: None,
+        listing: None,
     }
 }
 
-fn read_now(crew: &Crew, exchange: &Exchange) -> Reading {
-    let payload = PayloadDigest::of(&exchange.body);
-    let decoded = fetch::decode(&exchange.headers, &exchange.body, crew.policy.max_decoded);
-    if let Some(trouble) = decoded.trouble {
-        tracing::debug!(url = %exchange.url, %trouble, "content coding");
-    }
-    let tags = exchange.headers.get_all("x-robots-tag");
-    let x_robots_tag: Vec<&str> = tags.iter().filter_map(|tag| tag.to_str().ok()).collect();
-    let hints = Hints {
-        url: &exchange.url,
-        content_type: exchange.header("content-type"),
-        x_robots_tag: &x_robots_tag,
-        agent: &crew.policy.agent,
-    };
-    let document = web::read(&decoded.bytes, &hints, &crew.policy.canonical, &crew.policy.read);
+/// The document of an answer, here and now; none where reading it failed.
+#[must_use]
+pub fn document_here(policy: &Policy, exchange: &Exchange) -> Option<Document> {
+    catch_unwind(AssertUnwindSafe(|| documents(policy, exchange).0)).ok()
+}
+
+fn read_now(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -> Reading {
+    let (payload, name) = digests(policy, &exchange.body);
+    let (document, listing) = documents(policy, exchange);
     // What is no page is compared byte by byte: a likeness of texts says little about files of data.
-    let text = (document.media == Media::Html).then(|| page_text(&document, crew.policy.main_content));
-    let portrait = crew.studio.portrait(payload_name(&payload), text);
+    let is_compared = document.media == Media::Html && kind == Kind::Page;
+    let text = is_compared.then(|| page_text(&document, policy.main_content));
+    let portrait = studio.portrait(name, text);
     Reading {
         payload,
         portrait,
         document: Some(document),
+        listing,
     }
+}
+
+/// What an answer says, and what it lists.
+fn documents(policy: &Policy, exchange: &Exchange) -> (Document, Option<Listing>) {
+    let decoded = fetch::decode(&exchange.headers, &exchange.body, policy.max_decoded);
+    if let Some(trouble) = decoded.trouble {
+        tracing::debug!(url = %exchange.url, %trouble, "content coding");
+    }
+    // What else is in a value takes nothing from what it says.
+    let values = |name| -> Vec<_> {
+        let values = exchange.headers.get_all(name).iter();
+        values
+            .map(|value| String::from_utf8_lossy(value.as_bytes()))
+            .collect()
+    };
+    let (tags, link) = (values("x-robots-tag"), values("link"));
+    let x_robots_tag: Vec<&str> = tags.iter().map(|tag| &**tag).collect();
+    let link: Vec<&str> = link.iter().map(|link| &**link).collect();
+    let listing = listings::read(policy, exchange, &decoded);
+    let is_markup = listing.as_ref().is_some_and(|listing| listing.kind.is_markup());
+    let hints = Hints {
+        url: &exchange.url,
+        // Some servers call it HTML, and it has no text to compare.
+        content_type: if is_markup {
+            Some("application/xml")
+        } else {
+            exchange.header("content-type")
+        },
+        x_robots_tag: &x_robots_tag,
+        link: &link,
+        refresh: exchange.header("refresh"),
+        agent: &policy.agent,
+    };
+    let document = web::read(&decoded.bytes, &hints, &policy.canonical, &policy.read);
+    (document, listing)
 }
 
 /// What a document is judged by: its main content, or all of its text.
@@ -89,10 +157,25 @@ pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
     }
 }
 
-/// The first 128 bits of the digest name the payload in the index.
+/// The first 128 bits of its SHA-1 name a payload in the index, whatever digest the archive writes: crawls are compared by it.
 #[must_use]
-pub fn payload_name(payload: &PayloadDigest) -> u128 {
+pub fn payload_name(payload: &[u8]) -> u128 {
+    name_by(&PayloadDigest::of(payload))
+}
+
+fn name_by(sha1: &PayloadDigest) -> u128 {
     let mut name = [0; 16];
-    name.copy_from_slice(&payload.as_bytes()[..16]);
+    name.copy_from_slice(&sha1.as_bytes()[..16]);
     u128::from_be_bytes(name)
+}
+
+/// The digest of a payload that the archive writes, and its name in the index: one computation where they are the same.
+fn digests(policy: &Policy, payload: &[u8]) -> (PayloadDigest, u128) {
+    let sha1 = PayloadDigest::of(payload);
+    let name = name_by(&sha1);
+    let digest = match policy.digest {
+        DigestAlgorithm::Sha1 => sha1,
+        other @ DigestAlgorithm::Sha256 => other.of(payload),
+    };
+    (digest, name)
 }

@@ -39,7 +39,9 @@ pub fn decide(setback: Setback, attempts: u32, tries: u32) -> Decision {
         Setback::Fetch(Kind::Dns) => (LATER, 2),
         // The host is down, or its name is: whoever lists a dead seed waits a minute and a half.
         Setback::Robots => (LATER, 3),
-        Setback::Fetch(Kind::Connect | Kind::Timeout | Kind::TooSlow | Kind::Disconnected) => (SOON, 3),
+        Setback::Fetch(Kind::Connect | Kind::Proxy | Kind::Timeout | Kind::TooSlow | Kind::Disconnected) => {
+            (SOON, 3)
+        }
         Setback::Fetch(Kind::Protocol) => (SOON, 2),
         Setback::Fetch(Kind::Tls | Kind::PrivateAddress | Kind::HeadersTooLarge | Kind::Unaskable) => {
             NOT_AGAIN

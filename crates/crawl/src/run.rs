@@ -1,28 +1,34 @@
 //! The loop that lives many pages at a time.
 //!
 //! A slot first, then a lease: as many visits are under way as there are slots, and no lease waits for one. What
-//! ends the crawl ends the leasing; visits under way are finished, unless the user asks twice.
+//! ends the crawl ends the leasing; visits under way are finished, unless the user asks twice. While the disk is full, leasing
+//! pauses; so it does while somebody orders that ([`crate::Orders`]).
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::Supply;
+use store::{Lease, Supply};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 use web::Timestamp;
 
+use crate::reading::Kind;
+use crate::room::{LOOK_EVERY, Watch};
 use crate::{Crew, Fault, Outcome, visit};
 
 /// How often what was settled is made durable.
 const SAVE_EVERY: Duration = Duration::from_secs(5);
+
+/// Payload bytes after which it is made durable without waiting for that: they bound what is read again after a crash.
+const SAVE_EVERY_BYTES: u64 = 64 << 20;
 
 /// What bounds a crawl.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Pages under way at a time, at least 1.
     pub concurrency: usize,
-    /// Pages fetched and judged, over all sessions; never exceeded.
+    /// Pages fetched and judged, over all sessions; never exceeded. What they need is fetched beside that, also when they were enough.
     pub pages: Option<u64>,
     /// Payload bytes received, over all sessions; what is under way when it is reached comes on top.
     pub bytes: Option<u64>,
@@ -91,23 +97,41 @@ impl Stop {
 }
 
 /// Visits pages until nothing is left, a limit is reached or somebody asks to stop. What was settled is durable
-/// afterwards, and the archive is closed.
+/// afterwards, and the archive is closed; so it is where the disk was full for too long ([`Fault::NoRoom`]).
 pub async fn run(crew: &Arc<Crew>, limits: Limits, stop: Stop) -> Result<Finish, Fault> {
     let mut visits = Visits {
         under_way: JoinSet::new(),
+        requisites: 0,
         pages: crew.frontier.standing().totals.pages,
     };
-    let finish = lease_until_done(crew, limits, stop.clone(), &mut visits).await?;
-    let mut stop = stop;
+    let ended = run_and_close(crew, limits, stop, &mut visits).await;
+    // After a fault nothing goes on behind the caller's back.
+    visits.under_way.shutdown().await;
+    ended
+}
+
+async fn run_and_close(
+    crew: &Arc<Crew>,
+    limits: Limits,
+    mut stop: Stop,
+    visits: &mut Visits,
+) -> Result<Finish, Fault> {
+    let mut watch = Watch::new(&crew.room);
+    let mut ended = lease_until_done(crew, limits, stop.clone(), visits, &mut watch).await;
+    if !matches!(ended, Ok(_) | Err(Fault::NoRoom { .. })) {
+        return ended;
+    }
     tokio::select! {
         drained = visits.drain() => drained?,
         () = stop.asked(2) => {
             visits.under_way.shutdown().await;
-            return Ok(Finish::Interrupted);
+            ended = Ok(Finish::Interrupted);
         }
     }
+    // In order even for the impatient, or the next session would take the pages under way for the cause of a death.
     crew.close().await?;
-    Ok(finish)
+    watch.release().await?;
+    ended
 }
 
 async fn lease_until_done(
@@ -115,25 +139,46 @@ async fn lease_until_done(
     limits: Limits,
     mut stop: Stop,
     visits: &mut Visits,
+    watch: &mut Watch,
 ) -> Result<Finish, Fault> {
     let started = Instant::now();
-    let mut save = tokio::time::interval_at(started + SAVE_EVERY, SAVE_EVERY);
-    save.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut save = every(SAVE_EVERY);
+    let mut look = every(LOOK_EVERY);
+    let mut orders = crew.live.listen();
+    watch.look().await?;
+    let received = || crew.frontier.standing().totals.bytes;
+    let mut saved = received();
     loop {
-        if let Some(finish) = limits.reached(crew, visits.pages, started.elapsed()) {
+        if let Some(finish) = limits.reached(crew, started.elapsed()) {
             return Ok(finish);
         }
-        let supply = match limits.free_slots(visits) {
-            0 => Supply::NothingBefore(Timestamp::NEVER),
-            free => crew.frontier.lease(crew.clock.now(), free).await?,
+        if watch.is_alarmed() {
+            watch.look().await?;
+        }
+        if watch.is_to_be_saved(visits.under_way.len()) {
+            crew.save().await?;
+        }
+        let ordered = crew.live.orders();
+        let limits = Limits {
+            concurrency: ordered.concurrency.unwrap_or(limits.concurrency),
+            ..limits
+        };
+        let (free, now) = (limits.free_slots(visits), crew.clock.now());
+        let supply = match free.min(limits.pages_left(visits)) {
+            _ if watch.pauses() || ordered.pause => Supply::NothingBefore(Timestamp::NEVER),
+            _ if free == 0 => Supply::NothingBefore(Timestamp::NEVER),
+            0 => crew.frontier.lease_requisites(now, free).await?,
+            pages => crew.frontier.lease(now, pages).await?,
         };
         let wake = match supply {
+            Supply::Exhausted if limits.has_pages(visits) => return Ok(Finish::MaxPages),
+            // A visit that was settled may not have been heard of.
+            Supply::Exhausted if limits.pages_left(visits) == 0 => Timestamp::NEVER,
             Supply::Exhausted => return Ok(Finish::Exhausted),
             Supply::NothingBefore(time) => time,
             Supply::Leases(leases) => {
                 for lease in leases {
-                    let crew = Arc::clone(crew);
-                    visits.under_way.spawn(async move { visit(&crew, lease).await });
+                    visits.begin(crew, lease);
                 }
                 continue;
             }
@@ -148,12 +193,30 @@ async fn lease_until_done(
         tokio::select! {
             biased;
             () = stop.asked(1) => return Ok(Finish::Interrupted),
-            Some(ended) = visits.under_way.join_next() => visits.ended(ended)?,
+            Some(ended) = visits.under_way.join_next() => {
+                visits.ended(ended)?;
+                if received().saturating_sub(saved) >= SAVE_EVERY_BYTES {
+                    saved = received();
+                    save.reset();
+                    crew.save().await?;
+                }
+            }
             () = tokio::time::sleep_until(until(wake)) => {}
             () = out_of_time(limits.time, started) => {}
-            _ = save.tick() => crew.save().await?,
+            Ok(()) = orders.changed() => {}
+            _ = look.tick() => watch.look().await?,
+            _ = save.tick() => {
+                saved = received();
+                crew.save().await?;
+            }
         }
     }
+}
+
+fn every(period: Duration) -> Interval {
+    let mut ticks = tokio::time::interval_at(Instant::now() + period, period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
 }
 
 /// Nothing waits longer without a look around.
@@ -168,16 +231,34 @@ async fn out_of_time(limit: Option<Duration>, started: Instant) {
 
 /// The visits under way.
 struct Visits {
-    under_way: JoinSet<Result<Outcome, Fault>>,
+    under_way: JoinSet<(Kind, Result<Outcome, Fault>)>,
+    /// Those among them that are of no page, but of what one needs.
+    requisites: usize,
     /// Pages that were judged so far.
     pages: u64,
 }
 
 impl Visits {
-    fn ended(&mut self, ended: Result<Result<Outcome, Fault>, JoinError>) -> Result<(), Fault> {
-        let outcome = ended.map_err(Fault::Panicked)??;
-        self.pages += u64::from(matches!(outcome, Outcome::Ended(fate) if fate.is_page()));
+    fn begin(&mut self, crew: &Arc<Crew>, lease: Lease) {
+        let (crew, kind) = (Arc::clone(crew), Kind::of(lease.requisite));
+        self.requisites += usize::from(kind == Kind::Requisite);
+        self.under_way
+            .spawn(async move { (kind, visit(&crew, lease).await) });
+    }
+
+    fn ended(&mut self, ended: Result<(Kind, Result<Outcome, Fault>), JoinError>) -> Result<(), Fault> {
+        let (kind, outcome) = ended.map_err(Fault::Panicked)?;
+        let had_page = matches!(outcome?, Outcome::Ended(fate) if fate.is_page());
+        match kind {
+            Kind::Page => self.pages += u64::from(had_page),
+            Kind::Requisite => self.requisites -= 1,
+        }
         Ok(())
+    }
+
+    /// Visits under way that may turn out to be pages.
+    fn may_be_pages(&self) -> u64 {
+        (self.under_way.len() - self.requisites) as u64
     }
 
     async fn drain(&mut self) -> Result<(), Fault> {
@@ -189,10 +270,7 @@ impl Visits {
 }
 
 impl Limits {
-    fn reached(&self, crew: &Crew, pages: u64, elapsed: Duration) -> Option<Finish> {
-        if self.pages.is_some_and(|max| pages >= max) {
-            return Some(Finish::MaxPages);
-        }
+    fn reached(&self, crew: &Crew, elapsed: Duration) -> Option<Finish> {
         if self.time.is_some_and(|max| elapsed >= max) {
             return Some(Finish::MaxTime);
         }
@@ -200,12 +278,21 @@ impl Limits {
         self.bytes.is_some_and(too_large).then_some(Finish::MaxSize)
     }
 
-    /// Visits that may be begun now: each may turn out to be a page, so each counts against the limit.
+    /// Whether there were as many pages as there may be.
+    fn has_pages(&self, visits: &Visits) -> bool {
+        self.pages.is_some_and(|max| visits.pages >= max)
+    }
+
+    /// Visits that may be begun now.
     fn free_slots(&self, visits: &Visits) -> usize {
-        let free = self.concurrency.max(1).saturating_sub(visits.under_way.len());
-        let pages_left = self.pages.map_or(u64::MAX, |max| {
-            max.saturating_sub(visits.pages + visits.under_way.len() as u64)
+        self.concurrency.max(1).saturating_sub(visits.under_way.len())
+    }
+
+    /// Visits of pages that may be begun: each may turn out to be one, so each that is under way counts against the limit.
+    fn pages_left(&self, visits: &Visits) -> usize {
+        let left = self.pages.map_or(u64::MAX, |max| {
+            max.saturating_sub(visits.pages + visits.may_be_pages())
         });
-        free.min(usize::try_from(pages_left).unwrap_or(usize::MAX))
+        usize::try_from(left).unwrap_or(usize::MAX)
     }
 }

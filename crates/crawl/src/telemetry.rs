@@ -9,8 +9,11 @@ pub struct Telemetry {
     links_out_of_scope: AtomicU64,
     links_too_deep: AtomicU64,
     links_nofollow: AtomicU64,
+    links_of_other_dates: AtomicU64,
     links_of_duplicates: AtomicU64,
+    links_to_traps: AtomicU64,
     retries: AtomicU64,
+    not_modified: AtomicU64,
 }
 
 /// The counts at one moment.
@@ -24,10 +27,16 @@ pub struct Counts {
     pub links_too_deep: u64,
     /// Links that their page asks not to follow.
     pub links_nofollow: u64,
+    /// Entries of sitemaps whose dates are out of the range that is wanted.
+    pub links_of_other_dates: u64,
     /// Links on pages that were left out as duplicates.
     pub links_of_duplicates: u64,
+    /// Links whose shape is that of a trap.
+    pub links_to_traps: u64,
     /// Visits that will be tried again.
     pub retries: u64,
+    /// Pages that were not sent again, because they are what an earlier crawl archived.
+    pub not_modified: u64,
 }
 
 impl Telemetry {
@@ -39,8 +48,11 @@ impl Telemetry {
             links_out_of_scope: read(&self.links_out_of_scope),
             links_too_deep: read(&self.links_too_deep),
             links_nofollow: read(&self.links_nofollow),
+            links_of_other_dates: read(&self.links_of_other_dates),
             links_of_duplicates: read(&self.links_of_duplicates),
+            links_to_traps: read(&self.links_to_traps),
             retries: read(&self.retries),
+            not_modified: read(&self.not_modified),
         }
     }
 
@@ -51,7 +63,10 @@ impl Telemetry {
         add(&self.links_out_of_scope, more.links_out_of_scope);
         add(&self.links_too_deep, more.links_too_deep);
         add(&self.links_nofollow, more.links_nofollow);
+        add(&self.links_of_other_dates, more.links_of_other_dates);
         add(&self.links_of_duplicates, more.links_of_duplicates);
+        add(&self.links_to_traps, more.links_to_traps);
         add(&self.retries, more.retries);
+        add(&self.not_modified, more.not_modified);
     }
 }

@@ -1,15 +1,20 @@
 //! From a leased URL to the page: redirects are followed by us, one hop at a time.
 //!
 //! Invariant: no hop is asked for that a page would not be. Each is canonical, in scope, allowed by robots.txt, guarded (by the
-//! fetcher) and paced by its own host's turn; each is kept for the archive.
+//! fetcher) and paced by its own host's turn; each is kept for the archive. Only the leased URL itself is asked for conditionally,
+//! and never twice.
+
+use std::sync::Arc;
 
 use fetch::{Answer, FetchFailure};
-use store::{Lease, StoreFault};
-use web::{Exchange, OutOfScope, PageUrl, Timestamp};
+use store::{Lease, Page, StoreFault};
+use web::{Exchange, PageUrl, Timestamp, Validators};
 
 use crate::Crew;
+use crate::earlier::{self, Known, Unmodified};
 use crate::permission::{self, Permission};
 use crate::retry::Setback;
+use crate::{listings, manners};
 
 /// The way to a page.
 #[derive(Default)]
@@ -28,12 +33,14 @@ pub(crate) enum JourneyEnd {
     /// The last exchange is no redirect.
     #[default]
     Arrived,
+    /// The page is what an earlier crawl archived, says the last exchange.
+    NotModified(Box<Unmodified>),
     /// The next hop was not answered.
     Lost(FetchFailure),
     /// A rule forbids the next hop.
     Barred(String),
-    /// The next hop's robots.txt could not be had.
-    Unknown { until: Timestamp },
+    /// The next hop's robots.txt could not be had, and what was in the way.
+    Unknown { until: Timestamp, trouble: Arc<str> },
 }
 
 /// What a journey led to.
@@ -47,13 +54,22 @@ pub(crate) enum Landing<'a> {
 }
 
 impl Journey {
+    /// A journey that was not begun, because the robots.txt could not be had.
+    pub(crate) fn unknown(until: Timestamp, trouble: Arc<str>) -> Self {
+        Self {
+            end: JourneyEnd::Unknown { until, trouble },
+            ..Self::default()
+        }
+    }
+
     /// What the journey led to: a page is what comes with a status of 200 to 299 (RFC 9110 section 15.3).
     pub(crate) fn landing(&self) -> Landing<'_> {
         let soon = Timestamp::default();
         match &self.end {
             JourneyEnd::Barred(reason) => Landing::Barred(reason.clone()),
-            JourneyEnd::Unknown { until } => Landing::Setback(Setback::Robots, *until),
+            JourneyEnd::Unknown { until, .. } => Landing::Setback(Setback::Robots, *until),
             JourneyEnd::Lost(failure) => Landing::Setback(Setback::Fetch(failure.kind()), soon),
+            JourneyEnd::NotModified(unmodified) => Landing::Page(&unmodified.exchange),
             JourneyEnd::Arrived => match self.exchanges.last() {
                 Some(page) if (200..300).contains(&page.status) => Landing::Page(page),
                 Some(other) => Landing::Setback(Setback::Status(other.status), soon),
@@ -62,11 +78,22 @@ impl Journey {
         }
     }
 
+    /// The page of an earlier crawl that was not modified since.
+    pub(crate) fn unmodified(&self) -> Option<&Page> {
+        match &self.end {
+            JourneyEnd::NotModified(unmodified) => Some(&unmodified.original),
+            _ => None,
+        }
+    }
+
     /// What went wrong, in a clause.
     pub(crate) fn trouble(&self, setback: Setback) -> String {
         match (&self.end, setback) {
             (JourneyEnd::Lost(failure), _) => failure.to_string(),
             (_, Setback::Status(status)) => format!("HTTP status {status}"),
+            (JourneyEnd::Unknown { trouble, .. }, _) => {
+                format!("robots.txt could not be had ({trouble}), which forbids everything")
+            }
             (_, Setback::Robots) => "robots.txt could not be had, which forbids everything".to_owned(),
             (_, Setback::Fetch(kind)) => kind.to_string(),
         }
@@ -74,17 +101,23 @@ impl Journey {
 }
 
 /// Asks for the leased URL, and follows where it leads.
-pub(crate) async fn travel(crew: &Crew, lease: &Lease) -> Result<Journey, StoreFault> {
+pub(crate) async fn travel(crew: &Arc<Crew>, lease: &Lease) -> Result<Journey, StoreFault> {
     let mut journey = Journey {
         exchanges: Vec::new(),
         reached: Vec::new(),
         end: JourneyEnd::Arrived,
     };
     let mut url = lease.url.clone();
+    let mut known = earlier::known(crew, &url).await;
     loop {
-        let turn = crew.pacer.turn(&url.host()).await;
-        let outcome = crew.fetch.fetch(&url).await;
+        let asked_by = known.take();
+        let host = url.host();
+        manners::recall(crew, lease, &host).await?;
+        let to = crew.pacer.addressee(&*crew.fetch, &url).await;
+        let turn = crew.pacer.turn(to).await;
+        let outcome = crew.fetch.ask(&url, &validators(asked_by.as_ref())).await;
         turn.finish(Answer::of(&outcome, crew.clock.now()));
+        manners::note(crew, lease, &host).await?;
         let exchange = match outcome {
             Ok(exchange) => exchange,
             Err(failure) => {
@@ -92,9 +125,20 @@ pub(crate) async fn travel(crew: &Crew, lease: &Lease) -> Result<Journey, StoreF
                 return Ok(journey);
             }
         };
+        if let Some(asked_by) = asked_by.filter(|_| is_about_conditions(&exchange)) {
+            if exchange.status == NOT_MODIFIED
+                && let Some(unmodified) = earlier::unmodified(crew, asked_by, &exchange).await
+            {
+                journey.exchanges.push(exchange);
+                journey.end = JourneyEnd::NotModified(Box::new(unmodified));
+                return Ok(journey);
+            }
+            // Once more, and whatever it is now.
+            continue;
+        }
         let target = exchange
             .location()
-            .map(|location| url.join(location, &crew.policy.canonical));
+            .map(|location| url.join(&location, &crew.policy.canonical));
         journey.exchanges.push(exchange);
         let next = match target {
             None => return Ok(journey),
@@ -111,6 +155,18 @@ pub(crate) async fn travel(crew: &Crew, lease: &Lease) -> Result<Journey, StoreF
         journey.reached.push(next.clone());
         url = next;
     }
+}
+
+const NOT_MODIFIED: u16 = 304;
+/// The answer of servers that take If-None-Match for a demand (RFC 9110 section 13.1.2 has it so for other methods than ours).
+const PRECONDITION_FAILED: u16 = 412;
+
+fn validators(known: Option<&Known>) -> Validators {
+    known.map(|known| known.validators.clone()).unwrap_or_default()
+}
+
+fn is_about_conditions(answer: &Exchange) -> bool {
+    matches!(answer.status, NOT_MODIFIED | PRECONDITION_FAILED)
 }
 
 /// Why the next hop is not to be taken.
@@ -132,25 +188,38 @@ async fn bar(
         .read()
         .expect("no panic can happen while the scope is locked")
         .judge(next);
-    if let Err(out_of_scope) = judged {
-        // Where a seed has moved to is what the user meant.
-        let excluded = matches!(out_of_scope, OutOfScope::Excluded { .. });
-        if lease.depth > 0 || excluded {
+    if let Err(out_of_scope) = judged
+        && !(lease.requisite > 0 && is_requisite(crew, next))
+    {
+        let is_seed = lease.depth == 0 && lease.via.is_none();
+        if out_of_scope.is_exclusion() || !(is_seed || listings::may_move(crew, lease, next)) {
             return barred(format!("redirects to {next}: {out_of_scope}"));
         }
-        crew.frontier.adopt_seed(next).await?;
-        crew.scope
-            .write()
-            .expect("no panic can happen while the scope is locked")
-            .add_seed(next);
+        if is_seed {
+            // Where a seed has moved to is what the user meant.
+            crew.frontier.adopt_seed(next).await?;
+            crew.scope
+                .write()
+                .expect("no panic can happen while the scope is locked")
+                .add_seed(next);
+        }
     }
-    match permission::ask_on_the_way(crew, next).await {
+    match permission::ask_on_the_way(crew, lease, next).await? {
         Permission::Granted | Permission::NotYet => {}
         Permission::Forbidden(reason) => return barred(format!("redirects to {next}: {reason}")),
-        Permission::Unknown { until } => return Ok(Some(JourneyEnd::Unknown { until })),
+        Permission::Unknown { until, trouble } => return Ok(Some(JourneyEnd::Unknown { until, trouble })),
     }
     if !crew.frontier.claim(lease, next).await? {
         return barred(format!("redirects to {next}, which this crawl visits for itself"));
     }
     Ok(None)
+}
+
+/// Whether what a page needs may be there.
+fn is_requisite(crew: &Crew, url: &PageUrl) -> bool {
+    let scope = crew
+        .scope
+        .read()
+        .expect("no panic can happen while the scope is locked");
+    crew.policy.page_requisites.let_in(&scope, url)
 }

@@ -2,24 +2,36 @@
 //!
 //! Everything is streamed: what a body says about its own length is never believed, decoding stops at the
 //! limit, and what a compressor may ask of our memory is bounded (a window of 16 MiB for brotli, 8 MiB for
-//! zstd, as RFC 7932 and RFC 9659 have it for the web). 809 bytes of brotli can stand for a gibibyte.
+//! zstd, as RFC 7932 and RFC 9659 have it for the web). 809 bytes of brotli can stand for a gibibyte: what grows
+//! a thousandfold is a bomb and is left long before the limit. Nor can a body of many small pieces cost more than its length:
+//! members of gzip and frames of zstd are counted.
 //!
 //! Nothing here fails: a body that breaks off or is not what it claims to be yields what could be read, and
 //! says so. Sources: RFC 9110 section 8.4 (order of codings), RFC 1950 to 1952, RFC 7932, RFC 8878.
 
+use std::cell::Cell;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
+use std::rc::Rc;
 
 use brotli_decompressor::Decompressor;
 use bytes::Bytes;
-use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
+use zstd::stream::raw::{DParameter, Decoder as ZstdDecoder, Operation};
 
 /// More codings on top of each other than this are an attack, not a page.
 const MAX_LAYERS: usize = 3;
 /// RFC 9659: a zstd window on the web is 8 MiB at most.
 const ZSTD_WINDOW_LOG: u32 = 23;
+/// Members of gzip, or frames of zstd, in one body. Tools that write blocks of 64 KiB need 256 for the 16 MiB that are read of
+/// a page; each costs a decoder's state.
+const MAX_MEMBERS: u32 = 4096;
+/// What grows to more than this…
+const BOMB_SIZE: usize = 1 << 20;
+/// …and by more than this is a bomb. No text does: zeros in gzip grow 1,029-fold, the most repetitive pages some hundredfold.
+const BOMB_RATIO: usize = 1000;
 const BUFFER: usize = 16 << 10;
 
 /// A body without its codings.
@@ -42,6 +54,8 @@ pub enum DecodeTrouble {
     Layers,
     /// It breaks off or is damaged: the bytes are what comes before that.
     Broken,
+    /// It grows as no page does: the bytes are the beginning.
+    Bomb,
 }
 
 impl fmt::Display for DecodeTrouble {
@@ -50,6 +64,7 @@ impl fmt::Display for DecodeTrouble {
             Self::Unknown => "unknown content coding",
             Self::Layers => "too many content codings",
             Self::Broken => "broken content coding",
+            Self::Bomb => "a bomb of content coding",
         })
     }
 }
@@ -70,6 +85,12 @@ pub fn decode(headers: &HeaderMap, body: &Bytes, cap: u64) -> Decoded {
         Ok(codings) => take_off(&codings, body, cap),
         Err(trouble) => as_received(body, cap, Some(trouble)),
     }
+}
+
+/// Takes gzip off a body that is packed in itself, whatever its header fields say (`sitemap.xml.gz`), and yields at most `cap` bytes.
+#[must_use]
+pub fn gunzip(body: &Bytes, cap: u64) -> Decoded {
+    take_off(&[Coding::Gzip], body, cap)
 }
 
 /// The codings in the order in which they were applied.
@@ -109,13 +130,22 @@ fn as_received(body: &Bytes, cap: u64, trouble: Option<DecodeTrouble>) -> Decode
 /// ends: a layer that swallows gigabytes and yields nothing would otherwise cost time without end.
 fn take_off(codings: &[Coding], body: &Bytes, cap: u64) -> Decoded {
     let room = cap.saturating_add(1);
+    let eaten = Rc::new(Cell::new(0));
+    let received = Received {
+        rest: body,
+        eaten: Rc::clone(&eaten),
+    };
     let mut bytes = Vec::new();
-    let read = peel(codings, body, room).and_then(|mut reader| reader.read_to_end(&mut bytes));
-    let truncated = bytes.len() as u64 > cap;
-    if truncated {
+    let read = peel(codings, received, room).and_then(|reader| read_warily(reader, &mut bytes, &eaten));
+    let cut = bytes.len() as u64 > cap;
+    if cut {
         bytes.truncate(bytes.len() - 1);
     }
-    let trouble = (read.is_err() && !truncated).then_some(DecodeTrouble::Broken);
+    let (truncated, trouble) = match read {
+        Ok(Growth::Plausible) => (cut, None),
+        Ok(Growth::Bomb) => (true, Some(DecodeTrouble::Bomb)),
+        Err(_) => (cut, (!cut).then_some(DecodeTrouble::Broken)),
+    };
     Decoded {
         bytes: bytes.into(),
         truncated,
@@ -123,7 +153,58 @@ fn take_off(codings: &[Coding], body: &Bytes, cap: u64) -> Decoded {
     }
 }
 
-fn peel<'a>(codings: &[Coding], body: &'a [u8], room: u64) -> io::Result<Box<dyn BufRead + 'a>> {
+/// How a body grew.
+enum Growth {
+    Plausible,
+    Bomb,
+}
+
+/// Reads to the end, or until it is clear that this is a bomb.
+fn read_warily(
+    mut reader: Box<dyn BufRead + '_>,
+    bytes: &mut Vec<u8>,
+    eaten: &Cell<usize>,
+) -> io::Result<Growth> {
+    loop {
+        let piece = reader.fill_buf()?;
+        if piece.is_empty() {
+            return Ok(Growth::Plausible);
+        }
+        bytes.extend_from_slice(piece);
+        let length = piece.len();
+        reader.consume(length);
+        if bytes.len() > BOMB_SIZE && bytes.len() / BOMB_RATIO >= eaten.get() {
+            return Ok(Growth::Bomb);
+        }
+    }
+}
+
+/// The body as received, with a note of how much of it was read.
+struct Received<'a> {
+    rest: &'a [u8],
+    eaten: Rc<Cell<usize>>,
+}
+
+impl Read for Received<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.rest.read(into)?;
+        self.eaten.set(self.eaten.get() + read);
+        Ok(read)
+    }
+}
+
+impl BufRead for Received<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        Ok(self.rest)
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.rest.consume(amount);
+        self.eaten.set(self.eaten.get() + amount);
+    }
+}
+
+fn peel<'a>(codings: &[Coding], body: Received<'a>, room: u64) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut reader: Box<dyn BufRead + 'a> = Box::new(body);
     for coding in codings.iter().rev() {
         let layer = decoder(*coding, reader)?.take(room);
@@ -139,17 +220,104 @@ fn decoder<'a>(coding: Coding, mut coded: Box<dyn BufRead + 'a>) -> io::Result<B
         return Ok(Box::new(io::empty()));
     }
     Ok(match coding {
-        Coding::Gzip => Box::new(MultiGzDecoder::new(coded)),
+        Coding::Gzip => Box::new(Members::new(coded)),
         Coding::Deflate if is_zlib(head) => Box::new(ZlibDecoder::new(coded)),
         Coding::Deflate => Box::new(DeflateDecoder::new(coded)),
         Coding::Brotli if is_large_window(head) => return Err(io::ErrorKind::InvalidData.into()),
         Coding::Brotli => Box::new(Decompressor::new(coded, BUFFER)),
-        Coding::Zstd => {
-            let mut decoder = zstd::stream::read::Decoder::with_buffer(coded)?;
-            decoder.window_log_max(ZSTD_WINDOW_LOG)?;
-            Box::new(decoder)
-        }
+        Coding::Zstd => Box::new(Frames::new(coded)?),
     })
+}
+
+/// The members of a gzip file, one after the other (RFC 1952 section 2.2).
+struct Members<'a> {
+    /// None once the last one has ended.
+    member: Option<GzDecoder<Box<dyn BufRead + 'a>>>,
+    begun: u32,
+}
+
+impl<'a> Members<'a> {
+    fn new(coded: Box<dyn BufRead + 'a>) -> Self {
+        Self {
+            member: Some(GzDecoder::new(coded)),
+            begun: 1,
+        }
+    }
+}
+
+impl Read for Members<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while let Some(mut member) = self.member.take() {
+            let read = member.read(into)?;
+            if read > 0 || into.is_empty() {
+                self.member = Some(member);
+                return Ok(read);
+            }
+            let mut coded = member.into_inner();
+            if !coded.fill_buf()?.is_empty() {
+                one_more(&mut self.begun)?;
+                self.member = Some(GzDecoder::new(coded));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// The frames of a zstd file, one after the other (RFC 8878 section 3).
+struct Frames<'a> {
+    coded: Box<dyn BufRead + 'a>,
+    decoder: ZstdDecoder<'static>,
+    begun: u32,
+    within: bool,
+}
+
+impl<'a> Frames<'a> {
+    fn new(coded: Box<dyn BufRead + 'a>) -> io::Result<Self> {
+        let mut decoder = ZstdDecoder::new()?;
+        decoder.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW_LOG))?;
+        Ok(Self {
+            coded,
+            decoder,
+            begun: 0,
+            within: false,
+        })
+    }
+}
+
+impl Read for Frames<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if into.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            let input = self.coded.fill_buf()?;
+            let ended = input.is_empty();
+            if !self.within {
+                if ended {
+                    return Ok(0);
+                }
+                one_more(&mut self.begun)?;
+                self.within = true;
+            }
+            let step = self.decoder.run_on_buffers(input, into)?;
+            self.coded.consume(step.bytes_read);
+            self.within = step.remaining != 0;
+            if step.bytes_written > 0 {
+                return Ok(step.bytes_written);
+            }
+            if ended && self.within {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+}
+
+fn one_more(begun: &mut u32) -> io::Result<()> {
+    *begun += 1;
+    if *begun > MAX_MEMBERS {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    Ok(())
 }
 
 /// `deflate` means the zlib format, but some servers send the bare stream (RFC 9110 section 8.4.1.2). The

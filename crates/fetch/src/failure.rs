@@ -11,6 +11,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::guard::Refusal;
+use crate::tls::in_words;
 
 /// The fate of a page that was not answered. Its text is a short clause, fit for a report's `reason`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +33,13 @@ pub enum FetchFailure {
     /// The two ends did not agree on TLS, or the certificate is not trusted.
     #[error("TLS: {cause}")]
     Tls {
-        /// What the TLS library says.
+        /// What is wrong, in words.
+        cause: Arc<str>,
+    },
+    /// The proxy does not do what it is asked for.
+    #[error("the proxy: {cause}")]
+    Proxy {
+        /// What it says or does instead.
         cause: Arc<str>,
     },
     /// The deadline for the whole exchange passed.
@@ -66,6 +73,8 @@ pub enum FailureKind {
     Connect,
     /// See [`FetchFailure::Tls`].
     Tls,
+    /// See [`FetchFailure::Proxy`].
+    Proxy,
     /// See [`FetchFailure::Timeout`].
     Timeout,
     /// See [`FetchFailure::TooSlow`].
@@ -89,6 +98,7 @@ impl FetchFailure {
             Self::PrivateAddress { .. } => FailureKind::PrivateAddress,
             Self::Connect(_) => FailureKind::Connect,
             Self::Tls { .. } => FailureKind::Tls,
+            Self::Proxy { .. } => FailureKind::Proxy,
             Self::Timeout => FailureKind::Timeout,
             Self::TooSlow => FailureKind::TooSlow,
             Self::Disconnected => FailureKind::Disconnected,
@@ -98,17 +108,21 @@ impl FetchFailure {
         }
     }
 
+    pub(crate) fn proxy(cause: impl fmt::Display) -> Self {
+        Self::Proxy {
+            cause: cause.to_string().into(),
+        }
+    }
+
     /// What reqwest's error comes to.
     pub(crate) fn of(error: &reqwest::Error) -> Self {
         if error.is_builder() {
             return Self::Unaskable;
         }
-        let mut link: Option<&(dyn StdError + 'static)> = Some(error);
-        while let Some(cause) = link {
+        for cause in chain(error) {
             if let Some(failure) = Self::of_link(cause, error.is_connect()) {
                 return failure;
             }
-            link = deeper(cause);
         }
         match () {
             () if error.is_dns() => Self::Dns,
@@ -119,20 +133,34 @@ impl FetchFailure {
         }
     }
 
+    /// The same where a proxy is in between: whatever fails before the proxy has passed us on is the proxy's failure.
+    pub(crate) fn by_way_of_proxy(error: &reqwest::Error, https: bool) -> Self {
+        let failure = Self::of(error);
+        let before_any_proxy = matches!(failure, Self::PrivateAddress { .. } | Self::Dns);
+        if !error.is_connect() || error.is_timeout() || before_any_proxy {
+            return failure;
+        }
+        match chain(error).find_map(|cause| of_proxy(&cause.to_string())) {
+            _ if matches!(failure, Self::Proxy { .. }) => failure,
+            Some(InBetween::Said(words)) => Self::proxy(words),
+            Some(InBetween::Unreached) if failure == Self::Connect(io::ErrorKind::Other) => {
+                Self::proxy("cannot connect")
+            }
+            Some(InBetween::Unreached) => Self::proxy(failure),
+            // An http page is asked for in a connection to the proxy; TLS through a tunnel is the page's own.
+            None if !https => Self::proxy(failure),
+            None => failure,
+        }
+    }
+
     /// What one link of the chain says, where it says anything.
     fn of_link(cause: &(dyn StdError + 'static), connecting: bool) -> Option<Self> {
-        if let Some(AddressRefused { address, refusal }) = cause.downcast_ref() {
-            return Some(Self::PrivateAddress {
-                address: *address,
-                refusal: *refusal,
-            });
-        }
-        if cause.is::<NameUnknown>() {
-            return Some(Self::Dns);
+        if let Some(failure) = cause.downcast_ref::<Self>() {
+            return Some(failure.clone());
         }
         if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
             return Some(Self::Tls {
-                cause: tls.to_string().into(),
+                cause: in_words(tls).into(),
             });
         }
         if let Some(hyper) = cause.downcast_ref::<hyper::Error>() {
@@ -167,6 +195,38 @@ impl FetchFailure {
     }
 }
 
+/// What went wrong between us and the proxy.
+enum InBetween {
+    /// There is no connection to it; why stands further down in the chain, if anywhere.
+    Unreached,
+    Said(String),
+}
+
+/// What a link of the chain tells of the proxy. reqwest has no types for that: these are hyper-util's words, and a test holds them.
+fn of_proxy(text: &str) -> Option<InBetween> {
+    let said = text.strip_prefix("tunnel error: ");
+    let said = said.or_else(|| text.strip_prefix("SOCKS error: "))?;
+    let words = match said {
+        "failed to create underlying connection" => return Some(InBetween::Unreached),
+        "proxy authorization required" => "it wants a user and a password",
+        "unsuccessful" => "it opens no tunnel",
+        "proxy response headers too long" => "its answer is too long",
+        "unexpected end of file" | "io error establishing tunnel" | "io error during SOCKS handshake" => {
+            "the connection broke off"
+        }
+        "failed parsing server response" => "it does not speak SOCKS 5",
+        "server does not support user/pass authentication" => "it wants a password, or none",
+        "credentials not accepted" => "it refuses this user and password",
+        other => other,
+    };
+    Some(InBetween::Said(words.to_owned()))
+}
+
+/// An error and what is behind it, from the outside in.
+fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |cause| deeper(*cause))
+}
+
 /// The next link inwards. An [`io::Error`] made from another error skips that very error in `source`, so it
 /// is asked for what it wraps.
 fn deeper<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
@@ -185,6 +245,7 @@ impl FailureKind {
             Self::PrivateAddress => "private-address",
             Self::Connect => "connect",
             Self::Tls => "tls",
+            Self::Proxy => "proxy",
             Self::Timeout => "timeout",
             Self::TooSlow => "too-slow",
             Self::Disconnected => "disconnected",
@@ -200,16 +261,3 @@ impl fmt::Display for FailureKind {
         f.write_str(self.as_str())
     }
 }
-
-/// Our resolver found addresses, all of them refused. Travels through the HTTP engine and back.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("{address} is {refusal}")]
-pub(crate) struct AddressRefused {
-    pub(crate) address: IpAddr,
-    pub(crate) refusal: Refusal,
-}
-
-/// Our resolver found nothing.
-#[derive(Debug, thiserror::Error)]
-#[error("the name has no address")]
-pub(crate) struct NameUnknown(#[source] pub(crate) Option<io::Error>);

@@ -1,4 +1,4 @@
-//! The last gate before a request: `governor`, per host and for all hosts together.
+//! The last gate before a request: `governor`, per host or group and for all hosts together.
 //!
 //! The pacer has already decided when a host may be asked; the gate does not schedule, it only makes sure,
 //! by a mechanism of its own, that no mistake further up turns into a burst.
@@ -15,7 +15,7 @@ use governor::state::{InMemoryState, NotKeyed};
 use governor::{NotUntil, Quota, RateLimiter};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
-use web::Host;
+use web::{Group, Host};
 
 use crate::PacingRules;
 
@@ -24,7 +24,14 @@ const SWEEP_EVERY: u64 = 4096;
 /// High rates let a few requests through together, because waits are as fine as a millisecond and no finer.
 const BURSTS_A_SECOND: u32 = 100;
 
-type PerHost = RateLimiter<Host, DashMapStateStore<Host>, Monotonic, NoOpMiddleware<Nanos>>;
+/// Whom requests are counted for: a host that has its pace for itself, or those that share one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Host(Host),
+    Group(Group),
+}
+
+type PerHost = RateLimiter<Key, DashMapStateStore<Key>, Monotonic, NoOpMiddleware<Nanos>>;
 type Total = RateLimiter<NotKeyed, InMemoryState, Monotonic, NoOpMiddleware<Nanos>>;
 
 pub(crate) struct Gate {
@@ -59,10 +66,14 @@ impl Gate {
         }
     }
 
-    /// Waits until both limits let a request to `host` pass.
-    pub(crate) async fn pass(&self, host: &Host) {
+    /// Waits until both limits let a request to `host` pass, which shares its pace with this group.
+    pub(crate) async fn pass(&self, host: &Host, group: Option<&Group>) {
         if let Some(hosts) = &self.per_host {
-            while let Err(not_until) = hosts.check_key(host) {
+            let key = match group {
+                Some(group) => Key::Group(group.clone()),
+                None => Key::Host(host.clone()),
+            };
+            while let Err(not_until) = hosts.check_key(&key) {
                 self.wait(&not_until).await;
             }
             if self.passed.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {

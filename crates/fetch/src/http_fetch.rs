@@ -1,49 +1,39 @@
 //! [`Fetch`] over the real network.
 //!
-//! reqwest is kept from everything it would do on its own: it follows no redirect, knows no cookies, referrer
-//! or proxy, retries nothing, decompresses nothing. What remains is one request and one answer.
-//!
 //! Who may be asked is checked three times: an address written in the URL before anything happens (the engine
-//! never asks a resolver for it), every address of a name when it is looked up, and the peer at the end.
+//! never asks a resolver for it), every address of a name when it is looked up, and the peer at the end. By way of a
+//! proxy, whose address the peer's then is, it is checked as [`crate::proxy`] says.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use http::header::{ACCEPT, ACCEPT_ENCODING, HOST, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method, Version};
-use reqwest::{Client, Request, Response};
+use http::{HeaderValue, StatusCode, Version};
+use reqwest::{Request, Response};
 use rustls::pki_types::pem;
-use tokio::time::{Instant, timeout_at};
-use web::{Clock, Exchange, PageUrl, Protocol};
+use tokio::time::{Instant, timeout, timeout_at};
+use web::{Clock, Exchange, PageUrl, Protocol, Validators};
 
 use crate::body::{BodyReader, Cut};
+use crate::client::Clients;
 use crate::failure::FetchFailure;
-use crate::guard::refusal;
-use crate::resolve::GuardedResolver;
-use crate::{Fetch, FetchLimits, FetchOptions, tls};
-
-/// Idle connections kept for a host. Each holds a read buffer of up to some hundred KiB: 64 for each of 64 hosts were 150 MiB.
-const IDLE_PER_HOST: usize = 4;
-/// Idle connections are kept as long as a polite crawler may need them again, and no longer: over many hosts
-/// they are what memory goes into.
-const IDLE: Duration = Duration::from_secs(10);
-/// Bytes that an HTTP/2 server may send ahead of our reading, for a stream and for a connection.
-const H2_STREAM_WINDOW: u32 = 512 << 10;
-const H2_CONNECTION_WINDOW: u32 = 1 << 20;
+use crate::guard::Guard;
+use crate::names::Names;
+use crate::proxy::Beforehand;
+use crate::request::{self, Sayings};
+use crate::{Fetch, FetchLimits, FetchOptions, ProxyUrl};
 
 /// Asks real servers.
 #[derive(Debug)]
 pub struct HttpFetch {
-    /// A client for each port that a resolve rule names: reqwest asks its resolver without saying the port.
-    of_port: Vec<(u16, Client)>,
-    of_any_port: Client,
-    /// What every request says of us, in the order in which it is sent.
-    said_always: HeaderMap,
+    clients: Clients,
+    guard: Guard,
+    names: Arc<Names>,
+    proxy: Option<ProxyUrl>,
+    sayings: Sayings,
     body: BodyReader,
     limits: FetchLimits,
-    allow_private: bool,
     clock: Clock,
 }
 
@@ -83,84 +73,87 @@ impl HttpFetch {
         let Ok(user_agent) = HeaderValue::from_str(&options.user_agent) else {
             return Err(SetupError::UserAgent(options.user_agent));
         };
-        let tls = tls::client_config(&options.ca_certificates)?;
-        let client = |port| {
-            let resolver = GuardedResolver::new(&options.resolve, port, options.allow_private);
-            client(&options, tls.clone(), resolver).map_err(SetupError::Client)
-        };
-        let mut ports: Vec<u16> = options.resolve.iter().map(|rule| rule.port).collect();
-        ports.sort_unstable();
-        ports.dedup();
+        let names = Arc::new(Names::new(&options));
         Ok(Self {
-            of_port: ports
-                .into_iter()
-                .map(|port| Ok((port, client(Some(port))?)))
-                .collect::<Result<_, SetupError>>()?,
-            of_any_port: client(None)?,
-            said_always: said_always(user_agent),
+            clients: Clients::new(&options, &names)?,
+            guard: Guard::new(&options),
+            names,
+            proxy: options.proxy,
+            sayings: Sayings::new(user_agent, options.secrets),
             body: BodyReader::new(&options.limits),
             limits: options.limits,
-            allow_private: options.allow_private,
             clock: options.clock,
         })
     }
 
-    fn client_for(&self, url: &PageUrl) -> &Client {
-        let port = url.as_url().port_or_known_default();
-        let ruled = self.of_port.iter().find(|(of_port, _)| Some(*of_port) == port);
-        ruled.map_or(&self.of_any_port, |(_, client)| client)
-    }
-
-    fn guard(&self, address: IpAddr) -> Result<(), FetchFailure> {
-        match refusal(address) {
-            Some(refusal) if !self.allow_private => Err(FetchFailure::PrivateAddress { address, refusal }),
-            _ => Ok(()),
+    /// Lets a page be asked for, or says why not; what a connection's own look-up decides is left to it.
+    async fn check(&self, url: &PageUrl) -> Result<(), FetchFailure> {
+        let host = url.as_url().host_str().ok_or(FetchFailure::Unaskable)?;
+        self.guard.check_literal(host)?;
+        let Some(proxy) = &self.proxy else {
+            return Ok(());
+        };
+        if url.as_url().scheme() == "https" && host.starts_with('[') {
+            return Err(FetchFailure::Unaskable);
+        }
+        match proxy.beforehand(host) {
+            Beforehand::Nothing => Ok(()),
+            Beforehand::Spelling => self.guard.check_unresolved(host),
+            Beforehand::Addresses => {
+                let port = url.as_url().port_or_known_default().unwrap_or_default();
+                let told = timeout(self.limits.connect_timeout, self.names.addresses(host, port)).await;
+                told.unwrap_or(Err(FetchFailure::Dns)).map(|_addresses| ())
+            }
         }
     }
 
-    /// The request for `url`, or why it is not to be made.
-    fn request(&self, url: &PageUrl) -> Result<Request, FetchFailure> {
-        match url.as_url().host() {
-            Some(url::Host::Ipv4(address)) => self.guard(address.into())?,
-            Some(url::Host::Ipv6(address)) => self.guard(address.into())?,
-            Some(url::Host::Domain(_)) => {}
-            None => return Err(FetchFailure::Unaskable),
+    /// The head of the answer, or why there is none.
+    async fn answer(&self, url: &PageUrl, request: Request) -> Result<Response, FetchFailure> {
+        self.check(url).await?;
+        let asked = self.clients.of(url).execute(request).await;
+        let https = url.as_url().scheme() == "https";
+        let response = match (asked, &self.proxy) {
+            (Ok(response), _) => response,
+            (Err(error), None) => return Err(FetchFailure::of(&error)),
+            (Err(error), Some(_)) => return Err(FetchFailure::by_way_of_proxy(&error, https)),
+        };
+        match &self.proxy {
+            None => {
+                if let Some(peer) = response.remote_addr() {
+                    self.guard.check(peer.ip())?;
+                }
+            }
+            Some(proxy) => {
+                let refused = response.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED;
+                if refused && proxy.reads_requests(https) {
+                    return Err(FetchFailure::proxy("it wants a user and a password"));
+                }
+            }
         }
-        let mut request = Request::new(Method::GET, url.as_url().clone());
-        let fields = request.headers_mut();
-        if url.as_url().scheme() == "http" {
-            fields.insert(HOST, host_field(url)?);
-        }
-        fields.extend(self.said_always.clone());
-        Ok(request)
+        check_head(&response, &self.limits)?;
+        Ok(response)
     }
 }
 
 #[async_trait]
 impl Fetch for HttpFetch {
-    async fn fetch(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
-        let request = self.request(url)?;
+    async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
         let started = self.clock.now();
+        let said = self.sayings.to(url, known, started);
+        let request = request::request(url, &said)?;
         let began = Instant::now();
         let deadline = began + self.limits.timeout;
 
-        let asked = self.client_for(url).execute(request);
-        let mut response = match timeout_at(deadline, asked).await {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(FetchFailure::of(&error)),
-            Err(_elapsed) => return Err(FetchFailure::Timeout),
-        };
-        let address = response.remote_addr();
-        if let Some(peer) = address {
-            self.guard(peer.ip())?;
-        }
-        check_head(&response, &self.limits)?;
+        let answered = timeout_at(deadline, self.answer(url, request)).await;
+        let mut response = answered.unwrap_or(Err(FetchFailure::Timeout))?;
+        // By way of a proxy the peer is the proxy; who answered is not known.
+        let address = response.remote_addr().filter(|_| self.proxy.is_none());
         let Cut { body, truncated } = self.body.read(&mut response, deadline).await?;
 
         let protocol = protocol(response.version())?;
         Ok(Exchange {
             url: url.clone(),
-            request_head: request_head(url, &self.said_always, protocol)?,
+            request_head: request::head(url, &said, protocol)?,
             status: response.status().as_u16(),
             headers: std::mem::take(response.headers_mut()),
             body,
@@ -171,82 +164,14 @@ impl Fetch for HttpFetch {
             elapsed: began.elapsed(),
         })
     }
-}
 
-fn client(
-    options: &FetchOptions,
-    tls: rustls::ClientConfig,
-    resolver: GuardedResolver,
-) -> Result<Client, reqwest::Error> {
-    let header_bytes = u32::try_from(options.limits.header_bytes).unwrap_or(u32::MAX);
-    Client::builder()
-        .tls_backend_preconfigured(tls)
-        .dns_resolver(resolver)
-        .connect_timeout(options.limits.connect_timeout)
-        .pool_idle_timeout(IDLE)
-        .pool_max_idle_per_host(options.connections_per_host.min(IDLE_PER_HOST))
-        .http1_max_headers(options.limits.header_fields)
-        .http2_max_header_list_size(header_bytes)
-        .http2_initial_stream_window_size(H2_STREAM_WINDOW)
-        .http2_initial_connection_window_size(H2_CONNECTION_WINDOW)
-        .tcp_nodelay(true)
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
-        .no_proxy()
-        .build()
-}
-
-fn said_always(user_agent: HeaderValue) -> HeaderMap {
-    let mut fields = HeaderMap::with_capacity(3);
-    fields.insert(USER_AGENT, user_agent);
-    fields.insert(
-        ACCEPT,
-        HeaderValue::from_static("text/html,application/xhtml+xml,*/*;q=0.8"),
-    );
-    fields.insert(
-        ACCEPT_ENCODING,
-        HeaderValue::from_static("gzip, deflate, br, zstd"),
-    );
-    fields
-}
-
-fn host_field(url: &PageUrl) -> Result<HeaderValue, FetchFailure> {
-    HeaderValue::from_str(url.authority()).map_err(|_not_a_field| FetchFailure::Unaskable)
-}
-
-/// The request as it was written to an HTTP/1.1 connection, byte for byte; what HTTP/2 sends in frames is
-/// written the same way, as archives do.
-///
-/// `Host` comes first over http, where we set it. Over https it is not known beforehand whether HTTP/2 will
-/// be spoken, which has no such field, so the engine appends it where it is needed.
-fn request_head(url: &PageUrl, said: &HeaderMap, protocol: Protocol) -> Result<Vec<u8>, FetchFailure> {
-    let host = host_field(url)?;
-    let host_last = url.as_url().scheme() == "https" && protocol != Protocol::Http2;
-    let mut head = Vec::with_capacity(256 + url.as_str().len());
-    head.extend_from_slice(b"GET ");
-    head.extend_from_slice(url.as_url().path().as_bytes());
-    if let Some(query) = url.as_url().query() {
-        head.push(b'?');
-        head.extend_from_slice(query.as_bytes());
-    }
-    head.extend_from_slice(b" HTTP/1.1\r\n");
-    if !host_last {
-        write_field(&mut head, "host", &host);
-    }
-    for (name, value) in said {
-        write_field(&mut head, name.as_str(), value);
-    }
-    if host_last {
-        write_field(&mut head, "host", &host);
-    }
-    head.extend_from_slice(b"\r\n");
-    Ok(head)
-}
-
-fn write_field(head: &mut Vec<u8>, name: &str, value: &HeaderValue) {
-    for part in [name.as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
-        head.extend_from_slice(part);
+    async fn address(&self, url: &PageUrl) -> Option<IpAddr> {
+        if self.proxy.as_ref().is_some_and(ProxyUrl::looks_up_itself) {
+            return None;
+        }
+        let (host, port) = (url.as_url().host_str()?, url.as_url().port_or_known_default()?);
+        let told = timeout(self.limits.connect_timeout, self.names.addresses(host, port)).await;
+        told.ok()?.ok()?.first().copied()
     }
 }
 

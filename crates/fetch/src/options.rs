@@ -1,11 +1,13 @@
 //! What a fetcher can be told, and every limit that it keeps. (How long a URL may be is [`PageUrl`](web::PageUrl)'s.)
 
+use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use web::Clock;
 
-use crate::ResolveRule;
+use crate::{InsecureHost, NameService, ProxyUrl, ResolveRule, Secrets};
 
 /// How to ask.
 #[derive(Clone, Debug)]
@@ -16,10 +18,20 @@ pub struct FetchOptions {
     pub limits: FetchLimits,
     /// Whether private, loopback and link-local addresses may be asked.
     pub allow_private: bool,
+    /// Single addresses that may be asked although they are not public.
+    pub allow_addresses: Vec<IpAddr>,
+    /// Who knows the addresses of names. What it says is guarded.
+    pub names: NameService,
     /// Names that are not looked up. What they point to is guarded all the same.
     pub resolve: Vec<ResolveRule>,
     /// PEM files with certificates to trust besides the system's.
     pub ca_certificates: Vec<PathBuf>,
+    /// Hosts whose certificates are not checked.
+    pub insecure_hosts: Vec<InsecureHost>,
+    /// By way of whom everything is asked. The environment (`http_proxy`) has no say.
+    pub proxy: Option<ProxyUrl>,
+    /// What is said to some origins only.
+    pub secrets: Arc<Secrets>,
     /// How many idle connections are kept for a host: as many as are used at a time (see
     /// [`PacingRules::connections_per_host`](crate::PacingRules::connections_per_host)).
     pub connections_per_host: usize,
@@ -35,8 +47,13 @@ impl FetchOptions {
             user_agent: user_agent.into(),
             limits: FetchLimits::default(),
             allow_private: false,
+            allow_addresses: Vec::new(),
+            names: NameService::system(),
             resolve: Vec::new(),
             ca_certificates: Vec::new(),
+            insecure_hosts: Vec::new(),
+            proxy: None,
+            secrets: Arc::default(),
             connections_per_host: 1,
             clock,
         }
@@ -60,6 +77,8 @@ pub struct FetchLimits {
     pub min_rate: u64,
     /// How long a body may take before its rate counts.
     pub min_rate_grace: Duration,
+    /// How long the addresses of a name are believed.
+    pub names_kept: Duration,
     /// How many redirects in a row are followed, by whoever follows them.
     pub redirects: usize,
 }
@@ -74,6 +93,7 @@ impl Default for FetchLimits {
             connect_timeout: Duration::from_secs(10),
             min_rate: 512,
             min_rate_grace: Duration::from_secs(20),
+            names_kept: Duration::from_secs(120),
             redirects: 10,
         }
     }

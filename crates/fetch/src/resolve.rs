@@ -1,19 +1,13 @@
-//! From a host's name to the addresses that may be asked.
-//!
-//! The one look-up of a connection happens here, and the engine connects to exactly what this returns: a name
-//! that answers differently the second time (DNS rebinding) gains nothing. An address that is written in the
-//! URL never comes here; [`HttpFetch`](crate::HttpFetch) checks it itself.
+//! "For this host and port, connect there": what a user types, and how the HTTP engine is told.
 
-use std::collections::HashMap;
-use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use web::{CanonicalForm, PageUrl};
 
-use crate::failure::{AddressRefused, NameUnknown};
-use crate::guard::refusal;
+use crate::names::{Names, literal};
 
 /// "For this host and port, connect there", as curl's `--resolve` has it: `HOST:PORT:ADDR[,ADDR]…`.
 ///
@@ -55,23 +49,24 @@ impl FromStr for ResolveRule {
             return Err(ResolveRuleError::Form(text.to_owned()));
         };
         Ok(Self {
-            host: canonical_host(host).ok_or_else(|| ResolveRuleError::Host(host.to_owned()))?,
+            host: canonical_host(host)
+                .filter(|host| literal(host).is_none())
+                .ok_or_else(|| ResolveRuleError::Host(host.to_owned()))?,
             port: read_port(port).ok_or_else(|| ResolveRuleError::Port(port.to_owned()))?,
             addresses: addresses.split(',').map(read_address).collect::<Result<_, _>>()?,
         })
     }
 }
 
-/// The host as a canonical URL would spell it (lower case, IDNA), where it is a name.
-fn canonical_host(host: &str) -> Option<String> {
-    if host.contains(['/', '?', '#', '@', '\\', '[', ']']) {
+/// The host as a canonical URL would spell it (lower case, IDNA, IPv6 in brackets).
+pub(crate) fn canonical_host(host: &str) -> Option<String> {
+    // Whatever could end a host in a URL; the colons of an IPv6 address stand in brackets.
+    let address = host.starts_with('[') && host.ends_with(']');
+    if host.contains(['/', '?', '#', '@', '\\']) || (host.contains(':') && !address) {
         return None;
     }
     let url = PageUrl::parse(&format!("http://{host}/"), &CanonicalForm::default()).ok()?;
-    match url.as_url().host()? {
-        url::Host::Domain(name) => Some(name.to_owned()),
-        url::Host::Ipv4(_) | url::Host::Ipv6(_) => None,
-    }
+    url.as_url().host_str().map(str::to_owned)
 }
 
 fn read_port(text: &str) -> Option<u16> {
@@ -87,76 +82,37 @@ fn read_address(text: &str) -> Result<IpAddr, ResolveRuleError> {
         .map_err(|_not_an_address| ResolveRuleError::Address(text.to_owned()))
 }
 
-/// The resolver of one HTTP client: the rules of one port, then the system's resolver, then the guard.
+/// The resolver of one HTTP client, for the URLs of one port: reqwest asks without saying the port.
 #[derive(Debug)]
 pub(crate) struct GuardedResolver {
-    rules: HashMap<String, Vec<IpAddr>>,
-    allow_private: bool,
+    names: Arc<Names>,
+    port: u16,
+    proxy: Option<String>,
 }
 
 impl GuardedResolver {
-    /// A resolver for the URLs of `port`; `None` is every port that no rule names.
-    pub(crate) fn new(rules: &[ResolveRule], port: Option<u16>, allow_private: bool) -> Self {
-        let mut of_port: HashMap<String, Vec<IpAddr>> = HashMap::new();
-        for rule in rules.iter().filter(|rule| Some(rule.port) == port) {
-            of_port
-                .entry(rule.host.clone())
-                .or_default()
-                .extend(&rule.addresses);
-        }
-        Self {
-            rules: of_port,
-            allow_private,
-        }
+    /// A resolver for the URLs of `port`; 0 is every port that no rule names. The host `proxy` may be anywhere.
+    pub(crate) fn new(names: Arc<Names>, port: u16, proxy: Option<String>) -> Self {
+        Self { names, port, proxy }
     }
 }
 
 impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let ruled = self.rules.get(name.as_str()).cloned();
-        let allow_private = self.allow_private;
+        let (names, port) = (Arc::clone(&self.names), self.port);
+        let of_proxy = self.proxy.as_deref() == Some(name.as_str());
         Box::pin(async move {
-            let found = match ruled {
-                Some(addresses) => addresses,
-                None => look_up(name.as_str()).await?,
-            };
-            let allowed = if allow_private {
-                found
+            let addresses = if of_proxy {
+                names.addresses_of_proxy(name.as_str()).await?
             } else {
-                without_refused(found)?
+                names.addresses(name.as_str(), port).await?
             };
-            // Port 0 is "the URL's port" to reqwest.
-            let addresses = allowed.into_iter().map(|address| SocketAddr::new(address, 0));
-            Ok(Box::new(addresses) as Addrs)
+            let addresses: Vec<_> = addresses
+                .iter()
+                // Port 0 is "the URL's port" to reqwest.
+                .map(|address| SocketAddr::new(*address, 0))
+                .collect();
+            Ok(Box::new(addresses.into_iter()) as Addrs)
         })
-    }
-}
-
-async fn look_up(name: &str) -> Result<Vec<IpAddr>, NameUnknown> {
-    let found = tokio::net::lookup_host((name, 0))
-        .await
-        .map_err(|error| NameUnknown(Some(error)))?;
-    let addresses: Vec<IpAddr> = found.map(|address| address.ip()).collect();
-    if addresses.is_empty() {
-        Err(NameUnknown(None))
-    } else {
-        Ok(addresses)
-    }
-}
-
-/// What is left of the addresses; an error only where nothing is.
-fn without_refused(addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, Box<dyn StdError + Send + Sync>> {
-    let mut refused = None;
-    let mut allowed = Vec::with_capacity(addresses.len());
-    for address in addresses {
-        match refusal(address) {
-            Some(refusal) => refused = Some(AddressRefused { address, refusal }),
-            None => allowed.push(address),
-        }
-    }
-    match (allowed.is_empty(), refused) {
-        (false, _) => Ok(allowed),
-        (true, Some(refused)) => Err(refused.into()),
-        (true, None) => Err(NameUnknown(None).into()),
     }
 }

@@ -8,7 +8,8 @@
 //! | 429, 5xx | the host is in trouble: nothing may be asked (429 is not in the RFC; Google does the same) | 30 s |
 //! | no answer, no address, a private address | nothing may be asked | 30 s |
 //!
-//! Every request waits for its host's turn, the hops of a redirect too.
+//! Every request waits for its host's turn, the hops of a redirect too. What holds for a day outlasts the process: whoever
+//! keeps [`RobotsAnswer::read`] says it again with [`RobotsCache::recall`].
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use web::{CanonicalForm, Clock, Exchange, MAX_ROBOTS_BYTES, PageUrl, RobotsRules, Timestamp};
+use web::{
+    CanonicalForm, Clock, Exchange, Host, MAX_ROBOTS_BYTES, PageUrl, RobotsRules, Timestamp, whole_lines,
+};
 
 use crate::{Answer, Fetch, FetchFailure, Pacer, decode};
 
@@ -51,11 +54,26 @@ pub struct RobotsAnswer {
     pub rules: Arc<RobotsRules>,
     /// Where they come from.
     pub standing: RobotsStanding,
+    /// What was in the way, in a clause, where they are [`RobotsStanding::Unreachable`].
+    pub trouble: Option<Arc<str>>,
     /// When they are to be asked for again: where they are [`RobotsStanding::Unreachable`], a page that they
     /// forbid is worth another try then.
     pub until: Timestamp,
     /// What was fetched just now, redirects first; empty where the rules were remembered.
     pub exchanges: Vec<Exchange>,
+    /// The hosts that were asked just now, answered or not, in order; one may be there twice.
+    pub asked: Vec<Host>,
+    /// What was read just now and holds for a day.
+    pub read: Option<RobotsText>,
+}
+
+/// What stands in a robots.txt, to be remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RobotsText {
+    /// Its lines, at most [`MAX_ROBOTS_BYTES`]; none where there is no robots.txt.
+    pub lines: Option<Bytes>,
+    /// When it is to be asked for again.
+    pub until: Timestamp,
 }
 
 /// Where rules come from.
@@ -80,6 +98,7 @@ struct Origin {
 struct Known {
     rules: Arc<RobotsRules>,
     standing: RobotsStanding,
+    trouble: Option<Arc<str>>,
     until: Timestamp,
     weight: usize,
 }
@@ -104,11 +123,27 @@ impl RobotsCache {
         }
     }
 
-    /// The rules for `url` where they are known and hold, without asking anybody.
+    /// The rules for `url` where they are known and hold, without asking anybody. The pacer is told about `Crawl-delay`.
     #[must_use]
-    pub fn cached(&self, url: &PageUrl) -> Option<Arc<RobotsRules>> {
+    pub fn cached(&self, url: &PageUrl) -> Option<RobotsAnswer> {
         let origin = self.origins().get(&url.origin())?;
-        origin.known_at(self.clock.now()).map(|known| known.rules)
+        let known = origin.known_at(self.clock.now())?;
+        Some(self.answer(url, known, Asking::default()))
+    }
+
+    /// Takes over what an earlier session read for `url`, unless something is known that holds. It holds no longer than a day
+    /// from now, whatever a clock that was set may have made of the time.
+    pub async fn recall(&self, url: &PageUrl, text: RobotsText) {
+        let now = self.clock.now();
+        let until = text.until.min(now + HOLDS);
+        let origin = self.origins().get_or_insert(url.origin());
+        let _asking = origin.asking.lock().await;
+        if until <= now || origin.known_at(now).is_some() {
+            return;
+        }
+        let reading = text.lines.map_or(Reading::Missing, Reading::Given);
+        let known = self.known(&reading, until).await;
+        self.learn(&origin, known);
     }
 
     /// The rules for `url`, asked for where they are not known. Of tasks that want the same rules at the
@@ -117,48 +152,64 @@ impl RobotsCache {
     /// Waits for turns of the host: do not hold one meanwhile.
     pub async fn rules(&self, url: &PageUrl) -> RobotsAnswer {
         let origin = self.origins().get_or_insert(url.origin());
-        let (known, exchanges) = match origin.known_at(self.clock.now()) {
-            Some(known) => (known, Vec::new()),
+        let (known, asking) = match origin.known_at(self.clock.now()) {
+            Some(known) => (known, Asking::default()),
             None => self.ask(url, &origin).await,
         };
-        if !exchanges.is_empty() || known.rules.crawl_delay().is_some() {
-            self.pacer.ask_crawl_delay(&url.host(), known.rules.crawl_delay());
+        self.answer(url, known, asking)
+    }
+
+    fn answer(&self, url: &PageUrl, known: Known, asking: Asking) -> RobotsAnswer {
+        let crawl_delay = known.rules.crawl_delay();
+        if !asking.exchanges.is_empty() || crawl_delay.is_some() {
+            self.pacer.ask_crawl_delay(&url.host(), crawl_delay);
         }
         RobotsAnswer {
             rules: known.rules,
             standing: known.standing,
+            trouble: known.trouble,
             until: known.until,
-            exchanges,
+            exchanges: asking.exchanges,
+            asked: asking.hosts,
+            read: asking.read,
         }
     }
 
-    async fn ask(&self, url: &PageUrl, origin: &Origin) -> (Known, Vec<Exchange>) {
+    async fn ask(&self, url: &PageUrl, origin: &Origin) -> (Known, Asking) {
         let _asking = origin.asking.lock().await;
+        let mut asking = Asking::default();
         if let Some(known) = origin.known_at(self.clock.now()) {
-            return (known, Vec::new());
+            return (known, asking);
         }
-        let mut exchanges = Vec::new();
-        let reading = self.follow(url, &mut exchanges).await;
-        let known = self.known(reading).await;
-        *origin.known() = Some(known.clone());
-        self.origins().weigh(known.weight);
-        (known, exchanges)
+        let reading = self.follow(url, &mut asking).await;
+        let until = self.clock.now() + reading.holds();
+        let known = self.known(&reading, until).await;
+        self.learn(origin, known.clone());
+        asking.read = reading.to_remember(until);
+        (known, asking)
+    }
+
+    fn learn(&self, origin: &Origin, known: Known) {
+        let weight = known.weight;
+        *origin.known() = Some(known);
+        self.origins().weigh(weight);
     }
 
     /// Fetches /robots.txt and what it redirects to.
-    async fn follow(&self, url: &PageUrl, exchanges: &mut Vec<Exchange>) -> Reading {
+    async fn follow(&self, url: &PageUrl, asking: &mut Asking) -> Reading {
         let form = CanonicalForm::keep_all();
         let Ok(mut next) = url.join("/robots.txt", &form) else {
             return Reading::Missing;
         };
         for _hop in 0..=REDIRECTS {
+            asking.hosts.push(next.host());
             let exchange = match self.exchange(&next).await {
                 Ok(exchange) => exchange,
-                Err(_failure) => return Reading::Unreachable,
+                Err(failure) => return Reading::Unreachable(failure.to_string().into()),
             };
-            let target = exchange.location().map(|location| next.join(location, &form));
+            let target = exchange.location().map(|location| next.join(&location, &form));
             let reading = Reading::of(&exchange);
-            exchanges.push(exchange);
+            asking.exchanges.push(exchange);
             next = match target {
                 Some(Ok(target)) => target,
                 Some(Err(_not_a_page)) => return Reading::Missing,
@@ -169,27 +220,27 @@ impl RobotsCache {
     }
 
     async fn exchange(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
-        let turn = self.pacer.turn(&url.host()).await;
+        let to = self.pacer.addressee(&*self.fetch, url).await;
+        let turn = self.pacer.turn(to).await;
         let outcome = self.fetch.fetch(url).await;
         turn.finish(Answer::of(&outcome, self.clock.now()));
         outcome
     }
 
-    async fn known(&self, reading: Reading) -> Known {
-        let (standing, holds) = match reading {
-            Reading::Given(_) => (RobotsStanding::Given, HOLDS),
-            Reading::Missing => (RobotsStanding::Missing, HOLDS),
-            Reading::Unreachable => (RobotsStanding::Unreachable, HOLDS_UNREACHABLE),
-        };
-        let (rules, weight) = match reading {
-            Reading::Given(body) => (self.parse(&body).await, body.len() + LEAST),
-            Reading::Missing => (RobotsRules::allow_all(), LEAST),
-            Reading::Unreachable => (RobotsRules::disallow_all(), LEAST),
+    async fn known(&self, reading: &Reading, until: Timestamp) -> Known {
+        let (standing, rules, weight) = match reading {
+            Reading::Given(body) => (RobotsStanding::Given, self.parse(body).await, body.len() + LEAST),
+            Reading::Missing => (RobotsStanding::Missing, RobotsRules::allow_all(), LEAST),
+            Reading::Unreachable(_) => (RobotsStanding::Unreachable, RobotsRules::disallow_all(), LEAST),
         };
         Known {
             rules: Arc::new(rules),
             standing,
-            until: self.clock.now() + holds,
+            trouble: match reading {
+                Reading::Unreachable(trouble) => Some(Arc::clone(trouble)),
+                Reading::Given(_) | Reading::Missing => None,
+            },
+            until,
             weight,
         }
     }
@@ -216,20 +267,46 @@ impl RobotsCache {
     }
 }
 
+/// What asking for a robots.txt brought beside the rules.
+#[derive(Default)]
+struct Asking {
+    exchanges: Vec<Exchange>,
+    hosts: Vec<Host>,
+    read: Option<RobotsText>,
+}
+
 /// What an exchange comes to.
 enum Reading {
     Given(Bytes),
     Missing,
-    Unreachable,
+    /// What was in the way.
+    Unreachable(Arc<str>),
 }
 
 impl Reading {
     fn of(exchange: &Exchange) -> Self {
         match exchange.status {
             200..=299 => Self::Given(decode(&exchange.headers, &exchange.body, READ).bytes),
-            429 | 500.. => Self::Unreachable,
+            429 | 500.. => Self::Unreachable(format!("HTTP status {}", exchange.status).into()),
             _ => Self::Missing,
         }
+    }
+
+    fn holds(&self) -> Duration {
+        match self {
+            Self::Given(_) | Self::Missing => HOLDS,
+            Self::Unreachable(_) => HOLDS_UNREACHABLE,
+        }
+    }
+
+    /// A host in trouble is asked again soon, and is not worth remembering.
+    fn to_remember(&self, until: Timestamp) -> Option<RobotsText> {
+        let lines = match self {
+            Self::Given(body) => Some(body.slice(..whole_lines(body).len())),
+            Self::Missing => None,
+            Self::Unreachable(_) => return None,
+        };
+        Some(RobotsText { lines, until })
     }
 }
 

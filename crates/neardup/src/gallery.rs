@@ -6,21 +6,17 @@
 //!
 //! The caller inserts only pages it keeps, so a page is compared with originals and duplicates never form chains.
 //!
-//! Pages may be hung in groups, and then only pages of one group are compared. A group costs nothing of its own: its
-//! number is mixed into all keys of its pages and added (xor) to their fingerprints, which keeps every distance within
-//! the group and makes those between groups random. Group 0 adds nothing. Invariant: a match is of the group that was
-//! asked for, whatever the keys say.
+//! Pages may be hung in groups, and then only pages of one group are compared ([`Shade`]). Invariant: a match is of the
+//! group that was asked for, whatever the keys say.
 
 use std::collections::HashMap;
 
-use crate::crowds::{Crowds, MOST_PLACES};
-use crate::mix::mix;
 use crate::portrait::{Portrait, TextPortrait};
-use crate::{Fingerprint, Likeness, Match, QuarterTables, Sketch, Thresholds};
+use crate::{KeyTable, Likeness, MAX_PER_KEY, Match, QuarterTables, Shade, Sketch, Thresholds};
 
 /// How many pages are remembered for one band of sketches; later ones are not found by that band. It bounds the work
 /// for a site whose frame fills most of every page.
-pub const MAX_PER_BAND: usize = 1_024;
+pub const MAX_PER_BAND: usize = MAX_PER_KEY;
 
 /// Portraits in memory, found by likeness. About 700 bytes a page.
 #[derive(Clone, Debug)]
@@ -33,7 +29,8 @@ pub struct Gallery {
     payloads: HashMap<u64, u32>,
     texts: HashMap<u64, u32>,
     tables: QuarterTables,
-    bands: Crowds,
+    /// Of all numbers: a band's key tells its number.
+    bands: KeyTable,
 }
 
 #[derive(Clone, Debug)]
@@ -41,28 +38,6 @@ struct Hung {
     page: u64,
     group: u64,
     portrait: Portrait,
-}
-
-/// What a group adds to the keys of its pages: a bijection of the group's number that leaves 0 as it is.
-#[derive(Clone, Copy)]
-struct Shade(u64);
-
-impl Shade {
-    const fn of(group: u64) -> Self {
-        Self(mix(group))
-    }
-
-    const fn digest(self, digest: u128) -> u64 {
-        (digest >> 64) as u64 ^ mix(digest as u64 ^ self.0)
-    }
-
-    const fn band(self, band: u64) -> u64 {
-        band ^ self.0
-    }
-
-    const fn fingerprint(self, fingerprint: Fingerprint) -> Fingerprint {
-        Fingerprint::new(fingerprint.as_u64() ^ self.0)
-    }
 }
 
 impl Gallery {
@@ -76,7 +51,7 @@ impl Gallery {
             payloads: HashMap::new(),
             texts: HashMap::new(),
             tables: QuarterTables::new(),
-            bands: Crowds::default(),
+            bands: KeyTable::new(),
         }
     }
 
@@ -140,10 +115,7 @@ impl Gallery {
     pub fn insert_in(&mut self, group: u64, page: u64, portrait: Portrait) {
         self.remove(page);
         let shade = Shade::of(group);
-        let place = u32::try_from(self.hung.len())
-            .ok()
-            .filter(|place| *place < MOST_PLACES);
-        let place = place.expect("so many portraits would take a terabyte");
+        let place = u32::try_from(self.hung.len()).expect("so many portraits would take a terabyte");
         self.payloads
             .entry(shade.digest(portrait.payload))
             .or_insert(place);
@@ -153,7 +125,7 @@ impl Gallery {
                 self.tables.insert(shade.fingerprint(text.fingerprint), place);
                 for band in sketch.bands() {
                     // Beyond the cap the page is left to its other bands and its fingerprint.
-                    self.bands.push(shade.band(band), place, MAX_PER_BAND);
+                    self.bands.insert(shade.band(band), place);
                 }
             }
         }
@@ -191,6 +163,13 @@ impl Gallery {
     #[must_use]
     pub fn get(&self, page: u64) -> Option<&Portrait> {
         self.at(*self.places.get(&page)?).map(|hung| &hung.portrait)
+    }
+
+    /// The portrait of `page` if it hangs in this group.
+    #[must_use]
+    pub fn get_in(&self, group: u64, page: u64) -> Option<&Portrait> {
+        let place = *self.places.get(&page)?;
+        self.in_group(place, group).map(|hung| &hung.portrait)
     }
 
     /// Whether `page` is here.
@@ -250,9 +229,8 @@ impl Gallery {
             .each_within(fingerprint, self.thresholds.distance(), |found| {
                 places.push(found.id);
             });
-        for band in sketch.bands() {
-            places.extend(self.bands.under(shade.band(band)));
-        }
+        let bands = sketch.bands().map(|band| (&self.bands, shade.band(band)));
+        KeyTable::each_under(bands, |place| places.push(place));
         places.sort_unstable();
         places.dedup();
         places

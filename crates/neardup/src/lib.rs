@@ -9,6 +9,7 @@
 //! - [`Shingles`]: exact resemblance and containment (Broder 1997); [`Sketch`]: an estimate in 160 bytes.
 //! - [`MinHash`], [`BBitMinHash`], [`SuperShingles`], [`MinS`], [`ModM`]: the other samples of sets in use, each with
 //!   its theory tested; [`ExactFingerprint`]: equality, which is compared only where it is likely.
+//! - [`KeyTable`], [`SeenKeys`]: exact keys of many millions of pages, in 5 to 6 bytes each.
 //! - [`Painter`] → [`Portrait`] → [`Gallery`]: the verdict. Fingerprints and sketch bands propose, sketches decide
 //!   (Henzinger 2006: either alone is wrong every other time).
 //!
@@ -31,7 +32,6 @@
 pub mod blocks;
 mod bytes;
 mod clusters;
-mod crowds;
 mod exact;
 mod features;
 mod fingerprint;
@@ -40,6 +40,7 @@ mod frequencies;
 mod gallery;
 mod ids;
 mod key;
+mod keys;
 mod logarithm;
 mod min_s;
 mod minhash;
@@ -47,6 +48,7 @@ mod mix;
 mod mod_m;
 mod portrait;
 mod runs;
+mod shade;
 mod shingles;
 mod simd;
 mod simhash;
@@ -66,6 +68,7 @@ pub use fingerprinter::{Fingerprinter, ImpossibleFingerprinter};
 pub use frequencies::{DocumentFrequencies, FrequenciesError, MAX_TERM, MAX_TERMS};
 pub use gallery::{Gallery, MAX_PER_BAND};
 pub use key::HashKey;
+pub use keys::{KeyTable, MAX_PER_KEY, NotAscending, SeenKeys, ShortKey};
 pub use min_s::{ImpossibleSample, MAX_MIN_SAMPLE, MinS};
 pub use minhash::{
     BBitMinHash, BitsKept, DEFAULT_MINIMA, Family, Grouping, ImpossibleGrouping, ImpossibleMinHash,
@@ -74,6 +77,7 @@ pub use minhash::{
 pub use mod_m::{DifferentModuli, ImpossibleModulus, MAX_MOD_SAMPLE, ModM};
 pub use portrait::{LEAST_WORDS, PageText, Painter, Portrait, TextPortrait};
 pub use runs::word_shingles;
+pub use shade::Shade;
 pub use shingles::Shingles;
 pub use simd::Instructions;
 pub use sketch::{BANDS, SKETCH_BYTES, Sketch};

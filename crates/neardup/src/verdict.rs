@@ -12,6 +12,15 @@ use crate::{MAX_DISTANCE, Sketch};
 /// words is the same manual with a fifth of it new. No single figure served both (`docs/adr/0005`).
 const LEAST_BY_LENGTH: [(u32, f64); 3] = [(800, 0.70), (200, 0.80), (0, 0.86)];
 
+/// By how much less a page need resemble the page that it calls canonical.
+///
+/// Two independent witnesses agree there: the site's own word, which has no text, and the text, which does not know that word.
+/// Either alone errs in ways that the other does not (`docs/links.md`).
+const MARGIN_OF_CANONICAL: f64 = 0.10;
+
+/// Below this no word helps: with less than three fifths of its shingles in common, a page is another one, and the word is wrong.
+const LEAST_OF_CANONICAL: f64 = 0.60;
+
 /// Where alike begins. The default is a distance of 3 and a resemblance by length: 0.86 under 200 words, 0.80 under 800,
 /// 0.70 from there on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,18 +83,26 @@ impl Thresholds {
             .expect("the last line of the table is for texts from 0 words on")
     }
 
+    /// The same for a page and the one that it calls canonical: less by a fixed margin, and never less than 0.60 for its sake.
+    #[must_use]
+    pub fn least_resemblance_to_canonical(&self, words: u32) -> f64 {
+        let least = self.least_resemblance(words);
+        (least - MARGIN_OF_CANONICAL).max(LEAST_OF_CANONICAL).min(least)
+    }
+
     /// How alike the two are, or none where they are not alike enough. The fingerprints' distance is told but does
     /// not decide: it is one of two ways to find candidates.
     #[must_use]
     pub fn likeness(&self, one: &Portrait, two: &Portrait) -> Option<Likeness> {
-        if one.payload == two.payload {
-            return Some(Likeness::SamePayload);
-        }
-        let (one, two) = (one.text.as_deref()?, two.text.as_deref()?);
-        if one.digest == two.digest {
-            return Some(Likeness::SameText);
-        }
-        self.nearness(one, one.sketch.as_ref()?, two)
+        let least = |words| self.least_resemblance(words);
+        likeness(one, two, least)
+    }
+
+    /// The same where `page` calls `canonical` its canonical page: a lower resemblance confirms that, and nothing but likeness does.
+    #[must_use]
+    pub fn likeness_to_canonical(&self, page: &Portrait, canonical: &Portrait) -> Option<Likeness> {
+        let least = |words| self.least_resemblance_to_canonical(words);
+        likeness(page, canonical, least)
     }
 
     /// The last step of the above: `sketch` is that of `one`.
@@ -95,17 +112,37 @@ impl Thresholds {
         sketch: &Sketch,
         two: &TextPortrait,
     ) -> Option<Likeness> {
-        if one.own != two.own {
-            return None;
-        }
-        let resemblance = sketch.resemblance(two.sketch.as_ref()?);
-        let distance = one.fingerprint.distance(two.fingerprint);
-        let least = self.least_resemblance(one.words.min(two.words));
-        (resemblance >= least).then_some(Likeness::Near {
-            distance,
-            resemblance,
-        })
+        nearness(one, sketch, two, |words| self.least_resemblance(words))
     }
+}
+
+fn likeness(one: &Portrait, two: &Portrait, least: impl Fn(u32) -> f64) -> Option<Likeness> {
+    if one.payload == two.payload {
+        return Some(Likeness::SamePayload);
+    }
+    let (one, two) = (one.text.as_deref()?, two.text.as_deref()?);
+    if one.digest == two.digest {
+        return Some(Likeness::SameText);
+    }
+    nearness(one, one.sketch.as_ref()?, two, least)
+}
+
+/// `least` says what is enough for texts of which the shorter has so many words.
+fn nearness(
+    one: &TextPortrait,
+    sketch: &Sketch,
+    two: &TextPortrait,
+    least: impl Fn(u32) -> f64,
+) -> Option<Likeness> {
+    if one.own != two.own {
+        return None;
+    }
+    let resemblance = sketch.resemblance(two.sketch.as_ref()?);
+    let distance = one.fingerprint.distance(two.fingerprint);
+    (resemblance >= least(one.words.min(two.words))).then_some(Likeness::Near {
+        distance,
+        resemblance,
+    })
 }
 
 /// Thresholds under which nothing, or anything, would be alike.
@@ -220,5 +257,70 @@ mod tests {
             assert_eq!(Thresholds::new(3, 0.5).unwrap().least_resemblance(words), 0.5);
         }
         assert_eq!(Thresholds::new(8, None), Err(ImpossibleThresholds::Distance(8)));
+    }
+
+    #[test]
+    fn a_canonical_page_need_be_less_alike_by_a_margin_and_never_less_than_three_fifths() {
+        let check = |thresholds: Thresholds, words, least: f64| {
+            let found = thresholds.least_resemblance_to_canonical(words);
+            assert!((found - least).abs() < 1e-9, "{words}: {found} is not {least}");
+        };
+        let by_length = Thresholds::default();
+        for (words, least) in [(15, 0.76), (199, 0.76), (200, 0.70), (799, 0.70), (800, 0.60)] {
+            check(by_length, words, least);
+        }
+        for (asked, least) in [
+            (1.0, 0.90),
+            (0.75, 0.65),
+            (0.65, 0.60),
+            (0.60, 0.60),
+            // Who asks for less has less.
+            (0.50, 0.50),
+            (0.0, 0.0),
+        ] {
+            check(Thresholds::new(3, asked).unwrap(), 500, least);
+        }
+    }
+
+    #[test]
+    fn what_the_site_calls_canonical_is_believed_only_where_the_texts_are_nearly_alike_enough() {
+        let words = |numbers: std::ops::Range<u32>| -> String {
+            numbers.map(|number| format!("word{number} ")).collect()
+        };
+        let portrait = |payload, text: &str, own| {
+            let text = crate::PageText { text, own };
+            crate::Painter::new(crate::Features::default(), crate::HashKey::ZERO)
+                .portrait(payload, Some(text))
+        };
+        let thresholds = Thresholds::default();
+        let page = portrait(1, &words(0..400), None);
+        for (payload, with, told, untold) in [
+            (1, words(900..1_300), true, true),
+            (2, words(0..400), true, true),
+            (2, words(15..415), true, true),
+            // About 335 of 457 shingles in common: .74.
+            (2, words(60..460), true, false),
+            // About 236 of 556: .42.
+            (2, words(160..560), false, false),
+            (2, words(900..1_300), false, false),
+        ] {
+            let other = portrait(payload, &with, None);
+            let found = thresholds.likeness_to_canonical(&page, &other);
+            assert_eq!(found.is_some(), told, "{found:?}");
+            assert_eq!(thresholds.likeness(&page, &other).is_some(), untold, "{found:?}");
+            if untold {
+                assert_eq!(thresholds.likeness(&page, &other), found);
+            }
+        }
+        // Too short, or with another text of its own: only exactly.
+        for (one, other) in [
+            (portrait(1, &words(0..14), None), portrait(2, &words(0..13), None)),
+            (
+                portrait(1, &words(0..400), Some("tea")),
+                portrait(2, &words(1..401), Some("coffee")),
+            ),
+        ] {
+            assert_eq!(thresholds.likeness_to_canonical(&one, &other), None);
+        }
     }
 }

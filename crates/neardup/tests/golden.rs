@@ -1,6 +1,8 @@
 //! What is stored is a promise: these files may change only together with `ALGORITHM`.
 
-use neardup::{ALGORITHM, Family, Features, HashKey, MinHasher, NormalText, Shingles, Sketch, Width};
+use neardup::{
+    ALGORITHM, Family, Features, HashKey, MinHasher, NormalText, Shingles, ShortKey, Sketch, Width,
+};
 
 const TEXTS: [&str; 8] = [
     "",
@@ -75,4 +77,24 @@ fn minhashes_are_those_that_were_stored() {
         format!("{name} {}", hashers.each_ref().map(digits).join(" "))
     });
     check("minhashes.txt", include_str!("../golden/minhashes.txt"), lines);
+}
+
+#[test]
+fn keys_are_cut_to_the_bits_that_were_stored() {
+    let keys = [
+        0,
+        1,
+        2,
+        0xffff_ffff,
+        1 << 32,
+        7 << 32 | 0xdead_beef,
+        u64::MAX - 1,
+        u64::MAX,
+    ];
+    let lines = keys.map(|key| format!("{key:016x} {:08x}", ShortKey::of(key).as_u32()));
+    check(
+        "short-keys.txt",
+        include_str!("../golden/short-keys.txt"),
+        lines.into_iter(),
+    );
 }

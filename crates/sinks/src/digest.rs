@@ -1,59 +1,166 @@
-//! The digest by which payloads are told apart: SHA-1, written in base 32 as web archives have it.
+//! The digests by which payloads and blocks are checked and told apart: SHA-1 or SHA-256, written in base 32.
 //!
 //! SHA-1 is no longer safe against someone who makes two payloads on purpose, but it is what CDX indexes and
-//! replay tools compare (WARC/1.1 section 5.9 gives it as the example), and a forged pair costs one page.
+//! replay tools compare (WARC/1.1 section 5.9 gives it as the example), and a forged pair costs one page. SHA-256 is safe, and
+//! what WARC/1.1 allows beside it; its base 32 keeps its padding (RFC 4648 section 6), without which warcio and FastWARC call
+//! it false.
 
 use std::fmt;
+use std::str::FromStr;
 
-use data_encoding::{BASE32, HEXLOWER_PERMISSIVE};
+use data_encoding::{BASE32, BASE32_NOPAD, HEXLOWER_PERMISSIVE};
 use sha1::{Digest, Sha1};
+use sha2::Sha256;
 
-/// The SHA-1 of a payload; shown as `sha1:` and 32 letters of base 32 (RFC 4648 section 6).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PayloadDigest([u8; 20]);
+/// How digests are computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DigestAlgorithm {
+    /// SHA-1 (RFC 3174): 20 bytes.
+    #[default]
+    Sha1,
+    /// SHA-256 (RFC 6234): 32 bytes.
+    Sha256,
+}
 
-impl PayloadDigest {
+impl DigestAlgorithm {
+    /// Its word in options, and its label in digests.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sha1 => "sha1",
+            Self::Sha256 => "sha256",
+        }
+    }
+
     /// The digest of `payload`.
     #[must_use]
-    pub fn of(payload: &[u8]) -> Self {
-        Self(Sha1::digest(payload).into())
+    pub fn of(self, payload: &[u8]) -> PayloadDigest {
+        let mut hasher = self.hasher();
+        hasher.update(payload);
+        hasher.finish()
     }
 
-    /// A digest that was computed before, as [`PayloadDigest::as_bytes`] gave it.
+    pub(crate) fn hasher(self) -> Hasher {
+        match self {
+            Self::Sha1 => Hasher::Sha1(Sha1::new()),
+            Self::Sha256 => Hasher::Sha256(Sha256::new()),
+        }
+    }
+}
+
+/// Neither of the two words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not sha1 or sha256")]
+pub struct UnknownDigestAlgorithm(String);
+
+impl FromStr for DigestAlgorithm {
+    type Err = UnknownDigestAlgorithm;
+
+    fn from_str(word: &str) -> Result<Self, UnknownDigestAlgorithm> {
+        [Self::Sha1, Self::Sha256]
+            .into_iter()
+            .find(|algorithm| algorithm.as_str() == word)
+            .ok_or_else(|| UnknownDigestAlgorithm(word.to_owned()))
+    }
+}
+
+impl fmt::Display for DigestAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A digest that is fed piece by piece.
+#[derive(Clone)]
+pub(crate) enum Hasher {
+    Sha1(Sha1),
+    Sha256(Sha256),
+}
+
+impl Hasher {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Sha1(hasher) => hasher.update(bytes),
+            Self::Sha256(hasher) => hasher.update(bytes),
+        }
+    }
+
+    pub(crate) fn finish(self) -> PayloadDigest {
+        match self {
+            Self::Sha1(hasher) => PayloadDigest::Sha1(hasher.finalize().into()),
+            Self::Sha256(hasher) => PayloadDigest::Sha256(hasher.finalize().into()),
+        }
+    }
+}
+
+/// The digest of a payload or a block; shown as `sha1:` or `sha256:` and its base 32 (RFC 4648 section 6), 32 or 56 letters.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PayloadDigest {
+    /// A SHA-1.
+    Sha1([u8; 20]),
+    /// A SHA-256.
+    Sha256([u8; 32]),
+}
+
+impl PayloadDigest {
+    /// The SHA-1 of `payload`; [`DigestAlgorithm::of`] computes either.
     #[must_use]
-    pub const fn from_bytes(bytes: [u8; 20]) -> Self {
-        Self(bytes)
+    pub fn of(payload: &[u8]) -> Self {
+        DigestAlgorithm::Sha1.of(payload)
     }
 
-    /// Reads `sha1:` and the digest in base 32 or, as some archives have it, in base 16.
+    /// Reads `sha1:` or `sha256:`, also written `sha-1:` and so on, and the digest in base 32, padded or not, or, as some archives have
+    /// it, in base 16.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let (algorithm, value) = text.split_once(':')?;
-        if !algorithm.eq_ignore_ascii_case("sha1") {
-            return None;
+        let (label, value) = text.split_once(':')?;
+        let is = |names: [&str; 2]| names.iter().any(|name| label.eq_ignore_ascii_case(name));
+        if is(["sha1", "sha-1"]) {
+            decoded(value).map(Self::Sha1)
+        } else if is(["sha256", "sha-256"]) {
+            decoded(value).map(Self::Sha256)
+        } else {
+            None
         }
-        let bytes = match value.len() {
-            32 => BASE32.decode(value.to_ascii_uppercase().as_bytes()),
-            _ => HEXLOWER_PERMISSIVE.decode(value.as_bytes()),
-        };
-        Some(Self(bytes.ok()?.try_into().ok()?))
     }
 
-    /// The twenty bytes.
+    /// How it was computed.
     #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; 20] {
-        &self.0
+    pub const fn algorithm(&self) -> DigestAlgorithm {
+        match self {
+            Self::Sha1(_) => DigestAlgorithm::Sha1,
+            Self::Sha256(_) => DigestAlgorithm::Sha256,
+        }
     }
 
-    /// What a digest that was fed piece by piece has come to.
-    pub(crate) fn finish(hasher: Sha1) -> Self {
-        Self(hasher.finalize().into())
+    /// Its bytes: 20 or 32.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Sha1(bytes) => bytes,
+            Self::Sha256(bytes) => bytes,
+        }
     }
+}
+
+/// `N` bytes in base 16, which takes two letters for each, or in base 32, which takes fewer.
+fn decoded<const N: usize>(value: &str) -> Option<[u8; N]> {
+    let bytes = if value.len() == 2 * N {
+        HEXLOWER_PERMISSIVE.decode(value.as_bytes())
+    } else {
+        BASE32_NOPAD.decode(value.trim_end_matches('=').to_ascii_uppercase().as_bytes())
+    };
+    bytes.ok()?.try_into().ok()
 }
 
 impl fmt::Display for PayloadDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sha1:{}", BASE32.encode_display(&self.0))
+        write!(
+            f,
+            "{}:{}",
+            self.algorithm(),
+            BASE32.encode_display(self.as_bytes())
+        )
     }
 }
 
@@ -68,27 +175,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_of_nothing_is_the_one_every_web_archive_knows() {
-        let nothing = PayloadDigest::of(b"");
+    fn the_digests_of_nothing_are_those_that_every_web_archive_knows() {
+        let nothing = DigestAlgorithm::Sha1.of(b"");
         assert_eq!(nothing.to_string(), "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
+        let nothing = DigestAlgorithm::Sha256.of(b"");
+        assert_eq!(
+            nothing.to_string(),
+            "sha256:4OYMIQUY7QOBJGX36TEJS35ZEQT24QPEMSNZGTFESWMRW6CSXBKQ====",
+            "with its padding"
+        );
     }
 
     #[test]
-    fn a_digest_is_read_back_from_either_base_and_from_its_bytes() {
-        let digest = PayloadDigest::of(b"abc");
+    fn a_digest_is_read_back_from_either_base_and_however_it_is_labelled() {
+        let digest = DigestAlgorithm::Sha1.of(b"abc");
         for text in [
             digest.to_string(),
             digest.to_string().to_lowercase(),
             "sha1:a9993e364706816aba3e25717850c26c9cd0d89d".to_owned(),
-            "SHA1:A9993E364706816ABA3E25717850C26C9CD0D89D".to_owned(),
+            "SHA-1:A9993E364706816ABA3E25717850C26C9CD0D89D".to_owned(),
         ] {
             assert_eq!(PayloadDigest::parse(&text), Some(digest), "{text}");
         }
-        assert_eq!(PayloadDigest::from_bytes(*digest.as_bytes()), digest);
+        let digest = DigestAlgorithm::Sha256.of(b"abc");
+        for text in [
+            digest.to_string(),
+            digest.to_string().replace('=', ""),
+            "sha-256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned(),
+        ] {
+            assert_eq!(PayloadDigest::parse(&text), Some(digest), "{text}");
+        }
     }
 
     #[test]
-    fn what_is_no_sha_1_is_not_read_as_one() {
+    fn what_is_neither_is_not_read_as_one() {
         for text in [
             "",
             "sha1",
@@ -96,6 +216,9 @@ mod tests {
             "md5:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
             "sha1:3I42",
             "sha1:!!!!",
+            "sha256:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+            "sha1:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+            "sha1:\u{e9}",
         ] {
             assert_eq!(PayloadDigest::parse(text), None, "{text}");
         }

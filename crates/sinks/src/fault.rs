@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use disk::Trouble;
+
 use crate::warc::ReadFault;
 
 /// Why a sink cannot do its work; a variant for each different reaction.
@@ -42,6 +44,15 @@ pub enum SinkFault {
         /// How long it is, in bytes.
         length: u64,
     },
+    /// The file in which the archive should continue is there under both of its names: one of them is a copy that somebody
+    /// made. Take away the one that is shorter.
+    #[error("both {} and {} are there, and only one of them can be the archive's", open.display(), closed.display())]
+    Twice {
+        /// The name of a file that is being written.
+        open: PathBuf,
+        /// The name of one that was closed.
+        closed: PathBuf,
+    },
     /// The name in which the archive should continue is not one that an archive gives its files.
     #[error("the archive should continue in {name:?}, which is not the name of an archive file")]
     Foreign {
@@ -56,6 +67,12 @@ pub enum SinkFault {
         /// What is wrong with it.
         source: ReadFault,
     },
+    /// A part of the index is not what was written, and making it again did not help.
+    #[error("{} is not what was written to it", path.display())]
+    IndexDamaged {
+        /// The part.
+        path: PathBuf,
+    },
     /// An earlier fault left the end of the archive in doubt; nothing is written until it is opened anew.
     #[error("nothing more is written to {} after an earlier fault", path.display())]
     Poisoned {
@@ -68,6 +85,12 @@ pub enum SinkFault {
         /// The file that was written last.
         path: PathBuf,
     },
+    /// An index over the archive cannot go on: the archive is whole, and the index is made again from it.
+    #[error("what was archived cannot be indexed")]
+    Index {
+        /// What is wrong with the index.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The runtime is ending and did not let the work begin.
     #[error("the archive was stopped before it could write")]
     Stopped,
@@ -75,13 +98,12 @@ pub enum SinkFault {
 
 impl SinkFault {
     /// Sorts what the system said: no room, or anything else.
-    pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
+    #[must_use]
+    pub fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                Self::Full { path, source }
-            }
-            _ => Self::Io { doing, path, source },
+        match Trouble::of(&source) {
+            Trouble::Full => Self::Full { path, source },
+            Trouble::ReadOnly | Trouble::Broken => Self::Io { doing, path, source },
         }
     }
 }

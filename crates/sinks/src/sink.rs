@@ -1,9 +1,13 @@
 //! What a crawl asks of the place where its pages go.
 
-use async_trait::async_trait;
-use web::{Exchange, PageUrl, Timestamp};
+use std::net::SocketAddr;
 
-use crate::{PayloadDigest, SinkFault};
+use async_trait::async_trait;
+use bytes::Bytes;
+use web::{Exchange, PageUrl, Protocol, Timestamp, Truncation};
+
+use crate::cdxj::Capture;
+use crate::{ArchiveEnd, PayloadDigest, SinkFault};
 
 /// Keeps visits.
 ///
@@ -25,12 +29,17 @@ pub trait Sink: Send + Sync {
     /// Keeps a visit and says where. It is on the disk only after a later [`Sink::sync`].
     async fn write(&self, visit: Visit) -> Result<Archived, SinkFault>;
 
-    /// When this returns, every visit whose `write` returned before is on the disk.
-    async fn sync(&self) -> Result<(), SinkFault>;
+    /// When this returns, every visit whose `write` returned before is on the disk. Says up to where the sink is: a visit
+    /// that ends behind that place may still be lost when the power goes.
+    async fn sync(&self) -> Result<ArchiveEnd, SinkFault>;
 
-    /// Ends cleanly: everything is on the disk, and nothing can be written afterwards. Closing twice is no fault.
-    async fn close(&self) -> Result<(), SinkFault>;
+    /// Ends cleanly: everything is on the disk, and nothing can be written afterwards. Says where the end is. Closing twice is no
+    /// fault.
+    async fn close(&self) -> Result<ArchiveEnd, SinkFault>;
 }
+
+/// A field of a `metadata` record.
+pub type Note = (&'static str, String);
 
 /// What one visit to a page came to.
 #[derive(Clone, Debug)]
@@ -39,6 +48,8 @@ pub struct Visit {
     pub url: PageUrl,
     /// When the visit began.
     pub at: Timestamp,
+    /// The robots.txt files that were asked for on the way, as far as there were any to read.
+    pub robots: Vec<Resource>,
     /// The exchanges in order (robots.txt aside): redirects first, the page last. Empty where nothing was asked or
     /// nothing answered. The records of an exchange are dated [`Exchange::started`].
     pub exchanges: Vec<Exchange>,
@@ -47,8 +58,56 @@ pub struct Visit {
     /// The digest of the last exchange's body, where it is known already.
     pub payload: Option<PayloadDigest>,
     /// The verdict, as fields of a `metadata` record; no such record where this is empty. The names must be tokens
-    /// (letters, digits, hyphens); in the values, control characters become spaces.
-    pub notes: Vec<(&'static str, String)>,
+    /// (letters, digits, hyphens); in the values, control characters and line separators become spaces.
+    pub notes: Vec<Note>,
+    /// What a search index is to find the page by; none where it is not to be found. Whoever indexes it takes it out.
+    pub text: Option<Box<IndexText>>,
+}
+
+/// What a search index finds a page by, beside its address and date.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexText {
+    /// Its title.
+    pub title: Option<String>,
+    /// The primary subtag of its language, `en`.
+    pub language: Option<String>,
+    /// What it says, a block a line.
+    pub text: String,
+}
+
+/// A file without the exchange that brought it.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    /// Its address.
+    pub url: PageUrl,
+    /// What its server called it, where it said so.
+    pub content_type: Option<String>,
+    /// The file itself: content coding taken off, since nothing here could tell it.
+    pub body: Bytes,
+    /// Why it is not whole, where it is not.
+    pub truncated: Option<Truncation>,
+    /// Who gave it.
+    pub address: Option<SocketAddr>,
+    /// The version of HTTP that was spoken.
+    pub protocol: Protocol,
+    /// When it was asked for.
+    pub at: Timestamp,
+}
+
+impl Resource {
+    /// What an exchange brought; `body` is its payload without content coding.
+    #[must_use]
+    pub fn of(exchange: &Exchange, body: Bytes) -> Self {
+        Self {
+            url: exchange.url.clone(),
+            content_type: exchange.header("content-type").map(str::to_owned),
+            body,
+            truncated: exchange.truncated,
+            address: exchange.address,
+            protocol: exchange.protocol,
+            at: exchange.started,
+        }
+    }
 }
 
 /// What becomes of the page itself.
@@ -61,11 +120,17 @@ pub enum Keeping {
         /// Where the payload is.
         of: Original,
     },
+    /// The answer to a conditional request that says that the page is still what `of` is (section 6.7.3 of WARC/1.1): kept as it
+    /// came. [`Visit::payload`] is the digest of the payload of `of`, where it is known.
+    NotModified {
+        /// What was archived then.
+        of: Original,
+    },
     /// Not kept; only the notes say that it was seen.
     LeftOut,
 }
 
-/// The page that has the payload of a [`Keeping::Revisit`].
+/// The page that has the payload of a [`Keeping::Revisit`] or [`Keeping::NotModified`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Original {
     /// The address of its `response` record: [`Exchange::url`] of the exchange that was kept whole.
@@ -79,7 +144,7 @@ pub struct Original {
 pub struct Archived {
     /// The visit's place in the order of the archive, counted from 0 since it was opened.
     pub ticket: u64,
-    /// The name of the file, without its directory.
+    /// The name of the file, without its directory: [`warc::locate`](crate::warc::locate) finds it on the disk.
     pub file: String,
     /// Where the visit's first record begins, in bytes.
     pub offset: u64,
@@ -88,4 +153,6 @@ pub struct Archived {
     /// Where the record begins that stands for the page: its `response` or `revisit` record, else the `metadata`
     /// record of a page that was left out, else `offset`.
     pub page_offset: u64,
+    /// What an index tells of its records, in their order.
+    pub captures: Vec<Capture>,
 }

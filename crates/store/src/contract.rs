@@ -3,15 +3,21 @@
 //! A new store is done when it is in [`subjects`] and this file passes, and `contract/index.rs` and
 //! `contract/model.rs` with it.
 
+mod canonical;
 mod index;
+mod manners;
 mod model;
+mod patterns;
+mod requisites;
+mod restarts;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use disk::SystemDisk;
 use neardup::{Features, HashKey};
-use web::{CanonicalForm, PageUrl, Timestamp};
+use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 
 use crate::embedded::{EmbeddedStore, StoreOptions};
 use crate::memory::MemoryStore;
@@ -60,7 +66,10 @@ pub(crate) fn options(rules: FrontierRules) -> StoreOptions {
         key: None,
         new_key: HashKey::ZERO,
         earlier: None,
+        mirror: true,
+        tables: None,
         now: at(0),
+        disk: Arc::new(SystemDisk),
     }
 }
 
@@ -73,11 +82,7 @@ pub(crate) fn url(text: &str) -> PageUrl {
 }
 
 pub(crate) fn find(text: &str, depth: u32) -> Find {
-    Find {
-        url: url(text),
-        depth,
-        via: None,
-    }
+    Find::new(url(text), depth, None)
 }
 
 pub(crate) fn row(lease: &Lease, fate: Fate) -> Row {
@@ -103,6 +108,8 @@ pub(crate) fn row(lease: &Lease, fate: Fate) -> Row {
         warc_offset: None,
         kept: fate == Fate::Unique,
         of_earlier: false,
+        canonical: None,
+        requisite: lease.requisite,
     }
 }
 
@@ -121,6 +128,7 @@ pub(crate) fn done_with(lease: &Lease, ticket: Option<u64>, finds: Vec<Find>) ->
         archived,
         finds,
         reached: Vec::new(),
+        left_out: Vec::new(),
     }
 }
 
@@ -154,7 +162,7 @@ async fn a_url_is_new_once_in_a_crawl() {
         );
         let lease = leases(frontier, 0, 9).await.remove(0);
         let settlement = done_with(&lease, None, twice);
-        frontier.settle(lease, settlement, at(0)).await.unwrap();
+        frontier.settle(lease, settlement, at(0).into()).await.unwrap();
         assert_eq!(
             frontier.lease(at(0), 9).await.unwrap(),
             Supply::Exhausted,
@@ -188,7 +196,7 @@ async fn a_host_has_one_page_out_at_a_time_and_none_before_it_is_ready() {
 
         let first = out.remove(0);
         let settlement = done(&first);
-        frontier.settle(first, settlement, at(500)).await.unwrap();
+        frontier.settle(first, settlement, at(500).into()).await.unwrap();
         assert_eq!(
             frontier.lease(at(499), 9).await.unwrap(),
             Supply::NothingBefore(at(500)),
@@ -209,6 +217,7 @@ async fn more_pages_of_a_host_may_be_out_where_the_rules_say_so_and_hosts_take_t
     let rules = FrontierRules {
         per_host: 3,
         max_pages_per_host: None,
+        ..FrontierRules::default()
     };
     for subject in subjects(rules) {
         let frontier = &*subject.frontier;
@@ -247,7 +256,7 @@ async fn pages_nearer_to_a_seed_go_first_even_when_they_are_found_later() {
         let lease = leases(frontier, 0, 1).await.remove(0);
         assert_eq!(lease.url.as_str(), "http://a.test/deep", "{}", subject.name);
         let settlement = done_with(&lease, None, vec![find("http://a.test/near", 1)]);
-        frontier.settle(lease, settlement, at(0)).await.unwrap();
+        frontier.settle(lease, settlement, at(0).into()).await.unwrap();
         assert_eq!(
             urls(&leases(frontier, 0, 1).await),
             ["http://a.test/near"],
@@ -268,7 +277,7 @@ async fn a_postponed_page_comes_back_when_it_is_due_and_its_attempts_are_counted
         let lease = leases(frontier, 0, 1).await.remove(0);
         assert_eq!(lease.attempts, 0);
         frontier
-            .settle(lease, Settlement::Again { at: at(1000) }, at(10))
+            .settle(lease, Settlement::Again { at: at(1000) }, at(10).into())
             .await
             .unwrap();
 
@@ -276,7 +285,7 @@ async fn a_postponed_page_comes_back_when_it_is_due_and_its_attempts_are_counted
         assert_eq!(urls(&other), ["http://a.test/2"], "{}", subject.name);
         for lease in other {
             let settlement = done(&lease);
-            frontier.settle(lease, settlement, at(20)).await.unwrap();
+            frontier.settle(lease, settlement, at(20).into()).await.unwrap();
         }
         assert_eq!(frontier.standing().queued, 1, "{}", subject.name);
         assert_eq!(
@@ -300,7 +309,10 @@ async fn a_returned_page_keeps_its_place_and_counts_no_attempt() {
             .await
             .unwrap();
         let lease = leases(frontier, 0, 1).await.remove(0);
-        frontier.settle(lease, Settlement::Returned, at(0)).await.unwrap();
+        frontier
+            .settle(lease, Settlement::Returned, at(0).into())
+            .await
+            .unwrap();
         let again = leases(frontier, 0, 1).await;
         assert_eq!(urls(&again), ["http://a.test/1"], "{}", subject.name);
         assert_eq!(again[0].attempts, 0, "{}", subject.name);
@@ -312,6 +324,7 @@ async fn a_host_that_had_its_share_keeps_the_rest_queued_and_does_not_hold_up_th
     let rules = FrontierRules {
         per_host: 1,
         max_pages_per_host: Some(1),
+        ..FrontierRules::default()
     };
     for subject in subjects(rules) {
         let frontier = &*subject.frontier;
@@ -321,7 +334,7 @@ async fn a_host_that_had_its_share_keeps_the_rest_queued_and_does_not_hold_up_th
             .unwrap();
         let lease = leases(frontier, 0, 9).await.remove(0);
         let settlement = done(&lease);
-        frontier.settle(lease, settlement, at(0)).await.unwrap();
+        frontier.settle(lease, settlement, at(0).into()).await.unwrap();
         assert_eq!(
             frontier.lease(at(0), 9).await.unwrap(),
             Supply::Exhausted,
@@ -366,6 +379,7 @@ async fn archived_pages_are_recorded_in_the_order_of_the_archive() {
     let rules = FrontierRules {
         per_host: 9,
         max_pages_per_host: None,
+        ..FrontierRules::default()
     };
     for subject in subjects(rules) {
         let frontier = &*subject.frontier;
@@ -380,8 +394,8 @@ async fn archived_pages_are_recorded_in_the_order_of_the_archive() {
             done_with(&second, Some(1), vec![]),
             done_with(&third, Some(2), vec![]),
         );
-        frontier.settle(second, one, at(0)).await.unwrap();
-        frontier.settle(third, two, at(0)).await.unwrap();
+        frontier.settle(second, one, at(0).into()).await.unwrap();
+        frontier.settle(third, two, at(0).into()).await.unwrap();
         assert_eq!(
             frontier.standing().totals.unique,
             0,
@@ -389,7 +403,7 @@ async fn archived_pages_are_recorded_in_the_order_of_the_archive() {
             subject.name
         );
         let zero = done_with(&first, Some(0), vec![]);
-        frontier.settle(first, zero, at(0)).await.unwrap();
+        frontier.settle(first, zero, at(0).into()).await.unwrap();
         assert_eq!(frontier.standing().totals.unique, 3, "{}", subject.name);
     }
 }

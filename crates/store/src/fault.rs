@@ -1,5 +1,6 @@
 //! What can be wrong with our own memory. All of it stops the crawl: a page is a value, a store is not.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
@@ -18,15 +19,15 @@ pub enum StoreFault {
         source: io::Error,
     },
     /// Another process has the directory open.
-    #[error("{} is in use by another crawler{}", path.display(), holder.as_ref().map(|pid| format!(" (process {pid})")).unwrap_or_default())]
+    #[error("{} is in use by another crawler{}", path.display(), holder.as_ref().map(|holder| format!(" ({holder})")).unwrap_or_default())]
     InUse {
         /// The lock file.
         path: PathBuf,
         /// The process that holds it, as it wrote there.
-        holder: Option<u32>,
+        holder: Option<Holder>,
     },
     /// The journal is damaged before its end, so what follows cannot be trusted.
-    #[error("{} is damaged at byte {offset}: {what}; keep a copy of it and start a fresh crawl", path.display())]
+    #[error("{} is damaged at byte {offset}: {what}; `crawler rebuild DIR` makes it again from what is left and from the archive", path.display())]
     Damaged {
         /// The segment.
         path: PathBuf,
@@ -74,6 +75,21 @@ pub enum StoreFault {
         /// This crawl's value.
         ours: String,
     },
+    /// Tables of this design would not find what is alike.
+    #[error(
+        "{tables} tables for fingerprints of {bits} bits that differ in at most {finds} do not serve a distance of {asked}: \
+         64 bits, that distance, and at most 128 tables are needed"
+    )]
+    Design {
+        /// Bits of a fingerprint.
+        bits: u32,
+        /// Everything within so many bits is found.
+        finds: u32,
+        /// How many tables there are.
+        tables: usize,
+        /// Everything within so many must be.
+        asked: u32,
+    },
     /// The tables failed, and could not be made again from the journal.
     #[error("the tables in {} failed: {what}", path.display())]
     Tables {
@@ -85,6 +101,30 @@ pub enum StoreFault {
     /// An earlier write failed: what is on the disk is not known, so nothing more is written.
     #[error("the journal stopped after an earlier failure: {0}")]
     Poisoned(String),
+}
+
+/// Who has a directory open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The process.
+    pub process: u32,
+    /// The machine that it runs on, where that has a name: the directory may be shared by several.
+    pub machine: Option<String>,
+    /// Since when, as RFC 3339 has it.
+    pub since: Option<String>,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {}", self.process)?;
+        if let Some(machine) = &self.machine {
+            write!(f, " on {machine}")?;
+        }
+        if let Some(since) = &self.since {
+            write!(f, ", since {since}")?;
+        }
+        Ok(())
+    }
 }
 
 impl StoreFault {

@@ -3,11 +3,13 @@
 //! Politeness is a property of the frontier: it never has more pages of one host out on lease than the rules
 //! say (one, unless told otherwise), and none before the host may be asked again.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use web::{PageUrl, Timestamp};
+use web::{Host, Pace, PageUrl, Timestamp};
 
-use crate::{Row, StoreFault, Totals};
+use crate::{Robots, Row, StoreFault, Totals};
 
 /// A URL that was found: a seed, or a link on a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +20,51 @@ pub struct Find {
     pub depth: u32,
     /// The page that it was found on.
     pub via: Option<PageUrl>,
+    /// Before the depth, lower goes first. A frontier raises it to [`Find::BEHIND`] where the pattern of the URL has brought
+    /// little so far.
+    pub priority: u8,
+    /// How many steps it is from the page that needs it to be shown: 1 for what a page names itself, 2 for what that names, and so
+    /// on. 0 is a page. What is needed goes before every page of its host, the nearest first, whatever its priority; it belongs to no pattern, and
+    /// counts against no limit of pages.
+    pub requisite: u8,
 }
+
+impl Find {
+    /// The priority of what waits for everything else of its host.
+    pub const BEHIND: u8 = 128;
+
+    /// A URL that was found so many links away from a seed, on that page.
+    #[must_use]
+    pub const fn new(url: PageUrl, depth: u32, via: Option<PageUrl>) -> Self {
+        Self {
+            url,
+            depth,
+            via,
+            priority: 0,
+            requisite: 0,
+        }
+    }
+
+    /// The same, so many steps from the page that needs it.
+    #[must_use]
+    pub fn needed(self, requisite: u8) -> Self {
+        Self { requisite, ..self }
+    }
+}
+
+/// Links of a page that a rule left out: they are not queued, and not remembered one by one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The rule's name.
+    pub rule: String,
+    /// How many.
+    pub links: u64,
+    /// One of them.
+    pub example: PageUrl,
+}
+
+/// The rule of [`FrontierRules::max_hosts_per_domain`], as [`LeftOut`] names it.
+pub const HOSTS_RULE: &str = "max-hosts-per-domain";
 
 /// The right to visit one page, until it is settled.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,9 +77,34 @@ pub struct Lease {
     pub via: Option<PageUrl>,
     /// Visits that were begun before this one and ended in [`Settlement::Again`].
     pub attempts: u32,
+    /// Sessions that died while this page was out on lease.
+    pub strikes: u32,
+    /// How its host wants to be asked, as far as earlier visits told; it may be from an earlier session.
+    pub pace: Pace,
+    /// As it was found.
+    pub priority: u8,
+    /// Why it is to be left out, if it is: its pattern is closed, or had its pages.
+    pub barred: Option<String>,
+    /// Steps from the page that needs it, as it was found; 0 is a page.
+    pub requisite: u8,
     /// The order of discovery: names the entry in the queue.
     pub(crate) sequence: u64,
 }
+
+impl Lease {
+    /// The page as it was found.
+    #[must_use]
+    pub fn find(&self) -> Find {
+        Find {
+            priority: self.priority,
+            requisite: self.requisite,
+            ..Find::new(self.url.clone(), self.depth, self.via.clone())
+        }
+    }
+}
+
+/// Sessions that died with a page before it is set aside (see [`Frontier::lease`]).
+pub const STRIKES_ASIDE: u32 = 2;
 
 /// What there is to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,6 +117,17 @@ pub enum Supply {
     Exhausted,
 }
 
+impl Supply {
+    /// The same, where something else could be handed out at `time`.
+    pub(crate) fn or_before(self, time: Option<Timestamp>) -> Self {
+        match (self, time) {
+            (Self::NothingBefore(one), Some(other)) => Self::NothingBefore(one.min(other)),
+            (Self::Exhausted, Some(time)) => Self::NothingBefore(time),
+            (supply, _) => supply,
+        }
+    }
+}
+
 /// Where a page stands in the archive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchiveSpan {
@@ -54,6 +136,15 @@ pub struct ArchiveSpan {
     /// The file, below the archive's directory.
     pub file: String,
     /// One past the span's last byte.
+    pub end: u64,
+}
+
+/// A place in the archive, as [`ArchiveSpan`] has the end of a span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchivePlace {
+    /// The file, below the archive's directory.
+    pub file: String,
+    /// Bytes of that file before it.
     pub end: u64,
 }
 
@@ -70,6 +161,8 @@ pub enum Settlement {
         finds: Vec<Find>,
         /// URLs that were reached on the way (redirects) and need no visit of their own.
         reached: Vec<PageUrl>,
+        /// The links that a rule took for traps; one entry a rule.
+        left_out: Vec<LeftOut>,
     },
     /// The visit failed in a way that may pass: again, not before then.
     Again {
@@ -85,8 +178,21 @@ pub enum Settlement {
 pub struct FrontierRules {
     /// Pages of one host out on lease at a time, at least 1.
     pub per_host: usize,
-    /// Pages of one host in the whole crawl; those beyond stay queued and are not handed out.
+    /// Pages of one host in the whole crawl; those beyond stay queued and are not handed out. What pages need is.
     pub max_pages_per_host: Option<u64>,
+    /// Whether patterns of URLs that bring next to nothing new are put behind, and then closed: see [`crate::Patterns`].
+    pub closes_patterns: bool,
+    /// Pages of one URL pattern in the whole crawl; those beyond are left out when they come up. What is under way when it is
+    /// reached comes on top.
+    pub max_pages_per_pattern: Option<u64>,
+    /// Hosts of one registrable domain that URLs are queued of; links to others are left out. Seeds count, and are let in always.
+    pub max_hosts_per_domain: Option<u32>,
+    /// The least wait between two requests to a host. After a session that did not end in order, each host may just have been
+    /// asked: none is handed out before this, and what its robots.txt asks for, has passed since the opening.
+    pub least_wait: Duration,
+    /// The longest wait that anything can lead to: no host and no page that an earlier session put off waits for longer from the
+    /// opening on, whatever a clock that was set back has made of the time.
+    pub most_wait: Duration,
 }
 
 impl Default for FrontierRules {
@@ -94,6 +200,11 @@ impl Default for FrontierRules {
         Self {
             per_host: 1,
             max_pages_per_host: None,
+            closes_patterns: true,
+            max_pages_per_pattern: None,
+            max_hosts_per_domain: None,
+            least_wait: Duration::ZERO,
+            most_wait: Duration::from_secs(24 * 3600),
         }
     }
 }
@@ -109,6 +220,8 @@ pub struct Standing {
     pub postponed: u64,
     /// Pages out on lease.
     pub leased: u64,
+    /// Pages among those that wait which two sessions or more died with: each is visited alone, when nothing else can be.
+    pub set_aside: u64,
     /// Hosts with pages that wait or are out on lease; those that were postponed do not count until they are due.
     pub active_hosts: u64,
     /// Hosts that a page was had from.
@@ -121,18 +234,28 @@ pub struct Standing {
 /// at-least-once: a lease that is not settled before the process dies is handed out again by the next.
 #[async_trait]
 pub trait Frontier: Send + Sync {
-    /// Queues what is new among these, and says how much was. A URL is new once in a crawl.
+    /// Queues what is new among these, and says how much was. A URL is new once in a crawl; one of a host too many of its domain is
+    /// left out, unless it is a seed (of depth 0).
     async fn discover(&self, finds: Vec<Find>) -> Result<usize, StoreFault>;
 
     /// Hands out up to `want` pages: at most [`FrontierRules::per_host`] of a host at a time, none whose host is not yet
-    /// ready, hosts in the order in which they became ready, and of a host the page nearest to a seed first.
+    /// ready, hosts in the order in which they became ready, and of a host the page of the lowest priority first, of these the one
+    /// nearest to a seed. What is of a pattern that is closed, or had its pages, is handed out with the reason to leave it out.
+    ///
+    /// A page that two sessions died with is set aside: it is handed out when nothing else can be and nothing is out, alone, so that
+    /// the third death tells which page it was.
     async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault>;
 
-    /// Takes a lease back. The host is not handed out again before `ready`.
+    /// As [`Frontier::lease`], but hands out what pages need and no page, as if no page waited: what is left to do when there
+    /// were enough of them. Pages that are out may still bring some, so nothing is exhausted before they are settled.
+    async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault>;
+
+    /// Takes a lease back. The host is not handed out again before `pace.ready`; its pace comes back with the next lease,
+    /// in whatever session.
     ///
     /// Archived pages are recorded in the order of the archive, whatever order they are settled in, so that the end
     /// of the last recorded page is the archive's valid length.
-    async fn settle(&self, lease: Lease, settlement: Settlement, ready: Timestamp) -> Result<(), StoreFault>;
+    async fn settle(&self, lease: Lease, settlement: Settlement, pace: Pace) -> Result<(), StoreFault>;
 
     /// Marks a URL as reached by a leased page's redirect, so that it needs no visit of its own. False where it was queued, or reached by
     /// another page, before; the same page may claim it again in a later attempt. Durable with the settlement that names it in `reached`.
@@ -141,9 +264,28 @@ pub trait Frontier: Send + Sync {
     /// Lets a redirect of a seed widen the scope: durable with the next checkpoint.
     async fn adopt_seed(&self, url: &PageUrl) -> Result<(), StoreFault>;
 
+    /// How a host wants to be asked, as the last settlement or note of whatever session told it.
+    async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault>;
+
+    /// Takes note of how a host wants to be asked, where no lease of its own tells it: a redirect led there, or its robots.txt was
+    /// read. It is not handed out before `pace.ready`.
+    async fn note_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault>;
+
+    /// What was last kept of the robots.txt of this origin (scheme, host and port), in whatever session; whether it is
+    /// still to be believed, [`Robots::until`] says.
+    async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault>;
+
+    /// Remembers what the robots.txt of this origin says; over sessions, once it is durable with the next checkpoint.
+    async fn keep_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault>;
+
     /// How the crawl stands now.
     fn standing(&self) -> Standing;
 
-    /// Makes everything that was settled durable.
-    async fn checkpoint(&self) -> Result<(), StoreFault>;
+    /// Makes everything that was settled durable. `archive` says up to where the archive is on the disk, where that is known:
+    /// it was synced before this is called, so that what is settled behind it, and only that, can be missing after a power cut.
+    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<(), StoreFault>;
+
+    /// Ends the session in order: everything is durable, and no visit is under way. Leases that are still out count as
+    /// returned. What is done without this, the next session takes for a death.
+    async fn close(&self) -> Result<(), StoreFault>;
 }

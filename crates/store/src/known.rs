@@ -3,7 +3,7 @@
 //!
 //! There are three sorts of known pages: the originals, which new pages are compared with; the pages that were let
 //! through beside an original, which only hold a seat; and the pages of an earlier crawl. They go by short names here;
-//! the store that asks has the pages themselves.
+//! the store that asks has the pages themselves. How a store remembers its [`Originals`], by far the most, is its own affair.
 //!
 //! Invariant: the seats of a cluster are numbered 2 to `per_cluster`, and no two pages have the same one. (A crawl that goes
 //! on with a smaller `per_cluster` keeps the seats that it gave.)
@@ -11,44 +11,78 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use neardup::{Gallery, HashKey, Likeness, Portrait};
-use web::UrlKey;
+use neardup::{HashKey, Likeness, Portrait};
+use serde::{Deserialize, Serialize};
+use web::{PageUrl, UrlKey};
 
 use crate::embedded::Earlier;
-use crate::{LikenessRules, Page};
+use crate::{LikenessRules, Page, StoreFault};
+
+/// The pages that new ones are compared with, and what they look like.
+pub(crate) trait Originals {
+    /// What `page` looks like, if it is one.
+    fn portrait_of(&mut self, page: UrlKey) -> Result<Option<Portrait>, StoreFault>;
+
+    /// What `page` looks like, if it is one of this group.
+    fn held_in(&mut self, group: u64, page: UrlKey) -> Result<Option<(Held, Portrait)>, StoreFault>;
+
+    /// The original of this group that is like `portrait`, as [`neardup::Gallery::find_in`] has it: the first with the
+    /// same payload, else the first with the same text, else the near duplicate of the highest resemblance, of equals
+    /// the one that came first.
+    fn find_in(&mut self, group: u64, portrait: &Portrait) -> Result<Option<(Held, Likeness)>, StoreFault>;
+
+    /// Keeps a page that is not one yet.
+    fn insert_in(&mut self, group: u64, page: Held, portrait: Portrait);
+
+    /// Forgets a page; false where it was not one.
+    fn remove(&mut self, page: UrlKey) -> Result<bool, StoreFault>;
+}
 
 /// The looks of all known pages.
-pub(crate) struct Known {
+pub(crate) struct Known<O> {
     rules: LikenessRules,
     key: HashKey,
-    originals: Gallery,
+    originals: O,
     /// Pages that were let through.
     seated: HashMap<UrlKey, Seated>,
     /// The seats that are taken, for clusters with any; in order.
     taken: HashMap<Cluster, Vec<u32>>,
     /// Who of the seated has these bytes, within a group.
-    copies: HashMap<(u64, u128), UrlKey>,
+    copies: HashMap<(u64, u128), Held>,
     earlier: Option<Arc<Earlier>>,
 }
 
+/// A page of this crawl, and where the store finds the rest of it: a number that means something to the store alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Held {
+    pub(crate) key: UrlKey,
+    pub(crate) place: u64,
+}
+
 /// An original's name: a URL can be an original of both crawls, with different texts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Cluster {
     pub(crate) original: UrlKey,
     pub(crate) earlier: bool,
 }
 
-struct Seated {
-    cluster: Cluster,
-    number: u32,
-    copy: (u64, u128),
+/// A page that was let through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Seated {
+    /// Where the store finds the page.
+    pub(crate) place: u64,
+    pub(crate) cluster: Cluster,
+    /// Its seat.
+    pub(crate) number: u32,
+    /// Its group and its payload.
+    pub(crate) copy: (u64, u128),
 }
 
 /// A page by the name under which the store finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Name {
     /// A page of this crawl.
-    Ours(UrlKey),
+    Ours(Held),
     /// The page of the earlier crawl with this number.
     Earlier(u32),
 }
@@ -58,8 +92,10 @@ pub(crate) enum Name {
 pub(crate) enum Opinion {
     /// It was admitted before.
     Own,
-    /// It was let through before.
-    Seated,
+    /// It was admitted before, and looks different now: it is to be forgotten and judged anew.
+    Changed,
+    /// It was let through before; the store finds it here.
+    Seated(u64),
     /// Nothing known is like it.
     New,
     /// It repeats what is known.
@@ -74,10 +110,17 @@ pub(crate) struct Like {
     pub(crate) bytes: Option<Name>,
     /// The first free seat beside the original.
     pub(crate) seat: Option<u32>,
+    /// Whether it was found only because of what the page calls canonical.
+    pub(crate) by_canonical: bool,
 }
 
-impl Known {
-    pub(crate) fn new(rules: LikenessRules, key: HashKey, earlier: Option<Arc<Earlier>>) -> Self {
+impl<O: Originals> Known<O> {
+    pub(crate) fn new(
+        rules: LikenessRules,
+        key: HashKey,
+        originals: O,
+        earlier: Option<Arc<Earlier>>,
+    ) -> Self {
         let mut taken: HashMap<Cluster, Vec<u32>> = HashMap::new();
         for (original, number) in earlier.iter().flat_map(|earlier| earlier.seats()) {
             let cluster = Cluster {
@@ -89,7 +132,7 @@ impl Known {
         Self {
             rules,
             key,
-            originals: Gallery::new(rules.thresholds),
+            originals,
             seated: HashMap::new(),
             taken,
             copies: HashMap::new(),
@@ -111,7 +154,7 @@ impl Known {
     pub(crate) fn cluster(&self, of: Name) -> Cluster {
         match (of, self.earlier()) {
             (Name::Ours(original), _) => Cluster {
-                original,
+                original: original.key,
                 earlier: false,
             },
             (Name::Earlier(number), earlier) => Cluster {
@@ -124,95 +167,162 @@ impl Known {
     }
 
     /// What is to be said of a page that looks like this.
-    pub(crate) fn judge(&self, page: &Page, portrait: &Portrait) -> Opinion {
+    pub(crate) fn judge(
+        &mut self,
+        page: &Page,
+        portrait: &Portrait,
+        canonical: Option<&PageUrl>,
+    ) -> Result<Opinion, StoreFault> {
         let key = page.key();
-        if self.originals.contains(key.as_u64()) {
-            return Opinion::Own;
+        if let Some(admitted) = self.originals.portrait_of(key)? {
+            let is_like_itself = self.rules.thresholds.likeness(portrait, &admitted).is_some();
+            return Ok(if is_like_itself {
+                Opinion::Own
+            } else {
+                Opinion::Changed
+            });
         }
-        if self.seated.contains_key(&key) {
-            return Opinion::Seated;
+        if let Some(seated) = self.seated.get(&key) {
+            return Ok(Opinion::Seated(seated.place));
         }
         let itself = self
             .earlier()
             .and_then(|earlier| earlier.itself(key, portrait, &self.rules.thresholds));
         if let Some((number, likeness)) = itself {
             let of = Name::Earlier(number);
-            return Opinion::Like(Like {
+            return Ok(Opinion::Like(Like {
                 of,
                 likeness,
                 bytes: (likeness == Likeness::SamePayload).then_some(of),
                 seat: None,
-            });
+                by_canonical: false,
+            }));
         }
-        let group = self.rules.group(page, self.key);
-        let Some((of, likeness)) = self.nearest(group, portrait) else {
-            return Opinion::New;
+        let group = self.group(page);
+        let mut nearest = self.nearest(group, portrait)?;
+        let is_like_others = nearest.is_some();
+        if !is_like_others && let Some(canonical) = canonical.filter(|url| may_be_canonical(url, page)) {
+            nearest = self.called_canonical(group, canonical.key(), portrait)?;
+        }
+        let Some((of, likeness)) = nearest else {
+            return Ok(Opinion::New);
         };
         let bytes = match likeness {
             Likeness::SamePayload => Some(of),
             Likeness::SameText | Likeness::Near { .. } => self.copy_of(group, portrait.payload),
         };
         let seat = if bytes.is_none() { self.free_seat(of) } else { None };
-        Opinion::Like(Like {
+        Ok(Opinion::Like(Like {
             of,
             likeness,
             bytes,
             seat,
-        })
+            by_canonical: !is_like_others,
+        }))
     }
 
-    /// Remembers an original.
-    pub(crate) fn admit(&mut self, page: &Page, portrait: Portrait) {
-        let group = self.rules.group(page, self.key);
-        self.originals.insert_in(group, page.key().as_u64(), portrait);
+    /// The group that a page belongs to: only pages of one group are compared.
+    pub(crate) fn group(&self, page: &Page) -> u64 {
+        self.rules.group(page, self.key)
     }
 
-    /// Remembers who has this seat.
-    pub(crate) fn seat(&mut self, page: &Page, payload: u128, cluster: Cluster, number: u32) {
-        let copy = (self.rules.group(page, self.key), payload);
-        take(self.taken.entry(cluster).or_default(), number);
-        self.copies.entry(copy).or_insert_with(|| page.key());
-        let seated = Seated {
-            cluster,
-            number,
-            copy,
+    /// Remembers an original, which the store finds at `place`.
+    pub(crate) fn admit(&mut self, page: &Page, portrait: Portrait, place: u64) {
+        let held = Held {
+            key: page.key(),
+            place,
         };
-        self.seated.insert(page.key(), seated);
+        self.originals.insert_in(self.group(page), held, portrait);
+    }
+
+    /// Remembers who has a seat.
+    pub(crate) fn seat(&mut self, page: UrlKey, seated: Seated) {
+        take(self.taken.entry(seated.cluster).or_default(), seated.number);
+        let held = Held {
+            key: page,
+            place: seated.place,
+        };
+        self.copies.entry(seated.copy).or_insert(held);
+        self.seated.insert(page, seated);
+    }
+
+    /// Whether this page has a seat.
+    pub(crate) fn is_seated(&self, page: UrlKey) -> bool {
+        self.seated.contains_key(&page)
+    }
+
+    /// Whether anything is known of this page, an earlier crawl aside.
+    pub(crate) fn knows(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
+        Ok(self.is_seated(page) || self.originals.portrait_of(page)?.is_some())
     }
 
     /// Forgets a page, whatever it was; false where it was not known.
-    pub(crate) fn forget(&mut self, page: UrlKey) -> bool {
-        if let Some(Seated {
+    pub(crate) fn forget(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
+        let Some(Seated {
             cluster,
             number,
             copy,
+            ..
         }) = self.seated.remove(&page)
-        {
-            if let Some(numbers) = self.taken.get_mut(&cluster) {
-                numbers.retain(|taken| *taken != number);
-            }
-            if self.copies.get(&copy) == Some(&page) {
-                self.copies.remove(&copy);
-            }
-            return true;
+        else {
+            return self.originals.remove(page);
+        };
+        if let Some(numbers) = self.taken.get_mut(&cluster) {
+            numbers.retain(|taken| *taken != number);
         }
-        self.originals.remove(page.as_u64())
+        if self.copies.get(&copy).is_some_and(|held| held.key == page) {
+            self.copies.remove(&copy);
+        }
+        Ok(true)
+    }
+
+    /// All that have a seat, in no particular order.
+    pub(crate) fn seated(&self) -> impl Iterator<Item = (UrlKey, &Seated)> {
+        self.seated.iter().map(|(page, seated)| (*page, seated))
+    }
+
+    pub(crate) fn originals(&self) -> &O {
+        &self.originals
+    }
+
+    pub(crate) fn originals_mut(&mut self) -> &mut O {
+        &mut self.originals
     }
 
     /// The original that this is most certainly like; of equals the earlier crawl's.
-    fn nearest(&self, group: u64, portrait: &Portrait) -> Option<(Name, Likeness)> {
+    fn nearest(&mut self, group: u64, portrait: &Portrait) -> Result<Option<(Name, Likeness)>, StoreFault> {
         let ours = self
             .originals
-            .find_in(group, portrait)
-            .map(|found| (Name::Ours(UrlKey::from_u64(found.of)), found.likeness));
+            .find_in(group, portrait)?
+            .map(|(held, likeness)| (Name::Ours(held), likeness));
         let theirs = self
             .earlier()
             .and_then(|earlier| earlier.find(group, portrait))
             .map(|(number, likeness)| (Name::Earlier(number), likeness));
-        match (theirs, ours) {
-            (Some(theirs), Some(ours)) if certainty(ours.1) > certainty(theirs.1) => Some(ours),
-            (theirs, ours) => theirs.or(ours),
-        }
+        Ok(more_certain(theirs, ours))
+    }
+
+    /// The original that a page is like for it calls it canonical, or one that was let through beside it; of equals the earlier
+    /// crawl's.
+    fn called_canonical(
+        &mut self,
+        group: u64,
+        canonical: UrlKey,
+        portrait: &Portrait,
+    ) -> Result<Option<(Name, Likeness)>, StoreFault> {
+        let thresholds = self.rules.thresholds;
+        let cluster = self.seated.get(&canonical).map(|seated| seated.cluster);
+        let original = cluster.map_or(canonical, |cluster| cluster.original);
+        let ours = self.originals.held_in(group, original)?;
+        let ours = ours.and_then(|(held, look)| {
+            let likeness = thresholds.likeness_to_canonical(portrait, &look)?;
+            Some((Name::Ours(held), likeness))
+        });
+        let theirs = self
+            .earlier()
+            .and_then(|earlier| earlier.called_canonical(group, original, portrait))
+            .map(|(number, likeness)| (Name::Earlier(number), likeness));
+        Ok(more_certain(theirs, ours))
     }
 
     fn copy_of(&self, group: u64, payload: u128) -> Option<Name> {
@@ -224,6 +334,24 @@ impl Known {
     fn free_seat(&self, of: Name) -> Option<u32> {
         let taken = self.taken.get(&self.cluster(of)).map_or(&[][..], Vec::as_slice);
         first_gap(taken).filter(|number| *number <= self.per_cluster())
+    }
+}
+
+/// A page can be called canonical by others of its registrable domain: a stranger's page must not choose its original.
+fn may_be_canonical(url: &PageUrl, page: &Page) -> bool {
+    *url != page.url
+        && *url != page.final_url
+        && url.registrable_domain() == page.final_url.registrable_domain()
+}
+
+/// Of equals the first.
+fn more_certain(
+    first: Option<(Name, Likeness)>,
+    second: Option<(Name, Likeness)>,
+) -> Option<(Name, Likeness)> {
+    match (first, second) {
+        (Some(first), Some(second)) if certainty(second.1) > certainty(first.1) => Some(second),
+        (first, second) => first.or(second),
     }
 }
 

@@ -7,6 +7,7 @@
 //! - [`memory`]: naive, for tests and as the oracle of the other;
 //! - [`embedded`]: one directory, a journal that is the truth and sled tables that are derived from it.
 
+mod budget;
 #[cfg(test)]
 mod contract;
 pub mod embedded;
@@ -15,12 +16,17 @@ mod frontier;
 mod known;
 pub mod memory;
 mod near_dup;
+mod patterns;
 mod row;
 mod rules;
-mod schedule;
 
-pub use fault::StoreFault;
-pub use frontier::{ArchiveSpan, Find, Frontier, FrontierRules, Lease, Settlement, Standing, Supply};
+pub use embedded::record::Robots;
+pub use fault::{Holder, StoreFault};
+pub use frontier::{
+    ArchivePlace, ArchiveSpan, Find, Frontier, FrontierRules, HOSTS_RULE, Lease, LeftOut, STRIKES_ASIDE,
+    Settlement, Standing, Supply,
+};
 pub use near_dup::{NearDupIndex, Original, Page, Seat, Verdict};
+pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use row::{Fate, Row, Totals};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};

@@ -2,17 +2,21 @@
 //!
 //! It serves tests, and it is the oracle that the embedded store is compared with.
 
+mod likeness;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use neardup::{HashKey, Portrait};
-use web::{Host, PageUrl, Timestamp, UrlKey};
+use neardup::{Gallery, HashKey};
+use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
+use crate::budget::{self, DomainCounts};
 use crate::embedded::Earlier;
-use crate::known::{Known, Like, Name, Opinion};
-use crate::{ArchiveSpan, Find, Frontier, FrontierRules, Lease, LikenessRules, NearDupIndex, Original, Page};
-use crate::{Row, Seat, Settlement, Standing, StoreFault, Supply, Totals, Verdict};
+use crate::known::Known;
+use crate::{ArchivePlace, ArchiveSpan, Find, Frontier, FrontierRules, Lease, LikenessRules};
+use crate::{Original, Page, Patterns, Robots, Row, Seat, Settlement, Standing, StoreFault, Supply};
+use crate::{STRIKES_ASIDE, Totals};
 
 /// A crawl's memory that ends with the process.
 pub struct MemoryStore {
@@ -21,29 +25,110 @@ pub struct MemoryStore {
 }
 
 struct State {
+    rules: FrontierRules,
+    patterns: Patterns,
     entries: Vec<Waiting>,
     seen: HashSet<PageUrl>,
     claims: HashMap<PageUrl, u64>,
     leased: HashMap<Host, usize>,
-    ready: HashMap<Host, Timestamp>,
+    paces: HashMap<Host, Pace>,
+    /// No host is asked before then.
+    floor: Timestamp,
+    /// The order in which hosts became known: of those that are ready at one time, the first goes first.
+    order: HashMap<Host, usize>,
     pages: HashMap<Host, u64>,
+    robots: HashMap<String, Robots>,
     next_sequence: u64,
     rows: Vec<Row>,
     totals: Totals,
     next_ticket: u64,
-    early: HashMap<u64, (Row, Vec<Find>)>,
-    known: Known,
-    admitted: HashMap<UrlKey, Page>,
-    seated: HashMap<UrlKey, (Page, Box<Original>, Seat)>,
+    early: HashMap<u64, Ended>,
+    /// A page that was set aside is out: nothing else is handed out.
+    alone: Option<u64>,
+    /// Admitted pages that were forgotten.
+    forgotten: HashSet<UrlKey>,
+    /// Whether something was handed out in this session.
+    asked: bool,
+    known: Known<Hung>,
+    /// Every page that was ever admitted or let through; what is known of a page says its place here.
+    kept: Vec<Page>,
+    /// What was said of those that were let through.
+    seated: HashMap<UrlKey, (Box<Original>, Seat)>,
+}
+
+/// Originals that hang in a gallery.
+struct Hung {
+    gallery: Gallery,
+    places: HashMap<UrlKey, u64>,
 }
 
 struct Waiting {
     sequence: u64,
     find: Find,
     attempts: u32,
+    strikes: u32,
     /// Set while it is postponed.
     not_before: Option<Timestamp>,
+    /// Set once it was postponed.
+    due: Option<Timestamp>,
     leased: bool,
+}
+
+/// A visit that ended before its turn in the archive.
+struct Ended {
+    row: Row,
+    finds: Vec<Find>,
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "a store that ends with the process takes nothing back")
+    )]
+    reached: Vec<PageUrl>,
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "a store that ends with the process takes nothing back")
+    )]
+    waiting: Waiting,
+}
+
+impl Waiting {
+    fn new(sequence: u64, find: Find) -> Self {
+        Self {
+            sequence,
+            find,
+            attempts: 0,
+            strikes: 0,
+            not_before: None,
+            due: None,
+            leased: false,
+        }
+    }
+
+    fn is_aside(&self) -> bool {
+        self.strikes >= STRIKES_ASIDE
+    }
+
+    fn lease(&mut self, pace: Pace, barred: Option<String>) -> Lease {
+        self.leased = true;
+        let Find {
+            url,
+            depth,
+            via,
+            priority,
+            requisite,
+        } = self.find.clone();
+        Lease {
+            url,
+            depth,
+            via,
+            attempts: self.attempts,
+            strikes: self.strikes,
+            pace,
+            priority,
+            barred,
+            requisite,
+            sequence: self.sequence,
+        }
+    }
 }
 
 impl MemoryStore {
@@ -52,19 +137,35 @@ impl MemoryStore {
     pub fn new(rules: FrontierRules, likeness: LikenessRules, earlier: Option<Arc<Earlier>>) -> Self {
         let key = earlier.as_ref().map_or(HashKey::ZERO, |earlier| earlier.key());
         let state = State {
+            rules,
+            patterns: Patterns::default(),
             entries: Vec::new(),
             seen: HashSet::new(),
             claims: HashMap::new(),
             leased: HashMap::new(),
-            ready: HashMap::new(),
+            paces: HashMap::new(),
+            floor: Timestamp::default(),
+            order: HashMap::new(),
             pages: HashMap::new(),
+            robots: HashMap::new(),
             next_sequence: 0,
             rows: Vec::new(),
             totals: Totals::default(),
             next_ticket: 0,
             early: HashMap::new(),
-            known: Known::new(likeness, key, earlier),
-            admitted: HashMap::new(),
+            alone: None,
+            forgotten: HashSet::new(),
+            asked: false,
+            known: Known::new(
+                likeness,
+                key,
+                Hung {
+                    gallery: Gallery::new(likeness.thresholds),
+                    places: HashMap::new(),
+                },
+                earlier,
+            ),
+            kept: Vec::new(),
             seated: HashMap::new(),
         };
         Self {
@@ -85,58 +186,11 @@ impl MemoryStore {
             .expect("no panic can happen while the state is locked")
     }
 
-    fn room(&self, state: &State, host: &Host) -> bool {
-        let leased = state.leased.get(host).copied().unwrap_or(0);
-        let pages = state.pages.get(host).copied().unwrap_or(0);
-        let below_limit = self
-            .rules
-            .max_pages_per_host
-            .is_none_or(|max| pages + (leased as u64) < max);
-        leased < self.rules.per_host.max(1) && below_limit
-    }
-}
-
-impl State {
-    fn queue(&mut self, finds: Vec<Find>) -> usize {
-        let before = self.entries.len();
-        for find in finds {
-            if self.seen.insert(find.url.clone()) {
-                let sequence = self.next_sequence;
-                self.next_sequence += 1;
-                self.entries.push(Waiting {
-                    sequence,
-                    find,
-                    attempts: 0,
-                    not_before: None,
-                    leased: false,
-                });
-            }
-        }
-        self.entries.len() - before
-    }
-
-    fn ready_at(&self, waiting: &Waiting) -> Timestamp {
-        self.ready
-            .get(&waiting.find.url.host())
-            .copied()
-            .unwrap_or_default()
-    }
-
-    fn end(&mut self, row: Row, finds: Vec<Find>) {
-        self.totals.count(&row);
-        self.rows.push(row);
-        self.queue(finds);
-    }
-}
-
-#[async_trait]
-impl Frontier for MemoryStore {
-    async fn discover(&self, finds: Vec<Find>) -> Result<usize, StoreFault> {
-        Ok(self.state().queue(finds))
-    }
-
-    async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
+    fn lease_wanted(&self, now: Timestamp, want: usize, is_wanted: impl Fn(&Find) -> bool) -> Supply {
         let mut state = self.state();
+        if state.alone.is_some() {
+            return Supply::NothingBefore(Timestamp::NEVER);
+        }
         for waiting in &mut state.entries {
             waiting.not_before = waiting.not_before.filter(|time| *time > now);
         }
@@ -145,16 +199,26 @@ impl Frontier for MemoryStore {
         while leases.len() < want {
             let candidates = state.entries.iter().enumerate().filter(|(_, waiting)| {
                 let host = waiting.find.url.host();
-                !waiting.leased
+                is_wanted(&waiting.find)
+                    && !waiting.leased
+                    && !waiting.is_aside()
                     && waiting.not_before.is_none()
                     && state.ready_at(waiting) <= now
-                    && self.room(&state, &host)
+                    && self.room(&state, &waiting.find)
                     && !round.contains(&host)
             });
             let order = |waiting: &Waiting| {
                 let host = waiting.find.url.host();
-                let ready = state.ready.get(&host).copied().unwrap_or_default();
-                (ready, host, waiting.find.depth, waiting.sequence)
+                let ready = state.pace(&host).ready;
+                let Find {
+                    priority,
+                    depth,
+                    requisite,
+                    ..
+                } = waiting.find;
+                // What pages need goes first.
+                let kind = (requisite == 0, requisite, priority);
+                (ready, state.order[&host], kind, depth, waiting.sequence)
             };
             let Some(index) = candidates
                 .min_by_key(|(_, waiting)| order(waiting))
@@ -166,50 +230,244 @@ impl Frontier for MemoryStore {
                 round.clear();
                 continue;
             };
-            let waiting = &mut state.entries[index];
-            waiting.leased = true;
-            let Find { url, depth, via } = waiting.find.clone();
-            let lease = Lease {
-                url,
-                depth,
-                via,
-                attempts: waiting.attempts,
-                sequence: waiting.sequence,
-            };
+            let pace = state.pace(&state.entries[index].find.url.host());
+            let barred = state.bar(index);
+            let lease = state.entries[index].lease(pace, barred);
             let host = lease.url.host();
             *state.leased.entry(host.clone()).or_insert(0) += 1;
             round.insert(host);
             leases.push(lease);
         }
         if !leases.is_empty() {
-            return Ok(Supply::Leases(leases));
+            state.asked = true;
+            return Supply::Leases(leases);
         }
         let someone_out = state.leased.values().any(|count| *count > 0);
         let open = |waiting: &&Waiting| {
-            !waiting.leased && waiting.not_before.is_none() && self.room(&state, &waiting.find.url.host())
+            is_wanted(&waiting.find)
+                && !waiting.leased
+                && !waiting.is_aside()
+                && waiting.not_before.is_none()
+                && self.room(&state, &waiting.find)
         };
         let times = state
             .entries
             .iter()
             .filter(open)
             .map(|waiting| state.ready_at(waiting));
-        match times
-            .chain(state.entries.iter().filter_map(|waiting| waiting.not_before))
-            .min()
-        {
-            Some(time) => Ok(Supply::NothingBefore(time)),
-            None if someone_out => Ok(Supply::NothingBefore(Timestamp::NEVER)),
-            None => Ok(Supply::Exhausted),
+        let next = times
+            .chain(
+                state
+                    .entries
+                    .iter()
+                    .filter(|waiting| is_wanted(&waiting.find))
+                    .filter_map(|waiting| waiting.not_before),
+            )
+            .min();
+        if someone_out {
+            return Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER));
         }
+        self.lease_aside(&mut state, now, is_wanted).or_before(next)
     }
 
-    async fn settle(&self, lease: Lease, settlement: Settlement, ready: Timestamp) -> Result<(), StoreFault> {
+    /// Nothing is out, and nothing else could be: a page that was set aside goes out, alone.
+    fn lease_aside(&self, state: &mut State, now: Timestamp, is_wanted: impl Fn(&Find) -> bool) -> Supply {
+        let aside = state.entries.iter().enumerate().filter(|(_, waiting)| {
+            !waiting.leased
+                && waiting.is_aside()
+                && waiting.not_before.is_none()
+                && is_wanted(&waiting.find)
+                && self.room(state, &waiting.find)
+        });
+        let order = |waiting: &Waiting| (state.ready_at(waiting), waiting.sequence);
+        let first = aside.map(|(index, waiting)| (order(waiting), index)).min();
+        let Some(((ready, sequence), index)) = first else {
+            return Supply::Exhausted;
+        };
+        if ready > now {
+            return Supply::NothingBefore(ready);
+        }
+        let host = state.entries[index].find.url.host();
+        let pace = state.pace(&host);
+        *state.leased.entry(host).or_insert(0) += 1;
+        state.alone = Some(sequence);
+        state.asked = true;
+        let barred = state.bar(index);
+        Supply::Leases(vec![state.entries[index].lease(pace, barred)])
+    }
+
+    fn room(&self, state: &State, find: &Find) -> bool {
+        let host = &find.url.host();
+        let leased = state.leased.get(host).copied().unwrap_or(0);
+        let pages = state.pages.get(host).copied().unwrap_or(0);
+        let below_limit = self
+            .rules
+            .max_pages_per_host
+            .is_none_or(|max| pages + (leased as u64) < max);
+        leased < self.rules.per_host.max(1) && (find.requisite > 0 || below_limit)
+    }
+}
+
+impl State {
+    fn queue(&mut self, finds: Vec<Find>) -> usize {
+        let before = self.entries.len();
+        let mut finds = finds;
+        finds.retain(|find| !self.seen.contains(&find.url));
+        if let Some(max) = self.rules.max_hosts_per_domain {
+            let mut domains = DomainCounts::default();
+            self.order.keys().for_each(|host| domains.add(host));
+            budget::leave_out(&mut finds, max, &domains, |host| self.order.contains_key(host));
+        }
+        if self.rules.closes_patterns {
+            self.patterns.put_behind(&mut finds);
+        }
+        for find in finds {
+            if self.seen.insert(find.url.clone()) {
+                let sequence = self.next_sequence;
+                self.next_sequence += 1;
+                self.know(&find.url.host());
+                self.entries.push(Waiting::new(sequence, find));
+            }
+        }
+        self.entries.len() - before
+    }
+
+    fn know(&mut self, host: &Host) {
+        let next = self.order.len();
+        self.order.entry(host.clone()).or_insert(next);
+    }
+
+    fn ready_at(&self, waiting: &Waiting) -> Timestamp {
+        self.pace(&waiting.find.url.host()).ready
+    }
+
+    fn pace(&self, host: &Host) -> Pace {
+        self.paces.get(host).copied().unwrap_or(self.floor.into())
+    }
+
+    /// The last word counts, but no wait is cut short.
+    fn note_pace(&mut self, host: &Host, pace: Pace) {
+        let pace = self.pace(host).then(pace);
+        self.paces.insert(host.clone(), pace);
+    }
+
+    fn bar(&mut self, index: usize) -> Option<String> {
+        let Find { url, requisite, .. } = &self.entries[index].find;
+        if *requisite > 0 {
+            return None;
+        }
+        let rules = &self.rules;
+        self.patterns
+            .bar(url, rules.closes_patterns, rules.max_pages_per_pattern)
+    }
+
+    fn end(&mut self, row: Row, finds: Vec<Find>) {
+        // As they were when the page was read: before it is counted.
+        self.totals.count(&row);
+        self.queue(finds);
+        self.patterns.settled(&row);
+        self.rows.push(row);
+        while self.rules.closes_patterns
+            && let Some(change) = self.patterns.due()
+        {
+            self.patterns.hear(&change);
+        }
+        self.revoke_void();
+    }
+
+    /// Pages that were dropped for the sake of one that was forgotten wait again.
+    fn revoke_void(&mut self) {
+        let forgotten = |row: &Row| {
+            row.duplicate_of
+                .as_ref()
+                .is_some_and(|of| self.forgotten.contains(&of.key()))
+        };
+        let is_void = |row: &Row| !row.kept && !row.of_earlier && forgotten(row);
+        let (void, rows) = std::mem::take(&mut self.rows)
+            .into_iter()
+            .partition(|row| is_void(row));
+        self.rows = rows;
+        let void: Vec<Row> = void;
+        for row in void {
+            self.totals.uncount(&row);
+            *self.pages.entry(row.url.host()).or_insert(0) -= u64::from(row.is_page());
+            let Row {
+                url,
+                depth,
+                via,
+                requisite,
+                ..
+            } = row;
+            let find = Find::new(url, depth, via).needed(requisite);
+            self.entries.push(Waiting::new(self.next_sequence, find));
+            self.next_sequence += 1;
+        }
+    }
+}
+
+/// What becomes of a session, for tests of the other store.
+#[cfg(test)]
+impl MemoryStore {
+    /// The session ends, in order or by a death, and the next one begins.
+    pub(crate) fn reopen(&self, now: Timestamp, in_order: bool) {
+        let mut guard = self.state();
+        let state = &mut *guard;
+        for (_, ended) in std::mem::take(&mut state.early) {
+            let host = ended.row.url.host();
+            *state.pages.entry(host).or_insert(0) -= u64::from(ended.row.is_page());
+            for url in ended.reached {
+                state.seen.remove(&url);
+            }
+            let leased = true;
+            state.entries.push(Waiting {
+                leased,
+                ..ended.waiting
+            });
+        }
+        for waiting in &mut state.entries {
+            waiting.strikes += u32::from(waiting.leased && !in_order);
+            waiting.leased = false;
+            waiting.not_before = waiting.due;
+        }
+        for url in std::mem::take(&mut state.claims).into_keys() {
+            state.seen.remove(&url);
+        }
+        state.asked &= !in_order;
+        if state.asked {
+            state.floor = now + self.rules.least_wait;
+            for host in state.order.keys().cloned().collect::<Vec<_>>() {
+                let pace = state.pace(&host).after_death(now, self.rules.least_wait);
+                state.note_pace(&host, pace);
+            }
+        }
+        state.patterns.begin_session();
+        state.leased.clear();
+        state.alone = None;
+        state.next_ticket = 0;
+    }
+}
+
+#[async_trait]
+impl Frontier for MemoryStore {
+    async fn discover(&self, finds: Vec<Find>) -> Result<usize, StoreFault> {
+        Ok(self.state().queue(finds))
+    }
+
+    async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
+        Ok(self.lease_wanted(now, want, |_find| true))
+    }
+
+    async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
+        Ok(self.lease_wanted(now, want, |find| find.requisite > 0))
+    }
+
+    async fn settle(&self, lease: Lease, settlement: Settlement, pace: Pace) -> Result<(), StoreFault> {
         let mut guard = self.state();
         let state = &mut *guard;
         let host = lease.url.host();
         *state.leased.entry(host.clone()).or_insert(1) -= 1;
-        let known = state.ready.entry(host.clone()).or_default();
-        *known = ready.max(*known);
+        state.alone = state.alone.filter(|alone| *alone != lease.sequence);
+        state.note_pace(&host, pace);
         let index = state
             .entries
             .iter()
@@ -222,23 +480,31 @@ impl Frontier for MemoryStore {
                 waiting.leased = false;
                 waiting.attempts += 1;
                 waiting.not_before = Some(at);
+                waiting.due = Some(at);
             }
             Settlement::Done {
                 row,
                 archived,
                 finds,
                 reached,
+                left_out: _,
             } => {
-                state.entries.remove(index);
-                *state.pages.entry(host).or_insert(0) += u64::from(row.fate.is_page());
-                state.seen.extend(reached);
+                let waiting = state.entries.remove(index);
+                *state.pages.entry(host).or_insert(0) += u64::from(row.is_page());
+                state.seen.extend(reached.iter().cloned());
                 match archived {
                     None => state.end(*row, finds),
                     Some(ArchiveSpan { ticket, .. }) => {
-                        state.early.insert(ticket, (*row, finds));
-                        while let Some((row, finds)) = state.early.remove(&state.next_ticket) {
+                        let ended = Ended {
+                            row: *row,
+                            finds,
+                            reached,
+                            waiting,
+                        };
+                        state.early.insert(ticket, ended);
+                        while let Some(ended) = state.early.remove(&state.next_ticket) {
                             state.next_ticket += 1;
-                            state.end(row, finds);
+                            state.end(ended.row, ended.finds);
                         }
                     }
                 }
@@ -259,6 +525,26 @@ impl Frontier for MemoryStore {
         Ok(())
     }
 
+    async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault> {
+        Ok(self.state().paces.get(host).copied())
+    }
+
+    async fn note_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
+        let mut state = self.state();
+        state.know(host);
+        state.note_pace(host, pace);
+        Ok(())
+    }
+
+    async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault> {
+        Ok(self.state().robots.get(origin).cloned())
+    }
+
+    async fn keep_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
+        self.state().robots.insert(origin.to_owned(), robots);
+        Ok(())
+    }
+
     fn standing(&self) -> Standing {
         let state = self.state();
         let at_their_host = state
@@ -276,79 +562,18 @@ impl Frontier for MemoryStore {
                 .filter(|waiting| waiting.not_before.is_some())
                 .count() as u64,
             leased: leased as u64,
+            set_aside: state.entries.iter().filter(|waiting| waiting.is_aside()).count() as u64,
             active_hosts: active.len() as u64,
             hosts: state.pages.values().filter(|pages| **pages > 0).count() as u64,
         }
     }
 
-    async fn checkpoint(&self) -> Result<(), StoreFault> {
+    async fn checkpoint(&self, _archive: Option<ArchivePlace>) -> Result<(), StoreFault> {
         Ok(())
     }
-}
 
-#[async_trait]
-impl NearDupIndex for MemoryStore {
-    async fn admit(&self, page: &Page, portrait: &Portrait) -> Result<Verdict, StoreFault> {
-        let mut state = self.state();
-        match state.known.judge(page, portrait) {
-            Opinion::Own => Ok(Verdict::Own),
-            Opinion::Seated => {
-                let (_, original, seat) = state.seated[&page.key()].clone();
-                Ok(Verdict::LetThrough(original, seat))
-            }
-            Opinion::New => {
-                state.known.admit(page, portrait.clone());
-                state.admitted.insert(page.key(), page.clone());
-                Ok(Verdict::Unique)
-            }
-            Opinion::Like(like) => state.compare(page, portrait, like),
-        }
-    }
-
-    async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
-        let mut state = self.state();
-        state.admitted.remove(&page);
-        state.seated.remove(&page);
-        state.known.forget(page);
+    async fn close(&self) -> Result<(), StoreFault> {
+        self.state().asked = false;
         Ok(())
-    }
-}
-
-impl State {
-    fn compare(&mut self, page: &Page, portrait: &Portrait, like: Like) -> Result<Verdict, StoreFault> {
-        let original = Box::new(Original {
-            page: self.named(like.of)?,
-            likeness: like.likeness,
-            earlier: matches!(like.of, Name::Earlier(_)),
-            bytes: like.bytes.map(|name| self.named(name)).transpose()?,
-        });
-        let Some(number) = like.seat else {
-            return Ok(Verdict::Duplicate(original));
-        };
-        let seat = Seat {
-            number,
-            of: self.known.per_cluster(),
-        };
-        let cluster = self.known.cluster(like.of);
-        self.known.seat(page, portrait.payload, cluster, number);
-        self.seated
-            .insert(page.key(), (page.clone(), original.clone(), seat));
-        Ok(Verdict::LetThrough(original, seat))
-    }
-
-    fn named(&self, name: Name) -> Result<Page, StoreFault> {
-        match name {
-            Name::Earlier(number) => self
-                .known
-                .earlier()
-                .expect("only an earlier crawl gives out its numbers")
-                .page(number),
-            Name::Ours(key) => Ok(self
-                .admitted
-                .get(&key)
-                .or_else(|| self.seated.get(&key).map(|(page, ..)| page))
-                .expect("what is known has a page")
-                .clone()),
-        }
     }
 }

@@ -37,6 +37,8 @@ pub struct Original {
     pub earlier: bool,
     /// The page that has the very same bytes, where one was kept: the original, or a page that was let through beside it.
     pub bytes: Option<Page>,
+    /// Whether it was found only because the page calls it canonical, or one that was let through beside it.
+    pub by_canonical: bool,
 }
 
 /// A page that is kept although it repeats another: its place among those of its kind.
@@ -67,8 +69,10 @@ pub trait NearDupIndex: Send + Sync {
     /// Decides whether a page is new, and remembers it if so: one step, so that of any number of like pages
     /// that are admitted at the same time exactly one is [`Verdict::Unique`].
     ///
-    /// - Idempotent: the same URL again is [`Verdict::Own`], or [`Verdict::LetThrough`] to the same seat, whatever it looks
-    ///   like now; a page is never its own duplicate.
+    /// - Idempotent: the same URL again is [`Verdict::Own`] as long as it looks like what was admitted, or
+    ///   [`Verdict::LetThrough`] to the same seat, whatever it looks like now; a page is never its own duplicate.
+    /// - A page that was admitted and looks different now is forgotten, as by [`NearDupIndex::forget`], and then judged like
+    ///   one that was never seen: what others repeat of it will not be archived.
     /// - Only unique pages are compared with: a duplicate points at an original, never at another duplicate.
     /// - [`Verdict::Duplicate`] is given only once the original's own admission is durable, and that of [`Original::bytes`].
     /// - Pages are compared within the crawl, a domain or a host, as
@@ -78,7 +82,17 @@ pub trait NearDupIndex: Send + Sync {
     ///   admitted at the same time, no two have one seat. The same bytes again take no seat.
     /// - The kept pages of an [`Earlier`](crate::embedded::Earlier) crawl count as admitted. A page that is like
     ///   itself in that crawl is its duplicate whatever else it is like, and takes no seat.
-    async fn admit(&self, page: &Page, portrait: &Portrait) -> Result<Verdict, StoreFault>;
+    /// - `canonical` is what the page calls its canonical page. It is asked where the page is like nothing else: if that page
+    ///   is an original by then, or was let through beside one, the page is compared with the original, and need be less like
+    ///   it ([`Thresholds::likeness_to_canonical`](neardup::Thresholds::likeness_to_canonical)). A page of another
+    ///   registrable domain, or the page itself, is no canonical page. So a wrong word can cost only the page that says it,
+    ///   and only if it nearly is what it says.
+    async fn admit(
+        &self,
+        page: &Page,
+        portrait: &Portrait,
+        canonical: Option<&PageUrl>,
+    ) -> Result<Verdict, StoreFault>;
 
     /// Takes an admission back, or gives a seat free, because the page could not be had after all. Unknown pages are no
     /// error.

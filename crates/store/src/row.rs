@@ -93,9 +93,19 @@ pub struct Row {
     pub kept: bool,
     /// Whether `duplicate_of` is a page of an earlier crawl that counts as seen.
     pub of_earlier: bool,
+    /// What the page calls its canonical page, if that is another one.
+    pub canonical: Option<PageUrl>,
+    /// Steps from the page that needs it ([`crate::Find::requisite`]); 0 is a page.
+    pub requisite: u8,
 }
 
 impl Row {
+    /// Whether there was a page to judge, and not something that a page needs.
+    #[must_use]
+    pub const fn is_page(&self) -> bool {
+        self.requisite == 0 && self.fate.is_page()
+    }
+
     /// The page as the index knows it.
     #[must_use]
     pub fn page(&self) -> Page {
@@ -126,12 +136,22 @@ pub struct Totals {
     pub bytes: u64,
     /// Of the repeated ones, those that were kept all the same.
     pub kept_duplicates: u64,
+    /// What pages need and was had. It is counted here, and nowhere above but in the bytes.
+    pub requisites: u64,
+    /// What pages need and was not had: it failed, or a rule forbade it.
+    pub requisites_missing: u64,
 }
 
 impl Totals {
     /// Adds a row.
     pub fn count(&mut self, row: &Row) {
         self.bytes += row.bytes;
+        if row.requisite > 0 {
+            let was_had = row.fate.is_page();
+            self.requisites += u64::from(was_had);
+            self.requisites_missing += u64::from(!was_had);
+            return;
+        }
         self.pages += u64::from(row.fate.is_page());
         self.kept_duplicates += u64::from(row.kept && row.fate.is_duplicate());
         *match row.fate {
@@ -141,5 +161,26 @@ impl Totals {
             Fate::Failed => &mut self.failed,
             Fate::Excluded => &mut self.excluded,
         } += 1;
+    }
+
+    /// Takes a row out again that was added before.
+    pub fn uncount(&mut self, row: &Row) {
+        let mut one = Self::default();
+        one.count(row);
+        let parts = [
+            (&mut self.pages, one.pages),
+            (&mut self.unique, one.unique),
+            (&mut self.exact_duplicates, one.exact_duplicates),
+            (&mut self.near_duplicates, one.near_duplicates),
+            (&mut self.failed, one.failed),
+            (&mut self.excluded, one.excluded),
+            (&mut self.bytes, one.bytes),
+            (&mut self.kept_duplicates, one.kept_duplicates),
+            (&mut self.requisites, one.requisites),
+            (&mut self.requisites_missing, one.requisites_missing),
+        ];
+        for (sum, part) in parts {
+            *sum = sum.saturating_sub(part);
+        }
     }
 }

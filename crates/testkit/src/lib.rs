@@ -7,17 +7,30 @@
 //! [`ToyWeb`] is a small web with a bit of everything and the truth about it, [`Corpus`] a large one with planted
 //! copies; [`Site::directories`] serves documents that somebody else wrote.
 //!
-//! This crate knows no other crate of the workspace: each of them can use it in its tests.
+//! A [`hostile`] web has a host for each way in which servers misbehave: every test that says "whatever the server does" is about it.
+//! [`traps`] has six sites without end, and one with.
+//! The [`gallery`] is a site that is to look right when it is replayed.
+//! A [`Proxy`] leads to one server, whatever it is asked for.
+//!
+//! A [`FaultyDisk`] fails, runs full, and forgets what was not synced.
+//!
+//! This crate knows no other crate of the workspace but `disk`, whose trait it breaks: each of them can use it in its tests.
 
+pub mod brotli;
 mod build;
 mod corpus;
+mod disk;
+pub mod gallery;
 mod gate;
+pub mod hostile;
+mod html_bombs;
 mod http;
 #[cfg(test)]
 mod judge;
 mod log;
 mod play;
 mod prose;
+mod proxy;
 mod random;
 mod receive;
 mod server;
@@ -25,11 +38,16 @@ mod static_site;
 #[cfg(feature = "tls")]
 mod tls;
 mod toy_web;
+pub mod traps;
 
 pub use build::build_crawler;
 pub use corpus::{Change, Corpus, Planted, Score};
+pub use disk::{Call, CallKind, Failure, FaultyDisk, Plan};
 pub use gate::Gate;
+pub use html_bombs::{HTML_BOMBS, HtmlBomb};
 pub use http::{Reply, Request, Site};
 pub use log::{Hit, Log};
+pub use proxy::Proxy;
+pub use random::Random;
 pub use server::{Server, Settings};
 pub use toy_web::{CharsetPage, Declared, Fate, Reason, Tally, ToyWeb, Truth};

@@ -5,17 +5,23 @@
 
 /// A sequence of numbers, determined by its seed.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
     /// The sequence that belongs to a seed and a number, such as that of a page.
-    pub(crate) fn of(seed: u64, number: u64) -> Self {
+    #[must_use]
+    pub fn of(seed: u64, number: u64) -> Self {
         let mut random = Self(seed);
         let start = random.next() ^ number.wrapping_mul(0xD6E8_FEB8_6659_FD93);
         Self(start)
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    /// The next number.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a sequence without an end is no iterator to loop over"
+    )]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -24,18 +30,18 @@ impl Random {
     }
 
     /// A number below `limit`, which is not 0.
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
+    pub fn below(&mut self, limit: usize) -> usize {
         // The high half of the product is as even as tests need it (Lemire 2019).
         ((u128::from(self.next()) * limit as u128) >> 64) as usize
     }
 
     /// One of `items`, of which there is at least one.
-    pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
 
     /// `count` of `items`, or all of them where there are fewer, each at most once.
-    pub(crate) fn sample<T: Copy>(&mut self, items: &[T], count: usize) -> Vec<T> {
+    pub fn sample<T: Copy>(&mut self, items: &[T], count: usize) -> Vec<T> {
         let mut left = items.to_vec();
         let count = count.min(left.len());
         for place in 0..count {

@@ -3,8 +3,7 @@
 use std::io;
 
 use bytes::{Bytes, BytesMut};
-use tokio::io::AsyncReadExt;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::Request;
 
@@ -17,8 +16,8 @@ pub(crate) const MAX_BODY: usize = 1024 * 1024;
 
 /// The next request and whether the connection goes on after it, `Err(status)` for one that is refused, `None`
 /// where the client has nothing more to ask.
-pub(crate) async fn read_request(
-    stream: &mut TcpStream,
+pub(crate) async fn read_request<S: AsyncRead + Unpin>(
+    stream: &mut S,
     buffer: &mut BytesMut,
 ) -> io::Result<Option<Result<(Request, bool), u16>>> {
     let (head_length, body_length) = loop {

@@ -183,6 +183,12 @@ impl Server {
         self.shared.log()
     }
 
+    /// The present on the clock of [`Hit::at`]: since the server's start.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.shared.now()
+    }
+
     /// Stops listening, breaks every connection off and returns what was seen.
     ///
     /// # Panics

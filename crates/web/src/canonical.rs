@@ -1,15 +1,18 @@
 //! Which parts of a URL say nothing about the page, and the one spelling of percent-encoding.
 //!
 //! Campaign and session parameters multiply addresses without changing what is served. The list is
-//! conservative: a name is on it only if it belongs to one product and means nothing else. `sid`, `ref`,
-//! `source` or `id` select content on too many sites to be there.
+//! conservative: a name is on it only if it belongs to one product and means nothing else. `ref`,
+//! `source` or `id` select content on too many sites to be there. So does `sid`; but a `sid` of 32 hexadecimal digits is a session, so
+//! such names are on the list with the shape that their value must have. Left in, a session makes a new site of every visit, and
+//! leaving such *links* out would lose the site.
 
 use std::borrow::Cow;
 
 /// Which parameters are left out of a URL.
 ///
 /// A pattern is a parameter's name, compared without regard to ASCII case; a `*` at its end stands for any
-/// ending. Patterns apply to the query (`?utm_source=x`) and to path parameters (`/a;jsessionid=1`,
+/// ending, and `={token}` asks that the value looks drawn at random: at least 20 characters, letters and digits and nothing else, with
+/// a good share of digits. Patterns apply to the query (`?utm_source=x`) and to path parameters (`/a;jsessionid=1`,
 /// RFC 3986 section 3.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CanonicalForm {
@@ -20,6 +23,8 @@ pub struct CanonicalForm {
 struct Pattern {
     name: Box<str>,
     any_ending: bool,
+    /// Only where the value looks drawn at random.
+    token: bool,
 }
 
 impl CanonicalForm {
@@ -64,6 +69,17 @@ impl CanonicalForm {
         "jsessionid",
         "aspsessionid*",
         "asp.net_sessionid",
+        // sessions under names that may mean other things: phpBB, vBulletin, osCommerce, Zen Cart, ColdFusion, and home-made ones
+        "sid={token}",
+        "s={token}",
+        "sess={token}",
+        "sessid={token}",
+        "session={token}",
+        "sessionid={token}",
+        "session_id={token}",
+        "oscsid={token}",
+        "zenid={token}",
+        "cftoken={token}",
     ];
 
     /// Leaves out the parameters that match one of these patterns; empty patterns match nothing.
@@ -82,8 +98,9 @@ impl CanonicalForm {
     }
 
     fn drops(&self, parameter: &str) -> bool {
-        let name = parameter.split_once('=').map_or(parameter, |(name, _)| name);
-        self.patterns.iter().any(|pattern| pattern.matches(name))
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let mut patterns = self.patterns.iter();
+        patterns.any(|pattern| pattern.matches(name) && (!pattern.token || is_token(value)))
     }
 
     /// Appends a path without the path parameters that are left out.
@@ -121,6 +138,19 @@ impl CanonicalForm {
     }
 }
 
+/// What a pattern ends with that asks for a value drawn at random.
+const TOKEN: &str = "={token}";
+/// Its least length: session identifiers have 26 (PHP), 32 (MD5) or more characters.
+const TOKEN_BYTES: usize = 20;
+
+/// Whether a value looks drawn at random. Of 20 random hexadecimal digits, four or more are decimal digits in all but one of 10,000; words
+/// have fewer, numbers have nothing else.
+fn is_token(value: &str) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let all = value.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    all && value.len() >= TOKEN_BYTES && digits >= 4 && digits < value.len()
+}
+
 impl Default for CanonicalForm {
     fn default() -> Self {
         Self::new(Self::DEFAULT_PARAMETERS)
@@ -132,10 +162,14 @@ impl Pattern {
         if text.is_empty() {
             return None;
         }
-        let (name, any_ending) = text.strip_suffix('*').map_or((text, false), |name| (name, true));
+        let (name, token) = text
+            .strip_suffix(TOKEN)
+            .map_or((text, false), |name| (name, true));
+        let (name, any_ending) = name.strip_suffix('*').map_or((name, false), |name| (name, true));
         Some(Self {
             name: name.into(),
             any_ending,
+            token,
         })
     }
 
@@ -259,6 +293,14 @@ mod tests {
             ("a*b", "axb", false),
             ("*", "anything", true),
             ("", "", false),
+            ("sid={token}", "sid", false),
+            ("sid={token}", "sid=1234", false),
+            ("sid={token}", "sid=12345678901234567890123456789012", false),
+            ("sid={token}", "sid=the-story-of-2024-and-2025-told", false),
+            ("sid={token}", "sid=0f8fad5bd9cb469fa16570867728950e", true),
+            ("sid={token}", "SID=q5fhqh6r3ck7gqnt8u1m0bs2d4", true),
+            ("sid={token}", "sid=0f8fad5b-d9cb-469f-a165-70867728950e", false),
+            ("sid={token}", "asid=0f8fad5bd9cb469fa16570867728950e", false),
         ] {
             assert_eq!(
                 CanonicalForm::new([pattern]).drops(name),

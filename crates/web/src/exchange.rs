@@ -3,11 +3,13 @@
 //! The body is kept as received, still compressed: that is what an archive must hold. Reading it is
 //! somebody else's work, on a capped copy.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::header::LOCATION;
+use http::{HeaderMap, HeaderValue};
 
 use crate::{PageUrl, Timestamp};
 
@@ -16,7 +18,7 @@ use crate::{PageUrl, Timestamp};
 pub struct Exchange {
     /// What was asked for.
     pub url: PageUrl,
-    /// Request line and header fields as sent, up to and with the empty line.
+    /// Request line and header fields as sent, up to and with the empty line; but of fields that are secret, the name only.
     pub request_head: Vec<u8>,
     /// The status code, 200 to 599 (informational answers are passed over).
     pub status: u16,
@@ -43,14 +45,22 @@ impl Exchange {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Where a redirect points, not yet resolved against [`Exchange::url`] (RFC 9110 section 15.4).
+    /// Where a redirect points, not yet resolved against [`Exchange::url`] (RFC 9110 section 15.4). Bytes that are not ASCII do not
+    /// belong there; what is no UTF-8 is taken for Latin-1, and made part of the URL all the same.
     #[must_use]
-    pub fn location(&self) -> Option<&str> {
+    pub fn location(&self) -> Option<Cow<'_, str>> {
         match self.status {
-            301 | 302 | 303 | 307 | 308 => self.header("location"),
+            301 | 302 | 303 | 307 | 308 => self.headers.get(LOCATION).map(as_browsers_read),
             _ => None,
         }
     }
+}
+
+fn as_browsers_read(value: &HeaderValue) -> Cow<'_, str> {
+    std::str::from_utf8(value.as_bytes()).map_or_else(
+        |_not_utf_8| value.as_bytes().iter().copied().map(char::from).collect(),
+        Cow::Borrowed,
+    )
 }
 
 /// Why a body is shorter than what the server wanted to send; the words are WARC/1.1's (section 5.15).

@@ -28,6 +28,18 @@ impl Host {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The part that somebody registered, as [`crate::PageUrl::registrable_domain`] has it.
+    #[must_use]
+    pub fn registrable_domain(&self) -> &str {
+        // A name whose last label is a number is an address (URL standard, "ends in a number checker").
+        let last = self.0.rsplit('.').next().unwrap_or_default();
+        let is_address = self.0.starts_with('[') || last.bytes().all(|byte| byte.is_ascii_digit());
+        if is_address {
+            return &self.0;
+        }
+        registrable(&self.0)
+    }
 }
 
 impl fmt::Display for Host {

@@ -1,7 +1,8 @@
 //! Which pages belong to a crawl.
 //!
 //! The seeds span a territory (a host, a domain, a path, or everything), include and exclude expressions
-//! refine it. Exclusion wins over everything, also over a seed: who writes `--exclude` means it.
+//! refine it. Exclusion wins over everything, also over a seed: who writes `--exclude` means it. What is excluded for the time being
+//! ([`Exclusions`]) comes on top.
 //!
 //! http and https on their default ports are one place. Sites move from one to the other within a link.
 
@@ -38,11 +39,17 @@ pub struct Scope {
     kind: ScopeKind,
     include: Vec<Regex>,
     exclude: Vec<Regex>,
+    /// For the time being.
+    exclude_now: Exclusions,
     seeds: HashSet<UrlKey>,
     /// The hosts or domains of the seeds, each with the paths that it lets in (`/` but for
     /// [`ScopeKind::Prefix`]).
     places: HashMap<Box<str>, Vec<Box<str>>>,
 }
+
+/// Expressions that keep pages out for the time being, whatever a scope lets in.
+#[derive(Clone, Debug, Default)]
+pub struct Exclusions(Vec<Regex>);
 
 /// An expression that is none.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +83,57 @@ pub enum OutOfScope {
         /// The expression as written.
         pattern: String,
     },
+    /// One of the [`Exclusions`] matches.
+    #[error("excluded by control.toml: the expression {pattern:?} matches it")]
+    ExcludedNow {
+        /// The expression as written.
+        pattern: String,
+    },
+}
+
+impl OutOfScope {
+    /// Whether an expression excludes it, so that nothing else can let it in.
+    #[must_use]
+    pub const fn is_exclusion(&self) -> bool {
+        matches!(self, Self::Excluded { .. } | Self::ExcludedNow { .. })
+    }
+}
+
+impl Exclusions {
+    /// Expressions that are searched for anywhere in the canonical URL, as those of a [`Scope`] are.
+    ///
+    /// # Errors
+    ///
+    /// [`ScopeError`] for the first expression that is malformed or too large.
+    pub fn new(patterns: &[String]) -> Result<Self, ScopeError> {
+        compile(patterns).map(Self)
+    }
+
+    /// The expressions as written.
+    pub fn patterns(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(Regex::as_str)
+    }
+
+    /// Whether nothing excludes a page.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfScope::ExcludedNow`]
+    pub fn judge(&self, url: &PageUrl) -> Result<(), OutOfScope> {
+        match self.0.iter().find(|rule| rule.is_match(url.as_str())) {
+            Some(rule) => Err(OutOfScope::ExcludedNow {
+                pattern: rule.as_str().to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// By what is written.
+impl PartialEq for Exclusions {
+    fn eq(&self, other: &Self) -> bool {
+        self.patterns().eq(other.patterns())
+    }
 }
 
 impl Scope {
@@ -92,6 +150,7 @@ impl Scope {
             kind,
             include: compile(include)?,
             exclude: compile(exclude)?,
+            exclude_now: Exclusions::default(),
             seeds: HashSet::new(),
             places: HashMap::new(),
         })
@@ -110,6 +169,11 @@ impl Scope {
         }
     }
 
+    /// Excludes this from now on, in place of what was excluded for the time being before.
+    pub fn exclude_now(&mut self, exclusions: Exclusions) {
+        self.exclude_now = exclusions;
+    }
+
     /// Whether a page belongs to the crawl.
     ///
     /// # Errors
@@ -122,6 +186,7 @@ impl Scope {
                 pattern: rule.as_str().to_owned(),
             });
         }
+        self.exclude_now.judge(url)?;
         if self.seeds.contains(&url.key()) {
             return Ok(());
         }
@@ -334,6 +399,26 @@ mod tests {
             let found = scope.judge(&url(page)).err().map(|reason| reason.to_string());
             assert_eq!(found.as_deref(), verdict, "{page}");
         }
+    }
+
+    #[test]
+    fn what_is_excluded_for_the_time_being_is_let_in_again() {
+        let mut scope = scope(ScopeKind::Host, &[], &[], &["http://a.example/"]);
+        let excluding = |patterns: &[&str]| {
+            let owned: Vec<String> = patterns.iter().map(ToString::to_string).collect();
+            Exclusions::new(&owned).unwrap()
+        };
+        scope.exclude_now(excluding(&["^http://a.example/$", "/x"]));
+        for page in ["http://a.example/", "http://a.example/x"] {
+            let reason = scope.judge(&url(page)).unwrap_err();
+            assert!(reason.is_exclusion() && reason.to_string().starts_with("excluded by control.toml"));
+        }
+        scope.exclude_now(excluding(&["/x"]));
+        assert_eq!(scope.judge(&url("http://a.example/")), Ok(()));
+        scope.exclude_now(Exclusions::default());
+        assert_eq!(scope.judge(&url("http://a.example/x")), Ok(()));
+        assert_ne!(excluding(&["a", "b"]), excluding(&["a"]));
+        assert_eq!(excluding(&["a"]), excluding(&["a"]));
     }
 
     #[test]

@@ -4,9 +4,11 @@
 //! `#` after white space (a `#` inside a URL is its fragment). A byte order mark and carriage returns are
 //! tolerated. A line without a scheme is read as http, as wget does: `example.org/path`, `localhost:8080`.
 //!
-//! A bad line stops nothing: it is handed back as a complaint with its number.
+//! A bad line stops nothing: it is handed back as a complaint with its number. User and password in a URL are neither used nor quoted.
 
 use std::collections::HashSet;
+
+use url::Url;
 
 use crate::{CanonicalForm, PageUrl, UrlError};
 
@@ -20,6 +22,8 @@ pub struct SeedList {
     pub seeds: Vec<PageUrl>,
     /// The lines that are no URL of a page.
     pub complaints: Vec<BadSeed>,
+    /// The numbers of the lines whose URL had a user or a password, from 1; its seed has none.
+    pub with_login: Vec<usize>,
 }
 
 /// A line that is no URL of a page.
@@ -28,7 +32,7 @@ pub struct SeedList {
 pub struct BadSeed {
     /// The number of the line, from 1.
     pub line: usize,
-    /// What stands there: at most [`MAX_QUOTED_CHARS`] characters, control characters escaped.
+    /// What stands there: at most [`MAX_QUOTED_CHARS`] characters, control characters escaped, and without what may be a login.
     pub text: String,
     /// What is wrong with it.
     #[source]
@@ -47,7 +51,10 @@ pub fn read_seeds(text: &str, form: &CanonicalForm) -> SeedList {
             continue;
         }
         match read_seed(seed, form) {
-            Ok(url) => {
+            Ok((url, login)) => {
+                if login {
+                    list.with_login.push(index + 1);
+                }
                 if seen.insert(url.key()) {
                     list.seeds.push(url);
                 }
@@ -73,11 +80,21 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-fn read_seed(seed: &str, form: &CanonicalForm) -> Result<PageUrl, UrlError> {
-    if has_scheme(seed) {
-        return PageUrl::parse(seed, form);
-    }
-    PageUrl::parse(&format!("http://{}", seed.trim_start_matches('/')), form)
+/// The seed, and whether a user or a password stood in its URL.
+fn read_seed(seed: &str, form: &CanonicalForm) -> Result<(PageUrl, bool), UrlError> {
+    let text = if has_scheme(seed) {
+        seed.to_owned()
+    } else {
+        format!("http://{}", seed.trim_start_matches('/'))
+    };
+    let page = PageUrl::parse(&text, form)?;
+    // The most have no such thing, and are read once.
+    let login = text.contains('@') && Url::parse(&text).is_ok_and(|url| has_login(&url));
+    Ok((page, login))
+}
+
+fn has_login(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
 }
 
 /// Whether the part before the first slash is more than a host: `mailto:x` is, `localhost:8080` is not.
@@ -92,9 +109,21 @@ fn has_scheme(seed: &str) -> bool {
     })
 }
 
+/// Since it is no URL, nobody knows where a login in it would begin or end: nothing is quoted between the scheme and the last `@`.
+fn without_login(seed: &str) -> String {
+    let Some((before, after)) = seed.rsplit_once('@') else {
+        return seed.to_owned();
+    };
+    if before.starts_with("mailto:") {
+        return seed.to_owned();
+    }
+    let scheme = before.find("://").map_or("", |at| &before[..at + 3]);
+    format!("{scheme}…@{after}")
+}
+
 fn quoted(seed: &str) -> String {
     let mut text = String::new();
-    for c in seed.chars().take(MAX_QUOTED_CHARS) {
+    for c in without_login(seed).chars().take(MAX_QUOTED_CHARS) {
         if c.is_control() {
             text.extend(c.escape_default());
         } else {
@@ -154,6 +183,37 @@ mod tests {
         assert_eq!(seeds, ["http://a.example/"]);
         let lines: Vec<usize> = complaints.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [1, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_login_in_a_url_is_left_out_told_and_never_quoted() {
+        let list = read_seeds(
+            "http://a.example/@x\nhttp://u:SECRET@b.example/\nSECRET@c.example/x\nhttps:\\\\u:SECRET@d.example\n\
+             http://u:SEC/RET@e.example/\nu:SECRET@f.example\nhttp://u:SECRET@[/?x=y@z\nmailto:someone@g.example\n",
+            &CanonicalForm::default(),
+        );
+        assert_eq!(list.with_login, [2, 3, 4]);
+        let seeds: Vec<&str> = list.seeds.iter().map(PageUrl::as_str).collect();
+        assert_eq!(
+            seeds,
+            [
+                "http://a.example/@x",
+                "http://b.example/",
+                "http://c.example/x",
+                "https://d.example/"
+            ]
+        );
+        let told: Vec<&str> = list.complaints.iter().map(|bad| bad.text.as_str()).collect();
+        assert_eq!(
+            told,
+            [
+                "http://…@e.example/",
+                "…@f.example",
+                "http://…@z",
+                "mailto:someone@g.example"
+            ]
+        );
+        assert!(!format!("{list:?}").contains("SECRET"));
     }
 
     #[test]

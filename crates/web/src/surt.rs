@@ -11,7 +11,7 @@
 //! - old session parameters dropped, the other parameters sorted by their bytes; no trailing slash, no empty
 //!   query.
 //!
-//! Addresses are not reversed: their order is already from the general to the particular.
+//! The parts of an IPv4 address are reversed too, as if they were labels, and port 0 is no port: so has the `surt` package it.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ use crate::canonical::{hex_pair, upper_hex};
 pub(crate) fn key(url: &Url) -> String {
     let mut key = String::with_capacity(url.as_str().len());
     push_host(&mut key, url);
-    if let Some(port) = url.port() {
+    if let Some(port) = url.port().filter(|port| *port != 0) {
         key.push_str(&format!(":{port}"));
     }
     key.push(')');
@@ -38,18 +38,18 @@ pub(crate) fn key(url: &Url) -> String {
 }
 
 fn push_host(key: &mut String, url: &Url) {
-    match url.host() {
-        Some(Host::Domain(name)) => {
-            for (position, label) in without_www(name).rsplit('.').enumerate() {
-                if position > 0 {
-                    key.push(',');
-                }
-                key.push_str(label);
-            }
+    let Some(host) = url.host_str() else {
+        return;
+    };
+    if let Some(Host::Ipv6(_)) = url.host() {
+        key.push_str(host.trim_matches(['[', ']']));
+        return;
+    }
+    for (position, label) in without_www(host).rsplit('.').enumerate() {
+        if position > 0 {
+            key.push(',');
         }
-        Some(Host::Ipv4(address)) => key.push_str(&address.to_string()),
-        Some(Host::Ipv6(address)) => key.push_str(&address.to_string()),
-        None => {}
+        key.push_str(label);
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::ops::Add;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,6 +44,12 @@ impl Timestamp {
         self.civil().strftime("%Y%m%d%H%M%S").to_string()
     }
 
+    /// The year, UTC.
+    #[must_use]
+    pub fn year(self) -> i32 {
+        self.civil().to_zoned(jiff::tz::TimeZone::UTC).year().into()
+    }
+
     fn civil(self) -> jiff::Timestamp {
         let millis = i64::try_from(self.0).unwrap_or(i64::MAX);
         jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::MAX)
@@ -53,6 +60,23 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.civil().strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))
+    }
+}
+
+/// Not a date as archives and our own exports have it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no date such as 2026-11-20T19:04:55.120Z")]
+pub struct BadTimestamp(String);
+
+/// Reads RFC 3339, fractions below a millisecond cut off.
+impl FromStr for Timestamp {
+    type Err = BadTimestamp;
+
+    fn from_str(text: &str) -> Result<Self, BadTimestamp> {
+        let bad = || BadTimestamp(text.to_owned());
+        let civil: jiff::Timestamp = text.parse().map_err(|_error| bad())?;
+        let millis = u64::try_from(civil.as_millisecond()).map_err(|_before_1970| bad())?;
+        Ok(Self(millis))
     }
 }
 
@@ -103,6 +127,19 @@ mod tests {
         let moment = Timestamp::from_millis(1_795_199_095_120);
         assert_eq!(moment.to_string(), "2026-11-20T18:24:55.120Z");
         assert_eq!(moment.digits(), "20261120182455");
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for millis in [0, 1, 999, 1_795_199_095_120] {
+            let moment = Timestamp::from_millis(millis);
+            assert_eq!(moment.to_string().parse(), Ok(moment));
+        }
+        let coarse = Timestamp::from_millis(1_795_199_095_000);
+        assert_eq!("2026-11-20T18:24:55Z".parse(), Ok(coarse));
+        for wrong in ["", "now", "2026-11-20", "1969-12-31T23:59:59Z"] {
+            assert!(wrong.parse::<Timestamp>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

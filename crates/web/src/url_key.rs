@@ -19,6 +19,12 @@ impl UrlKey {
         Self(xxh3_64(canonical.as_bytes()))
     }
 
+    /// The key of a name that is no URL, a domain's; made as that of a URL.
+    #[must_use]
+    pub fn of_name(name: &str) -> Self {
+        Self::of(name)
+    }
+
     /// A key that was stored.
     #[must_use]
     pub const fn from_u64(key: u64) -> Self {

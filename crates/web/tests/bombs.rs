@@ -4,19 +4,25 @@
 //! seen by the oddity; that nothing is lost, by the text and the link that stand at the end.
 
 use proptest::prelude::*;
-use web::{CanonicalForm, Cut, Document, Hints, Oddity, PageUrl, ReadLimits, read};
+use testkit::HTML_BOMBS;
+use web::{
+    CanonicalForm, Cut, Document, Hints, LinkKind, LinkKinds, Oddity, PageUrl, ReadLimits, Relations, read,
+};
 
 const SIZE: usize = 256 * 1024;
 
 fn read_page(text: &str, limits: &ReadLimits) -> Document {
+    read_bytes(text.as_bytes(), "text/html; charset=utf-8", limits)
+}
+
+fn read_bytes(bytes: &[u8], content_type: &str, limits: &ReadLimits) -> Document {
     let url = PageUrl::parse("http://example.org/", &CanonicalForm::default()).expect("a URL");
     let hints = Hints {
-        url: &url,
-        content_type: Some("text/html; charset=utf-8"),
-        x_robots_tag: &[],
         agent: "us",
+        content_type: Some(content_type),
+        ..Hints::of(&url)
     };
-    read(text.as_bytes(), &hints, &CanonicalForm::default(), limits)
+    read(bytes, &hints, &CanonicalForm::default(), limits)
 }
 
 fn repeated(part: &str) -> String {
@@ -98,7 +104,8 @@ fn a_bomb_is_stopped_and_what_follows_it_is_read_all_the_same() {
             counted(|n| format!("<html a{n}>")),
             Cut::Attributes,
         ),
-        ("nodes", "<p>a".repeat(260_000), Cut::Nodes),
+        ("nodes", "<p>a".repeat(60_000), Cut::Nodes),
+        ("angles", repeated("< "), Cut::Effort),
     ] {
         let document = read_page(
             &format!("{bomb}\n<p>the <b>end</b> &amp; <a href='/next?a&amp;b'>next</a>"),
@@ -134,7 +141,7 @@ fn what_is_only_long_is_no_bomb() {
         ),
         ("words", repeated("word ")),
         ("references", repeated("&amp;")),
-        ("angles", repeated("< ")),
+        ("angles", "< ".repeat(50_000)),
         ("end tags", repeated("</p>")),
         ("buttons", repeated("<button>b</button>")),
         (
@@ -180,6 +187,76 @@ fn each_limit_is_kept_at_its_value_and_cuts_one_past_it() {
 }
 
 #[test]
+fn what_is_read_of_a_bomb_is_bounded_whatever_it_is_made_of() {
+    let limits = ReadLimits {
+        kinds: LinkKinds::PAGES
+            .with(LinkKind::Form)
+            .with(LinkKind::Script)
+            .with(LinkKind::Requisite),
+        links: 50,
+        nodes: 200,
+        tree_effort: 1_000,
+        stream_effort: 1_000,
+        text: 2_000,
+        ..ReadLimits::default()
+    };
+    for bomb in HTML_BOMBS {
+        let bytes = bomb.page(64 << 10);
+        let document = read_bytes(&bytes, "text/html", &limits);
+        assert!(
+            document.full_text().len() <= limits.text + limits.text / 8,
+            "{}",
+            bomb.name
+        );
+        assert!(document.text.len() <= document.full_text().len(), "{}", bomb.name);
+        assert!(document.links.len() <= 2 * limits.links, "{}", bomb.name);
+    }
+}
+
+#[test]
+fn text_is_read_up_to_its_limit_and_links_beyond() {
+    let limits = ReadLimits {
+        text: 80,
+        ..ReadLimits::default()
+    };
+    for (text, kept, oddities) in [
+        ("a".repeat(80), 80, &[][..]),
+        ("a".repeat(81), 80, &[Oddity::TooMuchText][..]),
+        // Letters beyond ASCII count twice.
+        ("\u{e9}".repeat(20), 40, &[]),
+        ("\u{e9}".repeat(21), 40, &[Oddity::TooMuchText]),
+    ] {
+        let document = read_page(&format!("<p>{text}<a href=/next></a>"), &limits);
+        assert_eq!(document.text.len(), kept, "{text}");
+        assert_eq!(document.links.len(), 1, "{text}");
+        assert_eq!(document.oddities, oddities, "{text}");
+        let document = read_bytes(text.as_bytes(), "text/plain; charset=utf-8", &limits);
+        assert_eq!(
+            (document.text.len(), &*document.oddities),
+            (kept, oddities),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn where_the_steps_are_spent_the_page_is_read_no_further_and_says_so() {
+    let limits = ReadLimits {
+        tree_effort: 0,
+        stream_effort: 40,
+        ..ReadLimits::default()
+    };
+    // Two steps for a link, one for its end.
+    for (links, found) in [(13, 13), (14, 13), (1_000, 13)] {
+        let page: String = (0..links).map(|n| format!("<a href=/{n}></a>")).collect();
+        let document = read_page(&page, &limits);
+        assert_eq!(document.links.len(), found);
+        let is_unread = document.oddities.contains(&Oddity::Unread);
+        assert_eq!(is_unread, links > 13, "{links}");
+    }
+}
+
+#[test]
 fn the_rest_of_a_page_is_read_without_what_is_not_text() {
     let document = read_page(
         &format!(
@@ -191,7 +268,7 @@ fn the_rest_of_a_page_is_read_without_what_is_not_text() {
     );
     assert_eq!(document.full_text(), "before\none two\nthree four\nfive");
     assert_eq!(document.links.len(), 1);
-    assert!(document.links[0].nofollow);
+    assert_eq!(document.links[0].relations, Relations::NOFOLLOW);
 }
 
 /// Pieces of HTML that bring a tokenizer into its rarer states.

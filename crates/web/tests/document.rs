@@ -1,6 +1,6 @@
 //! What is read of a page.
 
-use web::{CanonicalForm, Document, Hints, Media, Oddity, Own, PageUrl, ReadLimits, read};
+use web::{CanonicalForm, Document, Hints, Media, Oddity, Own, PageUrl, ReadLimits, Relations, read};
 
 fn page(text: &str) -> PageUrl {
     PageUrl::parse(text, &CanonicalForm::default()).expect("a URL")
@@ -9,10 +9,10 @@ fn page(text: &str) -> PageUrl {
 fn read_as(body: &[u8], content_type: Option<&str>, x_robots_tag: &[&str], limits: &ReadLimits) -> Document {
     let url = page("http://example.org/dir/page");
     let hints = Hints {
-        url: &url,
         content_type,
         x_robots_tag,
         agent: "ourbot",
+        ..Hints::of(&url)
     };
     read(body, &hints, &CanonicalForm::default(), limits)
 }
@@ -301,7 +301,13 @@ fn links_are_resolved_once_each_in_their_order() {
     let links: Vec<_> = document
         .links
         .iter()
-        .map(|link| (link.url.as_str(), link.nofollow, link.anchor.as_str()))
+        .map(|link| {
+            (
+                link.url.as_str(),
+                link.relations == Relations::NOFOLLOW,
+                link.anchor.as_str(),
+            )
+        })
         .collect();
     assert_eq!(
         links,
@@ -346,7 +352,7 @@ fn the_first_base_counts_also_for_what_stands_before_it() {
 
 #[test]
 fn nofollow_marks_a_link_only_if_it_stands_on_all_of_its_kind() {
-    let nofollow = |source| html(source).links[0].nofollow;
+    let nofollow = |source| html(source).links[0].relations.has_any_of(Relations::NOFOLLOW);
     assert!(nofollow("<a rel=nofollow href=x>"));
     assert!(nofollow(
         "<a rel=nofollow href=x></a><a rel='nofollow noopener' href=./x>"

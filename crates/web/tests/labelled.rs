@@ -56,11 +56,11 @@ fn text_of(compressed: &[u8]) -> String {
         .read_to_end(&mut html)
         .expect("the archive is whole");
     let form = CanonicalForm::default();
+    let url = PageUrl::parse("http://example.org/", &form).expect("a URL");
     let hints = Hints {
-        url: &PageUrl::parse("http://example.org/", &form).expect("a URL"),
-        content_type: Some("text/html; charset=utf-8"),
-        x_robots_tag: &[],
         agent: "crawler",
+        content_type: Some("text/html; charset=utf-8"),
+        ..Hints::of(&url)
     };
     read(&html, &hints, &form, &ReadLimits::default()).text
 }

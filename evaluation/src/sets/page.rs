@@ -34,10 +34,9 @@ impl Page {
         let form = CanonicalForm::default();
         let url = PageUrl::parse("http://evaluation.test/page", &form).expect("this is a URL");
         let hints = Hints {
-            url: &url,
-            content_type: Some("text/html"),
-            x_robots_tag: &[],
             agent: "evaluation",
+            content_type: Some("text/html"),
+            ..Hints::of(&url)
         };
         let document = web::read(body, &hints, &form, &ReadLimits::default());
         if document.media != Media::Html {

@@ -10,15 +10,22 @@ use crate::values::{Count, Size, Switch};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExtractArgs {
-    /// The document; - is standard input
+    /// The document, or an archive (WARC, WET; gzip, zstd or plain) of many, each of which becomes a line; - is standard input
     #[arg(value_name = "FILE|-")]
     pub(crate) file: PathBuf,
-    /// Where it comes from: what its links are relative to
-    #[arg(long, value_name = "URL", default_value = "http://localhost/")]
-    pub(crate) url: String,
+    /// Where it comes from: what its links are relative to [default: http://localhost/]. Of an archive, the page that is wanted
+    /// [default: all]
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
     /// The charset that its server names
     #[arg(long, value_name = "NAME")]
     pub(crate) charset: Option<String>,
+    /// What forms by GET ask for as they stand is among the links
+    #[arg(long)]
+    pub(crate) forms: bool,
+    /// URLs that stand in scripts are among the links
+    #[arg(long)]
+    pub(crate) script_links: bool,
     /// json or text
     #[arg(long, value_name = "FORM", default_value = "json")]
     pub(crate) format: ExtractForm,
@@ -173,12 +180,26 @@ pub(crate) struct RobotsArgs {
     /// A robots.txt; - is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The crawler that asks
+    /// The crawler that asks: its product token, or its whole user agent
     #[arg(long, value_name = "NAME", default_value = "crawler")]
     pub(crate) agent: String,
+    /// Say which rule decides, after a tab: the rule, its line, and whom its group names
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) explain: bool,
+    /// json: a line a URL with url, allowed, rule, line, agent (whom the group names), section (of RFC 9309) and reason
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<RobotsForm>,
     /// What it asks for
     #[arg(value_name = "URL", required = true)]
     pub(crate) urls: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RobotsForm {
+    /// One JSON object a line
+    Json,
+    /// allowed or disallowed
+    Text,
 }
 
 #[derive(Debug, Args)]
@@ -189,4 +210,26 @@ pub(crate) struct CanonicalizeArgs {
     /// As the sort key of archive indexes (SURT)
     #[arg(long)]
     pub(crate) surt: bool,
+}
+
+/// The index of archives by which replay tools find what is in them: sorted lines of CDXJ, the same as `cdxj-indexer --sort` makes,
+/// and lines for pages that were left out as duplicates, whose keys begin with !duplicate: (docs/index.md).
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  crawler index crawl                            make crawl/archive/index.cdxj again
+  crawler index a.warc.gz b.warc.gz -o all.cdxj  the index of any WARC files, in one
+  crawler index a.warc.gz | grep -v '^!'         the captures alone
+
+Exit codes: 0 done, 1 a fault, or something could not be read and is not in the index, 2 wrong usage.")]
+pub(crate) struct IndexArgs {
+    /// Directory of a crawl, or WARC files
+    #[arg(value_name = "DIR|FILE", required = true)]
+    pub(crate) archives: Vec<PathBuf>,
+    /// Write to this file instead of standard output, or of the index of the crawl
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Directory for temporary files, where standard output takes more than memory does [default: the system's]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) temp_dir: Option<PathBuf>,
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::output::Format;
+use crate::values::{Key, Switch};
 
 #[derive(Debug, Args)]
 pub(crate) struct LookArgs {
@@ -17,17 +18,124 @@ pub(crate) struct LookArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ExportArgs {
+pub(crate) struct VerifyArgs {
+    /// Directory of the crawl, or a WACZ file, anybody's
+    #[arg(value_name = "DIR|FILE.wacz")]
+    pub(crate) directory: PathBuf,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+/// Pack a crawl into one file that ReplayWeb.page, pywb and others open as it is (WACZ 1.1.1): archive, index, list of pages.
+#[derive(Debug, Args)]
+#[command(after_help = WACZ_EXAMPLES)]
+pub(crate) struct WaczArgs {
+    /// Directory of the crawl; it must not be running
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Write to this file: to FILE.part, which becomes FILE once it is whole; - is standard output
+    #[arg(short, long, value_name = "FILE.wacz")]
+    pub(crate) output: PathBuf,
+    /// What people call it
+    #[arg(long, value_name = "TITLE")]
+    pub(crate) title: Option<String>,
+    /// What it is, for people
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    /// The text of each page in the list of pages, so that the replay can be searched
+    #[arg(long)]
+    pub(crate) text: bool,
+}
+
+const WACZ_EXAMPLES: &str = "\
+Examples:
+  crawler wacz monday --output monday.wacz --title 'The harbour, on Monday'
+  crawler wacz monday --output - --text | ssh archive 'cat > monday.wacz'
+  crawler verify monday.wacz
+
+docs/wacz.md says what is in it, and how to open it.
+
+Exit codes: 0 done, 1 a fault, or texts of pages could not be read, 2 wrong usage.";
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// jsonl or csv
+    /// A line for each host, most pages first: what it asked for, the pause in use, why, and when it may be asked again
+    #[arg(long)]
+    pub(crate) hosts: bool,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Archives of other crawlers (wget, Heritrix, Browsertrix, Common Crawl): put their WARC files into DIR/archive, and with --from-archive \
+their pages count as visited, in the order of the files, judged as if they had been crawled. The files are never changed; \
+a crawl that goes on writes files of its own behind them.
+
+Examples:
+  crawler rebuild crawl                                       tables once more, or whatever else is damaged
+  crawler rebuild crawl --from-archive                        all of it from crawl/archive
+  crawler rebuild wget --from-archive --seeds seeds.txt       a crawl of wget/archive/*.warc.gz, to go on with")]
+pub(crate) struct RebuildArgs {
+    /// Directory of the crawl
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Do not believe the journal: make it again from the archive, as happens where it is damaged or gone
+    #[arg(long)]
+    pub(crate) from_archive: bool,
+    /// With --from-archive: where the crawl begins, which says what belongs to it [default: as DIR/crawler.toml has it; without one,
+    /// the first page of each host in the archive]
+    #[arg(long, value_name = "FILE", requires = "from_archive")]
+    pub(crate) seeds: Option<PathBuf>,
+    /// The key under which the crawl hashed, 16 hexadecimal digits, where the journal that had it is gone [default: a new one]
+    #[arg(long, value_name = "HEX")]
+    pub(crate) hash_key: Option<Key>,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_EXAMPLES)]
+pub(crate) struct ExportArgs {
+    /// Directory of the crawl; it may be running
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// jsonl, csv or parquet. In Parquet, numbers are numbers, fingerprints unsigned 64-bit integers, dates timestamps, and
+    /// the sketch of each page that was kept is there
     #[arg(long, value_name = "FORM", default_value = "jsonl")]
     pub(crate) format: ExportForm,
-    /// Write to this file instead of standard output
+    /// Write to this file instead of standard output (-): to FILE.part, which becomes FILE once it is whole. With Parquet, a directory
+    /// (DIR/) gets part-00000.parquet and so on
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// The link graph instead: source, target, anchor, rel and kind of each link of each page that the archive has
+    #[arg(long)]
+    pub(crate) links: bool,
+    /// The sketches of pages also in jsonl and csv, in hexadecimal digits
+    #[arg(long)]
+    pub(crate) sketches: bool,
+    /// Go on where an export ended, or was killed: what is there is kept, what is new is added
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// A new file of Parquet after so many rows; --output is a directory then [default: 1000000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) rows_per_file: Option<u64>,
 }
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  crawler export monday --format csv --output monday.csv
+  crawler export monday --format csv --output monday.csv --resume    add what is new since
+  crawler export monday --format parquet --output visits/ --resume   the same, a file each time
+  crawler export monday --links --format parquet --output links.parquet
+
+docs/export.md documents the columns, with examples for DuckDB and pandas.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportForm {
@@ -35,6 +143,18 @@ pub(crate) enum ExportForm {
     Jsonl,
     /// Comma-separated, with a header line
     Csv,
+    /// Parquet, compressed with Zstandard
+    Parquet,
+}
+
+impl ExportForm {
+    pub(crate) const fn form(self) -> export::Form {
+        match self {
+            Self::Jsonl => export::Form::Jsonl,
+            Self::Csv => export::Form::Csv,
+            Self::Parquet => export::Form::Parquet,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -57,6 +177,44 @@ pub(crate) struct DuplicatesArgs {
     /// A line for each group of pages that say the same, the original first
     #[arg(long)]
     pub(crate) clusters: bool,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PatternsArgs {
+    /// Directory of the crawl
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Open this pattern again, and queue what was left out for its sake; the crawl must not be running
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) reopen: Option<String>,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// Directory of the crawl
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Words that all occur; "a phrase", -without, this OR that, (…), title:, text:, url:, host: (with its subdomains), lang:, after: and before: a date
+    #[arg(value_name = "QUERY", allow_hyphen_values = true)]
+    pub(crate) query: String,
+    /// So many pages, the best first
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
+    /// Pass over so many
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) offset: usize,
+    /// Tell the pages that repeat each hit, too: the journal is read for it
+    #[arg(long)]
+    pub(crate) duplicates: bool,
+    /// Show the words where they stand in the text, which is read back from the archive
+    #[arg(long, value_name = "ON|OFF", default_value = "on")]
+    pub(crate) snippets: Switch,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,

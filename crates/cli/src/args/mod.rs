@@ -2,23 +2,31 @@
 
 mod files;
 mod look;
+mod secrets;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use crawl::OnDuplicate;
+use crawl::{IndexedPages, OnDuplicate, Requisites, Sitemaps};
 use neardup::Features;
 use serde::Serialize;
+use sinks::DigestAlgorithm;
+use sinks::warc::Packing;
 use store::DuplicateScope;
-use web::ScopeKind;
+use web::{GroupBy, Relations, ScopeKind};
 
 pub(crate) use files::{
     CanonicalizeArgs, CompareArgs, DedupArgs, ExtractArgs, ExtractForm, FingerprintArgs, FrequenciesArgs,
-    LikenessArgs, PlanArgs, RobotsArgs,
+    IndexArgs, LikenessArgs, PlanArgs, RobotsArgs, RobotsForm,
 };
-pub(crate) use look::{DuplicatesArgs, ExportArgs, ExportForm, LookArgs, SimilarArgs, WhyArgs};
+pub(crate) use look::{
+    DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs, RebuildArgs, SearchArgs, SimilarArgs, StatusArgs,
+    VerifyArgs, WaczArgs, WhyArgs,
+};
 
-use crate::values::{Key, Rate, Size, Span, Switch, maybe_word};
+pub(crate) use secrets::SecretArgs;
+
+use crate::values::{Date, Key, Rate, Size, Span, Switch, Tables, maybe_word};
 
 /// A polite web crawler that archives what it reaches, and never the same page twice.
 ///
@@ -40,10 +48,11 @@ Examples:
   crawler --seeds seeds.txt --max-pages 1000 --out monday --contact me@example.org
   crawler --out monday                              go on with that crawl
   crawler status monday                             how it stands
-  crawler --seeds seeds.txt --out tuesday --against monday   only what has changed since
+  crawler --seeds seeds.txt --out tuesday --since monday   fetch only what has changed
   crawler why monday https://example.org/a          which rule decided on a URL
   crawler duplicates monday --clusters              which pages say the same
   crawler similar monday draft.html                 pages like this file
+  crawler search monday 'quiet harbour -port'       pages with these words
   crawler export monday --format csv                a row for each visited URL
 
 Exit codes: 0 finished or a limit reached, 1 a fault, 2 wrong usage, 130 interrupted.";
@@ -60,10 +69,23 @@ pub(crate) enum Command {
     Duplicates(DuplicatesArgs),
     /// Kept pages that are like a page of the crawl, or like a file
     Similar(SimilarArgs),
-    /// How a crawl stands; works while it runs
-    Status(LookArgs),
-    /// Check that archive, journal and tables agree
-    Verify(LookArgs),
+    /// Pages with these words: "phrases", -without, OR, title: host: lang: after: before:; works while it runs
+    Search(SearchArgs),
+    /// Which URL patterns bring something new, which were closed, and which links were taken for traps; works while it runs
+    Patterns(PatternsArgs),
+    /// How a crawl stands, also host by host; works while it runs
+    Status(StatusArgs),
+    /// Pack a crawl into one file that ReplayWeb.page, pywb and others open as it is (WACZ)
+    Wacz(WaczArgs),
+    /// Check that archive, index, search, journal and tables agree, and that hosts were asked politely; or that a WACZ is what it says
+    Verify(VerifyArgs),
+    /// Make the state of a crawl again: tables from the journal, a journal that is damaged or gone from the archive
+    Rebuild(RebuildArgs),
+    /// Make the search index again from the archive
+    Reindex(LookArgs),
+    /// Index archives in CDXJ, as cdxj-indexer does: that of a crawl is made again, that of any WARC files is written out
+    #[command(visible_alias = "cdxj")]
+    Index(IndexArgs),
     /// What the crawler reads in a document: title, text, links, …
     Extract(ExtractArgs),
     /// The fingerprint of each file's text
@@ -120,6 +142,32 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "NAME", help_heading = "Scope")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) drop_parameters: Vec<String>,
+    /// Fetch what a page needs to be shown, pictures, styles and what they need, scripts, films and frames, at any depth and beside --max-pages: from where the scope reaches (scope), or from any host (any) [default: off; scope without a word]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "scope", value_name = "WHERE", help_heading = "Scope")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) page_requisites: Option<Requisites>,
+    /// Send forms by GET as they stand, with the values that they begin with: searches, lists to choose from
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Scope")]
+    pub(crate) forms: Option<bool>,
+    /// Follow whole URLs and quoted paths that stand in scripts and look like pages: some are guesses, and end as 404
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Scope")]
+    pub(crate) script_links: Option<bool>,
+
+    /// Ask for the sitemaps that robots.txt names, and follow what they list: on, off, or guess (/sitemap.xml, too, of seeds' hosts whose robots.txt names none) [default: on]
+    #[arg(long, value_name = "ON|OFF|GUESS", help_heading = "Discovery")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) sitemaps: Option<Sitemaps>,
+    /// Not what a sitemap says was last changed before this: 2026, 2026-11, 2026-11-20 or 2026-11-20T19:04:55Z; what has no date is followed
+    #[arg(long, value_name = "DATE", help_heading = "Discovery")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) sitemap_from: Option<Date>,
+    /// Nor what was last changed after this; 2026-11 is all of November
+    #[arg(long, value_name = "DATE", help_heading = "Discovery")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) sitemap_to: Option<Date>,
+    /// Follow what feeds list: RSS, Atom, JSON Feed [default: on]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Discovery")]
+    pub(crate) feeds: Option<Switch>,
 
     /// Stop after so many pages
     #[arg(short = 'n', long, value_name = "N", help_heading = "Limits")]
@@ -138,6 +186,15 @@ pub(crate) struct CrawlArgs {
     /// Pages of one host, at most; the others stay queued
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages_per_host: Option<u64>,
+    /// Pages of one URL pattern (host, path template, query keys), at most; the others are left out, and `crawler patterns` opens it again [default: none]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub(crate) max_pages_per_pattern: Option<u64>,
+    /// Hosts of one registrable domain, at most; links to others are left out, seeds are let in always [default: 1000]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub(crate) max_hosts_per_domain: Option<u32>,
+    /// Leave out links with the shape of a trap (a path that repeats itself, a query that grows, a calendar without end), and close URL patterns that bring nothing new [default: on]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Limits")]
+    pub(crate) traps: Option<Switch>,
 
     /// Least pause between two requests to a host [default: 1s]
     #[arg(short = 'w', long, value_name = "TIME", help_heading = "Politeness")]
@@ -156,6 +213,10 @@ pub(crate) struct CrawlArgs {
     /// Pages under way at a time to one host [default: 1; 4 where both delays are 0]
     #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub(crate) concurrency_per_host: Option<usize>,
+    /// Who shares one pace and one connection: host (each has its own), address (all hosts of one IP address) or domain (registrable, with its subdomains) [default: host]
+    #[arg(long, value_name = "WHAT", help_heading = "Politeness")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) group_by: Option<GroupBy>,
     /// Requests in all, at most, for example 20/s
     #[arg(long, value_name = "N/s", help_heading = "Politeness")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
@@ -169,6 +230,10 @@ pub(crate) struct CrawlArgs {
     /// Ask for what robots.txt forbids, and follow nofollow: only on sites that agreed to it
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Politeness")]
     pub(crate) ignore_robots: Option<bool>,
+    /// Links that are not followed, by what their rel says: nofollow, ugc and sponsored, with commas; none follows all [default: nofollow]
+    #[arg(long, value_name = "WORDS", help_heading = "Politeness")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) skip_rel: Option<Relations>,
 
     /// What becomes of a page that repeats an earlier one: drop, keep (archive and mark it), follow (its links too) [default: drop]
     #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]
@@ -204,6 +269,10 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) against: Vec<PathBuf>,
+    /// The same as --against, and what this crawl archived is asked for with If-None-Match and If-Modified-Since: what is unchanged is not even sent again. Needs its archive (repeatable)
+    #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) since: Vec<PathBuf>,
 
     /// Bytes of a body; the rest is cut off and the record says so [default: 50MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
@@ -230,16 +299,85 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) ca_certificate: Vec<PathBuf>,
+    /// Do not check the certificates of this host, on any of its ports: whoever is on the way may read and change its pages, and the archive says so (repeatable)
+    #[arg(long, value_name = "HOST", help_heading = "Fetching")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) insecure_host: Vec<String>,
+    /// Ask by way of a proxy: socks5:// (names are looked up here, so private addresses are refused for certain), http:// or https:// (names are judged here and looked up again by the proxy, which should refuse private addresses itself) or socks5h:// (names are the proxy's alone, as Tor wants it). User and password go into the URL and are not kept: give it again to go on. http_proxy and its like are not heeded
+    #[arg(long, value_name = "URL", help_heading = "Fetching")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) proxy: Option<String>,
+
+    #[command(flatten)]
+    #[serde(skip)]
+    pub(crate) secrets: SecretArgs,
 
     /// Hash under this key, 16 hexadecimal digits: crawls with one key can be compared [default: drawn at random; a crawl keeps its key]
     #[arg(long, value_name = "HEX", help_heading = "Advanced")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) hash_key: Option<Key>,
 
+    /// Keep in memory what pages look like, 90 bytes a page; off asks the disk for each page instead: slower, for small machines. The verdicts are the same [default: on]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Advanced")]
+    pub(crate) mirror: Option<Switch>,
+    /// Permuted tables of fingerprints on disk, which --mirror off looks into: more of them cost more disk, and leave fewer candidates to read. `crawler plan` compares them; they are made again when this changes [default: auto, four that serve every --distance]
+    #[arg(long, value_name = "auto|N", help_heading = "Advanced")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) tables: Option<Tables>,
+
+    /// How the archive is packed, a record at a time: gzip (.warc.gz, which every tool reads), zstd (.warc.zst, smaller and cheaper, read by few tools yet) or none (.warc) [default: gzip]
+    #[arg(long, value_name = "HOW", help_heading = "Archive")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) compression: Option<Packing>,
+    /// How hard: 1 (fast) to 12 (small) for gzip, 1 to 19 for zstd [default: 1 for gzip, 3 for zstd]
+    #[arg(long, value_name = "N", help_heading = "Archive")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) compression_level: Option<i32>,
+    /// Pack with this zstd dictionary, made by `zstd --train`; it is kept in each file, so that nobody needs it beside them
+    #[arg(long, value_name = "FILE", help_heading = "Archive")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) zstd_dictionary: Option<PathBuf>,
+    /// The digests of payloads and records: sha1, which indexes and replay tools compare, or sha256 [default: sha1]
+    #[arg(long, value_name = "WHICH", help_heading = "Archive")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) digest: Option<DigestAlgorithm>,
+    /// Tell in the archive where each page leads, a line for each link, as Heritrix does [default: off]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Archive")]
+    pub(crate) outlinks: Option<Switch>,
+    /// How the names of the archive's files begin: PREFIX-TIME-NUMBER.warc.gz [default: crawl]
+    #[arg(long, value_name = "PREFIX", help_heading = "Archive")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) warc_prefix: Option<String>,
+    /// Begin the next archive file when one is as old as this [default: whatever its age]
+    #[arg(long, value_name = "TIME", help_heading = "Archive")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) warc_max_time: Option<Span>,
     /// Begin the next archive file when one has grown to this [default: 1GiB]
-    #[arg(long, value_name = "SIZE", help_heading = "Output")]
+    #[arg(long, value_name = "SIZE", help_heading = "Archive")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) warc_max_size: Option<Size>,
+    /// Leave out the search index; `crawler reindex` makes it later
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Output")]
+    pub(crate) no_index: Option<bool>,
+    /// Which archived pages can be searched: unique, or kept (also those that repeat one and are kept by --on-duplicate or --per-cluster) [default: unique]
+    #[arg(long, value_name = "WHICH", help_heading = "Output")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) index: Option<IndexedPages>,
+    /// Memory of the search index while it is written, 8MiB at least: more makes fewer, larger parts [default: 32MiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Output")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) index_memory: Option<Size>,
+    /// Make an index of the archive while it is written, archive/index.cdxj when the crawl ends: what replay tools find pages by [default: on]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Output")]
+    pub(crate) cdxj: Option<Switch>,
+    /// Begin nothing new while less than this is free on the disk, and go on when there is more [default: 64MiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Output")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) min_free: Option<Size>,
+    /// How long to wait for room on a full disk before ending with code 1; 0 does not wait [default: 10m]
+    #[arg(long, value_name = "TIME", help_heading = "Output")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) wait_for_room: Option<Span>,
     /// The final summary on standard output: text or json [default: text]
     #[arg(long, value_name = "FORM", help_heading = "Output")]
     #[serde(skip)]

@@ -1,10 +1,12 @@
 //! `crawler --seeds FILE`: the main job.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use crawl::{Fault, Finish, Limits, StopHandle};
+use crawl::{Crew, Fault, Finish, Limits, Stop, StopHandle};
 use store::StoreFault;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinError;
 use tokio::time::Instant;
 use web::CanonicalForm;
 
@@ -14,18 +16,22 @@ use crate::crew::{self, Ready, Tools};
 use crate::fingerprints;
 use crate::history;
 use crate::progress;
+use crate::room;
+use crate::secrets::{self, Given};
 use crate::seeds::Seeds;
 use crate::settings::Settings;
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
-use crate::{earlier, log, output};
+use crate::{control, earlier, log, output};
 
 /// What a shell reports of a process that was interrupted.
 const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, Complaint> {
+    // Before anything is complained of that may be a secret gone astray.
+    let given = Given::gather(&args.secrets)?;
     let mut settings = Settings::gather(args)?;
-    settings.against = earlier::directories(&settings)?;
+    earlier::resolve(&mut settings)?;
     let form = CanonicalForm::new(&settings.drop_parameters);
     let seeds = Seeds::gather(&settings, &form)?;
     let threads = crew::cores();
@@ -34,26 +40,34 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, Complaint> {
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| fault(&error))?;
-    let code = runtime.block_on(crawl(&settings, &seeds, form, args));
+    let code = runtime.block_on(crawl(settings, &seeds, form, given, args));
     // What an impatient user left under way is not waited for.
     runtime.shutdown_background();
     code
 }
 
 async fn crawl(
-    settings: &Settings,
+    mut settings: Settings,
     seeds: &Seeds,
     form: CanonicalForm,
+    given: Given,
     args: &CrawlArgs,
 ) -> Result<ExitCode, Complaint> {
     let clock = crew::clock();
-    let tools = Tools::new(settings, &clock)?;
+    let missing = secrets::missing(&settings.secrets, &given.options);
+    settings.remember_secrets(&given.options);
+    let settings = &settings;
+    let (secrets, mut warnings) = given.bind(seeds, &clock);
+    warnings.extend(missing);
+    let tools = Tools::new(settings, secrets, &clock)?;
+    let mut control = control::Watch::open(&settings.out, crew::pacing(settings))?;
     let file = crew::prepare_directory(settings)?;
     let bar = progress::bar(args.quiet, settings.max_pages);
-    log::begin(file, &bar, clock.clone(), args.quiet);
+    let log = log::begin(file, &bar, clock.clone(), args.quiet);
     let Ready { crew, resumed } = crew::assemble(settings, seeds, form, clock, tools).await?;
+    control.begin(&crew);
     if !args.quiet {
-        greet(settings, seeds, resumed);
+        greet(settings, seeds, &warnings, resumed);
     }
 
     let before = crew.frontier.standing();
@@ -61,7 +75,9 @@ async fn crawl(
     let progress = progress::show(crew.frontier.clone(), bar.clone(), args.quiet);
     let (handle, stop) = crawl::stop();
     let listening = tokio::spawn(listen(handle, args.quiet));
-    let ended = crawl::run(&crew, limits(settings), stop).await;
+    let controlling = tokio::spawn(control.go_on(Arc::clone(&crew)));
+    let ended = run_on_a_worker(&crew, limits(settings), stop).await;
+    controlling.abort();
     listening.abort();
     progress.abort();
     let kept = fingerprints::keep(&crew.studio, &history::state(&settings.out));
@@ -73,15 +89,32 @@ async fn crawl(
         Some(SummaryForm::Json) => output::json_line(out, &summary),
         Some(SummaryForm::Text) | None => summary.write(out, &settings.out),
     })?;
-    kept?;
+    if ended.is_ok() && log.count() > 0 && !args.quiet {
+        say(&format!(
+            "warning: {} lines of crawl.log could not be written",
+            log.count()
+        ));
+    }
     match ended {
-        Ok(Finish::Interrupted) => Ok(ExitCode::from(INTERRUPTED)),
-        Ok(_) => Ok(ExitCode::SUCCESS),
+        Ok(Finish::Interrupted) => kept.map(|()| ExitCode::from(INTERRUPTED)),
+        Ok(_) => kept.map(|()| ExitCode::SUCCESS),
         Err(error) => {
             // Dropping the tables would flush them, and on a full disk sled may wait for that for ever. The journal has it all.
             std::mem::forget(crew);
             Err(explain(&error, settings))
         }
+    }
+}
+
+/// The crawl's loop hears of every page, and so it runs where pages do: on the main thread, each would wake it through the kernel, and be
+/// woken by it.
+async fn run_on_a_worker(crew: &Arc<Crew>, limits: Limits, stop: Stop) -> Result<Finish, Fault> {
+    let crew = Arc::clone(crew);
+    let running = tokio::spawn(async move { crawl::run(&crew, limits, stop).await });
+    match running.await.map_err(JoinError::try_into_panic) {
+        Ok(ended) => ended,
+        Err(Ok(panic)) => std::panic::resume_unwind(panic),
+        Err(Err(cancelled)) => Err(Fault::Panicked(cancelled)),
     }
 }
 
@@ -94,12 +127,18 @@ fn limits(settings: &Settings) -> Limits {
     }
 }
 
-fn greet(settings: &Settings, seeds: &Seeds, resumed: bool) {
-    for complaint in &seeds.complaints {
+fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool) {
+    for complaint in seeds.complaints.iter().chain(warnings) {
         say(&format!("warning: {}", printable(complaint)));
     }
     if settings.ignore_robots {
         say("warning: robots.txt is IGNORED, and so are nofollow and noarchive; the archive says so");
+    }
+    for host in &settings.insecure_host {
+        let host = printable(host);
+        say(&format!(
+            "warning: certificates of {host} are NOT CHECKED: anybody on the way may read and change its pages; the archive says so"
+        ));
     }
     if settings.contact.is_none() && settings.user_agent.is_none() {
         say("warning: no --contact: sites that this crawl troubles cannot write to you");
@@ -109,7 +148,7 @@ fn greet(settings: &Settings, seeds: &Seeds, resumed: bool) {
     let noun = if count == 1 { "seed" } else { "seeds" };
     say(&format!(
         "{verb} {} from {count} {noun}; interrupt when you like, the same command goes on",
-        settings.out.display()
+        printable(&settings.out.display().to_string())
     ));
 }
 
@@ -148,9 +187,10 @@ fn explain(error: &Fault, settings: &Settings) -> Complaint {
     let remedy = match error {
         Fault::Store(StoreFault::Damaged { .. }) => format!("`crawler verify {directory}` says what is left"),
         Fault::Panicked(_) => "please report this with the end of crawl.log".to_owned(),
-        Fault::Store(_) | Fault::Sink(_) => {
-            format!("nothing is lost: make room or mend the disk, then `crawler --out {directory}` goes on")
-        }
+        Fault::NoRoom { .. } => format!(
+            "nothing is lost: make room (or ask for less with --min-free), then `crawler --out {directory}` goes on"
+        ),
+        Fault::Store(_) | Fault::Sink(_) | Fault::Reserve(_) => room::remedy_of(error, &settings.out),
     };
     fault(error).with_remedy(remedy)
 }

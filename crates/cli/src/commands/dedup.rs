@@ -2,7 +2,7 @@
 //!
 //! Documents are read and drawn on all cores and compared in the order in which they come. Findings are written as they are found.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
@@ -19,25 +19,22 @@ use tokio::time::Instant;
 
 use crate::args::DedupArgs;
 use crate::complaint::{Complaint, fault, usage};
-use crate::documents::{Documents, Portraits, Reader, Skipped};
+use crate::documents::{Documents, Portraits, Reader, Told};
 use crate::output::{self, Format};
 use crate::progress::{self, PLAIN_LINE_EVERY};
-use crate::terminal::{is_seen, printable, say};
-
-/// Complaints about single documents that are told one by one; the rest are counted.
-const TOLD: u64 = 20;
+use crate::terminal::{Escaping, is_seen, printable, say};
 
 pub(crate) fn run(args: &DedupArgs) -> Result<(), Complaint> {
     let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()))?;
     let painter = args.likeness.painter(&args.paths, &reader)?;
     let options = options(args)?;
     let documents = Documents::below(&args.paths)?;
-    let skipped = Cell::new(0_u64);
+    let oddities = documents.oddities();
+    let skipped = RefCell::new(Told::default());
     let portraits = Portraits::of(documents, &reader, &painter).filter_map(|drawn| match drawn {
         Ok((id, portrait)) => Some(Ok(Document { id, portrait })),
         Err(trouble) => {
-            skipped.set(skipped.get() + 1);
-            tell(&trouble, skipped.get());
+            skipped.borrow_mut().tell(&trouble);
             None
         }
     });
@@ -66,7 +63,10 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), Complaint> {
         return Err(usage("there is no document to compare").with_remedy(remedy));
     }
     if !args.quiet {
-        say(&closing(&summary, options.wanted, skipped.get()));
+        say(&closing(&summary, options.wanted, skipped.borrow().count()));
+        if let Some(odd) = oddities.told() {
+            say(&odd);
+        }
     }
     Ok(())
 }
@@ -92,16 +92,8 @@ fn options(args: &DedupArgs) -> Result<Options, Complaint> {
     clippy::disallowed_methods,
     reason = "a corpus has no directory of ours to write below"
 )]
-fn usual_temp_dir() -> PathBuf {
+pub(super) fn usual_temp_dir() -> PathBuf {
     std::env::temp_dir()
-}
-
-fn tell(trouble: &Skipped, so_many: u64) {
-    if so_many <= TOLD {
-        say(&format!("skipped: {}", printable(&trouble.to_string())));
-    } else if so_many == TOLD + 1 {
-        say("skipped: … and more, which are only counted");
-    }
 }
 
 fn closing(summary: &Summary, wanted: Wanted, skipped: u64) -> String {
@@ -148,7 +140,7 @@ fn compare_into(
     compare: impl FnOnce(&mut dyn Write) -> Result<Summary, Stop>,
     unwritable: impl FnOnce(io::Error) -> Complaint,
 ) -> Result<Option<Summary>, Complaint> {
-    let mut out = BufWriter::new(out);
+    let mut out = BufWriter::new(Escaping::new(out));
     match compare(&mut out).and_then(|summary| Ok(out.flush().map(|()| summary)?)) {
         Ok(summary) => Ok(Some(summary)),
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),

@@ -1,15 +1,29 @@
-//! `crawler extract`: what the crawler reads in a document.
+//! `crawler extract`: what the crawler reads in a document, or in each page of an archive.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
 
 use serde::Serialize;
-use web::{CanonicalForm, Document, Hints, Link, PageUrl, ReadLimits};
+use sinks::warc::WarcStream;
+use web::{CanonicalForm, Document, Hints, Link, LinkKind, LinkKinds, Media, PageUrl, ReadLimits, Relations};
 
 use crate::args::{ExtractArgs, ExtractForm};
 use crate::complaint::{Complaint, usage};
-use crate::documents::media_type;
+use crate::documents::{
+    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenOddities, Skipped, Told, WaczStreams, is_archive,
+    is_standard_input, is_wacz, media_type,
+};
 use crate::output;
+use crate::progress::Patience;
+use crate::terminal::say;
 
 #[derive(Serialize)]
 struct Extract<'a> {
+    /// Of a page in an archive: where it was found, and when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    date: Option<&'a str>,
     title: Option<&'a str>,
     text: &'a str,
     full_text: &'a str,
@@ -17,6 +31,7 @@ struct Extract<'a> {
     charset: Option<&'a str>,
     language: Option<&'a str>,
     robots: Vec<&'static str>,
+    unavailable_after: Option<String>,
     canonical: Option<&'a str>,
     oddities: Vec<String>,
 }
@@ -25,30 +40,171 @@ struct Extract<'a> {
 struct ExtractedLink<'a> {
     url: &'a str,
     anchor: &'a str,
+    /// `page`, `frame`, `refresh`, `form`, `script` or `requisite`.
+    kind: &'static str,
     nofollow: bool,
+    rel: Vec<&'static str>,
 }
+
+/// Where a document comes from that is not told: what its links are relative to.
+const NOWHERE: &str = "http://localhost/";
+
+/// How much is looked at to tell an archive from a document.
+const BEGINNING: usize = 256 << 10;
 
 pub(crate) fn run(args: &ExtractArgs) -> Result<(), Complaint> {
     let form = CanonicalForm::default();
-    let url =
-        PageUrl::parse(&args.url, &form).map_err(|error| usage(format!("--url {}: {error}", args.url)))?;
-    let body = super::read_input(&args.file)?;
+    let wanted = args
+        .url
+        .as_deref()
+        .map(|url| PageUrl::parse(url, &form).map_err(|error| usage(format!("--url {url}: {error}"))));
+    let extractor = Extractor {
+        args,
+        form: &form,
+        wanted: wanted.transpose()?,
+        limits: limits(args),
+        oddities: SeenOddities::default(),
+    };
+    let unreadable = |error: io::Error| usage(format!("cannot read {}: {error}", args.file.display()));
+    if is_wacz(&args.file) {
+        return extractor.all(
+            WaczStreams::open(&args.file)
+                .map_err(unreadable)?
+                .documents(extractor.oddities.clone()),
+        );
+    }
+    let input: Box<dyn Read + Send> = match is_standard_input(&args.file) {
+        true => Box::new(io::stdin()),
+        false => Box::new(File::open(&args.file).map_err(unreadable)?),
+    };
+    let mut input = BufReader::with_capacity(BEGINNING, input);
+    if is_archive(&args.file, &mut input).map_err(unreadable)? {
+        let stream = match is_standard_input(&args.file) {
+            true => WarcStream::new(&args.file, input),
+            // In a file, we can go back behind a broken record from anywhere.
+            false => WarcStream::open(&args.file).map_err(|fault| usage(fault.to_string()))?,
+        };
+        return extractor.all(ArchiveDocuments::of(stream, extractor.oddities.clone()));
+    }
+    let mut body = Vec::new();
+    input
+        .take(MAX_DOCUMENT)
+        .read_to_end(&mut body)
+        .map_err(unreadable)?;
     let media = media_type(&args.file, &body);
-    let content_type = match &args.charset {
-        Some(charset) => format!("{media}; charset={charset}"),
-        None => media.to_owned(),
-    };
-    let hints = Hints {
-        url: &url,
-        content_type: Some(&content_type),
-        x_robots_tag: &[],
-        agent: "crawler",
-    };
-    let document = web::read(&body, &hints, &form, &ReadLimits::default());
-    output::to_stdout(|out| match args.format {
-        ExtractForm::Json => output::json_line(out, &Extract::from(&document)),
-        ExtractForm::Text => writeln!(out, "{}", document.text),
-    })
+    let nowhere = PageUrl::parse(NOWHERE, &form).map_err(usage)?;
+    let document = extractor.read(&body, media, extractor.wanted.as_ref().unwrap_or(&nowhere));
+    output::to_stdout(|out| extractor.write(out, &Extract::from(&document)))
+}
+
+fn limits(args: &ExtractArgs) -> ReadLimits {
+    let also = [
+        (LinkKind::Form, args.forms),
+        (LinkKind::Script, args.script_links),
+    ];
+    let also = also.into_iter().filter(|(_, is_wanted)| *is_wanted);
+    ReadLimits {
+        kinds: also.fold(LinkKinds::PAGES.with(LinkKind::Requisite), |kinds, (kind, _)| {
+            kinds.with(kind)
+        }),
+        ..ReadLimits::default()
+    }
+}
+
+/// Reads documents in one way.
+struct Extractor<'a> {
+    args: &'a ExtractArgs,
+    form: &'a CanonicalForm,
+    wanted: Option<PageUrl>,
+    limits: ReadLimits,
+    /// Of the archive that is read.
+    oddities: SeenOddities,
+}
+
+impl Extractor<'_> {
+    fn read(&self, body: &[u8], content_type: &str, url: &PageUrl) -> Document {
+        let content_type = match &self.args.charset {
+            Some(charset) => {
+                let media = content_type.split(';').next().unwrap_or_default();
+                format!("{media}; charset={charset}")
+            }
+            None => content_type.to_owned(),
+        };
+        let hints = Hints {
+            agent: "crawler",
+            content_type: Some(&content_type),
+            ..Hints::of(url)
+        };
+        web::read(body, &hints, self.form, &self.limits)
+    }
+
+    fn write(&self, out: &mut dyn Write, extract: &Extract<'_>) -> io::Result<()> {
+        match self.args.format {
+            ExtractForm::Json => output::json_line(out, extract),
+            ExtractForm::Text => writeln!(out, "{}", extract.text),
+        }
+    }
+
+    /// The pages of an archive, one after the other.
+    fn all(
+        &self,
+        documents: impl Iterator<Item = Result<documents::Document, String>>,
+    ) -> Result<(), Complaint> {
+        let culprit = self.args.file.display().to_string();
+        let mut told = Told::default();
+        let mut written = 0_u64;
+        let mut patience = Patience::new("documents read");
+        output::to_stdout(|out| {
+            for document in documents {
+                patience.step();
+                let document = match document {
+                    Ok(document) => document,
+                    Err(reason) => {
+                        told.tell(&Skipped {
+                            culprit: culprit.clone(),
+                            reason,
+                        });
+                        continue;
+                    }
+                };
+                // What is archived under no URL of a page, or an odd one, is relative to nothing.
+                let url = PageUrl::parse(&document.id, self.form).ok();
+                if self.wanted.is_some() && url != self.wanted {
+                    continue;
+                }
+                let Some(url) = url.or_else(|| PageUrl::parse(NOWHERE, self.form).ok()) else {
+                    continue;
+                };
+                let Content::Body { bytes, content_type } = &document.content else {
+                    continue;
+                };
+                let read = self.read(bytes, content_type, &url);
+                if read.media == Media::Other {
+                    continue;
+                }
+                let extract = Extract {
+                    url: Some(&document.id),
+                    date: document.date.as_deref(),
+                    ..Extract::from(&read)
+                };
+                self.write(out, &extract)?;
+                written += 1;
+            }
+            Ok(())
+        })?;
+        drop(patience);
+        if told.count() > 0 {
+            say(&format!("{written} pages, {} places skipped", told.count()));
+        }
+        if let Some(odd) = self.oddities.told().filter(|_| written > 0) {
+            say(&odd);
+        }
+        match (written, &self.args.url) {
+            (0, Some(url)) => Err(usage(format!("{culprit} holds no page {url}"))),
+            (0, None) => Err(usage(format!("{culprit} holds no page"))),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl<'a> From<&'a Document> for Extract<'a> {
@@ -62,9 +218,13 @@ impl<'a> From<&'a Document> for Extract<'a> {
         let link = |link: &'a Link| ExtractedLink {
             url: link.url.as_str(),
             anchor: &link.anchor,
-            nofollow: link.nofollow,
+            kind: link.kind.as_str(),
+            nofollow: link.relations.has_any_of(Relations::NOFOLLOW),
+            rel: link.relations.words().collect(),
         };
         Self {
+            url: None,
+            date: None,
             title: document.title.as_deref(),
             text: &document.text,
             full_text: document.full_text(),
@@ -75,6 +235,7 @@ impl<'a> From<&'a Document> for Extract<'a> {
                 .into_iter()
                 .filter_map(|(name, asked)| asked.then_some(name))
                 .collect(),
+            unavailable_after: asked.unavailable_after.map(|end| end.to_string()),
             canonical: document.canonical.as_ref().map(PageUrl::as_str),
             oddities: document
                 .oddities

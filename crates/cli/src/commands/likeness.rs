@@ -50,7 +50,7 @@ pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), Complaint> {
                     writeln!(out, "{digits}  {}", printable(&document.id))?;
                 }
                 Err(more) => {
-                    say(&format!("{more}"));
+                    say(&printable(&more.to_string()));
                     skipped = Some(more);
                 }
             }

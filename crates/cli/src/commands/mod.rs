@@ -6,12 +6,18 @@ pub(crate) mod dedup;
 pub(crate) mod duplicates;
 pub(crate) mod export;
 pub(crate) mod extract;
+pub(crate) mod index;
 pub(crate) mod likeness;
+pub(crate) mod patterns;
 pub(crate) mod plan;
+pub(crate) mod rebuild;
+pub(crate) mod reindex;
 pub(crate) mod robots;
+pub(crate) mod search;
 pub(crate) mod similar;
 pub(crate) mod status;
 pub(crate) mod verify;
+pub(crate) mod wacz;
 pub(crate) mod why;
 
 use std::io::Read;

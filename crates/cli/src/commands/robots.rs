@@ -1,31 +1,77 @@
-//! `crawler robots`: what a robots.txt says about URLs.
+//! `crawler robots`: what a robots.txt says about URLs, and by which rule.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use web::{CanonicalForm, PageUrl, RobotsRules};
+use serde::Serialize;
+use web::{CanonicalForm, PageUrl, RobotsRules, RobotsVerdict};
 
-use crate::args::RobotsArgs;
+use crate::args::{RobotsArgs, RobotsForm};
 use crate::complaint::{Complaint, usage};
 use crate::output;
 
 /// Not all are allowed.
 const DISALLOWED: u8 = 3;
 
+#[derive(Serialize)]
+struct Answer<'a> {
+    url: &'a str,
+    allowed: bool,
+    /// The rule that decided, where one did, and the number of its line.
+    rule: Option<String>,
+    line: Option<u32>,
+    /// Whom its group names.
+    agent: Option<&'a str>,
+    /// Of RFC 9309.
+    section: &'static str,
+    reason: String,
+}
+
 pub(crate) fn run(args: &RobotsArgs) -> Result<ExitCode, Complaint> {
     let rules = RobotsRules::parse(&super::read_input(&args.file)?, &args.agent);
-    let mut all_allowed = true;
-    let mut lines = Vec::new();
+    let mut verdicts = Vec::with_capacity(args.urls.len());
     for text in &args.urls {
         let url = PageUrl::parse(text, &CanonicalForm::keep_all())
             .map_err(|error| usage(format!("{text:?}: {error}")))?;
-        let allowed = rules.verdict(&url).allowed;
-        all_allowed &= allowed;
-        lines.push(if allowed { "allowed" } else { "disallowed" });
+        verdicts.push((text.as_str(), rules.verdict(&url)));
     }
-    output::to_stdout(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
+    output::to_stdout(|out| {
+        verdicts.iter().try_for_each(|(url, verdict)| match args.format {
+            Some(RobotsForm::Json) => output::json_line(out, &answer(url, verdict)),
+            Some(RobotsForm::Text) | None if args.explain => explain(out, verdict),
+            Some(RobotsForm::Text) | None => writeln!(out, "{}", word(verdict)),
+        })
+    })?;
+    let all_allowed = verdicts.iter().all(|(_, verdict)| verdict.allowed);
     Ok(if all_allowed {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(DISALLOWED)
     })
+}
+
+const fn word(verdict: &RobotsVerdict) -> &'static str {
+    if verdict.allowed { "allowed" } else { "disallowed" }
+}
+
+/// What a rule says is visible ASCII, so that it can be written as it is.
+fn explain(out: &mut dyn Write, verdict: &RobotsVerdict) -> io::Result<()> {
+    write!(out, "{}\t{}", word(verdict), verdict.grounds)?;
+    if let Some(rule) = verdict.rule() {
+        write!(out, " (line {}, for {})", rule.line, rule.group)?;
+    }
+    writeln!(out)
+}
+
+fn answer<'a>(url: &'a str, verdict: &'a RobotsVerdict) -> Answer<'a> {
+    let rule = verdict.rule();
+    Answer {
+        url,
+        allowed: verdict.allowed,
+        rule: rule.map(ToString::to_string),
+        line: rule.map(|rule| rule.line),
+        agent: rule.map(|rule| rule.group.as_str()),
+        section: verdict.grounds.section(),
+        reason: verdict.grounds.to_string(),
+    }
 }

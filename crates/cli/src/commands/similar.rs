@@ -9,7 +9,6 @@ use std::path::Path;
 
 use neardup::{HashKey, Likeness, Painter, Portrait};
 use serde::Serialize;
-use sinks::PayloadDigest;
 use store::embedded::{History, record::Record};
 use store::{Fate, Row, StoreFault};
 use web::{CanonicalForm, PageUrl, UrlKey};
@@ -112,7 +111,7 @@ fn portrait_of_file(what: &str, state: &Path, settings: &Settings) -> Result<Por
     let history = History::open(state).map_err(|error| fault(&error))?;
     let painter = Painter::new(fingerprinter, history.key().unwrap_or(HashKey::ZERO));
     let reader = Reader::new(settings.main_content.is_on())?;
-    let payload = crawl::payload_name(&PayloadDigest::of(document.content.bytes()));
+    let payload = crawl::payload_name(document.content.bytes());
     Ok(painter.portrait(payload, reader.text(&reader.read(&document.content))))
 }
 

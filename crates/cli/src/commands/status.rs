@@ -1,15 +1,19 @@
 //! `crawler status`: how a crawl stands, told from its journal; works while the crawl runs.
 
-use std::collections::HashSet;
+mod hosts;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
-use store::Totals;
 use store::embedded::{History, record::Record};
+use store::{PatternState, Patterns, STRIKES_ASIDE, Totals};
 
-use crate::args::LookArgs;
+use crate::args::StatusArgs;
 use crate::complaint::{Complaint, fault};
+use crate::control::{self, InForce};
 use crate::history;
 use crate::output::{self, Format};
+use crate::settings::Settings;
 
 /// The counts of a crawl; the names are those of the summary.
 #[derive(Debug, Default, Serialize)]
@@ -22,34 +26,76 @@ struct Status {
     excluded: u64,
     bytes: u64,
     hosts: u64,
+    requisites: u64,
+    requisites_missing: u64,
     queued: u64,
+    set_aside: usize,
+    /// URL patterns that bring nothing new any more, and how many URLs were left out for the sake of a pattern.
+    closed_patterns: usize,
+    left_out_by_pattern: u64,
+    /// Links that were left out, by the rule that took them for traps.
+    left_out_links: BTreeMap<String, u64>,
     begun_at: Option<String>,
     last_visit_at: Option<String>,
+    /// What control.toml has changed, as it stands there; nothing where there is none.
+    control: Option<toml::Table>,
+    #[serde(skip)]
+    control_told: Option<String>,
 }
 
-pub(crate) fn run(args: &LookArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &StatusArgs) -> Result<(), Complaint> {
     let state = history::state_of(&args.directory)?;
+    if args.hosts {
+        let settings = Settings::of_crawl(&args.directory)?;
+        let format = Format::or_fitting(args.format);
+        let hosts = hosts::read(&state).map_err(|error| fault(&error))?;
+        return output::to_stdout(|out| hosts::write(hosts, &settings, format, out));
+    }
     let mut status = Status::default();
     let mut totals = Totals::default();
-    let mut hosts = HashSet::new();
+    let (mut hosts, mut deaths) = (HashSet::new(), HashMap::new());
+    let mut patterns = Patterns::default();
     for record in History::open(&state).map_err(|error| fault(&error))? {
-        match record.map_err(|error| fault(&error))? {
+        let record = record.map_err(|error| fault(&error))?;
+        patterns.hear(&record);
+        match record {
             Record::Begun { at, .. } => status.begun_at = Some(at.to_string()),
             Record::Discovered { finds, .. } => status.queued += finds.len() as u64,
-            Record::Settled { row, finds, .. } => {
+            Record::Died { sequences } => {
+                for sequence in sequences {
+                    *deaths.entry(sequence).or_insert(0) += 1;
+                }
+            }
+            Record::Revoked { row, .. } => {
+                status.queued += 1;
+                totals.uncount(&row);
+            }
+            Record::Settled {
+                sequence,
+                row,
+                finds,
+                left_out,
+                ..
+            } => {
+                for told in left_out {
+                    *status.left_out_links.entry(told.rule).or_insert(0) += told.links;
+                }
+                deaths.remove(&sequence);
                 status.queued = (status.queued + finds.len() as u64).saturating_sub(1);
                 totals.count(&row);
-                if row.fate.is_page() {
+                if row.is_page() {
                     hosts.insert(row.url.host());
                 }
                 status.last_visit_at = Some(row.fetched_at.to_string());
             }
-            Record::Admitted { .. }
-            | Record::LetThrough(_)
-            | Record::Forgotten { .. }
-            | Record::Postponed { .. }
-            | Record::SeedAdopted { .. } => {}
+            // Nothing else is counted.
+            _ => {}
         }
+    }
+    status.set_aside = deaths.values().filter(|deaths| **deaths >= STRIKES_ASIDE).count();
+    for report in patterns.reports() {
+        status.closed_patterns += usize::from(report.state == PatternState::Closed);
+        status.left_out_by_pattern += report.left_out;
     }
     status.hosts = hosts.len() as u64;
     status.pages = totals.pages;
@@ -59,6 +105,12 @@ pub(crate) fn run(args: &LookArgs) -> Result<(), Complaint> {
     status.failed = totals.failed;
     status.excluded = totals.excluded;
     status.bytes = totals.bytes;
+    status.requisites = totals.requisites;
+    status.requisites_missing = totals.requisites_missing;
+    if let Some(InForce { table, orders }) = control::last_obeyed(&args.directory)? {
+        status.control_told = Some(control::told(&orders));
+        status.control = Some(table);
+    }
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &status),
         Format::Table => output::columns(out, &status.lines()),
@@ -66,6 +118,22 @@ pub(crate) fn run(args: &LookArgs) -> Result<(), Complaint> {
 }
 
 impl Status {
+    /// What was left out for the sake of URL patterns, if anything was.
+    fn patterns(&self) -> Option<String> {
+        let (closed, left_out) = (self.closed_patterns, self.left_out_by_pattern);
+        (closed > 0 || left_out > 0)
+            .then(|| format!("{closed} closed, {left_out} URLs left out (`crawler patterns`)"))
+    }
+
+    fn trap_links(&self) -> Option<String> {
+        let told = self
+            .left_out_links
+            .iter()
+            .map(|(rule, links)| format!("{links} {rule}"));
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| told.join(", "))
+    }
+
     fn lines(&self) -> Vec<(&'static str, Option<String>)> {
         let count = |number: u64| Some(number.to_string());
         vec![
@@ -82,7 +150,22 @@ impl Status {
                 Some(bytesize::ByteSize(self.bytes).display().iec().to_string()),
             ),
             ("hosts", count(self.hosts)),
+            (
+                "requisites",
+                (self.requisites > 0).then(|| self.requisites.to_string()),
+            ),
+            (
+                "missing ones",
+                (self.requisites_missing > 0).then(|| self.requisites_missing.to_string()),
+            ),
             ("queued", count(self.queued)),
+            (
+                "set aside",
+                (self.set_aside > 0).then(|| self.set_aside.to_string()),
+            ),
+            ("patterns", self.patterns()),
+            ("trap links", self.trap_links()),
+            ("control.toml", self.control_told.clone()),
         ]
     }
 }

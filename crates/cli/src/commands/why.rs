@@ -3,19 +3,20 @@
 //! What was visited, or waits, is told from the journal. Of a URL that the crawl never queued, the rules are asked
 //! again: links out of scope are not remembered one by one, because there can be any number of them.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use export::VisitRow;
 use serde::Serialize;
-use store::Row;
 use store::embedded::{EmbeddedStore, History, record::Record};
-use web::{CanonicalForm, PageUrl};
+use store::{Row, STRIKES_ASIDE};
+use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use crate::args::WhyArgs;
-use crate::commands::export::ExportedRow;
 use crate::complaint::{Complaint, fault, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::{crew, history};
+use crate::{control, crew, history};
 
 /// What is known of the URL.
 #[derive(Default)]
@@ -24,9 +25,16 @@ struct Known {
     /// The page whose redirect reached it.
     reached_from: Option<PageUrl>,
     queued: Option<(u32, Option<PageUrl>)>,
+    /// The number of its place in the queue, and how many sessions died while they visited it.
+    place: Option<u64>,
+    deaths: u32,
     postponed: Option<u32>,
     original: Option<Row>,
     adopted: Vec<PageUrl>,
+    /// The rule that took it for a trap on a page, which told it as its example.
+    left_out: Option<String>,
+    /// Hosts of its domain that URLs were queued of.
+    hosts: HashSet<Host>,
 }
 
 #[derive(Serialize)]
@@ -35,10 +43,13 @@ struct Answer<'a> {
     /// `unique`, `exact-duplicate`, … as in the export; `redirect-target`, `queued` or `not-queued`.
     verdict: &'static str,
     reason: String,
+    /// What the page calls its canonical page, if that is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    page: Option<ExportedRow<'a>>,
+    canonical: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    original: Option<ExportedRow<'a>>,
+    page: Option<VisitRow<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    original: Option<VisitRow<'a>>,
 }
 
 pub(crate) fn run(args: &WhyArgs) -> Result<(), Complaint> {
@@ -59,8 +70,12 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), Complaint> {
         url: url.as_str(),
         verdict,
         reason,
-        page: known.row.as_ref().map(ExportedRow::from),
-        original: known.original.as_ref().map(ExportedRow::from),
+        canonical: known
+            .row
+            .as_ref()
+            .and_then(|row| Some(row.canonical.as_ref()?.as_str())),
+        page: known.row.as_ref().map(VisitRow),
+        original: known.original.as_ref().map(VisitRow),
     };
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &answer),
@@ -91,14 +106,30 @@ fn original_of(row: &Row, state: &Path, settings: &Settings) -> Result<Option<Ro
 impl Known {
     fn hear(&mut self, record: Record, url: &PageUrl) {
         match record {
-            Record::Discovered { finds, .. } => self.hear_finds(finds, url),
+            Record::Discovered { first, finds } => self.hear_finds(first, finds, url),
+            Record::Died { sequences } if self.place.is_some_and(|place| sequences.contains(&place)) => {
+                self.deaths += 1;
+            }
+            Record::Revoked { entry, row, .. } if row.url == *url => {
+                self.row = None;
+                self.queued = Some((entry.find.depth, entry.find.via));
+                self.place = Some(entry.sequence);
+            }
             Record::Postponed { entry, .. } if entry.find.url == *url => {
                 self.postponed = Some(entry.attempts);
             }
             Record::Settled {
-                row, finds, reached, ..
+                row,
+                first,
+                finds,
+                reached,
+                left_out,
+                ..
             } => {
-                self.hear_finds(finds, url);
+                if let Some(told) = left_out.into_iter().find(|told| told.example == *url) {
+                    self.left_out = Some(told.rule);
+                }
+                self.hear_finds(first, finds, url);
                 if reached.contains(url) {
                     self.reached_from = Some(row.url.clone());
                 }
@@ -107,17 +138,25 @@ impl Known {
                 }
             }
             Record::SeedAdopted { url } => self.adopted.push(url),
-            Record::Begun { .. }
-            | Record::Admitted { .. }
-            | Record::LetThrough(_)
-            | Record::Forgotten { .. }
-            | Record::Postponed { .. } => {}
+            Record::Revoked { entry, .. } if entry.find.url == *url => {
+                self.row = None;
+                self.queued = Some((entry.find.depth, entry.find.via));
+            }
+            // Nothing else tells of a place in the queue.
+            _ => {}
         }
     }
 
-    fn hear_finds(&mut self, finds: Vec<store::Find>, url: &PageUrl) {
-        if let Some(find) = finds.into_iter().find(|find| find.url == *url) {
+    fn hear_finds(&mut self, first: u64, finds: Vec<store::Find>, url: &PageUrl) {
+        let domain = url.registrable_domain();
+        let akin = finds
+            .iter()
+            .filter(|find| find.url.registrable_domain() == domain);
+        self.hosts.extend(akin.map(|find| find.url.host()));
+        let mut places = (first..).zip(finds);
+        if let Some((place, find)) = places.find(|(_, find)| find.url == *url) {
             self.queued = Some((find.depth, find.via));
+            self.place = Some(place);
         }
     }
 
@@ -141,13 +180,23 @@ impl Known {
             let tried = self
                 .postponed
                 .map(|attempts| format!("; it failed {attempts} times and will be tried again"));
+            let set_aside = (self.deaths >= STRIKES_ASIDE).then(|| {
+                format!(
+                    "; it is set aside, because {} sessions died while they visited it: it is visited when nothing else can be, alone",
+                    self.deaths
+                )
+            });
             let reason = format!(
-                "it waits to be visited, {depth} links from a seed{}",
-                tried.unwrap_or_default()
+                "it waits to be visited, {depth} links from a seed{}{}",
+                tried.unwrap_or_default(),
+                set_aside.unwrap_or_default()
             );
             return Ok(("queued", reason));
         }
         let mut scope = crew::scope(settings)?;
+        if let Some(in_force) = control::last_obeyed(&settings.out)? {
+            scope.exclude_now(in_force.orders.exclude);
+        }
         let seeds = settings
             .url
             .iter()
@@ -155,11 +204,35 @@ impl Known {
         for seed in seeds.chain(self.adopted.iter().cloned()) {
             scope.add_seed(&seed);
         }
+        let unlinked = || {
+            "it is in scope, but no page that was kept links to it (nofollow, --max-depth and duplicates aside)".to_owned()
+        };
         let reason = match scope.judge(url) {
             Err(out_of_scope) => out_of_scope.to_string(),
-            Ok(()) => "it is in scope, but no page that was kept links to it (nofollow, --max-depth and duplicates aside)".to_owned(),
+            Ok(()) => self.trap(url, settings).unwrap_or_else(unlinked),
         };
         Ok(("not-queued", reason))
+    }
+}
+
+impl Known {
+    /// Which of the rules about traps keeps it out.
+    fn trap(&self, url: &PageUrl, settings: &Settings) -> Option<String> {
+        let max = settings.max_hosts_per_domain;
+        if !self.hosts.contains(&url.host()) && self.hosts.len() >= max as usize {
+            let domain = url.registrable_domain();
+            return Some(format!(
+                "{domain} has {max} hosts already that are visited (--max-hosts-per-domain)"
+            ));
+        }
+        if !settings.traps.is_on() {
+            return None;
+        }
+        let by_shape = TrapRules::at(crew::clock().now()).judge(url, None);
+        let told = |rule: &String| format!("as a link it was taken for a trap (trap rule {rule})");
+        by_shape
+            .map(|trap| trap.to_string())
+            .or_else(|| self.left_out.as_ref().map(told))
     }
 }
 
@@ -173,6 +246,7 @@ fn lines(answer: &Answer<'_>, known: &Known) -> Vec<(&'static str, Option<String
         ("url", Some(answer.url.to_owned())),
         ("verdict", Some(answer.verdict.to_owned())),
         ("reason", Some(answer.reason.clone())),
+        ("canonical", answer.canonical.map(str::to_owned)),
         ("title", title(row)),
         (
             "status",

@@ -1,22 +1,58 @@
-//! The documents of a WARC file: the answers that were archived, and texts that were made of them.
+//! The documents of a WARC file, ours or anybody's: the answers that were archived, and texts that were made of them.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue};
-use sinks::warc::{Record, WarcStream};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue};
+use sinks::wacz::{self, ArchivePart};
+use sinks::warc::{Oddities, Record, WarcStream};
+use web::{CanonicalForm, Exchange, Protocol};
 
 use super::{Content, Document, MAX_DOCUMENT};
 
-/// Fields of an HTTP message that are looked at; a message with more has no text for us.
-const MAX_FIELDS: usize = 256;
+/// What a resource is found under that is a document; crawlers keep notes of their own under other schemes (`urn:pageinfo:`, `metadata:`).
+const SCHEMES: [&str; 4] = ["http:", "https:", "ftp:", "file:"];
 
-/// Answers with status 200 and resources are documents as they are, conversions (Common Crawl's WET files) are texts; other records are none.
-pub(super) struct ArchiveDocuments {
+/// Answers with status 200 and resources are documents as they are, conversions (Common Crawl's WET files) are texts; other records are
+/// none, and neither is what is said to robots. Broken records are told, and those behind them follow.
+pub(crate) struct ArchiveDocuments {
     stream: WarcStream,
+    seen: SeenOddities,
 }
 
+/// What was odd about the records of archives that were read to their ends, and is told when all are.
+#[derive(Clone, Default)]
+pub(crate) struct SeenOddities(Arc<Mutex<Oddities>>);
+
 impl ArchiveDocuments {
-    pub(super) fn of(stream: WarcStream) -> Self {
-        Self { stream }
+    /// The documents in `stream`; what is odd in it is added to `seen` at its end.
+    pub(crate) fn of(stream: WarcStream, seen: SeenOddities) -> Self {
+        Self { stream, seen }
+    }
+}
+
+impl SeenOddities {
+    fn add(&self, oddities: &Oddities) {
+        self.locked().add(oddities);
+    }
+
+    /// One line of it; none where nothing was odd.
+    pub(crate) fn told(&self) -> Option<String> {
+        let oddities = self.locked();
+        let seen: Vec<String> = oddities
+            .seen()
+            .map(|(oddity, count)| format!("{count} {}", oddity.as_str()))
+            .collect();
+        (!seen.is_empty()).then(|| format!("odd records, read all the same: {}", seen.join(", ")))
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Oddities> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -31,83 +67,144 @@ impl Iterator for ArchiveDocuments {
                         return Some(Ok(document));
                     }
                 }
-                Ok(None) => return None,
+                Ok(None) => {
+                    self.seen.add(self.stream.oddities());
+                    return None;
+                }
                 Err(fault) => return Some(Err(fault.to_string())),
             }
         }
     }
 }
 
+/// The WARC files in a WACZ, one after the other, each read where it lies: nothing is unpacked.
+pub(crate) struct WaczStreams {
+    path: PathBuf,
+    parts: VecDeque<ArchivePart>,
+}
+
+impl WaczStreams {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let parts = wacz::archives(path).map_err(io::Error::other)?;
+        Ok(Self {
+            path: path.to_owned(),
+            parts: parts.into(),
+        })
+    }
+
+    /// The documents in all of them.
+    pub(crate) fn documents(
+        self,
+        seen: SeenOddities,
+    ) -> impl Iterator<Item = Result<Document, String>> + Send {
+        self.flat_map(move |stream| -> Box<dyn Iterator<Item = _> + Send> {
+            match stream {
+                Ok(stream) => Box::new(ArchiveDocuments::of(stream, seen.clone())),
+                Err(error) => Box::new(std::iter::once(Err(error.to_string()))),
+            }
+        })
+    }
+}
+
+impl Iterator for WaczStreams {
+    type Item = io::Result<WarcStream>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let part = self.parts.pop_front()?;
+        let shown = self.path.join(&part.name);
+        Some(part.open(&self.path).map(|input| WarcStream::new(&shown, input)))
+    }
+}
+
 fn document(record: Record) -> Option<Document> {
-    let id = record
-        .target()
-        .unwrap_or(record.id())
-        .trim_matches(['<', '>'])
-        .to_owned();
+    let target = record.target().unwrap_or_default();
+    if is_for_robots(target) {
+        return None;
+    }
+    let id = match target {
+        "" => record.id().trim_matches(['<', '>']),
+        target => target,
+    };
+    let (id, date) = (id.to_owned(), record.date().to_owned());
     let content = match record.kind() {
         "response" => answer(&record)?,
+        "resource" if !is_page(target) => return None,
         "resource" | "conversion" => Content::Body {
             content_type: record.field("Content-Type").unwrap_or_default().to_owned(),
             bytes: record.block,
         },
         _ => return None,
     };
-    Some(Document { id, content })
+    Some(Document {
+        id,
+        date: Some(date).filter(|date| !date.is_empty()),
+        content,
+    })
+}
+
+/// The answer to a visit that a record of another crawler has; none where it is none, or not one to a visit.
+pub(crate) fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
+    let target = record.target().unwrap_or_default();
+    if is_for_robots(target) || !is_page(target) {
+        return None;
+    }
+    match record.kind() {
+        "response" => record.answer(form),
+        "resource" => {
+            let mut headers = HeaderMap::new();
+            let media = record.field("Content-Type").map(HeaderValue::from_str);
+            if let Some(Ok(media)) = media {
+                headers.insert(CONTENT_TYPE, media);
+            }
+            Some(Exchange {
+                url: record.page_url(form)?,
+                request_head: Vec::new(),
+                status: 200,
+                headers,
+                body: Bytes::copy_from_slice(&record.block),
+                truncated: None,
+                address: None,
+                protocol: Protocol::Http11,
+                started: record.date().parse().ok()?,
+                elapsed: Duration::ZERO,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Whether what is found under this is what a crawl visits, and no note of a crawler.
+fn is_page(target: &str) -> bool {
+    let begins = |scheme: &&str| {
+        target
+            .get(..scheme.len())
+            .is_some_and(|begun| begun.eq_ignore_ascii_case(scheme))
+    };
+    SCHEMES.iter().any(begins)
+}
+
+/// Whether this is a robots.txt.
+fn is_for_robots(target: &str) -> bool {
+    let path = target.split_once("//").and_then(|(_, rest)| rest.split_once('/'));
+    path.is_some_and(|(_, path)| path == "robots.txt")
 }
 
 /// The body of an HTTP answer without its codings.
 fn answer(record: &Record) -> Option<Content> {
-    let (head, payload) = record.head_and_payload()?;
-    let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
-    let mut answer = httparse::Response::new(&mut fields);
-    let parsed = httparse::ParserConfig::default()
-        .allow_obsolete_multiline_headers_in_responses(true)
-        .allow_spaces_after_header_name_in_responses(true)
-        .ignore_invalid_headers_in_responses(true)
-        .parse_response(&mut answer, head);
-    if parsed.is_err() || answer.code != Some(200) {
+    let answer = record.http()?;
+    if answer.status != 200 {
         return None;
     }
-    let mut headers = HeaderMap::new();
-    for field in answer.headers.iter() {
-        let name = HeaderName::from_bytes(field.name.as_bytes());
-        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(field.value)) {
-            headers.append(name, value);
-        }
-    }
-    let chunked = headers
-        .get(http::header::TRANSFER_ENCODING)
-        .is_some_and(|coding| coding.as_bytes().eq_ignore_ascii_case(b"chunked"));
-    // Some archives keep the field and take the chunks apart: then the payload does not begin with a size.
-    let body = match chunked.then(|| without_chunks(payload)).flatten() {
-        Some(body) => Bytes::from(body),
-        None => Bytes::copy_from_slice(payload),
-    };
-    let content_type = headers.get(http::header::CONTENT_TYPE);
+    let content_type = answer.headers.get(CONTENT_TYPE);
     let content_type = content_type
         .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
+        .unwrap_or_default()
+        .to_owned();
+    let body = Bytes::from(answer.body().into_owned());
     Some(Content::Body {
-        content_type: content_type.to_owned(),
-        bytes: fetch::decode(&headers, &body, MAX_DOCUMENT).bytes.into(),
+        content_type,
+        bytes: fetch::decode(&answer.headers, &body, MAX_DOCUMENT).bytes.into(),
     })
-}
-
-/// The body that was sent in chunks (RFC 9112, section 7.1); none where it is not in chunks. A body that breaks off is what came before.
-fn without_chunks(mut sent: &[u8]) -> Option<Vec<u8>> {
-    let mut body = Vec::with_capacity(sent.len());
-    let mut chunks = 0;
-    while let Ok(httparse::Status::Complete((start, size))) = httparse::parse_chunk_size(sent) {
-        chunks += 1;
-        let rest = &sent[start..];
-        let size = usize::try_from(size).unwrap_or(usize::MAX).min(rest.len());
-        body.extend_from_slice(&rest[..size]);
-        if size == 0 {
-            break;
-        }
-        sent = rest[size..].strip_prefix(b"\r\n").unwrap_or_default();
-    }
-    (chunks > 0).then_some(body)
 }
 
 #[cfg(test)]
@@ -115,17 +212,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_are_put_together_and_what_is_not_in_chunks_is_left_alone() {
-        for (sent, body) in [
-            (&b"5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n"[..], Some(&b"hello!"[..])),
-            (b"5;note=1\r\nhello\r\n0\r\n\r\n", Some(b"hello")),
-            (b"5\r\nhel", Some(b"hel")),
-            (b"ffffffffffffffff\r\nhello", Some(b"hello")),
-            (b"0\r\n\r\n", Some(b"")),
-            (b"<html>", None),
-            (b"", None),
+    fn notes_of_crawlers_are_no_pages() {
+        for (target, page) in [
+            ("http://a.test/", true),
+            ("HTTPS://a.test/", true),
+            ("file:///a", true),
+            ("urn:pageinfo:http://a.test/", false),
+            ("urn:text:http://a.test/", false),
+            ("metadata://gnu.org/software/wget/warc/MANIFEST.txt", false),
+            ("dns:a.test", false),
+            ("", false),
         ] {
-            assert_eq!(without_chunks(sent).as_deref(), body);
+            assert_eq!(is_page(target), page, "{target}");
         }
+        assert!(is_for_robots("http://a.test/robots.txt"));
+        assert!(!is_for_robots("http://a.test/a/robots.txt"));
     }
 }

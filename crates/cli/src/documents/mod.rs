@@ -7,10 +7,13 @@ mod archive;
 mod portraits;
 mod read;
 mod sources;
+mod told;
 
+pub(crate) use archive::{ArchiveDocuments, SeenOddities, WaczStreams, exchange};
 pub(crate) use portraits::Portraits;
 pub(crate) use read::Reader;
-pub(crate) use sources::{Documents, Skipped, is_standard_input, media_type};
+pub(crate) use sources::{Documents, Skipped, is_archive, is_standard_input, is_wacz, media_type};
+pub(crate) use told::Told;
 
 use std::path::Path;
 
@@ -24,6 +27,8 @@ pub(crate) const MAX_DOCUMENT: u64 = 1 << 30;
 pub(crate) struct Document {
     /// Its path, its target URI, or the id that it comes with.
     pub(crate) id: String,
+    /// When it was archived, where it was.
+    pub(crate) date: Option<String>,
     pub(crate) content: Content,
 }
 

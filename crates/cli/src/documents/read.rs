@@ -43,10 +43,9 @@ impl Reader {
             Content::Text(text) => Page::Text(text.clone()),
             Content::Body { bytes, content_type } => {
                 let hints = Hints {
-                    url: &self.base,
-                    content_type: Some(content_type),
-                    x_robots_tag: &[],
                     agent: "crawler",
+                    content_type: Some(content_type),
+                    ..Hints::of(&self.base)
                 };
                 let document = web::read(bytes, &hints, &self.form, &self.limits);
                 match document.media {

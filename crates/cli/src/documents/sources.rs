@@ -11,7 +11,7 @@ use batch::jsonl::{BadLine, JsonLines};
 use flate2::bufread::MultiGzDecoder;
 use sinks::warc::WarcStream;
 
-use super::archive::ArchiveDocuments;
+use super::archive::{ArchiveDocuments, SeenOddities, WaczStreams};
 use super::{Content, Document, MAX_DOCUMENT};
 use crate::complaint::{Complaint, usage};
 
@@ -42,6 +42,7 @@ impl fmt::Display for Skipped {
 pub(crate) struct Documents {
     paths: VecDeque<PathBuf>,
     open: Option<Open>,
+    oddities: SeenOddities,
 }
 
 /// A file that holds many documents.
@@ -67,7 +68,13 @@ impl Documents {
         Ok(Self {
             paths: paths.iter().cloned().collect(),
             open: None,
+            oddities: SeenOddities::default(),
         })
+    }
+
+    /// What is odd about the archives, to be told once they are read.
+    pub(crate) fn oddities(&self) -> SeenOddities {
+        self.oddities.clone()
     }
 
     /// The document of a path, or the first one where it holds many; nothing where it is an empty directory.
@@ -87,8 +94,10 @@ impl Documents {
                 .iter()
                 .map(|entry| entry.path())
                 .collect();
-            // A link inside a directory may lead out of it, or back into it.
-            below.retain(|entry| !entry.is_symlink());
+            // A link inside a directory may lead out of it, or back into it; and what tells where something stands in an archive
+            // says nothing itself.
+            let is_index = |entry: &Path| named(entry, &["cdxj", "cdx"]) || sinks::cdxj::is_manifest(entry);
+            below.retain(|entry| !entry.is_symlink() && !is_index(entry));
             below.sort_unstable();
             below
                 .into_iter()
@@ -106,15 +115,26 @@ impl Documents {
         path: &Path,
         mut input: impl BufRead + Send + 'static,
     ) -> io::Result<Option<Document>> {
-        let packed = input.fill_buf()?.starts_with(GZIP);
-        if named(path, &["warc", "wet"]) || input.fill_buf()?.starts_with(b"WARC/1.") {
-            let stream = WarcStream::new(path, input)?;
+        if is_wacz(path) {
             self.open = Some(Open {
                 path: path.to_owned(),
-                documents: Box::new(ArchiveDocuments::of(stream)),
+                documents: Box::new(WaczStreams::open(path)?.documents(self.oddities.clone())),
             });
             return Ok(None);
         }
+        if is_archive(path, &mut input)? {
+            // A file is opened once more: in one, we can go back behind a broken record from anywhere.
+            let stream = match is_standard_input(path) {
+                true => WarcStream::new(path, input),
+                false => WarcStream::open(path).map_err(io::Error::other)?,
+            };
+            self.open = Some(Open {
+                path: path.to_owned(),
+                documents: Box::new(ArchiveDocuments::of(stream, self.oddities.clone())),
+            });
+            return Ok(None);
+        }
+        let packed = input.fill_buf()?.starts_with(GZIP);
         let mut input: Box<dyn BufRead + Send> = if packed && named(path, &["gz"]) {
             Box::new(BufReader::with_capacity(CHUNK, MultiGzDecoder::new(input)))
         } else {
@@ -134,6 +154,7 @@ impl Documents {
         input.take(MAX_DOCUMENT).read_to_end(&mut bytes)?;
         Ok(Some(Document {
             id: path.display().to_string(),
+            date: None,
             content: Content::Body {
                 content_type: media_type(path, &bytes).to_owned(),
                 bytes,
@@ -167,10 +188,31 @@ impl Iterator for Documents {
     }
 }
 
+/// Whether a file is called a WACZ. It is read from its end: standard input cannot be one.
+pub(crate) fn is_wacz(path: &Path) -> bool {
+    let extension = path.extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("wacz"))
+}
+
+/// Whether `input`, which is at its beginning, is an archive that we read; not whether it [`is_wacz`].
+///
+/// # Errors
+/// What the system says, and why an archive of another kind is not read.
+pub(crate) fn is_archive(path: &Path, input: &mut impl BufRead) -> io::Result<bool> {
+    let beginning = input.fill_buf()?;
+    if named(path, &["arc"]) || beginning.starts_with(b"filedesc://") {
+        return Err(io::Error::other(
+            "ARC files, which came before WARC, are not read: make a WARC file of it (`warcio recompress` does)",
+        ));
+    }
+    Ok(named(path, &["warc", "wet", "wat"]) || sinks::warc::begins_archive(beginning))
+}
+
 fn of_a_line(line: Result<batch::jsonl::JsonDocument, BadLine>) -> Result<Document, String> {
     match line {
         Ok(document) => Ok(Document {
             id: document.id,
+            date: None,
             content: Content::Text(document.text),
         }),
         Err(BadLine::Io { line, source }) => Err(format!("cannot read line {line}: {source}")),
@@ -182,12 +224,17 @@ pub(crate) fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Whether a file is called that, with or without `.gz` behind it.
+/// Whether a file is called that, with or without `.gz` or `.zst` behind it.
 fn named(path: &Path, extensions: &[&str]) -> bool {
     let is_one = |extension: &OsStr| extensions.iter().any(|one| extension.eq_ignore_ascii_case(one));
-    let below_gz = || path.with_extension("").extension().is_some_and(is_one);
+    let below = || path.with_extension("").extension().is_some_and(is_one);
+    let is_packed = |extension: &OsStr| {
+        ["gz", "zst"]
+            .iter()
+            .any(|one| extension.eq_ignore_ascii_case(one))
+    };
     let extension = path.extension();
-    extension.is_some_and(is_one) || extension.is_some_and(|gz| gz.eq_ignore_ascii_case("gz")) && below_gz()
+    extension.is_some_and(is_one) || extension.is_some_and(is_packed) && below()
 }
 
 /// What a file is taken for: HTML by its name or its first bytes; no text where it has a zero byte early on, unless it

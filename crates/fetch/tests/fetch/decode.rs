@@ -9,6 +9,7 @@ use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, HeaderValue};
 use proptest::prelude::*;
+use testkit::brotli;
 
 const CAP: u64 = 64 << 10;
 /// The names under which we can both encode and decode; `raw` is `deflate` without its zlib frame.
@@ -20,9 +21,20 @@ fn encode(coding: &str, text: &[u8]) -> Vec<u8> {
         "gzip" | "x-gzip" => write_all(GzEncoder::new(Vec::new(), level), text).finish(),
         "deflate" => write_all(ZlibEncoder::new(Vec::new(), level), text).finish(),
         "raw" => write_all(DeflateEncoder::new(Vec::new(), level), text).finish(),
-        "br" => Ok(brotli_stored(text)),
+        "br" => Ok(brotli::stored(text)),
         "zstd" => zstd::encode_all(text, 1),
         _ => Ok(text.to_vec()),
+    }
+    .expect("memory does not fail")
+}
+
+/// As small as it gets.
+fn best(coding: &str, text: &[u8]) -> Vec<u8> {
+    let level = Compression::best();
+    match coding {
+        "deflate" => write_all(ZlibEncoder::new(Vec::new(), level), text).finish(),
+        "raw" => write_all(DeflateEncoder::new(Vec::new(), level), text).finish(),
+        _ => write_all(GzEncoder::new(Vec::new(), level), text).finish(),
     }
     .expect("memory does not fail")
 }
@@ -118,6 +130,41 @@ fn members_of_gzip_and_frames_of_zstd_follow_each_other() {
 }
 
 #[test]
+fn members_and_frames_are_counted() {
+    const MOST: usize = 4096;
+    for coding in ["gzip", "zstd"] {
+        for piece in [&b""[..], b"x"] {
+            let piece_coded = encode(coding, piece);
+            let most = piece_coded.repeat(MOST);
+            assert_eq!(
+                decoded(&[coding], &most, CAP),
+                whole(&piece.repeat(MOST)),
+                "{coding}"
+            );
+            let answer = decoded(&[coding], &[most, piece_coded].concat(), CAP);
+            assert_eq!(answer.trouble, Some(DecodeTrouble::Broken), "{coding}");
+            assert_eq!(
+                &answer.bytes[..],
+                piece.repeat(MOST),
+                "what comes before is kept: {coding}"
+            );
+        }
+    }
+    // Frames that are to be skipped are frames (RFC 8878 section 3.1.2).
+    let skipped = [0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, b'?'];
+    let page = encode("zstd", b"page");
+    assert_eq!(
+        decoded(&["zstd"], &[&skipped[..], &page, &skipped].concat(), CAP),
+        whole(b"page")
+    );
+    let answer = decoded(&["zstd"], &[skipped.repeat(MOST), page].concat(), CAP);
+    assert_eq!(
+        (answer.bytes.len(), answer.trouble),
+        (0, Some(DecodeTrouble::Broken))
+    );
+}
+
+#[test]
 fn a_text_is_whole_at_the_cap_and_cut_one_byte_past_it() {
     for coding in CODINGS.into_iter().chain(["identity"]) {
         let body = encode(coding, b"0123456789");
@@ -173,7 +220,7 @@ fn bombs_stop_at_the_cap() {
     let zeros = vec![0; 8 << 20];
     for coding in CODINGS {
         let bomb = if coding == "br" {
-            brotli_bomb(4)
+            brotli::bomb(4)
         } else {
             encode(coding, &zeros)
         };
@@ -186,6 +233,52 @@ fn bombs_stop_at_the_cap() {
         assert_eq!(
             (answer.bytes.len() as u64, answer.truncated),
             (CAP, true),
+            "{coding}"
+        );
+    }
+}
+
+#[test]
+fn what_grows_a_thousandfold_is_left_at_a_mebibyte() {
+    const ROOM: u64 = 64 << 20;
+    let zeros = vec![0; 8 << 20];
+    for coding in CODINGS {
+        let bomb = match coding {
+            "br" => brotli::bomb(64),
+            "gzip" | "x-gzip" | "deflate" | "raw" => best(coding, &zeros),
+            _ => encode(coding, &zeros),
+        };
+        let answer = decoded(&[coding], &bomb, ROOM);
+        assert_eq!(
+            (answer.truncated, answer.trouble),
+            (true, Some(DecodeTrouble::Bomb)),
+            "{coding}"
+        );
+        assert!(
+            (1 << 20..2 << 20).contains(&answer.bytes.len()),
+            "{coding}: {}",
+            answer.bytes.len()
+        );
+        // Two layers of it are no better.
+        let twice = decoded(&[coding, "gzip"], &best("gzip", &bomb), ROOM);
+        assert_eq!(twice.trouble, Some(DecodeTrouble::Bomb), "{coding} in gzip");
+    }
+}
+
+#[test]
+fn a_page_that_repeats_itself_is_no_bomb() {
+    let row = "<tr><td>0</td><td>0</td></tr>\n";
+    let mut table = String::new();
+    for number in 0..200_000 {
+        if number % 20 == 0 {
+            table.push_str(&format!("<tr><th>{number}</th></tr>\n"));
+        }
+        table.push_str(row);
+    }
+    for coding in ["gzip", "deflate", "raw", "zstd"] {
+        assert_eq!(
+            decoded(&[coding], &encode(coding, table.as_bytes()), 64 << 20),
+            whole(table.as_bytes()),
             "{coding}"
         );
     }
@@ -248,71 +341,5 @@ proptest! {
         coding in prop::sample::select(&CODINGS[..]),
     ) {
         prop_assert!(decoded(&[coding], &body, 100).bytes.len() <= 100);
-    }
-}
-
-/// Brotli without compression: one stored meta-block for every 64 KiB (RFC 7932 section 9.2).
-fn brotli_stored(text: &[u8]) -> Vec<u8> {
-    let mut bits = Bits::default();
-    bits.push(0, 1); // a window of 64 KiB
-    for block in text.chunks(1 << 16) {
-        bits.push(0, 1); // not the last
-        bits.push(0, 2); // four nibbles of length
-        bits.push(block.len() - 1, 16);
-        bits.push(1, 1); // stored
-        bits.align();
-        bits.bytes.extend_from_slice(block);
-    }
-    bits.push(0b11, 2); // the last, empty
-    bits.bytes
-}
-
-/// Brotli that writes one zero and copies it until there are 16 MiB, as often as is wanted.
-fn brotli_bomb(blocks: usize) -> Vec<u8> {
-    const LENGTH: usize = 16 << 20;
-    let mut bits = Bits::default();
-    bits.push(0, 1); // a window of 64 KiB
-    for _ in 0..blocks {
-        bits.push(0, 1); // not the last
-        bits.push(2, 2); // six nibbles of length
-        bits.push(LENGTH - 1, 24);
-        bits.push(0, 1); // compressed
-        bits.push(0, 3); // one type of block for each of literals, commands, distances
-        bits.push(0, 2 + 4); // no postfix bits, no direct distances
-        bits.push(0, 2); // a context mode
-        bits.push(0, 2); // one tree for literals, one for distances
-        for (symbol, width) in [(0, 8), (399, 10), (16, 6)] {
-            bits.push(1, 2); // a simple code…
-            bits.push(0, 2); // …of one symbol, which then costs no bits
-            bits.push(symbol, width);
-        }
-        bits.push(LENGTH - 1 - 2118, 24); // command 399: insert 1, copy 2118 and so many more
-        bits.push(0, 1); // distance code 16: 1 and so many more
-    }
-    bits.push(0b11, 2); // the last, empty
-    bits.bytes
-}
-
-/// Bits into bytes, the least significant first.
-#[derive(Default)]
-struct Bits {
-    bytes: Vec<u8>,
-    used: usize,
-}
-
-impl Bits {
-    fn push(&mut self, value: usize, width: usize) {
-        for bit in 0..width {
-            if self.used == 0 {
-                self.bytes.push(0);
-            }
-            let last = self.bytes.last_mut().expect("one was pushed");
-            *last |= u8::from(value >> bit & 1 == 1) << self.used;
-            self.used = (self.used + 1) % 8;
-        }
-    }
-
-    fn align(&mut self) {
-        self.used = 0;
     }
 }

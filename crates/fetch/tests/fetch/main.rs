@@ -1,11 +1,17 @@
 //! The crate as its users see it, against real sockets on loopback where there is something to connect to.
 
+mod change;
 mod decode;
+mod forgery;
+mod groups;
 mod guard;
+mod names;
 mod pacer;
 mod pacing;
+mod proxy;
 mod resolve;
 mod robots;
+mod secrets;
 mod server;
 mod tls;
 mod wire;

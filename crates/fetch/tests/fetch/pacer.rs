@@ -1,11 +1,13 @@
 //! Turns, on the runtime's paused clock: it moves only when everybody waits, and then exactly as far as needed.
 
+use std::collections::HashSet;
+use std::net::Ipv4Addr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use fetch::{Answer, Asked, Pacer, PacingRules, Turn};
 use tokio::time::{Instant, advance, timeout};
-use web::{Clock, Host, Timestamp};
+use web::{Clock, Host, Pace, Timestamp, Why};
 
 use crate::server::page;
 
@@ -28,6 +30,7 @@ fn every(delay: u64) -> PacingRules {
     PacingRules {
         delay: ms(delay),
         factor: 0.0,
+        jitter: 0.0,
         ..PacingRules::default()
     }
 }
@@ -51,7 +54,7 @@ async fn the_next_turn_comes_499_ms_after_the_last_is_too_early_and_500_is_fine(
         EPOCH + ms(3500),
         "counted from the end of the answer"
     );
-    assert_eq!(pacer.ready_at(&a), EPOCH + ms(3500));
+    assert_eq!(pacer.pace(&a).ready, EPOCH + ms(3500));
 
     assert!(within(ms(499), &pacer, &a).await.is_none());
     let before = Instant::now();
@@ -153,16 +156,16 @@ async fn a_crawl_delay_counts_until_it_is_taken_back() {
 async fn a_turn_that_is_dropped_is_a_failure() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     drop(pacer.turn(&a).await);
-    assert_eq!(pacer.ready_at(&a), EPOCH + ms(1000));
+    assert_eq!(pacer.pace(&a).ready, EPOCH + ms(1000));
     drop(pacer.turn(&a).await);
     assert_eq!(
-        pacer.ready_at(&a),
+        pacer.pace(&a).ready,
         EPOCH + ms(1000) + ms(2000),
         "and the second in a row counts double"
     );
     pacer.turn(&a).await.finish(FINE);
     assert_eq!(
-        pacer.ready_at(&a),
+        pacer.pace(&a).ready,
         EPOCH + ms(3000) + ms(500),
         "a success forgives"
     );
@@ -173,7 +176,7 @@ async fn giving_up_the_wait_for_a_turn_costs_nothing() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     pacer.turn(&a).await.finish(FINE);
     assert!(within(ms(100), &pacer, &a).await.is_none());
-    assert_eq!(pacer.ready_at(&a), EPOCH + ms(500));
+    assert_eq!(pacer.pace(&a).ready, EPOCH + ms(500));
 }
 
 #[tokio::test(start_paused = true)]
@@ -228,7 +231,7 @@ async fn hosts_are_forgotten_when_they_say_nothing_any_more() {
         elapsed: Duration::ZERO,
         asked,
     });
-    let free = pacer.ready_at(&resting);
+    let free = pacer.pace(&resting).ready;
 
     for number in 0..20_000 {
         pacer.turn(&host(&format!("h{number}.test"))).await.finish(FINE);
@@ -240,10 +243,193 @@ async fn hosts_are_forgotten_when_they_say_nothing_any_more() {
         "{} of 20,000 in 1,000 s are remembered",
         pacer.hosts()
     );
-    assert_eq!(pacer.ready_at(&resting), free, "who still waits is not forgotten");
+    assert_eq!(
+        pacer.pace(&resting).ready,
+        free,
+        "who still waits is not forgotten"
+    );
     assert!(
         within(ms(10_000), &pacer, &busy).await.is_none(),
         "nor is a turn under way"
     );
     turn.finish(FINE);
+}
+
+fn remembered(ready: Timestamp, failures: u32, crawl_delay: Option<u64>) -> Pace {
+    Pace {
+        ready,
+        failures,
+        crawl_delay: crawl_delay.map(ms),
+        ..Pace::default()
+    }
+}
+
+/// What is remembered of a host but for its last answer: when it may be asked, its failures, its Crawl-delay.
+fn gist(pace: Pace) -> (Timestamp, u32, Option<Duration>) {
+    (pace.ready, pace.failures, pace.crawl_delay)
+}
+
+/// Twice what rounding can take off a remembered time.
+const ROUNDING: Duration = ms(2);
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_an_earlier_session_was_asked_to_leave_alone_is_left_alone() {
+    let (pacer, a) = (pacer(every(500)), host("a.test"));
+    pacer.recall(&a, remembered(EPOCH + ms(60_000), 1, None));
+    let began = Instant::now();
+    let turn = pacer.turn(&a).await;
+    assert_eq!(began.elapsed(), ms(60_000) + ROUNDING);
+    let waits = turn.finish(Answer {
+        elapsed: Duration::ZERO,
+        asked: Asked::Failed,
+    });
+    let second_in_a_row = began.elapsed() + ms(2000);
+    assert_eq!(waits, EPOCH + second_in_a_row, "its failures go on counting");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_remembered_of_a_host_is_what_was_recalled() {
+    let (pacer, a) = (pacer(every(500)), host("a.test"));
+    assert_eq!(gist(pacer.pace(&a)), (EPOCH, 0, None), "nothing is known");
+    let known = Pace {
+        retry_after: Some(ms(700)),
+        wait: ms(9000),
+        why: Why::SlowDown,
+        answered: EPOCH,
+        address: Some(Ipv4Addr::LOCALHOST.into()),
+        ..remembered(EPOCH, 3, Some(2500))
+    };
+    pacer.recall(&a, known);
+    assert_eq!(pacer.pace(&a), known);
+    pacer.turn(&a).await.finish(FINE);
+    let answered = Pace {
+        ready: EPOCH + ms(2500),
+        failures: 0,
+        retry_after: None,
+        wait: ms(2500),
+        why: Why::CrawlDelay,
+        ..known
+    };
+    assert_eq!(pacer.pace(&a), answered);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_of_this_session_says_more_than_what_was_remembered() {
+    let (pacer, a) = (pacer(every(500)), host("a.test"));
+    pacer.turn(&a).await.finish(FINE);
+    pacer.recall(&a, remembered(EPOCH + ms(100), 3, Some(2500)));
+    assert_eq!(
+        gist(pacer.pace(&a)),
+        (EPOCH + ms(500), 0, None),
+        "a success has forgiven it"
+    );
+    pacer.recall(&a, remembered(EPOCH + ms(700), 0, None));
+    assert_eq!(
+        pacer.pace(&a).ready,
+        EPOCH + ms(700),
+        "but somebody else may know of a longer wait"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_longest_reason_is_told_and_what_was_asked() {
+    let (pacer, a) = (pacer(every(500)), host("a.test"));
+    let slow_down = |seconds: Option<u64>| Answer {
+        elapsed: Duration::ZERO,
+        asked: Asked::SlowDown {
+            retry_after: seconds.map(Duration::from_secs),
+        },
+    };
+    let seen = |pace: Pace| (pace.why, pace.wait, pace.retry_after);
+    pacer.turn(&a).await.finish(FINE);
+    assert_eq!(seen(pacer.pace(&a)), (Why::Delay, ms(500), None));
+    pacer.ask_crawl_delay(&a, Some(ms(900)));
+    assert_eq!(seen(pacer.pace(&a)), (Why::CrawlDelay, ms(900), None));
+    pacer.turn(&a).await.finish(slow_down(None));
+    assert_eq!(seen(pacer.pace(&a)), (Why::SlowDown, ms(1000), None));
+    pacer.turn(&a).await.finish(slow_down(Some(7200)));
+    let hour = Duration::from_secs(3600);
+    assert_eq!(seen(pacer.pace(&a)), (Why::RetryAfter, hour, Some(2 * hour)));
+    drop(pacer.turn(&a).await);
+    assert_eq!(seen(pacer.pace(&a)), (Why::Failures, ms(4000), None));
+    pacer.ask_crawl_delay(&a, None);
+    pacer.turn(&a).await.finish(FINE);
+    assert_eq!(seen(pacer.pace(&a)), (Why::Delay, ms(500), None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_are_forgiven_by_time_in_this_session_and_over_a_restart() {
+    let (pacer, a, b) = (pacer(every(500)), host("a.test"), host("b.test"));
+    for _ in 0..4 {
+        drop(pacer.turn(&a).await);
+    }
+    let failed = pacer.pace(&a);
+    assert_eq!((failed.failures, failed.wait), (4, ms(8000)));
+    // It may be asked in 8 s; then it is left in peace for twice the longest back-off.
+    advance(ms(8000 + 1_200_000)).await;
+    pacer.recall(&a, failed);
+    pacer.recall(&b, failed);
+    for host in [&a, &b] {
+        drop(pacer.turn(host).await);
+        let again = pacer.pace(host);
+        assert_eq!((again.failures, again.wait), (2, ms(2000)), "{host}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn hosts_that_failed_together_do_not_come_back_together() {
+    let rules = PacingRules {
+        jitter: 0.25,
+        ..every(500)
+    };
+    let began = Instant::now();
+    let clock = Clock::new(move || EPOCH + began.elapsed());
+    let mut waits = HashSet::new();
+    for seed in 0..10 {
+        let pacer = Pacer::seeded(rules.clone(), clock.clone(), seed);
+        for number in 0..10 {
+            let host = host(&format!("h{number}.test"));
+            drop(pacer.turn(&host).await);
+            let wait = pacer.pace(&host).wait;
+            assert!((ms(1000)..=ms(1250)).contains(&wait), "{wait:?}");
+            waits.insert(wait);
+        }
+    }
+    assert!(waits.len() > 90, "{} of 100 differ", waits.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_was_set_back_does_not_close_a_host_for_years() {
+    let (pacer, a) = (pacer(every(500)), host("a.test"));
+    pacer.recall(&a, remembered(Timestamp::NEVER, u32::MAX, Some(u64::MAX)));
+    let began = Instant::now();
+    drop(pacer.turn(&a).await);
+    assert_eq!(began.elapsed(), PacingRules::default().retry_after_cap + ROUNDING);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_session_that_died_no_host_is_asked_before_its_delay_has_passed_since_the_opening() {
+    let pacer = pacer(every(500));
+    let (known, patient, asks) = (host("known.test"), host("patient.test"), host("asks.test"));
+    pacer.suppose_all_asked();
+    advance(ms(200)).await;
+    let began = Instant::now();
+    assert_eq!(pacer.pace(&known).ready, EPOCH + ms(500));
+    pacer.recall(&patient, remembered(EPOCH, 0, Some(2500)));
+    pacer.ask_crawl_delay(&asks, Some(ms(1500)));
+    let waited = async |host| {
+        let turn = pacer.turn(host).await;
+        let waited = began.elapsed();
+        turn.finish(FINE);
+        waited
+    };
+    let waits = tokio::join!(waited(&known), waited(&patient), waited(&asks));
+    assert_eq!(waits, (ms(300), ms(2300), ms(1300)));
+    let later = Instant::now();
+    pacer.turn(&host("later.test")).await.finish(FINE);
+    assert_eq!(
+        later.elapsed(),
+        Duration::ZERO,
+        "the delay has passed for those who come later"
+    );
 }

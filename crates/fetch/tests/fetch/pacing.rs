@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use fetch::{Answer, Asked, FetchFailure, HostPace, PacingRules, retry_after};
+use fetch::{Answer, Asked, FetchFailure, HostPace, PacingRules, Rest, retry_after};
 use http::HeaderMap;
 use proptest::prelude::*;
-use web::{Exchange, Protocol, Timestamp};
+use web::{Exchange, Protocol, Timestamp, Why};
 
 use crate::server::page;
 
@@ -18,6 +18,16 @@ fn rules(delay: u64, factor: f64) -> PacingRules {
         delay: ms(delay),
         factor,
         ..PacingRules::default()
+    }
+}
+
+/// No luck, good or bad.
+const EVEN: f64 = 0.0;
+
+fn rest(millis: u64, why: Why) -> Rest {
+    Rest {
+        wait: ms(millis),
+        why,
     }
 }
 
@@ -42,37 +52,50 @@ const FAILED: Answer = Answer {
 
 #[test]
 fn after_a_good_answer_the_longest_of_three_counts_up_to_the_cap() {
-    // delay, factor, response time, Crawl-delay → wait
+    use Why::{CrawlDelay, Delay, Slowness};
+    // delay, factor, response time, Crawl-delay → wait, and why
     let cases = [
-        (0, 0.0, 700, None, 0),
-        (500, 0.0, 700, None, 500),
-        (1000, 5.0, 100, None, 1000),
-        (1000, 5.0, 200, None, 1000),
-        (1000, 5.0, 201, None, 1005),
-        (1000, 5.0, 2000, None, 10_000),
-        (1000, 5.0, 6000, None, 30_000),
-        (1000, 5.0, 6001, None, 30_000),
-        (0, 1.5, 100, None, 150),
-        (1000, 0.0, 0, Some(999), 1000),
-        (1000, 0.0, 0, Some(7000), 7000),
-        (1000, 5.0, 2000, Some(7000), 10_000),
-        (1000, 0.0, 0, Some(86_400_000), 30_000),
-        (0, 0.0, 0, Some(7000), 7000),
+        (0, 0.0, 700, None, 0, Delay),
+        (500, 0.0, 700, None, 500, Delay),
+        (1000, 5.0, 100, None, 1000, Delay),
+        (1000, 5.0, 200, None, 1000, Delay),
+        (1000, 5.0, 201, None, 1005, Slowness),
+        (1000, 5.0, 2000, None, 10_000, Slowness),
+        (1000, 5.0, 6000, None, 30_000, Slowness),
+        (1000, 5.0, 6001, None, 30_000, Slowness),
+        (0, 1.5, 100, None, 150, Slowness),
+        (1000, 0.0, 0, Some(999), 1000, Delay),
+        (1000, 0.0, 0, Some(1000), 1000, Delay),
+        (1000, 0.0, 0, Some(7000), 7000, CrawlDelay),
+        (1000, 5.0, 2000, Some(7000), 10_000, Slowness),
+        (1000, 5.0, 1400, Some(7000), 7000, Slowness),
+        (1000, 0.0, 0, Some(86_400_000), 30_000, CrawlDelay),
+        (0, 0.0, 0, Some(7000), 7000, CrawlDelay),
         // A delay that the user asked for is not shortened by the cap on what servers ask for.
-        (60_000, 5.0, 20_000, Some(90_000), 60_000),
+        (60_000, 5.0, 20_000, Some(90_000), 60_000, Delay),
         // Not numbers to multiply with.
-        (1000, -1.0, 5000, None, 1000),
-        (1000, f64::NAN, 5000, None, 1000),
-        (1000, f64::INFINITY, 5000, None, 30_000),
+        (1000, -1.0, 5000, None, 1000, Delay),
+        (1000, f64::NAN, 5000, None, 1000, Delay),
+        (1000, f64::INFINITY, 5000, None, 30_000, Slowness),
     ];
-    for (delay, factor, elapsed, crawl_delay, expected) in cases {
+    for (delay, factor, elapsed, crawl_delay, expected, why) in cases {
         let pace = HostPace {
             failures: 3,
             crawl_delay: crawl_delay.map(ms),
+            retry_after: Some(ms(1)),
         };
-        let (after, wait) = pace.after(&fine(elapsed), &rules(delay, factor));
-        assert_eq!(wait, ms(expected), "{delay} {factor} {elapsed} {crawl_delay:?}");
-        assert_eq!(after, HostPace { failures: 0, ..pace }, "forgiven");
+        let (after, found) = pace.after(&fine(elapsed), &rules(delay, factor), EVEN);
+        assert_eq!(
+            found,
+            rest(expected, why),
+            "{delay} {factor} {elapsed} {crawl_delay:?}"
+        );
+        let forgiven = HostPace {
+            failures: 0,
+            retry_after: None,
+            ..pace
+        };
+        assert_eq!(after, forgiven);
     }
 }
 
@@ -100,15 +123,20 @@ fn failures_in_a_row_double_the_wait_up_to_a_cap() {
         ),
     ];
     for (delay, waits) in cases {
-        for answer in [FAILED, slow_down(None)] {
+        for (answer, why) in [(FAILED, Why::Failures), (slow_down(None), Why::SlowDown)] {
             let mut pace = HostPace::default();
             for expected in waits {
-                let wait;
-                (pace, wait) = pace.after(&answer, &rules(delay, 5.0));
-                assert_eq!(wait, ms(expected), "delay {delay}, {} in a row", pace.failures);
+                let found;
+                (pace, found) = pace.after(&answer, &rules(delay, 5.0), EVEN);
+                assert_eq!(
+                    found,
+                    rest(expected, why),
+                    "delay {delay}, {} in a row",
+                    pace.failures
+                );
             }
-            let (forgiven, wait) = pace.after(&fine(0), &rules(delay, 5.0));
-            assert_eq!((forgiven.failures, wait), (0, ms(delay)));
+            let (forgiven, found) = pace.after(&fine(0), &rules(delay, 5.0), EVEN);
+            assert_eq!((forgiven.failures, found), (0, rest(delay, Why::Delay)));
         }
     }
 }
@@ -117,34 +145,120 @@ fn failures_in_a_row_double_the_wait_up_to_a_cap() {
 fn the_row_of_failures_may_be_of_any_length() {
     let pace = HostPace {
         failures: u32::MAX,
-        crawl_delay: None,
+        ..HostPace::default()
     };
-    let (after, wait) = pace.after(&FAILED, &rules(1000, 5.0));
-    assert_eq!((after.failures, wait), (u32::MAX, ms(600_000)));
+    let (after, found) = pace.after(&FAILED, &rules(1000, 5.0), EVEN);
+    assert_eq!((after.failures, found), (u32::MAX, rest(600_000, Why::Failures)));
+}
+
+#[test]
+fn chance_adds_up_to_a_quarter_to_a_wait_after_failures_and_to_no_other() {
+    // failures before, chance → wait
+    let cases = [
+        (0, 0.0, 2000),
+        (0, 0.5, 2250),
+        (0, 1.0, 2500),
+        (1, 1.0, 5000),
+        (20, 0.0, 600_000),
+        (20, 1.0, 750_000),
+        // No shares.
+        (0, -1.0, 2000),
+        (0, 7.0, 2500),
+        (0, f64::NAN, 2000),
+        (0, f64::INFINITY, 2500),
+    ];
+    for (failures, chance, expected) in cases {
+        let pace = HostPace {
+            failures,
+            ..HostPace::default()
+        };
+        for (answer, why) in [(FAILED, Why::Failures), (slow_down(None), Why::SlowDown)] {
+            let (_, found) = pace.after(&answer, &rules(1000, 5.0), chance);
+            assert_eq!(found, rest(expected, why), "{failures} {chance}");
+        }
+        let (_, found) = pace.after(&fine(0), &rules(1000, 5.0), chance);
+        assert_eq!(found, rest(1000, Why::Delay));
+        let (_, found) = pace.after(&slow_down(Some(ms(3_000_000))), &rules(1000, 5.0), chance);
+        assert_eq!(found, rest(3_000_000, Why::RetryAfter), "as the server says");
+    }
+    for (jitter, expected) in [
+        (0.0, 2000),
+        (-1.0, 2000),
+        (f64::NAN, 2000),
+        (1.0, 4000),
+        (9.0, 4000),
+    ] {
+        let rules = PacingRules {
+            jitter,
+            ..rules(1000, 5.0)
+        };
+        let (_, found) = HostPace::default().after(&FAILED, &rules, 1.0);
+        assert_eq!(found, rest(expected, Why::Failures), "{jitter}");
+    }
+}
+
+#[test]
+fn time_forgives_half_of_the_failures_for_each_longest_back_off_that_a_host_was_not_asked() {
+    // failures, idle → failures
+    let cases = [
+        (5, 0, 5),
+        (5, 599_999, 5),
+        (5, 600_000, 2),
+        (5, 1_199_999, 2),
+        (5, 1_200_000, 1),
+        (5, 1_800_000, 0),
+        (u32::MAX, 31 * 600_000, 1),
+        (u32::MAX, 32 * 600_000, 0),
+        (u32::MAX, u64::MAX, 0),
+    ];
+    for (failures, idle, expected) in cases {
+        let pace = HostPace {
+            failures,
+            crawl_delay: Some(ms(7)),
+            retry_after: None,
+        };
+        let found = pace.after_idling(ms(idle), &rules(1000, 5.0));
+        let expected = HostPace {
+            failures: expected,
+            ..pace
+        };
+        assert_eq!(found, expected, "{failures} {idle}");
+    }
+    let at_once = PacingRules {
+        max_back_off: Duration::ZERO,
+        ..rules(1000, 5.0)
+    };
+    let pace = HostPace {
+        failures: 9,
+        ..HostPace::default()
+    };
+    assert_eq!(pace.after_idling(Duration::MAX, &at_once).failures, 0);
 }
 
 #[test]
 fn retry_after_counts_where_it_is_longer_and_up_to_its_cap() {
     let seconds = |seconds| Some(Duration::from_secs(seconds));
-    // Retry-After, failures before → wait
+    use Why::{RetryAfter, SlowDown};
+    // Retry-After, failures before → wait, and why
     let cases = [
-        (None, 0, 2000),
-        (seconds(0), 0, 2000),
-        (seconds(2), 0, 2000),
-        (seconds(3), 0, 3000),
-        (seconds(3), 1, 4000),
-        (seconds(700), 20, 700_000),
-        (seconds(3600), 0, 3_600_000),
-        (seconds(3601), 0, 3_600_000),
-        (seconds(u64::MAX), 0, 3_600_000),
+        (None, 0, 2000, SlowDown),
+        (seconds(0), 0, 2000, SlowDown),
+        (seconds(2), 0, 2000, SlowDown),
+        (seconds(3), 0, 3000, RetryAfter),
+        (seconds(3), 1, 4000, SlowDown),
+        (seconds(700), 20, 700_000, RetryAfter),
+        (seconds(3600), 0, 3_600_000, RetryAfter),
+        (seconds(3601), 0, 3_600_000, RetryAfter),
+        (seconds(u64::MAX), 0, 3_600_000, RetryAfter),
     ];
-    for (retry_after, failures, expected) in cases {
+    for (retry_after, failures, expected, why) in cases {
         let pace = HostPace {
             failures,
-            crawl_delay: None,
+            ..HostPace::default()
         };
-        let (_, wait) = pace.after(&slow_down(retry_after), &rules(1000, 5.0));
-        assert_eq!(wait, ms(expected), "{retry_after:?} after {failures}");
+        let (after, found) = pace.after(&slow_down(retry_after), &rules(1000, 5.0), EVEN);
+        assert_eq!(found, rest(expected, why), "{retry_after:?} after {failures}");
+        assert_eq!(after.retry_after, retry_after, "as written");
     }
 }
 
@@ -226,6 +340,8 @@ proptest! {
         factor in any::<f64>(),
         elapsed in any::<u64>(),
         failures in any::<u32>(),
+        chance in any::<f64>(),
+        idle in any::<u64>(),
         crawl_delay in prop::option::of(any::<u64>()),
         asked in prop_oneof![
             Just(Asked::Fine),
@@ -234,11 +350,20 @@ proptest! {
         ],
     ) {
         let rules = rules(delay, factor);
-        let pace = HostPace { failures, crawl_delay: crawl_delay.map(ms) };
-        let (_, wait) = pace.after(&Answer { elapsed: ms(elapsed), asked }, &rules);
+        let pace = HostPace { failures, crawl_delay: crawl_delay.map(ms), retry_after: None };
+        let (_, Rest { wait, why }) = pace.after(&Answer { elapsed: ms(elapsed), asked }, &rules, chance);
         prop_assert!(wait >= rules.delay);
-        prop_assert!(wait <= rules.retry_after_cap.max(rules.delay));
-        let (_, calm) = pace.after(&fine(elapsed), &rules);
-        prop_assert!(wait >= calm, "a failure is never rewarded");
+        prop_assert!(wait <= rules.longest_wait());
+        let (_, calm) = pace.after(&fine(elapsed), &rules, chance);
+        prop_assert!(wait >= calm.wait, "a failure is never rewarded");
+        let least = if let Asked::SlowDown { retry_after: Some(asked) } = asked { asked } else { ms(0) };
+        prop_assert!(wait >= least.min(rules.retry_after_cap), "chance only adds");
+        let idle = pace.after_idling(ms(idle), &rules);
+        prop_assert!(idle.failures <= failures);
+        let (_, even) = pace.after(&Answer { elapsed: ms(elapsed), asked }, &rules, 0.0);
+        prop_assert!(wait >= even.wait && wait <= even.wait + even.wait / 4 + ms(1));
+        if asked == Asked::Fine {
+            prop_assert!(matches!(why, Why::Delay | Why::Slowness | Why::CrawlDelay));
+        }
     }
 }

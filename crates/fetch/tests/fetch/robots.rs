@@ -9,11 +9,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use fetch::{
     Answer, Asked, Fetch, FetchFailure, Pacer, PacingRules, Refusal, RobotsAnswer, RobotsCache,
-    RobotsStanding,
+    RobotsStanding, RobotsText,
 };
 use http::HeaderMap;
 use tokio::time::Instant;
-use web::{Clock, Exchange, PageUrl, Protocol, Timestamp};
+use web::{Clock, Exchange, MAX_ROBOTS_BYTES, PageUrl, Protocol, Timestamp, Validators};
 
 use crate::server::page;
 
@@ -50,7 +50,7 @@ impl Script {
 
 #[async_trait]
 impl Fetch for Script {
-    async fn fetch(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
+    async fn ask(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
         self.asked
             .lock()
             .expect("no test panics in here")
@@ -308,7 +308,7 @@ async fn robots_txt_takes_its_turn_like_a_page_and_so_does_every_hop() {
         "two requests to b, one to a"
     );
     assert_eq!(
-        robots.pacer.ready_at(&page("http://b.test/").host()),
+        robots.pacer.pace(&page("http://b.test/").host()).ready,
         Timestamp::from_millis(1000)
     );
 }
@@ -329,7 +329,7 @@ async fn a_crawl_delay_reaches_the_pacer_even_from_memory() {
     // The delay was only known once robots.txt had been had, and the page came right behind it.
     let seven_seconds_on = Timestamp::from_millis(7000);
     assert_eq!(
-        robots.pacer.ready_at(&host),
+        robots.pacer.pace(&host).ready,
         seven_seconds_on,
         "it counts from robots.txt itself"
     );
@@ -379,4 +379,79 @@ async fn the_cache_forgets_the_oldest_and_keeps_what_is_used() {
         })
         .count();
     assert!(kept <= 10, "{kept}");
+}
+
+fn text(lines: Option<&'static str>, until: u64) -> RobotsText {
+    RobotsText {
+        lines: lines.map(Into::into),
+        until: Timestamp::from_millis(until),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_read_is_handed_over_once_and_a_host_in_trouble_is_not_remembered() {
+    let rules = "User-agent: *\nDisallow: /private";
+    for (status, read) in [
+        (200, Some(text(Some(rules), DAY))),
+        (404, Some(text(None, DAY))),
+        (503, None),
+    ] {
+        let robots = robots(0, 100);
+        robots.web.say("http://a.test/robots.txt", status, rules);
+        let answer = robots.of("http://a.test/").await;
+        assert_eq!(answer.read, read, "{status}");
+        assert_eq!(answer.asked, [page("http://a.test/").host()]);
+        let again = robots.of("http://a.test/").await;
+        assert_eq!((again.read, again.asked), (None, Vec::new()), "{status}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_robots_txt_that_is_too_long_the_lines_that_are_read_are_remembered() {
+    let robots = robots(0, 100);
+    let line = "Disallow: /private/0123456789\n";
+    let long = format!(
+        "User-agent: *\n{}",
+        line.repeat(MAX_ROBOTS_BYTES / line.len() + 1)
+    );
+    robots.web.say("http://a.test/robots.txt", 200, long.clone());
+    let read = robots.of("http://a.test/").await.read.unwrap().lines.unwrap();
+    assert!(read.len() <= MAX_ROBOTS_BYTES && read.len() > MAX_ROBOTS_BYTES - line.len());
+    assert!(long.as_bytes().starts_with(&read) && !read.ends_with(b"\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_earlier_session_read_is_obeyed_unasked_while_it_holds() {
+    for (lines, allowed) in [
+        (Some("User-agent: *\nCrawl-delay: 3\nDisallow: /private"), false),
+        (None, true),
+    ] {
+        let robots = robots(0, 100);
+        let url = page("http://a.test/private");
+        assert!(robots.cache.cached(&url).is_none());
+        robots.cache.recall(&url, text(lines, 1000)).await;
+        assert!(robots.cache.cached(&url).is_some());
+        robots.now.store(999, Ordering::SeqCst);
+        assert_eq!(robots.allowed(url.as_str()).await, allowed);
+        let delay = lines.map(|_lines| Duration::from_secs(3));
+        assert_eq!(robots.pacer.pace(&url.host()).crawl_delay, delay);
+        assert_eq!(robots.web.asked(), [""; 0]);
+        robots.now.store(1000, Ordering::SeqCst);
+        assert!(robots.allowed(url.as_str()).await);
+        assert_eq!(robots.web.asked(), ["http://a.test/robots.txt"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_recalled_holds_a_day_at_most_and_gives_way_to_what_is_known() {
+    let robots = robots(0, 100);
+    let url = page("http://a.test/private");
+    let never = Some("User-agent: *\nDisallow: /");
+    robots.cache.recall(&url, text(never, u64::MAX)).await;
+    robots.now.store(DAY - 1, Ordering::SeqCst);
+    assert!(!robots.allowed(url.as_str()).await);
+    robots.now.store(DAY, Ordering::SeqCst);
+    assert!(robots.allowed(url.as_str()).await, "nobody forbids it any more");
+    robots.cache.recall(&url, text(never, u64::MAX)).await;
+    assert!(robots.allowed(url.as_str()).await);
 }

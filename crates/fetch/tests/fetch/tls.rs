@@ -1,10 +1,12 @@
 //! https, with an authority made for the occasion.
 
 use std::convert::Infallible;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use fetch::{FailureKind, Fetch, FetchOptions, HttpFetch};
+use fetch::{FailureKind, Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, InsecureHost};
 use http_body_util::Full;
 use hyper::Response;
 use hyper::body::{Bytes, Incoming};
@@ -22,14 +24,23 @@ use web::{Clock, Exchange, Protocol, Timestamp, Truncation};
 use crate::server::page;
 
 /// A certificate for `secure.test` and the file with the authority that signed it.
-fn acceptor(protocol: &str) -> (TlsAcceptor, NamedTempFile) {
+pub(crate) fn acceptor(protocol: &str) -> (TlsAcceptor, NamedTempFile) {
+    acceptor_with(protocol, |_leaf| {})
+}
+
+/// The same with another certificate.
+fn acceptor_with(
+    protocol: &str,
+    change: impl FnOnce(&mut CertificateParams),
+) -> (TlsAcceptor, NamedTempFile) {
     let mut authority = CertificateParams::new(Vec::new()).expect("no names");
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let key = KeyPair::generate().expect("ring makes keys");
     let authority = CertifiedIssuer::self_signed(authority, key).expect("it signs itself");
 
     let key = KeyPair::generate().expect("ring makes keys");
-    let leaf = CertificateParams::new(vec!["secure.test".to_owned()]).expect("a name");
+    let mut leaf = CertificateParams::new(vec!["secure.test".to_owned()]).expect("a name");
+    change(&mut leaf);
     let leaf = leaf.signed_by(&key, &authority).expect("it is signed");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
@@ -48,16 +59,22 @@ fn acceptor(protocol: &str) -> (TlsAcceptor, NamedTempFile) {
     (TlsAcceptor::from(Arc::new(config)), file)
 }
 
-fn fetch_from(address: SocketAddr, authority: Option<&NamedTempFile>) -> HttpFetch {
-    HttpFetch::new(FetchOptions {
+fn options(address: SocketAddr) -> FetchOptions {
+    FetchOptions {
         allow_private: true,
         resolve: vec![
             format!("secure.test:{}:127.0.0.1", address.port())
                 .parse()
                 .expect("a rule"),
         ],
-        ca_certificates: authority.map(|file| file.path().to_owned()).into_iter().collect(),
         ..FetchOptions::new("crawler", Clock::fixed(Timestamp::default()))
+    }
+}
+
+fn fetch_from(address: SocketAddr, authority: Option<&NamedTempFile>) -> HttpFetch {
+    HttpFetch::new(FetchOptions {
+        ca_certificates: authority.map(|file| file.path().to_owned()).into_iter().collect(),
+        ..options(address)
     })
     .expect("these options work")
 }
@@ -181,7 +198,10 @@ async fn a_certificate_of_an_unknown_authority_is_not_trusted() {
     let url = page(&format!("https://secure.test:{}/", address.port()));
     let failure = fetch_from(address, None).fetch(&url).await.unwrap_err();
 
-    assert_eq!(failure.kind(), FailureKind::Tls, "{failure:?}");
+    assert_eq!(
+        failure.to_string(),
+        "TLS: nobody whom we trust vouches for the certificate"
+    );
 }
 
 #[tokio::test]
@@ -196,5 +216,163 @@ async fn plain_http_on_the_tls_port_is_no_tls() {
     let url = page(&format!("https://secure.test:{}/", plain.port()));
     let failure = fetch_from(plain, None).fetch(&url).await.unwrap_err();
 
-    assert_eq!(failure.kind(), FailureKind::Tls, "{failure:?}");
+    assert_eq!(failure.to_string(), "TLS: the server does not speak TLS");
+}
+
+/// A server that shows what `change` makes of a good certificate, as often as it is asked; and who signed it.
+async fn showing(change: impl FnOnce(&mut CertificateParams)) -> (SocketAddr, NamedTempFile) {
+    let (acceptor, authority) = acceptor_with("http/1.1", change);
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("it is bound");
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                let Ok(mut stream) = acceptor.accept(stream).await else {
+                    return;
+                };
+                while matches!(stream.read(&mut [0; 4096]).await, Ok(1..)) {
+                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                    stream.write_all(answer).await.expect("the client listens");
+                    stream.flush().await.expect("the client listens");
+                }
+            });
+        }
+    });
+    (address, authority)
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_not_accepted_is_told_why() {
+    let named =
+        |names: &[&str]| CertificateParams::new(names.iter().map(ToString::to_string).collect::<Vec<_>>());
+    let (expired, first) = showing(|leaf| leaf.not_after = rcgen::date_time_ymd(2001, 2, 3)).await;
+    let (early, second) = showing(|leaf| leaf.not_before = rcgen::date_time_ymd(2201, 2, 3)).await;
+    let (other, third) = showing(|leaf| {
+        leaf.subject_alt_names = named(&["other.test"]).expect("a name").subject_alt_names;
+    })
+    .await;
+    let (client, fourth) =
+        showing(|leaf| leaf.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ClientAuth]).await;
+    let cases = [
+        (expired, first, "the certificate has expired"),
+        (early, second, "the certificate is not valid yet"),
+        (other, third, "the certificate is for another name"),
+        (
+            client,
+            fourth,
+            "the certificate is not accepted: certificate had invalid extensions",
+        ),
+    ];
+    for (address, authority, expected) in cases {
+        let url = page(&format!("https://secure.test:{}/", address.port()));
+        let failure = fetch_from(address, Some(&authority))
+            .fetch(&url)
+            .await
+            .unwrap_err();
+        assert_eq!(failure.to_string(), format!("TLS: {expected}"));
+    }
+}
+
+#[tokio::test]
+async fn a_handshake_that_goes_wrong_is_told_how() {
+    // a record of TLS: kind, version, length; an alert is 2 (fatal) and its number (RFC 8446 sections 5.1 and 6)
+    let cases: [(&[u8], &str); 4] = [
+        (
+            &[0x15, 3, 3, 0, 2, 2, 40],
+            "TLS: the server breaks off: HandshakeFailure",
+        ),
+        (
+            &[0x15, 3, 1, 0, 2, 2, 70],
+            "TLS: the server breaks off: ProtocolVersion",
+        ),
+        (&[0x17, 3, 3, 0, 1, 0], "TLS: the server breaks the rules of TLS"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "TLS: the server does not speak TLS"),
+    ];
+    for (answer, expected) in cases {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.write_all(answer).await.unwrap();
+            stream.read_to_end(&mut Vec::new()).await.ok();
+        });
+        let url = page(&format!("https://secure.test:{}/", address.port()));
+        let failure = fetch_from(address, None).fetch(&url).await.unwrap_err();
+        assert_eq!(failure.to_string(), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_handshake_that_never_ends_is_given_up_with_the_connection() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let fetch = HttpFetch::new(FetchOptions {
+        limits: FetchLimits {
+            connect_timeout: Duration::from_millis(50),
+            ..FetchLimits::default()
+        },
+        ..options(address)
+    })
+    .unwrap();
+    let url = page(&format!("https://secure.test:{}/", address.port()));
+    let failure = fetch.fetch(&url).await.unwrap_err();
+    assert_eq!(failure, FetchFailure::Connect(ErrorKind::TimedOut));
+}
+
+#[tokio::test]
+async fn an_insecure_host_is_the_only_one_whose_certificate_is_not_checked() {
+    let (address, _authority) = showing(|leaf| leaf.not_after = rcgen::date_time_ymd(2001, 2, 3)).await;
+    let port = address.port();
+    let cases = [
+        (vec![], false),
+        (vec!["secure.test".to_owned()], true),
+        (vec!["SECURE.test.".to_owned()], true),
+        (vec!["other.test".to_owned(), "ecure.test".to_owned()], false),
+        (vec!["a.secure.test".to_owned(), "test".to_owned()], false),
+        (vec!["other.test".to_owned(), "secure.test".to_owned()], true),
+    ];
+    for (insecure, expected) in cases {
+        let fetch = HttpFetch::new(FetchOptions {
+            insecure_hosts: insecure.iter().map(|host| host.parse().unwrap()).collect(),
+            ..options(address)
+        })
+        .unwrap();
+        let url = page(&format!("https://secure.test:{port}/"));
+        assert_eq!(fetch.fetch(&url).await.is_ok(), expected, "{insecure:?}");
+        let url = page(&format!("https://127.0.0.1:{port}/"));
+        assert_eq!(
+            fetch.fetch(&url).await.unwrap_err().kind(),
+            FailureKind::Tls,
+            "{insecure:?}"
+        );
+    }
+}
+
+#[test]
+fn an_insecure_host_is_read_and_shown_as_a_url_has_it() {
+    let cases = [
+        ("old.example.org", Some("old.example.org")),
+        ("Old.Example.org.", Some("old.example.org")),
+        ("bücher.example", Some("xn--bcher-kva.example")),
+        ("a_b.example", Some("a_b.example")),
+        ("10.1", Some("10.0.0.1")),
+        ("[::1]", Some("[::1]")),
+        ("[0:0::1]", Some("[::1]")),
+        ("", None),
+        // A certificate is for all ports.
+        ("old.example.org:8443", None),
+        ("a.test:80", None),
+        ("[::1]:8443", None),
+        (":443", None),
+        ("https://a.test", None),
+        ("a.test/path", None),
+        ("user@a.test", None),
+        ("*.a.test", None),
+        ("::1", None),
+    ];
+    for (text, expected) in cases {
+        let read = text.parse::<InsecureHost>().map(|host| host.to_string());
+        assert_eq!(read.ok().as_deref(), expected, "{text}");
+    }
 }

@@ -8,9 +8,10 @@ use std::time::Duration;
 use fetch::{FailureKind, Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, Refusal, SetupError};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use http::HeaderValue;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
-use web::{Clock, Exchange, Protocol, Timestamp, Truncation};
+use web::{Clock, Exchange, Protocol, Timestamp, Truncation, Validators};
 
 use crate::server::{Server, page};
 
@@ -68,6 +69,26 @@ async fn the_request_head_is_what_the_server_saw_byte_for_byte() {
 }
 
 #[tokio::test]
+async fn what_is_known_of_a_page_makes_the_request_conditional_and_not_modified_is_an_answer() {
+    let server = Server::answering("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n").await;
+    let known = Validators {
+        etag: Some(HeaderValue::from_static("W/\"1\"")),
+        last_modified: Some(HeaderValue::from_static("Tue, 01 Sep 2026 10:00:00 GMT")),
+    };
+    let fetch = limited(FetchLimits::default());
+    let exchange = fetch.ask(&server.url("/"), &known).await.unwrap();
+
+    assert_eq!((exchange.status, exchange.body.len()), (304, 0));
+    assert_eq!(Validators::of(&exchange).etag.unwrap(), "\"1\"");
+    let head = String::from_utf8(exchange.request_head).unwrap();
+    assert!(
+        head.contains("\r\nif-none-match: W/\"1\"\r\nif-modified-since: Tue, 01 Sep 2026 10:00:00 GMT\r\n"),
+        "{head}"
+    );
+    assert_eq!(server.heads(), [head]);
+}
+
+#[tokio::test]
 async fn a_redirect_is_an_answer_and_is_not_followed() {
     let server = Server::answering(
         "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n",
@@ -76,7 +97,10 @@ async fn a_redirect_is_an_answer_and_is_not_followed() {
     let fetch = limited(FetchLimits::default());
     let exchange = fetch.fetch(&server.url("/")).await.unwrap();
 
-    assert_eq!((exchange.status, exchange.location()), (302, Some("/elsewhere")));
+    assert_eq!(
+        (exchange.status, exchange.location().as_deref()),
+        (302, Some("/elsewhere"))
+    );
     assert_eq!(server.heads().len(), 1);
 
     fetch.fetch(&server.url("/")).await.unwrap();
@@ -131,6 +155,134 @@ async fn chunks_are_put_together_and_hints_passed_over() {
     let exchange = fetch(&server).await.unwrap();
     assert_eq!((exchange.status, &exchange.body[..]), (200, &b"many words"[..]));
     assert_eq!(exchange.header("link"), None);
+}
+
+/// The engine passes over 100 Continue and 103 Early Hints, however many, and tells nobody: the deadline is what ends them.
+#[tokio::test]
+async fn hints_without_end_are_given_up_at_the_deadline() {
+    for hint in [
+        "HTTP/1.1 100 Continue\r\n\r\n",
+        "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n",
+    ] {
+        let server = Server::with(move |mut stream| async move {
+            while stream.write_all(hint.repeat(100).as_bytes()).await.is_ok() {}
+        })
+        .await;
+        let limits = FetchLimits {
+            timeout: Duration::from_millis(100),
+            ..FetchLimits::default()
+        };
+        let failure = limited(limits).fetch(&server.url("/")).await.unwrap_err();
+        assert_eq!(failure, FetchFailure::Timeout, "{hint:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_comes_around_chunks_is_bounded_and_passed_over() {
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let long = "x".repeat(20 << 10);
+    let many = "a: b\r\n".repeat(300);
+    let cases = [
+        (
+            "5\r\nhello\r\n0\r\nX-Trailer: yes\r\n\r\n".to_owned(),
+            Ok("hello"),
+        ),
+        ("5;name=value\r\nhello\r\n0;last\r\n\r\n".to_owned(), Ok("hello")),
+        (
+            format!("5\r\nhello\r\n0\r\nX: {long}\r\n\r\n"),
+            Err(FailureKind::Protocol),
+        ),
+        (
+            format!("5\r\nhello\r\n0\r\n{many}\r\n"),
+            Err(FailureKind::Protocol),
+        ),
+        (
+            format!("5;{long}\r\nhello\r\n0\r\n\r\n"),
+            Err(FailureKind::Protocol),
+        ),
+        (
+            "FFFFFFFFFFFFFFFFF\r\nhello".to_owned(),
+            Err(FailureKind::Protocol),
+        ),
+        ("-5\r\nhello\r\n0\r\n\r\n".to_owned(), Err(FailureKind::Protocol)),
+        ("5 hello\r\n0\r\n\r\n".to_owned(), Err(FailureKind::Protocol)),
+    ];
+    for (body, expected) in cases {
+        let server = Server::answering(format!("{chunked}{body}")).await;
+        let answer = fetch(&server).await;
+        let begins = &body[..body.len().min(40)];
+        match answer {
+            Ok(exchange) => {
+                assert_eq!(
+                    Ok(&*String::from_utf8_lossy(&exchange.body)),
+                    expected,
+                    "{begins:?}"
+                );
+                assert_eq!(exchange.header("x-trailer"), None);
+            }
+            Err(failure) => assert_eq!(Err(failure.kind()), expected, "{begins:?} gave {failure:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn status_lines_of_any_size_are_bounded() {
+    let cases = [
+        (
+            format!(
+                "HTTP/1.1 200 {}\r\nContent-Length: 0\r\n\r\n",
+                "x".repeat(8 << 10)
+            ),
+            Ok(200),
+        ),
+        (
+            format!("HTTP/1.1 200 {}", "x".repeat(1 << 20)),
+            Err(FailureKind::HeadersTooLarge),
+        ),
+        ("HTTP/1.1 2000 OK\r\n\r\n".to_owned(), Err(FailureKind::Protocol)),
+        ("HTTP/1.1 20 OK\r\n\r\n".to_owned(), Err(FailureKind::Protocol)),
+        ("HTTP/9.9 200 OK\r\n\r\n".to_owned(), Err(FailureKind::Protocol)),
+        (
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n".to_owned(),
+            Err(FailureKind::Protocol),
+        ),
+        ("\0".repeat(1 << 10), Err(FailureKind::Protocol)),
+    ];
+    for (answer, expected) in cases {
+        let begins = answer[..answer.len().min(40)].to_owned();
+        let server = Server::with(move |mut stream| {
+            let answer = answer.clone();
+            async move { drop(stream.write_all(answer.as_bytes()).await) }
+        })
+        .await;
+        let answer = fetch(&server).await;
+        let answer = answer
+            .map(|exchange| exchange.status)
+            .map_err(|failure| failure.kind());
+        assert_eq!(answer, expected, "{begins:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_drips_is_given_up_at_the_deadline() {
+    let server = Server::with(|mut stream| async move {
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\nX: ")
+            .await
+            .expect("the client listens");
+        while stream.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    })
+    .await;
+    let limits = FetchLimits {
+        timeout: Duration::from_millis(100),
+        ..FetchLimits::default()
+    };
+    assert_eq!(
+        limited(limits).fetch(&server.url("/")).await.unwrap_err(),
+        FetchFailure::Timeout
+    );
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! Filling quarter tables with everything at once: a restart should wait for the disk, not for us.
 //!
-//! Sorted by fingerprint, equal ones are neighbours and the first table is in order. Each of the tables is then cut into
-//! its 256 segments in one pass and each segment, which fits into the cache, into its buckets in another.
+//! Sorted by fingerprint, equal ones are neighbours and the first table is in order. Each of the tables is cut into
+//! its 256 segments in one pass and each segment, which fits into the cache, into its buckets in another; sorting begins with
+//! such a pass as well.
 
 use super::MAX_EQUAL;
 use super::quarters::{Key, QuarterTables, SEGMENTS, SEVERAL};
@@ -12,9 +13,8 @@ impl QuarterTables {
     /// Tables of all these, as if each had been inserted in turn: of equal fingerprints the first [`MAX_EQUAL`] ids
     /// are kept.
     #[must_use]
-    pub fn build(mut items: Vec<(Fingerprint, u32)>) -> Self {
-        // Stable, so that of equal ones the first are kept.
-        items.sort_by_key(|&(fingerprint, _)| fingerprint);
+    pub fn build(items: Vec<(Fingerprint, u32)>) -> Self {
+        let items = in_order(items);
         let mut tables = Self::new();
         let mut held: Vec<u64> = Vec::with_capacity(items.len());
         let mut ids: Vec<u32> = Vec::with_capacity(items.len());
@@ -44,7 +44,7 @@ impl QuarterTables {
         }
         let mut apart = vec![0; held.len()];
         for table in 1..4 {
-            part(&held, table, &mut apart);
+            part(&held, |&bits| segment(bits, table), &mut apart);
             for (number, together) in in_segments(&apart, table).enumerate() {
                 list(together, table, &mut places);
                 tables.segments[table * SEGMENTS + number] = Segment::of(&places, &[]);
@@ -65,19 +65,53 @@ fn list(bits: &[u64], table: usize, places: &mut Vec<Place>) {
     places.extend(bits.iter().map(|&bits| Key::of(bits, table).place));
 }
 
-/// Copies `from` into `to`, in the order of the segments of `table`.
-fn part(from: &[u64], table: usize, to: &mut [u64]) {
-    let segment = |bits: u64| Key::of(bits, table).segment % SEGMENTS;
+/// The items in the order of their fingerprints; equal ones stay in theirs, so that the first of them are kept.
+fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
+    if items.is_sorted_by_key(|(fingerprint, _)| *fingerprint) {
+        return items;
+    }
+    let mut parted = vec![(Fingerprint::new(0), 0); items.len()];
+    part(&items, |item| byte(item, 7), &mut parted);
+    let mut spare = &mut items[..];
+    for together in parted.chunk_by_mut(|one, two| byte(one, 7) == byte(two, 7)) {
+        let (spare_here, behind) = spare.split_at_mut(together.len());
+        spare = behind;
+        if together.len() < SEGMENTS {
+            together.sort_by_key(|(fingerprint, _)| *fingerprint);
+            continue;
+        }
+        // By two more bytes, the lower one first; of what these tell apart the rest need not be looked at.
+        part(together, |item| byte(item, 5), spare_here);
+        part(spare_here, |item| byte(item, 6), together);
+        for alike in together.chunk_by_mut(|one, two| (5..7).all(|at| byte(one, at) == byte(two, at))) {
+            alike.sort_by_key(|(fingerprint, _)| *fingerprint);
+        }
+    }
+    parted
+}
+
+/// The byte of a fingerprint at this place, of which 7 is the uppermost.
+fn byte(item: &(Fingerprint, u32), at: u32) -> usize {
+    usize::from((item.0.as_u64() >> (8 * at)) as u8)
+}
+
+/// Which of the segments of `table` holds this fingerprint.
+fn segment(bits: u64, table: usize) -> usize {
+    Key::of(bits, table).segment % SEGMENTS
+}
+
+/// Copies `from` into `to`, in the order of the segments that `segment` names; those of one stay in theirs.
+fn part<T: Copy>(from: &[T], segment: impl Fn(&T) -> usize, to: &mut [T]) {
     let mut ends = [0_usize; SEGMENTS];
-    from.iter().for_each(|&bits| ends[segment(bits)] += 1);
+    from.iter().for_each(|one| ends[segment(one)] += 1);
     let mut sum = 0;
     for end in &mut ends {
         sum += *end;
         *end = sum - *end;
     }
-    for &bits in from {
-        let end = &mut ends[segment(bits)];
-        to[*end] = bits;
+    for one in from {
+        let end = &mut ends[segment(one)];
+        to[*end] = *one;
         *end += 1;
     }
 }
@@ -86,9 +120,33 @@ fn part(from: &[u64], table: usize, to: &mut [u64]) {
 fn in_segments(parted: &[u64], table: usize) -> impl Iterator<Item = &[u64]> {
     let mut rest = parted;
     (0..SEGMENTS).map(move |number| {
-        let count = rest.partition_point(|&bits| Key::of(bits, table).segment % SEGMENTS <= number);
+        let count = rest.partition_point(|&bits| segment(bits, table) <= number);
         let (here, behind) = rest.split_at(count);
         rest = behind;
         here
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mix::mix;
+
+    #[test]
+    fn any_items_come_into_order_and_equal_ones_stay_in_theirs() {
+        let few = (0..100_u64).map(|n| mix(n % 40));
+        let many = (0..200_000).map(|n| mix(n % 80_000));
+        let crowd = (0..5_000).map(|n| mix(n) & (0x030f_00f0_0000_0003 >> (n % 5)));
+        for bits in [
+            few.collect::<Vec<_>>(),
+            many.collect(),
+            crowd.collect(),
+            (0..9_000).collect(),
+        ] {
+            let items: Vec<_> = bits.into_iter().map(Fingerprint::new).zip(0..).collect();
+            let mut expected = items.clone();
+            expected.sort_by_key(|(fingerprint, _)| *fingerprint);
+            assert!(in_order(items) == expected);
+        }
+    }
 }

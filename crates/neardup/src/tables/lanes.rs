@@ -99,7 +99,7 @@ impl Lanes {
 
 /// Asks for the cache line of `slice[at]`, so that it is there when it is read. Harmless where there is none.
 #[inline]
-pub(super) fn prefetch<T>(slice: &[T], at: usize) {
+pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -26,6 +26,7 @@ mod segment;
 mod sorted;
 
 pub(crate) use interpolation::first_not_below;
+pub(crate) use lanes::prefetch;
 
 pub use design::{ImpossibleDesign, MAX_DISTANCE, MAX_TABLES, TableDesign};
 pub use pairs::{Pair, each_pair};

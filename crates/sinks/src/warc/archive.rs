@@ -9,24 +9,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
+use disk::Disk;
 use tokio::sync::Semaphore;
 
 use super::identity::RecordId;
+use super::packing::Compression;
 use super::record::Press;
-use super::tail::{Appended, Tail};
+use super::tail::{Appended, Tail, Unsynced};
 use super::visit::{self, Names};
 use super::warcinfo::ArchiveOptions;
-use crate::{Archived, Sink, SinkFault, Visit};
+use crate::{Archived, DigestAlgorithm, Sink, SinkFault, Visit};
 
 /// How many visits are made into records at once. Each may take twice the largest body in memory.
 const PRESSES: usize = 4;
 
-/// Where the settled part of an archive ends.
+/// Where an archive ends: the settled part of it, or the part that is on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchiveEnd {
     /// The last file, as [`Archived::file`] names it.
     pub file: String,
-    /// Its length in bytes: the [`Archived::end`] of the last settled visit.
+    /// The length of that part of it, in bytes: the [`Archived::end`] of a visit.
     pub end: u64,
 }
 
@@ -39,7 +41,8 @@ pub struct WarcArchive(Arc<Inner>);
 
 struct Inner {
     dir: PathBuf,
-    level: i32,
+    compression: Compression,
+    digest: DigestAlgorithm,
     session: RecordId,
     arrivals: AtomicU64,
     permits: Arc<Semaphore>,
@@ -58,14 +61,21 @@ impl WarcArchive {
     /// removed. Files whose names are not exactly of the archive's form are left alone in either case.
     ///
     /// One archive at a time may be open in a directory; the caller sees to that.
-    pub fn open(dir: &Path, options: ArchiveOptions, resume: Option<ArchiveEnd>) -> Result<Self, SinkFault> {
-        std::fs::create_dir_all(dir).map_err(|source| SinkFault::io("create", dir, source))?;
-        let level = options.level;
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        dir: &Path,
+        options: ArchiveOptions,
+        resume: Option<ArchiveEnd>,
+    ) -> Result<Self, SinkFault> {
+        disk.create_directories(dir)
+            .map_err(|source| SinkFault::io("create", dir, source))?;
+        let (compression, digest) = (options.compression.clone(), options.digest);
         let session = session(&options, resume.as_ref());
-        let tail = Tail::open(dir, options, session, resume)?;
+        let tail = Tail::open(disk, dir, options, session, resume)?;
         Ok(Self(Arc::new(Inner {
             dir: dir.to_owned(),
-            level,
+            compression,
+            digest,
             session,
             arrivals: AtomicU64::new(0),
             permits: Arc::new(Semaphore::new(PRESSES)),
@@ -97,12 +107,12 @@ impl Sink for WarcArchive {
         .await
     }
 
-    async fn sync(&self) -> Result<(), SinkFault> {
+    async fn sync(&self) -> Result<ArchiveEnd, SinkFault> {
         let inner = Arc::clone(&self.0);
         off_the_reactor(move || inner.sync()).await
     }
 
-    async fn close(&self) -> Result<(), SinkFault> {
+    async fn close(&self) -> Result<ArchiveEnd, SinkFault> {
         let inner = Arc::clone(&self.0);
         off_the_reactor(move || {
             inner.tail()?.close();
@@ -126,7 +136,8 @@ impl Inner {
             let page_offset = visit::press(visit, names, &mut press);
             let appended = self.tail()?.append(press.members(), &warcinfo, page_offset)?;
             match appended {
-                Appended::At(archived) => {
+                Appended::At(mut archived) => {
+                    archived.captures = press.take_captures(archived.offset);
                     self.give_back(press);
                     return Ok(archived);
                 }
@@ -135,19 +146,32 @@ impl Inner {
         }
     }
 
-    fn sync(&self) -> Result<(), SinkFault> {
+    fn sync(&self) -> Result<ArchiveEnd, SinkFault> {
         let Ok(_turn) = self.syncing.lock() else {
             return Err(self.poisoned());
         };
-        let files = self.tail()?.unsynced()?;
-        for file in &files {
-            if let Err(fault) = file.sync() {
-                self.tail()?.poison();
-                return Err(fault);
-            }
+        let (files, end) = self.tail()?.unsynced()?;
+        if let Err(fault) = self.make_durable(&files) {
+            self.tail()?.poison();
+            return Err(fault);
         }
         self.tail()?.synced(&files);
-        Ok(())
+        Ok(end)
+    }
+
+    /// First the bytes, then the names: a file that is not called `….open` is on the disk whole.
+    fn make_durable(&self, files: &[Unsynced]) -> Result<(), SinkFault> {
+        for file in files {
+            file.open.sync()?;
+        }
+        let full = || files.iter().filter(|file| file.is_full);
+        for file in full() {
+            file.open.close(&self.dir, &file.name)?;
+        }
+        match full().next() {
+            Some(file) => file.open.sync_directory(&self.dir),
+            None => Ok(()),
+        }
     }
 
     /// The end of the archive; a panic while it was held leaves it in doubt for good.
@@ -166,7 +190,7 @@ impl Inner {
 
     fn take_press(&self) -> Press {
         let idle = self.presses.lock().ok().and_then(|mut presses| presses.pop());
-        idle.unwrap_or_else(|| Press::new(self.level))
+        idle.unwrap_or_else(|| Press::new(&self.compression, self.digest))
     }
 
     fn give_back(&self, mut press: Press) {
@@ -178,7 +202,7 @@ impl Inner {
 }
 
 /// The namespace of the record ids of this opening; see [`super::identity`].
-fn session(options: &ArchiveOptions, resume: Option<&ArchiveEnd>) -> RecordId {
+pub(super) fn session(options: &ArchiveOptions, resume: Option<&ArchiveEnd>) -> RecordId {
     let (file, end) = resume.map_or(("", 0), |resume| (resume.file.as_str(), resume.end));
     RecordId::ROOT
         .name(&options.seed.to_be_bytes())

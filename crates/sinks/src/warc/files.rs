@@ -1,51 +1,116 @@
-//! The names of archive files: `crawl-20261120190455-00001.warc.gz`.
+//! The names of archive files: `crawl-20261120190455-00001.warc.gz`, and `….warc.gz.open` while it is being written.
 //!
-//! A name is made of a time and a counter and nothing else; nothing that came from the web is ever part of a path.
-//! The counter orders the files of an archive. Names that are not exactly of this form are somebody else's.
+//! A name is made of a prefix that the operator chose, a time and a counter; nothing that came from the web is ever part
+//! of a path. The counter orders the files of an archive. Names that are not exactly of this form are somebody else's.
+//!
+//! Journal, rows and indexes always say the name without [`OPEN`]; [`locate`] finds the file by it. A file loses that
+//! suffix once it is on the disk whole, so who finds one without it may copy it away.
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use web::Timestamp;
 
-const PREFIX: &str = "crawl-";
-const SUFFIX: &str = ".warc.gz";
+use super::packing::Packing;
+
+/// How the name of a file ends, on the disk, that is still being written.
+pub const OPEN: &str = ".open";
+
+/// Longest prefix, in bytes: the rest of a name needs 50 of the 255 that file systems allow.
+const MAX_PREFIX: usize = 200;
+
+/// The archive file `name` in `directory`, under the name that it has on the disk now. Where there is none, the name
+/// that it should have. Another process may be about to close the file: look again where it cannot be opened.
+#[must_use]
+pub fn locate(directory: &Path, name: &str) -> PathBuf {
+    let closed = directory.join(name);
+    let open = open_path(directory, name);
+    if !closed.exists() && open.exists() {
+        return open;
+    }
+    closed
+}
+
+/// The name of the archive file at `path`, as the journal has it; none where this is no archive file.
+#[must_use]
+pub fn name_of(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    let name = name.strip_suffix(OPEN).unwrap_or(name);
+    Packing::ALL
+        .iter()
+        .any(|packing| name.ends_with(packing.suffix()))
+        .then_some(name)
+}
+
+/// Whether `prefix` may begin the names of an archive's files: letters, digits, `-`, `_` and `.`, the first of which is a
+/// letter or a digit.
+#[must_use]
+pub fn is_prefix(prefix: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    prefix.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && prefix.len() <= MAX_PREFIX
+        && prefix.bytes().all(fits)
+}
+
+/// Where the file `name` is while it is being written.
+pub(super) fn open_path(directory: &Path, name: &str) -> PathBuf {
+    directory.join(format!("{name}{OPEN}"))
+}
 
 /// The name of a file of the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileName {
     text: String,
+    /// How long the prefix is, in bytes.
+    prefix: usize,
     counter: u64,
+    packing: Packing,
 }
 
 impl FileName {
     /// The name of the file that was begun at `at` as number `counter`.
-    pub(super) fn new(at: Timestamp, counter: u64) -> Self {
+    pub(super) fn new(prefix: &str, at: Timestamp, counter: u64, packing: Packing) -> Self {
         Self {
-            text: format!("{PREFIX}{}-{counter:05}{SUFFIX}", at.digits()),
+            text: format!("{prefix}-{}-{counter:05}{}", at.digits(), packing.suffix()),
+            prefix: prefix.len(),
             counter,
+            packing,
         }
     }
 
     /// Reads a name; nothing where it is not exactly one that [`FileName::new`] writes.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (time, number) = text.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.split_once('-')?;
+        let packing = Packing::ALL
+            .into_iter()
+            .find(|packing| text.ends_with(packing.suffix()))?;
+        let (rest, number) = text.strip_suffix(packing.suffix())?.rsplit_once('-')?;
+        let (prefix, time) = rest.rsplit_once('-')?;
         let digits_only = [time, number]
             .iter()
             .all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
         let counter = number.parse().ok()?;
-        if !digits_only || time.len() != 14 || format!("{counter:05}") != number {
+        if !digits_only || time.len() != 14 || format!("{counter:05}") != number || !is_prefix(prefix) {
             return None;
         }
         Some(Self {
             text: text.to_owned(),
+            prefix: prefix.len(),
             counter,
+            packing,
         })
+    }
+
+    pub(super) fn packing(&self) -> Packing {
+        self.packing
     }
 
     pub(super) fn as_str(&self) -> &str {
         &self.text
+    }
+
+    pub(super) fn prefix(&self) -> &str {
+        &self.text[..self.prefix]
     }
 
     pub(super) fn counter(&self) -> u64 {
@@ -53,25 +118,39 @@ impl FileName {
     }
 }
 
-/// The archive files in `dir`, last counter first: removed in this order, what remains is always a beginning.
-pub(super) fn last_first(dir: &Path) -> io::Result<Vec<FileName>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let name = entry.file_name().to_str().and_then(FileName::parse);
-        if let Some(name) = name
-            && entry.file_type()?.is_file()
-        {
-            names.push(name);
-        }
-    }
-    names.sort_by_key(|name| std::cmp::Reverse(name.counter));
-    Ok(names)
+/// The number of the archive file of this name, which orders it among others; nothing for names that are not ours.
+pub(crate) fn file_number(name: &str) -> Option<u64> {
+    FileName::parse(name).map(|name| name.counter)
 }
 
-/// Makes names that were added to or taken from `dir` outlast a power cut.
-pub(super) fn sync_directory(dir: &Path) -> io::Result<()> {
-    fs::File::open(dir)?.sync_all()
+/// An archive file that was found.
+pub(super) struct Found {
+    pub(super) name: FileName,
+    /// Whether it is still called `….open`.
+    pub(super) is_open: bool,
+    pub(super) path: PathBuf,
+}
+
+/// The archive files in `dir`, last counter first: removed in this order, what remains is always a beginning.
+pub(super) fn last_first(dir: &Path) -> io::Result<Vec<Found>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let text = entry.file_name();
+        let Some(text) = text.to_str() else { continue };
+        let closed = text.strip_suffix(OPEN);
+        if let Some(name) = FileName::parse(closed.unwrap_or(text))
+            && entry.file_type()?.is_file()
+        {
+            all.push(Found {
+                name,
+                is_open: closed.is_some(),
+                path: entry.path(),
+            });
+        }
+    }
+    all.sort_by_key(|found| std::cmp::Reverse(found.name.counter));
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -80,11 +159,20 @@ mod tests {
 
     #[test]
     fn a_name_says_when_its_file_was_begun_and_which_one_it_is() {
-        let name = FileName::new(Timestamp::from_millis(1_795_199_095_120), 1);
-        assert_eq!(name.as_str(), "crawl-20261120182455-00001.warc.gz");
-        for counter in [1, 99_999, 100_000] {
-            let name = FileName::new(Timestamp::from_millis(0), counter);
-            assert_eq!(FileName::parse(name.as_str()), Some(name));
+        let at = Timestamp::from_millis(1_795_199_095_120);
+        for (prefix, packing, expected) in [
+            ("crawl", Packing::Gzip, "crawl-20261120182455-00001.warc.gz"),
+            ("crawl", Packing::Zstd, "crawl-20261120182455-00001.warc.zst"),
+            ("a-b_c.d", Packing::Plain, "a-b_c.d-20261120182455-00001.warc"),
+        ] {
+            let name = FileName::new(prefix, at, 1, packing);
+            assert_eq!(name.as_str(), expected);
+            for counter in [1, 99_999, 100_000] {
+                let name = FileName::new(prefix, at, counter, packing);
+                let read = FileName::parse(name.as_str());
+                assert_eq!(read.as_ref().map(FileName::prefix), Some(prefix));
+                assert_eq!(read, Some(name));
+            }
         }
     }
 
@@ -93,20 +181,51 @@ mod tests {
         for text in [
             "",
             "crawl-.warc.gz",
-            "crawl-20261120182455-00001.warc",
+            "-20261120182455-00001.warc.gz",
+            "crawl-20261120182455-00001.warc.bz2",
+            "crawl-20261120182455-00001.warc.gz.open",
             "crawl-20261120182455-0001.warc.gz",
             "crawl-20261120182455-000001.warc.gz",
             "crawl-20261120182455-+0001.warc.gz",
             "crawl-2026112018245-00001.warc.gz",
             "crawl-2026112018245x-00001.warc.gz",
             "crawl-20261120182455-00001.warc.gz~",
-            "xcrawl-20261120182455-00001.warc.gz",
-            "Crawl-20261120182455-00001.warc.gz",
             "../crawl-20261120182455-00001.warc.gz",
+            ".crawl-20261120182455-00001.warc.gz",
+            "a/b-20261120182455-00001.warc.gz",
             "crawl-20261120182455-00001-2.warc.gz",
             "crawl-20261120182455-99999999999999999999.warc.gz",
         ] {
             assert_eq!(FileName::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_prefix_never_leads_anywhere_else() {
+        for prefix in ["crawl", "at-2026", "a.b", "9"] {
+            assert!(is_prefix(prefix), "{prefix}");
+        }
+        let long = "a".repeat(MAX_PREFIX + 1);
+        for prefix in [
+            "", ".", "..", "-x", "a/b", "a\\b", "a b", "a\0", "\n", "ä", "../a", &long,
+        ] {
+            assert!(!is_prefix(prefix), "{prefix:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_found_whether_it_is_open_or_closed() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = "crawl-20261120182455-00001.warc.gz";
+        let closed = dir.path().join(name);
+        assert_eq!(locate(dir.path(), name), closed, "where it should be");
+        let open = dir.path().join("crawl-20261120182455-00001.warc.gz.open");
+        fs::write(&open, "").unwrap();
+        assert_eq!(locate(dir.path(), name), open);
+        assert_eq!(name_of(&open), Some(name));
+        fs::rename(&open, &closed).unwrap();
+        assert_eq!(locate(dir.path(), name), closed);
+        assert_eq!(name_of(&closed), Some(name));
+        assert_eq!(name_of(Path::new("archive/index.cdxj")), None);
     }
 }

@@ -10,6 +10,9 @@ use http::StatusCode;
 use http::header::{CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING};
 use web::{Exchange, Protocol};
 
+/// How fields begin that were renamed.
+pub(super) const RENAMED: &str = "x-crawler-";
+
 /// Status line, header fields and the empty line of an answer.
 pub(super) fn response_head(exchange: &Exchange) -> Vec<u8> {
     let version = match exchange.protocol {
@@ -30,7 +33,7 @@ pub(super) fn response_head(exchange: &Exchange) -> Vec<u8> {
     for (name, value) in &exchange.headers {
         let value = value.as_bytes();
         if misleads(name, value, exchange.body.len()) {
-            head.extend_from_slice(b"x-crawler-");
+            head.extend_from_slice(RENAMED.as_bytes());
         }
         push_line(&mut head, name.as_str(), value);
     }

@@ -2,20 +2,24 @@
 
 use std::io::{self, BufRead, Read};
 
-use sha1::{Digest, Sha1};
-
+use super::oddities::{Oddities, Oddity};
 use super::parsed::{DigestCheck, Fields, Record};
-use crate::PayloadDigest;
+use super::unpack::{VERSION, is_version};
+use crate::digest::Hasher;
+use crate::{DigestAlgorithm, PayloadDigest};
 
 /// Longest header of a record, in bytes: beyond any URL, and little enough to read damage as damage.
 const MAX_HEADER: u64 = 256 << 10;
 
 /// Why there is no record.
+#[derive(Debug)]
 pub(super) enum Trouble {
     /// Reading or unpacking failed.
     Io(io::Error),
     /// What was unpacked is not a record.
     Malformed(String),
+    /// What was unpacked ends too early for a record, which says how.
+    Short(&'static str),
 }
 
 impl From<io::Error> for Trouble {
@@ -28,74 +32,178 @@ fn malformed<T>(reason: &str) -> Result<T, Trouble> {
     Err(Trouble::Malformed(reason.to_owned()))
 }
 
+/// The block ends before `Content-Length` says so.
+pub(super) const SHORT_BLOCK: &str = "the block is shorter than Content-Length says";
+
 /// Reads the one record of `member`, to its end; offset and length are the caller's to fill in.
 pub(super) fn only_record(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
     let record = next_record(member, keep)?;
     if !member.fill_buf()?.is_empty() {
-        return malformed("more than the two line breaks behind the block is in its gzip member");
+        return malformed("more than the two line breaks behind the block is in its member");
     }
     Ok(record)
 }
 
 /// Reads a record and leaves what follows it; offset and length are the caller's to fill in.
 pub(super) fn next_record(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
-    let fields = header(member)?;
-    let block_length = match fields.get("Content-Length").map(str::parse) {
-        Some(Ok(length)) => length,
-        _ => return malformed("no Content-Length that is a number"),
-    };
-    for name in ["WARC-Type", "WARC-Record-ID", "WARC-Date"] {
-        if fields.get(name).is_none() {
-            return Err(Trouble::Malformed(format!("no {name}")));
+    let (fields, block_length) = header(member, None)?;
+    let record = block(member, fields, block_length, keep)?;
+    let mut ending = Vec::new();
+    member.take(4).read_to_end(&mut ending)?;
+    match ending.as_slice() {
+        ending if ending == EMPTY_LINE => Ok(record),
+        short if EMPTY_LINE.starts_with(short) => {
+            Err(Trouble::Short("the block is not followed by two line breaks"))
         }
+        _ => malformed("the block is not followed by two line breaks"),
     }
+}
+
+/// Reads the block of a record with these fields.
+pub(super) fn block(
+    member: &mut impl BufRead,
+    fields: Fields,
+    length: u64,
+    keep: usize,
+) -> Result<Record, Trouble> {
     let mut block = Block::new(&fields, keep);
-    let mut left = block_length;
+    let mut left = length;
     while left > 0 {
         let chunk = member.fill_buf()?;
         if chunk.is_empty() {
-            return malformed("the block is shorter than Content-Length says");
+            return Err(Trouble::Short(SHORT_BLOCK));
         }
         let length = usize::try_from(left).map_or(chunk.len(), |left| left.min(chunk.len()));
         block.take(&chunk[..length]);
         member.consume(length);
         left -= length as u64;
     }
-    let mut ending = Vec::new();
-    member.take(4).read_to_end(&mut ending)?;
-    if ending != b"\r\n\r\n" {
-        return malformed("the block is not followed by two line breaks");
-    }
-    Ok(block.finish(fields, block_length))
+    Ok(block.finish(fields, length))
 }
 
-/// Version line and named fields, up to and with the empty line.
-fn header(member: &mut impl BufRead) -> Result<Fields, Trouble> {
+/// Reads a record up to the end of the HTTP message's head in it, or `keep` bytes of its block; offset and length are the caller's.
+pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
+    let (fields, block_length) = header(member, None)?;
+    let mut head_end = HeadEnd::default();
+    let mut block = Vec::new();
+    let wanted = usize::try_from(block_length).map_or(keep, |length| length.min(keep));
+    while block.len() < wanted && !head_end.is_seen() {
+        let chunk = member.fill_buf()?;
+        if chunk.is_empty() {
+            return Err(Trouble::Short(SHORT_BLOCK));
+        }
+        let length = chunk.len().min(wanted - block.len());
+        let head = length - head_end.behind(&chunk[..length]).len();
+        block.extend_from_slice(&chunk[..head]);
+        member.consume(head);
+    }
+    let unchecked = |name| match fields.get(name) {
+        None => DigestCheck::Absent,
+        Some(_) => DigestCheck::Unchecked,
+    };
+    Ok(Record {
+        offset: 0,
+        length: 0,
+        addressable: true,
+        block_length,
+        payload_length: None,
+        undeclared_payload: None,
+        block_digest: unchecked("WARC-Block-Digest"),
+        payload_digest: unchecked("WARC-Payload-Digest"),
+        block,
+        fields,
+    })
+}
+
+/// Version line and named fields, up to and with the empty line, and the length of the block. What differs from the standard is
+/// malformed, or an oddity where those are counted.
+pub(super) fn header(
+    member: &mut impl BufRead,
+    mut oddities: Option<&mut Oddities>,
+) -> Result<(Fields, u64), Trouble> {
     let mut member = member.take(MAX_HEADER);
     let mut line = Vec::new();
     member.read_until(b'\n', &mut line)?;
-    if !matches!(line.as_slice(), b"WARC/1.1\r\n" | b"WARC/1.0\r\n") {
-        return malformed("the record does not begin with a WARC version that we know");
+    if !line.ends_with(b"\n") && member.limit() > 0 && is_begun_version(&line) {
+        return Err(Trouble::Short(ENDLESS));
+    }
+    match (version_oddity(&line), &mut oddities) {
+        (Some(odd), Some(oddities)) => odd.into_iter().flatten().for_each(|odd| oddities.note(odd)),
+        (Some([None, None]), None) => {}
+        _ => return malformed("the record does not begin with a WARC version that we know"),
     }
     let mut fields = Fields::default();
     loop {
         line.clear();
         member.read_until(b'\n', &mut line)?;
         let Some(text) = line.strip_suffix(b"\n") else {
-            return malformed("the header does not end, or not soon enough");
+            return match member.limit() {
+                0 => malformed(ENDLESS),
+                _ => Err(Trouble::Short(ENDLESS)),
+            };
         };
-        let text = String::from_utf8_lossy(text.strip_suffix(b"\r").unwrap_or(text));
+        let without = text.strip_suffix(b"\r");
+        if let (None, Some(oddities)) = (without, &mut oddities) {
+            oddities.note(Oddity::BareLineFeed);
+        }
+        let text = String::from_utf8_lossy(without.unwrap_or(text));
         if text.is_empty() {
-            return Ok(fields);
+            break;
         }
         if text.starts_with([' ', '\t']) && fields.extend_last(text.trim()) {
+            if let Some(oddities) = &mut oddities {
+                oddities.note(Oddity::FoldedField);
+            }
             continue;
         }
-        match text.split_once(':') {
-            Some((name, value)) => fields.push(name.trim_end(), value.trim()),
-            None => return malformed("a header line has no colon"),
+        match (text.split_once(':'), &mut oddities) {
+            (Some((name, value)), _) => fields.push(name.trim(), value.trim()),
+            (None, Some(oddities)) => oddities.note(Oddity::NoField),
+            (None, None) => return malformed("a header line has no colon"),
         }
     }
+    let block_length = match fields.get("Content-Length").map(str::parse) {
+        Some(Ok(length)) => length,
+        _ => return malformed("no Content-Length that is a number"),
+    };
+    for name in ["WARC-Type", "WARC-Record-ID", "WARC-Date"] {
+        match (fields.get(name), &mut oddities) {
+            (Some(value), _) if !value.is_empty() => {}
+            (_, Some(oddities)) if name != "WARC-Type" => oddities.note(Oddity::MissingField),
+            _ => return Err(Trouble::Malformed(format!("no {name}"))),
+        }
+    }
+    Ok((fields, block_length))
+}
+
+const ENDLESS: &str = "the header does not end, or not soon enough";
+
+/// Whether this may be the beginning of a version line.
+fn is_begun_version(line: &[u8]) -> bool {
+    let length = line.len().min(VERSION.len());
+    !line.is_empty()
+        && line[..length] == VERSION[..length]
+        && (line.len() < 8 || is_version(line))
+        && line.len() < 16
+}
+
+/// What is odd about a version line; nothing where it is none.
+fn version_oddity(line: &[u8]) -> Option<[Option<Oddity>; 2]> {
+    let text = line.strip_suffix(b"\n")?;
+    let ending = match text.strip_suffix(b"\r") {
+        Some(_) => None,
+        None => Some(Oddity::BareLineFeed),
+    };
+    if !is_version(text) {
+        return None;
+    }
+    let version = match text[VERSION.len()..].trim_ascii() {
+        b"1.0" | b"1.1" => None,
+        [b'0', b'.', ..] => Some(Oddity::OldVersion),
+        number if number.len() < 8 => Some(Oddity::NewVersion),
+        _ => return None,
+    };
+    Some([version, ending])
 }
 
 /// Where the payload is in a block (section 6, under each type).
@@ -114,34 +222,43 @@ struct Block {
     payload_at: PayloadAt,
     head_end: HeadEnd,
     payload_length: u64,
-    block_digest: Option<Sha1>,
-    payload_digest: Option<Sha1>,
+    block_digest: Option<Hasher>,
+    payload_digest: Option<Hasher>,
+    undeclared: Option<Hasher>,
     keep: usize,
     kept: Vec<u8>,
 }
 
+/// Whether a block of this media type is an HTTP message; the second name is that of WARC/0.17.
+pub(super) fn is_http_message(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    ["application/http", "message/http"]
+        .iter()
+        .any(|http| essence.eq_ignore_ascii_case(http))
+}
+
 impl Block {
     fn new(fields: &Fields, keep: usize) -> Self {
-        let http = fields
-            .get("Content-Type")
-            .is_some_and(|value| value.starts_with("application/http"));
+        let http = fields.get("Content-Type").is_some_and(is_http_message);
         let payload_at = match fields.get("WARC-Type") {
             Some("response" | "request") if http => PayloadAt::HeadEnd,
             Some("response" | "resource" | "conversion") => PayloadAt::Start,
             _ => PayloadAt::Nowhere,
         };
         let wanted = |name| {
-            fields
-                .get(name)
-                .is_some_and(|text| PayloadDigest::parse(text).is_some())
+            let told = fields.get(name).and_then(PayloadDigest::parse);
+            told.map(|digest| digest.algorithm().hasher())
         };
         let has_payload = payload_at != PayloadAt::Nowhere;
+        let is_undeclared = fields.get("WARC-Payload-Digest").is_none_or(str::is_empty)
+            && (has_payload || fields.get("WARC-Type") == Some("metadata"));
         Self {
             payload_at,
             head_end: HeadEnd::default(),
             payload_length: 0,
-            block_digest: wanted("WARC-Block-Digest").then(Sha1::new),
-            payload_digest: (has_payload && wanted("WARC-Payload-Digest")).then(Sha1::new),
+            block_digest: wanted("WARC-Block-Digest"),
+            payload_digest: wanted("WARC-Payload-Digest").filter(|_| has_payload),
+            undeclared: is_undeclared.then(|| DigestAlgorithm::Sha1.hasher()),
             keep,
             kept: Vec::new(),
         }
@@ -155,18 +272,26 @@ impl Block {
         self.kept.extend_from_slice(&chunk[..room.min(chunk.len())]);
 
         let payload = match self.payload_at {
-            PayloadAt::Nowhere => return,
+            PayloadAt::Nowhere => {
+                if let Some(digest) = &mut self.undeclared {
+                    digest.update(chunk);
+                }
+                return;
+            }
             PayloadAt::Start => chunk,
             PayloadAt::HeadEnd => self.head_end.behind(chunk),
         };
         self.payload_length += payload.len() as u64;
-        if let Some(digest) = &mut self.payload_digest {
+        for digest in [&mut self.payload_digest, &mut self.undeclared]
+            .into_iter()
+            .flatten()
+        {
             digest.update(payload);
         }
     }
 
     fn finish(self, fields: Fields, block_length: u64) -> Record {
-        let checked = |name, found: Option<Sha1>| match (fields.get(name), found.map(PayloadDigest::finish)) {
+        let checked = |name, found: Option<Hasher>| match (fields.get(name), found.map(Hasher::finish)) {
             (None, _) => DigestCheck::Absent,
             (Some(_), None) => DigestCheck::Unchecked,
             (Some(text), Some(found)) if PayloadDigest::parse(text) == Some(found) => DigestCheck::Holds,
@@ -175,9 +300,11 @@ impl Block {
         Record {
             offset: 0,
             length: 0,
+            addressable: true,
             block_digest: checked("WARC-Block-Digest", self.block_digest),
             payload_digest: checked("WARC-Payload-Digest", self.payload_digest),
             payload_length: (self.payload_at != PayloadAt::Nowhere).then_some(self.payload_length),
+            undeclared_payload: self.undeclared.map(Hasher::finish),
             block_length,
             block: self.kept,
             fields,
@@ -185,25 +312,42 @@ impl Block {
     }
 }
 
-/// Finds the empty line that ends the head of an HTTP message, in whatever pieces it comes.
+/// What stands behind a block.
+const EMPTY_LINE: &[u8; 4] = b"\r\n\r\n";
+
+/// Finds the empty line that ends the head of an HTTP message, in whatever pieces it comes. Lines end in CR LF, or in LF alone, as some
+/// servers have them (RFC 9112, section 2.2); the first line is the status line, whatever it says.
 #[derive(Default)]
-struct HeadEnd {
-    /// How many bytes of CR LF CR LF were just seen.
-    seen: usize,
+struct HeadEnd(InHead);
+
+/// What was seen last.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum InHead {
+    /// Part of a line that is not empty, or of the first one.
+    #[default]
+    Line,
+    /// The end of a line.
+    LineEnd,
+    /// A CR right behind that.
+    Return,
+    /// The empty line.
+    Over,
 }
 
 impl HeadEnd {
+    fn is_seen(&self) -> bool {
+        self.0 == InHead::Over
+    }
+
     /// The part of `chunk` that stands behind the head.
     fn behind<'a>(&mut self, chunk: &'a [u8]) -> &'a [u8] {
-        const EMPTY_LINE: &[u8; 4] = b"\r\n\r\n";
         for (place, &byte) in chunk.iter().enumerate() {
-            if self.seen == EMPTY_LINE.len() {
-                return &chunk[place..];
-            }
-            self.seen = if byte == EMPTY_LINE[self.seen] {
-                self.seen + 1
-            } else {
-                usize::from(byte == b'\r')
+            self.0 = match (self.0, byte) {
+                (InHead::Over, _) => return &chunk[place..],
+                (InHead::Line, b'\n') => InHead::LineEnd,
+                (InHead::LineEnd | InHead::Return, b'\n') => InHead::Over,
+                (InHead::LineEnd, b'\r') => InHead::Return,
+                _ => InHead::Line,
             };
         }
         &[]
@@ -223,7 +367,11 @@ mod tests {
             ),
             ("HTTP/1.1 200 OK\r\n\r\n", ""),
             ("HTTP/1.1 200 OK\r\r\n\r\r\n\r\nbody", "body"),
-            ("HTTP/1.1 200 OK\r\n\n\r\nbody", ""),
+            ("HTTP/1.1 200 OK\r\n\n\r\nbody", "\r\nbody"),
+            ("HTTP/1.0 200 OK\na: b\n\nbody\n\nmore", "body\n\nmore"),
+            ("HTTP/1.0 200 OK\na: b\n\r\nbody", "body"),
+            ("\r\n\r\nbody", "body"),
+            ("HTTP/1.0 200 OK\na: b\n", ""),
             ("", ""),
         ] {
             for size in 1..=message.len().max(1) {

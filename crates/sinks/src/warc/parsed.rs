@@ -5,14 +5,18 @@ use crate::PayloadDigest;
 /// A record of an archive: its place, its fields, and what was kept of its block.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Where it begins in the file, in bytes.
+    /// Where it begins in the file, in bytes; in what the file unpacks to where it is not `addressable`.
     pub offset: u64,
-    /// How long it is in the file, in bytes (compressed).
+    /// How long it is there, in bytes.
     pub length: u64,
+    /// Whether it can be read by its offset alone, as every index wants it: in a packed file, it has a member of its own.
+    pub addressable: bool,
     /// How long its block is, in bytes: `Content-Length`.
     pub block_length: u64,
     /// How long its payload is, in bytes, where the record contains one.
     pub payload_length: Option<u64>,
+    /// The digest of its payload, where the record does not declare one: of its block, if it is a `metadata` record.
+    pub(crate) undeclared_payload: Option<PayloadDigest>,
     /// Whether `WARC-Block-Digest` agrees.
     pub block_digest: DigestCheck,
     /// Whether `WARC-Payload-Digest` agrees.
@@ -57,13 +61,17 @@ impl Record {
         self.mandatory("WARC-Date")
     }
 
-    /// `WARC-Target-URI`.
+    /// `WARC-Target-URI`, without the angle brackets that the grammar of WARC/1.0 has around it (section 4 there), and wget.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
-        self.field("WARC-Target-URI")
+        let target = self.field("WARC-Target-URI")?;
+        let inside = target
+            .strip_prefix('<')
+            .and_then(|target| target.strip_suffix('>'));
+        Some(inside.unwrap_or(target))
     }
 
-    /// `WARC-Payload-Digest`, where it is a SHA-1, whether it agrees or not.
+    /// `WARC-Payload-Digest`, where it is a SHA-1 or a SHA-256, whether it agrees or not.
     #[must_use]
     pub fn payload(&self) -> Option<PayloadDigest> {
         self.field("WARC-Payload-Digest").and_then(PayloadDigest::parse)

@@ -1,20 +1,22 @@
 //! Reading archives back, one record at a time, in bounded memory.
 //!
-//! Only the layout that the archive writes is read: each record a gzip member of its own (annex D.2), so that its
-//! offset and length in the file are those of the member. Blocks stream through their digests; of each, as many
-//! bytes are kept as the caller asks for.
+//! Only the layout that the archive writes is read, and nothing is forgiven: in a packed file each record is a gzip member (annex D.2)
+//! or a Zstandard frame of its own, so that its offset and length in the file are those of the member. Blocks stream through their
+//! digests; of each, as many bytes are kept as the caller asks for.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
-
-use flate2::bufread::GzDecoder;
 
 use super::parse::{self, Trouble};
 use super::parsed::Record;
+use super::unpack::{Packing, Source, Unpacker};
 
 /// How much is read from the file, and unpacked, at a time.
 pub(super) const CHUNK: usize = 64 << 10;
+
+/// The same, where only the head of a record is wanted.
+const GLANCE: usize = 4 << 10;
 
 /// Why an archive file cannot be read on.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +49,18 @@ pub enum ReadFault {
         /// What is wrong.
         reason: String,
     },
+    /// A record of somebody else's archive cannot be read, and is passed over.
+    #[error("{}: record {record} at offset {offset}: {reason}", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// The number of the record, from 1 on; those passed over count as one each time.
+        record: u64,
+        /// Where it begins, in bytes, or the packed member that it is in.
+        offset: u64,
+        /// What is wrong.
+        reason: String,
+    },
 }
 
 impl ReadFault {
@@ -54,7 +68,10 @@ impl ReadFault {
     #[must_use]
     pub fn offset(&self) -> u64 {
         match self {
-            Self::Io { offset, .. } | Self::TornTail { offset, .. } | Self::Damaged { offset, .. } => *offset,
+            Self::Io { offset, .. }
+            | Self::TornTail { offset, .. }
+            | Self::Damaged { offset, .. }
+            | Self::Broken { offset, .. } => *offset,
         }
     }
 }
@@ -62,64 +79,116 @@ impl ReadFault {
 /// Reads the records of an archive file in order.
 pub struct WarcReader<R> {
     path: PathBuf,
-    input: Counted<R>,
+    input: Unpacker<R>,
     failed: bool,
 }
 
 impl WarcReader<BufReader<File>> {
     /// Opens a file at its beginning.
     pub fn open(path: &Path) -> Result<Self, ReadFault> {
-        match File::open(path) {
-            Ok(file) => Ok(Self::new(path, BufReader::with_capacity(CHUNK, file))),
-            Err(source) => Err(ReadFault::Io {
-                path: path.to_owned(),
-                offset: 0,
-                source,
-            }),
+        Self::open_at(path, 0)
+    }
+
+    /// Opens a file where a record begins. Offsets are those in the file, as ever.
+    pub fn open_at(path: &Path, offset: u64) -> Result<Self, ReadFault> {
+        Self::open_with(path, offset, CHUNK)
+    }
+
+    fn open_with(path: &Path, offset: u64, chunk: usize) -> Result<Self, ReadFault> {
+        let fault = |trouble: io::Error| Trouble::Io(trouble).at(path, offset);
+        let file = File::open(path).map_err(fault)?;
+        let mut input = Unpacker::new(Source::File(file), 0, 0, chunk);
+        input.read_dictionary().map_err(fault)?;
+        if offset > 0 {
+            input.go_to(offset).map_err(fault)?;
         }
+        Ok(Self {
+            path: path.to_owned(),
+            input,
+            failed: false,
+        })
+    }
+
+    /// Goes to another place of the same file where a record begins: cheaper than opening it once more.
+    ///
+    /// # Errors
+    /// [`ReadFault::Io`] where the system does not let us.
+    pub fn go_to(&mut self, offset: u64) -> Result<(), ReadFault> {
+        self.failed = false;
+        self.input
+            .go_to(offset)
+            .map_err(|error| Trouble::Io(error).at(&self.path, offset))
     }
 }
 
-impl<R: BufRead> WarcReader<R> {
+impl<R: Read> WarcReader<R> {
     /// Reads `input`, which faults call `path`; offsets count from where it stands now.
     pub fn new(path: &Path, input: R) -> Self {
         Self {
             path: path.to_owned(),
-            input: Counted {
-                inner: input,
-                offset: 0,
-            },
+            input: Unpacker::new(Source::Stream(input), 0, 0, CHUNK),
             failed: false,
         }
     }
 
     /// The next record with the first `keep` bytes of its block; nothing at the end, or behind a fault.
     pub fn next_record(&mut self, keep: usize) -> Result<Option<Record>, ReadFault> {
+        self.next(
+            |input| parse::only_record(input, keep),
+            |input| parse::next_record(input, keep),
+        )
+    }
+
+    fn next(
+        &mut self,
+        packed: impl FnOnce(&mut Unpacker<R>) -> Result<Record, Trouble>,
+        plain: impl FnOnce(&mut Unpacker<R>) -> Result<Record, Trouble>,
+    ) -> Result<Option<Record>, ReadFault> {
         if self.failed {
             return Ok(None);
         }
-        let offset = self.input.offset;
-        let record = self.read_member(keep);
-        let length = self.input.offset - offset;
-        match record {
-            Ok(record) => Ok(record.map(|record| Record {
-                offset,
-                length,
-                ..record
-            })),
-            Err(trouble) => {
-                self.failed = true;
-                Err(trouble.at(&self.path, offset))
-            }
-        }
+        let record = self.read(packed, plain);
+        self.failed = record.is_err();
+        record.map_err(|(trouble, offset)| trouble.at(&self.path, offset))
     }
 
-    fn read_member(&mut self, keep: usize) -> Result<Option<Record>, Trouble> {
-        if self.input.fill_buf()?.is_empty() {
-            return Ok(None);
+    fn read(
+        &mut self,
+        packed: impl FnOnce(&mut Unpacker<R>) -> Result<Record, Trouble>,
+        plain: impl FnOnce(&mut Unpacker<R>) -> Result<Record, Trouble>,
+    ) -> Result<Option<Record>, (Trouble, u64)> {
+        let here = self.input.place();
+        let in_plain = match self.input.fill() {
+            Ok(rest) if !rest.is_empty() => true,
+            Ok(_) => false,
+            Err(error) => return Err((Trouble::Io(error), here)),
+        };
+        if !in_plain {
+            match self.input.enter() {
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(None),
+                Err(error) => return Err((Trouble::Io(error), self.input.tried())),
+            }
         }
-        let mut member = BufReader::with_capacity(CHUNK, GzDecoder::new(&mut self.input));
-        parse::only_record(&mut member, keep).map(Some)
+        let offset = self.input.place();
+        let is_plain = self
+            .input
+            .member()
+            .is_some_and(|member| member.packing == Packing::Plain);
+        let record = match is_plain {
+            // What ends early in a plain file has no more, as after a power cut.
+            true => plain(&mut self.input).map_err(|trouble| match trouble {
+                Trouble::Short(_) => Trouble::Io(io::ErrorKind::UnexpectedEof.into()),
+                other => other,
+            }),
+            false => packed(&mut self.input),
+        };
+        let record = record.map_err(|trouble| (trouble, offset))?;
+        Ok(Some(Record {
+            offset,
+            length: self.input.place() - offset,
+            ..record
+        }))
     }
 }
 
@@ -129,9 +198,14 @@ impl Trouble {
         let path = path.to_owned();
         match self {
             Self::Malformed(reason) => ReadFault::Damaged { path, offset, reason },
+            Self::Short(reason) => ReadFault::Damaged {
+                path,
+                offset,
+                reason: reason.to_owned(),
+            },
             Self::Io(source) => match source.kind() {
                 io::ErrorKind::UnexpectedEof => ReadFault::TornTail { path, offset },
-                // What is not gzip, is damaged, or fails its checksum; the words are flate2's.
+                // What is not packed as it should be, is damaged, or fails its checksum.
                 io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => ReadFault::Damaged {
                     path,
                     offset,
@@ -141,6 +215,29 @@ impl Trouble {
             },
         }
     }
+}
+
+/// The record at `offset` of a file up to the end of its HTTP message's head, of which at most `keep` bytes are read: what
+/// stands behind is not even unpacked. So no digest was checked, and the record's length is not known: it is 0.
+pub fn read_head(path: &Path, offset: u64, keep: usize) -> Result<Record, ReadFault> {
+    let mut reader = WarcReader::open_with(path, offset, GLANCE)?;
+    let head = |input: &mut _| parse::head_only(input, keep);
+    match reader.next(head, head)? {
+        Some(record) => Ok(Record { length: 0, ..record }),
+        None => Err(Trouble::Io(io::ErrorKind::UnexpectedEof.into()).at(path, offset)),
+    }
+}
+
+/// The same of the record with which `input`, a part of what faults call `path`, begins: offsets count from there.
+pub(crate) fn head_in(path: &Path, input: impl Read, keep: usize) -> Result<Record, ReadFault> {
+    let mut reader = WarcReader {
+        path: path.to_owned(),
+        input: Unpacker::new(Source::Stream(input), 0, 0, GLANCE),
+        failed: false,
+    };
+    let head = |input: &mut _| parse::head_only(input, keep);
+    let record = reader.next(head, head)?;
+    record.ok_or_else(|| Trouble::Io(io::ErrorKind::UnexpectedEof.into()).at(path, 0))
 }
 
 /// What a file was found to hold.
@@ -166,29 +263,4 @@ pub fn check_file(path: &Path, each: &mut impl FnMut(&Record)) -> Result<FileChe
         each(&record);
     }
     Ok(check)
-}
-
-/// Counts what is consumed.
-pub(super) struct Counted<R> {
-    pub(super) inner: R,
-    pub(super) offset: u64,
-}
-
-impl<R: BufRead> Read for Counted<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let length = self.inner.read(into)?;
-        self.offset += length as u64;
-        Ok(length)
-    }
-}
-
-impl<R: BufRead> BufRead for Counted<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.inner.fill_buf()
-    }
-
-    fn consume(&mut self, length: usize) {
-        self.offset += length as u64;
-        self.inner.consume(length);
-    }
 }

@@ -1,16 +1,17 @@
-//! One record as bytes: header, block, and the gzip member around both (section 4, annex D.2).
+//! One record as bytes: header, block, and what both are packed in (section 4, `packing`).
 //!
 //! Invariant: whatever stands in a URL, a note or a server's answer, a field takes exactly one line. All values
-//! go through [`push_field`], which turns control characters into spaces.
+//! go through [`push_field`], which turns control characters, and what Unicode takes for the end of a line, into spaces.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
 
-use libdeflater::{CompressionLvl, Compressor};
-use sha1::{Digest, Sha1};
 use web::Timestamp;
 
 use super::identity::RecordId;
-use crate::PayloadDigest;
+use super::packing::{Compression, Packer};
+use crate::DigestAlgorithm;
+use crate::cdxj::{BLANK, Capture, GLANCE, Told};
 
 /// Room that a press keeps for the next visit; what a rare large page needed beyond it is given back.
 const KEPT_ROOM: usize = 256 << 10;
@@ -56,7 +57,7 @@ struct OneLine<'a>(&'a mut Vec<u8>);
 
 impl fmt::Write for OneLine<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut pieces = text.split(char::is_control);
+        let mut pieces = text.split(ends_lines);
         self.0
             .extend_from_slice(pieces.next().unwrap_or_default().as_bytes());
         for piece in pieces {
@@ -67,30 +68,36 @@ impl fmt::Write for OneLine<'_> {
     }
 }
 
-/// Turns records into gzip members, one behind the other; used again and again.
+/// Whether some reader may take this character for the end of a line: Python's `splitlines` takes the last two so.
+fn ends_lines(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{2028}' | '\u{2029}')
+}
+
+/// Turns records into members, one behind the other; used again and again.
 pub(super) struct Press {
-    compressor: Compressor,
+    packer: Packer,
+    digest: DigestAlgorithm,
     plain: Vec<u8>,
     members: Vec<u8>,
+    captures: Vec<Capture>,
 }
 
 impl Press {
-    /// A press that compresses at `level`, brought into 1 to 12.
-    pub(super) fn new(level: i32) -> Self {
-        let level = CompressionLvl::new(level.clamp(1, 12)).expect("levels 1 to 12 exist");
+    pub(super) fn new(compression: &Compression, digest: DigestAlgorithm) -> Self {
         Self {
-            compressor: Compressor::new(level),
+            packer: compression.packer(),
+            digest,
             plain: Vec::new(),
             members: Vec::new(),
+            captures: Vec::new(),
         }
     }
 
     /// Appends a record. The block comes in two parts so that a body is copied once only.
     pub(super) fn record(&mut self, mut header: Header, content_type: &str, block: [&[u8]; 2]) {
-        let digest = block
-            .iter()
-            .fold(Sha1::new(), |digest, part| digest.chain_update(part));
-        header.field("WARC-Block-Digest", PayloadDigest::finish(digest));
+        let mut digest = self.digest.hasher();
+        block.iter().for_each(|part| digest.update(part));
+        header.field("WARC-Block-Digest", digest.finish());
         header.field("Content-Type", content_type);
         header.field("Content-Length", block[0].len() + block[1].len());
 
@@ -100,13 +107,31 @@ impl Press {
         }
 
         let start = self.members.len();
-        let room = self.compressor.gzip_compress_bound(self.plain.len());
-        self.members.resize(start + room, 0);
-        let length = self
-            .compressor
-            .gzip_compress(&self.plain, &mut self.members[start..])
-            .expect("the bound is enough for any input");
-        self.members.truncate(start + length);
+        self.packer.pack(&self.plain, &mut self.members);
+        let length = self.members.len() - start;
+        if let Some(told) = told(&header, content_type, block) {
+            let blank = if matches!(self.packer, Packer::Plain) {
+                BLANK
+            } else {
+                0
+            };
+            self.captures.push(told.at(start as u64, length as u64 - blank));
+        }
+    }
+
+    /// How digests are computed that stand beside this one's.
+    pub(super) fn digest(&self) -> DigestAlgorithm {
+        self.digest
+    }
+
+    /// What an index tells of the records pressed since the last [`Press::clear`], the first of which begins at `start` in its
+    /// file. They are given away once.
+    pub(super) fn take_captures(&mut self, start: u64) -> Vec<Capture> {
+        let mut captures = std::mem::take(&mut self.captures);
+        for capture in &mut captures {
+            capture.offset += start;
+        }
+        captures
     }
 
     /// The members pressed since the last [`Press::clear`].
@@ -125,7 +150,37 @@ impl Press {
             buffer.clear();
             buffer.shrink_to(KEPT_ROOM);
         }
+        self.captures.clear();
     }
+}
+
+/// What an index tells of a record. It is read out of the header that was just written, and so is the same as what is read
+/// out of the archive later.
+fn told(header: &Header, content_type: &str, block: [&[u8]; 2]) -> Option<Told> {
+    let header = std::str::from_utf8(&header.0).ok()?;
+    let field = |name: &str| {
+        let mut fields = header.lines().filter_map(|line| line.split_once(": "));
+        fields.find(|(known, _)| *known == name).map(|(_, value)| value)
+    };
+    let is_head = block[1].is_empty() || block[0].len() >= GLANCE || block[0].ends_with(b"\r\n\r\n");
+    let glance = if is_head {
+        Cow::Borrowed(&block[0][..block[0].len().min(GLANCE)])
+    } else {
+        let more = block[1].len().min(GLANCE - block[0].len());
+        Cow::Owned([block[0], &block[1][..more]].concat())
+    };
+    let payload = || {
+        let head = if content_type.starts_with("application/http") {
+            b"".as_slice()
+        } else {
+            block[0]
+        };
+        let mut digest = DigestAlgorithm::Sha1.hasher();
+        digest.update(head);
+        digest.update(block[1]);
+        Some(digest.finish())
+    };
+    Told::of(field, &glance, payload)
 }
 
 #[cfg(test)]
@@ -140,22 +195,12 @@ mod tests {
             ("a\r\nWARC-Type: response", "name: a  WARC-Type: response\r\n"),
             ("\r\n\r\nHTTP/1.1 200 OK", "name:     HTTP/1.1 200 OK\r\n"),
             ("nul\0 tab\t del\u{7f} nel\u{85}", "name: nul  tab  del  nel \r\n"),
+            ("ls\u{2028}ps\u{2029}.", "name: ls ps .\r\n"),
             ("漢字 é", "name: 漢字 é\r\n"),
         ] {
             let mut line = Vec::new();
             push_field(&mut line, "name", value);
             assert_eq!(String::from_utf8(line).unwrap(), expected);
-        }
-    }
-
-    #[test]
-    fn any_level_makes_a_gzip_member() {
-        for level in [i32::MIN, 0, 1, 12, 13, i32::MAX] {
-            let mut press = Press::new(level);
-            let header = Header::new("metadata", RecordId::ROOT, Timestamp::from_millis(0));
-            press.record(header, FIELDS, [b"a: b\r\n", b""]);
-            assert!(press.members().starts_with(&[0x1f, 0x8b]), "{level}");
-            assert_eq!(press.length(), press.members().len() as u64);
         }
     }
 }

@@ -1,28 +1,49 @@
-//! Reading anybody's archives, from front to back, in bounded memory.
+//! Reading anybody's archives, from front to back, in bounded memory, with whatever is broken in them passed over and told.
 //!
-//! Others write their records plain, each in a gzip member of its own, or all in one: whatever the layout, it is unpacked
-//! into one stream in which record follows record. What [`WarcReader`](super::WarcReader) tells beyond that, where each record lies in the file,
-//! is not known here.
+//! Others write their records plain, each in a gzip member or Zstandard frame of its own, or all in one: `unpack` makes one stream of
+//! it in which record follows record. What differs from the standard and can be read all the same is an [`Oddity`], and counted. What cannot be
+//! read is told as [`ReadFault::Broken`], once for each place, and the search for the next record begins: in what the broken member unpacks to,
+//! at the next line that names a WARC version; where a member does not unpack, at the next one that holds such a line.
+//!
+//! A record is believed where its end is an end: two empty lines and another record, or the end of the member. Where it is not,
+//! `Content-Length` is wrong, and so that no record behind it is swallowed, the search begins right behind the line that it began with.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
+use super::oddities::{Oddities, Oddity};
+use super::parse::{self, SHORT_BLOCK, Trouble};
+use super::parsed::{DigestCheck, Record};
+use super::read::{CHUNK, ReadFault};
+use super::unpack::{Member, Packing, Source, Unpacker, VERSION, is_version};
 
-use super::parse::{self, Trouble};
-use super::parsed::Record;
-use super::read::{CHUNK, Counted, ReadFault};
-
-/// The first bytes of a gzip member (RFC 1952, section 2.3.1).
-const GZIP: &[u8] = &[0x1f, 0x8b];
+/// So many bytes are kept to go back behind a broken record, of the packed stream and of the unpacked one. A plain file that lies on a
+/// disk is read again from anywhere.
+const KEPT: usize = 1 << 20;
 
 /// Reads the records of any archive in order.
 pub struct WarcStream {
     path: PathBuf,
-    /// Unpacked: offsets count bytes of this.
-    input: Counted<Box<dyn BufRead + Send>>,
-    failed: bool,
+    input: Unpacker<Box<dyn Read + Send>>,
+    /// Where the record began that was read last, in the unpacked stream.
+    begin: u64,
+    /// Whether the last record was broken, and where the next one begins is not known.
+    lost: bool,
+    ended: bool,
+    /// What comes behind the record that was told last.
+    later: Option<Trouble>,
+    records: u64,
+    broken: u64,
+    oddities: Oddities,
+}
+
+/// What stands behind a block.
+struct Ending {
+    /// The line breaks, at most those of two empty lines.
+    breaks: Vec<u8>,
+    /// Whether a record follows, or nothing.
+    is_end: bool,
 }
 
 impl WarcStream {
@@ -31,55 +52,382 @@ impl WarcStream {
     /// # Errors
     /// [`ReadFault::Io`] where the system does not let us read.
     pub fn open(path: &Path) -> Result<Self, ReadFault> {
-        let unreadable = |source| Trouble::Io(source).at(path, 0);
-        let file = File::open(path).map_err(unreadable)?;
-        Self::new(path, BufReader::with_capacity(CHUNK, file)).map_err(unreadable)
+        let file = File::open(path).map_err(|source| Trouble::Io(source).at(path, 0))?;
+        // What is not a file proper, a pipe by its name, cannot be read again.
+        let source = match file.metadata() {
+            Ok(about) if about.is_file() => Source::File(file),
+            _ => Source::Stream(Box::new(file) as Box<dyn Read + Send>),
+        };
+        Ok(Self::of(path, source))
     }
 
     /// Reads `input`, packed or not, which faults call `path`.
+    #[must_use]
+    pub fn new(path: &Path, input: impl Read + Send + 'static) -> Self {
+        Self::of(path, Source::Stream(Box::new(input)))
+    }
+
+    fn of(path: &Path, source: Source<Box<dyn Read + Send>>) -> Self {
+        Self {
+            path: path.to_owned(),
+            input: Unpacker::new(source, 0, KEPT, CHUNK),
+            begin: 0,
+            lost: false,
+            ended: false,
+            later: None,
+            records: 0,
+            broken: 0,
+            oddities: Oddities::default(),
+        }
+    }
+
+    /// How many records were read.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// How many places were broken, each of which may have been one record or more.
+    #[must_use]
+    pub fn broken(&self) -> u64 {
+        self.broken
+    }
+
+    /// What was odd about the records that were read.
+    #[must_use]
+    pub fn oddities(&self) -> &Oddities {
+        &self.oddities
+    }
+
+    /// How what is read now is packed.
+    #[must_use]
+    pub fn packing(&self) -> Packing {
+        self.input
+            .member()
+            .map_or(Packing::Plain, |member| member.packing)
+    }
+
+    /// How far the file was read, in bytes as it lies there.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.input.packed_offset()
+    }
+
+    /// The next record with the first `keep` bytes of its block; nothing at the end.
     ///
     /// # Errors
-    /// What the first look at `input` meets.
-    pub fn new(path: &Path, mut input: impl BufRead + Send + 'static) -> io::Result<Self> {
-        let inner: Box<dyn BufRead + Send> = if input.fill_buf()?.starts_with(GZIP) {
-            Box::new(BufReader::with_capacity(CHUNK, MultiGzDecoder::new(input)))
-        } else {
-            Box::new(input)
+    /// [`ReadFault::Broken`] where something is passed over: the next call goes on behind it. Otherwise what the system says, and
+    /// nothing more is read.
+    pub fn next_record(&mut self, keep: usize) -> Result<Option<Record>, ReadFault> {
+        while !self.ended {
+            let read = match self.lost {
+                true => self.find_record().and_then(|found| match found {
+                    true => self.read(keep),
+                    false => Ok(None),
+                }),
+                false => self.read(keep),
+            };
+            self.oddities.settle(matches!(read, Ok(Some(_))));
+            match read {
+                Ok(Some(record)) => {
+                    self.lost = false;
+                    self.records += 1;
+                    return Ok(Some(record));
+                }
+                Ok(None) => self.ended = true,
+                Err(trouble) => {
+                    if let Some(fault) = self.lose(trouble) {
+                        return Err(fault);
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gets ready to search; what is told of the trouble, unless the search was on already.
+    fn lose(&mut self, trouble: Trouble) -> Option<ReadFault> {
+        let offset = self.place();
+        let (reason, in_member) = match trouble {
+            Trouble::Malformed(reason) => (reason, true),
+            Trouble::Short(reason) => (reason.to_owned(), true),
+            Trouble::Io(error) => match error.kind() {
+                io::ErrorKind::UnexpectedEof => ("the file ends within it".to_owned(), false),
+                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => (error.to_string(), false),
+                _ => {
+                    self.ended = true;
+                    return Some(Trouble::Io(error).at(&self.path, offset));
+                }
+            },
         };
-        Ok(Self {
-            path: path.to_owned(),
-            input: Counted { inner, offset: 0 },
-            failed: false,
+        let goes_on = match in_member {
+            true => self.input.back_to(self.begin + 1).map(|()| true),
+            false => self.input.find_member(),
+        };
+        match goes_on {
+            Ok(goes_on) => self.ended = !goes_on,
+            Err(error) => {
+                self.ended = true;
+                return Some(Trouble::Io(error).at(&self.path, offset));
+            }
+        }
+        if std::mem::replace(&mut self.lost, true) {
+            return None;
+        }
+        self.broken += 1;
+        Some(ReadFault::Broken {
+            path: self.path.clone(),
+            record: self.records + self.broken,
+            offset,
+            reason,
         })
     }
 
-    /// The next record with the first `keep` bytes of its block; nothing at the end, or behind a fault. Offset and length
-    /// are those in the unpacked stream.
-    ///
-    /// # Errors
-    /// [`ReadFault`], after which nothing more is read.
-    pub fn next_record(&mut self, keep: usize) -> Result<Option<Record>, ReadFault> {
-        if self.failed {
-            return Ok(None);
+    /// Where the record is that was begun last: its place in a plain file, or its member's.
+    fn place(&self) -> u64 {
+        match self.input.member() {
+            Some(member) if member.packing == Packing::Plain => match member.first {
+                Some(first) => member.begin + self.begin.saturating_sub(first),
+                None => self.begin,
+            },
+            _ => self.input.tried(),
         }
-        let offset = self.input.offset;
-        match self.read(keep) {
-            Ok(record) => Ok(record.map(|record| Record {
-                offset,
-                length: self.input.offset - offset,
-                ..record
-            })),
-            Err(trouble) => {
-                self.failed = true;
-                Err(trouble.at(&self.path, offset))
+    }
+
+    /// Goes to the next line that names a WARC version; false where there is none.
+    fn find_record(&mut self) -> Result<bool, Trouble> {
+        loop {
+            let bytes = self.input.peek(VERSION.len() + 3)?;
+            if is_version(bytes) {
+                return Ok(true);
             }
+            if bytes.is_empty() {
+                self.input.skip_padding()?;
+                if self.input.enter()?.is_none() {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let here = usize::from(bytes[0] == VERSION[0]);
+            let next = bytes[here..].iter().position(|byte| *byte == VERSION[0]);
+            let passed = next.map_or(bytes.len(), |next| here + next);
+            self.input.skip(passed);
         }
     }
 
     fn read(&mut self, keep: usize) -> Result<Option<Record>, Trouble> {
-        if self.input.fill_buf()?.is_empty() {
+        if let Some(later) = self.later.take() {
+            return Err(later);
+        }
+        if !self.stand_at_record()? {
             return Ok(None);
         }
-        parse::next_record(&mut self.input, keep).map(Some)
+        self.begin = self.input.offset();
+        let member = self.input.member();
+        let mut across = Across {
+            input: &mut self.input,
+            begin: self.begin,
+        };
+        let (fields, block_length) = parse::header(&mut across, Some(&mut self.oddities))?;
+        if self.input.left().is_some_and(|left| left < block_length) {
+            return Err(Trouble::Short(SHORT_BLOCK));
+        }
+        let mut record = parse::block(&mut self.across(), fields, block_length, keep)?;
+        let holds = record.block_digest == DigestCheck::Holds;
+        let is_in = |other: Member| member.is_some_and(|member| member.begin == other.begin);
+        let has_member = member.is_some_and(|member| member.first == Some(self.begin))
+            && self.input.member().is_some_and(is_in);
+        match self.ending(has_member) {
+            Ok(ending) => self.believe(&ending, &record)?,
+            // It is whole, or the damage is in what it shares a member with.
+            Err(later) if holds || !has_member => {
+                self.later = Some(later);
+            }
+            Err(trouble) => return Err(trouble),
+        }
+        for check in [record.block_digest, record.payload_digest] {
+            match check {
+                DigestCheck::False { .. } => self.oddities.note(Oddity::FalseDigest),
+                DigestCheck::Unchecked if record.kind() != "revisit" => {
+                    self.oddities.note(Oddity::UnknownDigest);
+                }
+                _ => {}
+            }
+        }
+        (record.offset, record.length, record.addressable) = self.extent(member);
+        // Whose member does not end well cannot be read by our own reader.
+        record.addressable &= self.later.is_none();
+        if !record.addressable {
+            self.oddities.note(Oddity::SharedMember);
+        }
+        Ok(Some(record))
+    }
+
+    /// Passes over empty lines and the ends of members; false at the end of all.
+    fn stand_at_record(&mut self) -> Result<bool, Trouble> {
+        loop {
+            let bytes = self.input.fill()?;
+            if bytes.is_empty() {
+                if self.input.skip_padding()? > 0 && self.records > 0 {
+                    self.oddities.note(Oddity::Padding);
+                }
+                self.begin = self.input.offset();
+                if self.input.enter()?.is_none() {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let breaks = bytes.iter().take_while(|byte| is_padding(**byte)).count();
+            if breaks == 0 {
+                return Ok(true);
+            }
+            self.oddities.note(Oddity::Padding);
+            self.input.skip(breaks);
+        }
+    }
+
+    /// The line breaks behind a block, and whether what follows is a record. A record that began with its member ends with it.
+    fn ending(&mut self, has_member: bool) -> Result<Ending, Trouble> {
+        let mut breaks = Vec::new();
+        while breaks.len() < 4 {
+            let next = match has_member {
+                true => self.input.fill()?.first().copied(),
+                false => self.across().fill_buf()?.first().copied(),
+            };
+            match next {
+                Some(byte @ (b'\r' | b'\n')) => breaks.push(byte),
+                _ => break,
+            }
+            self.input.skip(1);
+        }
+        let next = self.input.peek(VERSION.len() + 3)?.trim_ascii_start();
+        Ok(Ending {
+            breaks,
+            is_end: next.is_empty() || is_version(next) || is_padding(next[0]),
+        })
+    }
+
+    /// What follows the beginning of the record.
+    fn across(&mut self) -> Across<'_> {
+        Across {
+            input: &mut self.input,
+            begin: self.begin,
+        }
+    }
+
+    /// That the block ends where the record says.
+    fn believe(&mut self, ending: &Ending, record: &Record) -> Result<(), Trouble> {
+        let is_whole = ending.breaks == b"\r\n\r\n";
+        if !is_whole {
+            self.oddities.note(Oddity::MissingEnding);
+        }
+        let is_false = matches!(record.block_digest, DigestCheck::False { .. });
+        match ending.is_end || record.block_digest == DigestCheck::Holds || (is_whole && !is_false) {
+            true => Ok(()),
+            false => Err(Trouble::Malformed(
+                "the block is longer or shorter than Content-Length says".to_owned(),
+            )),
+        }
+    }
+
+    /// Offset and length of the record that began in `member` and was read to its end, and whether it can be read by them.
+    fn extent(&self, member: Option<Member>) -> (u64, u64, bool) {
+        let unpacked = (self.begin, self.input.offset() - self.begin, false);
+        let Some(member) = member else {
+            return unpacked;
+        };
+        let Some(first) = member.first else {
+            return unpacked;
+        };
+        if member.packing == Packing::Plain {
+            return (member.begin + self.begin - first, unpacked.1, true);
+        }
+        // The member has ended, or the next one has begun and nothing of it was read.
+        let now = self.input.member();
+        let is_in = |other: &Member| other.begin == member.begin;
+        let end = match now {
+            Some(now) if is_in(&now) => now.end.filter(|_| self.input.is_empty()),
+            Some(next) if next.first == Some(self.input.offset()) => {
+                let before = self.input.member_before().filter(is_in);
+                before.and_then(|before| before.end)
+            }
+            _ => None,
+        };
+        match end.filter(|_| first == self.begin) {
+            Some(end) => (member.begin, end - member.begin, true),
+            None => unpacked,
+        }
+    }
+}
+
+/// Where the first record begins behind byte `from` of a file that can be read from there, as far as can be told; none where there
+/// is no more.
+///
+/// # Errors
+/// [`ReadFault::Io`] where the system does not let us read.
+pub fn next_record_behind(path: &Path, from: u64) -> Result<Option<u64>, ReadFault> {
+    let mut stream = WarcStream::open(path)?;
+    let fault = |error: io::Error| Trouble::Io(error).at(path, from);
+    match stream.input.read_dictionary() {
+        Err(error) if !is_damage(&error) => return Err(fault(error)),
+        _ => {}
+    }
+    stream.input.go_to(from + 1).map_err(fault)?;
+    loop {
+        match stream.next_record(0) {
+            Ok(Some(record)) if record.addressable => return Ok(Some(record.offset)),
+            Ok(None) => return Ok(None),
+            Ok(Some(_)) | Err(ReadFault::Broken { .. }) => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+}
+
+/// Whether this is about what the file holds, and not about the disk.
+fn is_damage(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData
+    )
+}
+
+fn is_padding(byte: u8) -> bool {
+    matches!(byte, 0 | b'\r' | b'\n')
+}
+
+/// Reads on from member to member, as bgzip and others cut them wherever they like; ends before a member that begins with
+/// another record than the one that began at `begin`.
+struct Across<'a> {
+    input: &'a mut Unpacker<Box<dyn Read + Send>>,
+    begin: u64,
+}
+
+impl Read for Across<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.fill_buf()?;
+        let length = bytes.len().min(into.len());
+        into[..length].copy_from_slice(&bytes[..length]);
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl BufRead for Across<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while self.input.fill()?.is_empty() {
+            if self.input.enter()?.is_none() {
+                return Ok(&[]);
+            }
+        }
+        let here = self.input.offset();
+        let first = self.input.member().and_then(|member| member.first);
+        if here != self.begin && first == Some(here) && is_version(self.input.peek(VERSION.len() + 3)?) {
+            return Ok(&[]);
+        }
+        self.input.fill()
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.input.skip(length);
     }
 }

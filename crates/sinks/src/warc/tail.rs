@@ -6,14 +6,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use disk::Disk;
+
 use super::archive::ArchiveEnd;
+use super::files::{FileName, is_prefix};
 use super::identity::RecordId;
-use super::volume::{OpenFile, Volume, remove_after};
+use super::volume::{OpenFile, Volume, clear_up};
 use super::warcinfo::ArchiveOptions;
 use crate::{Archived, SinkFault};
 
 /// The end of the archive.
 pub(super) struct Tail {
+    disk: Arc<dyn Disk>,
     dir: PathBuf,
     options: ArchiveOptions,
     session: RecordId,
@@ -21,7 +25,17 @@ pub(super) struct Tail {
     ticket: u64,
     condition: Condition,
     /// Files that were filled since the last sync: one for every `max_file` bytes.
-    finished: Vec<OpenFile>,
+    finished: Vec<(FileName, OpenFile)>,
+    /// Whether the current file lost its `….open`, as it does when the archive is closed.
+    is_current_closed: bool,
+}
+
+/// A file that may hold bytes which are not on the disk yet.
+pub(super) struct Unsynced {
+    pub(super) name: FileName,
+    pub(super) open: OpenFile,
+    /// Whether nothing more will be written to it: once it is synced, it is closed.
+    pub(super) is_full: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,19 +56,25 @@ pub(super) enum Appended {
 impl Tail {
     /// Finds the end of the archive in `dir`, takes away what lies beyond it, and makes ready to continue.
     pub(super) fn open(
+        disk: Arc<dyn Disk>,
         dir: &Path,
         options: ArchiveOptions,
         session: RecordId,
         resume: Option<ArchiveEnd>,
     ) -> Result<Self, SinkFault> {
+        if !is_prefix(&options.prefix) {
+            let name = options.prefix;
+            return Err(SinkFault::Foreign { name });
+        }
         let current = match resume {
-            Some(end) => Volume::resume(dir, end)?,
+            Some(end) => Volume::resume(&disk, dir, &options, end)?,
             None => {
-                remove_after(dir, 0)?;
-                Volume::begin(dir, &options, session, 1)?
+                clear_up(&disk, dir, &options, None)?;
+                Volume::begin(&disk, dir, &options, session, 1)?
             }
         };
         Ok(Self {
+            disk,
             dir: dir.to_owned(),
             options,
             session,
@@ -62,12 +82,13 @@ impl Tail {
             ticket: 0,
             condition: Condition::InOrder,
             finished: Vec::new(),
+            is_current_closed: false,
         })
     }
 
     /// The file being written.
     pub(super) fn path(&self) -> &Path {
-        &self.current.open.path
+        self.current.open.path()
     }
 
     /// The id of the `warcinfo` record of the file being written.
@@ -85,7 +106,7 @@ impl Tail {
     ) -> Result<Appended, SinkFault> {
         self.in_order()?;
         if !records.is_empty() {
-            if self.current.is_full(self.options.max_file) {
+            if self.current.is_full(&self.options) {
                 self.begin_next_file()?;
             }
             if *warcinfo != *self.current.warcinfo {
@@ -107,26 +128,38 @@ impl Tail {
             offset,
             end,
             page_offset: offset + page_offset,
+            captures: Vec::new(),
         }))
     }
 
-    /// The files that may hold bytes which are not on the disk yet, the current one last.
-    pub(super) fn unsynced(&self) -> Result<Vec<OpenFile>, SinkFault> {
+    /// The files that may hold bytes which are not on the disk yet, the current one last; and up to where everything is
+    /// on the disk once they are synced.
+    pub(super) fn unsynced(&self) -> Result<(Vec<Unsynced>, ArchiveEnd), SinkFault> {
         if self.condition == Condition::Poisoned {
             return Err(SinkFault::Poisoned {
                 path: self.path().to_owned(),
             });
         }
-        Ok(self
-            .finished
-            .iter()
-            .chain([&self.current.open])
-            .cloned()
-            .collect())
+        let full = self.finished.iter().map(|(name, open)| Unsynced {
+            name: name.clone(),
+            open: open.clone(),
+            is_full: true,
+        });
+        let current = Unsynced {
+            name: self.current.name.clone(),
+            open: self.current.open.clone(),
+            is_full: self.condition == Condition::Closed && !self.is_current_closed,
+        };
+        let end = ArchiveEnd {
+            file: self.current.name.as_str().to_owned(),
+            end: self.current.length,
+        };
+        Ok((full.chain([current]).collect(), end))
     }
 
-    /// Those files are on the disk, as [`Tail::unsynced`] gave them.
-    pub(super) fn synced(&mut self, files: &[OpenFile]) {
+    /// Those files are on the disk, as [`Tail::unsynced`] gave them, and the full ones of them are closed.
+    pub(super) fn synced(&mut self, files: &[Unsynced]) {
+        self.is_current_closed |= files.last().is_some_and(|current| current.is_full);
         let finished = self.finished.len().min(files.len() - 1);
         self.finished.drain(..finished);
     }
@@ -154,11 +187,11 @@ impl Tail {
 
     fn begin_next_file(&mut self) -> Result<(), SinkFault> {
         let counter = self.current.name.counter() + 1;
-        let next = Volume::begin(&self.dir, &self.options, self.session, counter);
+        let next = Volume::begin(&self.disk, &self.dir, &self.options, self.session, counter);
         match next {
             Ok(next) => {
                 let full = std::mem::replace(&mut self.current, next);
-                self.finished.push(full.open);
+                self.finished.push((full.name, full.open));
                 Ok(())
             }
             Err(fault) => {

@@ -4,21 +4,31 @@
 //! |---|---|
 //! | a redirect on the way, or a page kept whole | `response`, `request` |
 //! | a page whose payload is archived already | `revisit`, `request` |
+//! | an answer that the page was not modified | `revisit`, `request` |
 //! | a page left out | none |
 //!
+//! Before the first of them comes a `resource` record for each robots.txt that was read on the way.
 //! Behind the last of them comes a `metadata` record with the notes, where there are any.
 
-use web::{Exchange, Timestamp};
+use std::net::SocketAddr;
+
+use web::{Exchange, Protocol, Timestamp};
 
 use super::identity::RecordId;
 use super::message::response_head;
 use super::record::{FIELDS, Header, Press, push_field};
-use crate::{Keeping, Original, PayloadDigest, Visit};
+use crate::{Keeping, Original, PayloadDigest, Resource, Visit};
 
 /// The profile of a `revisit` record that stands for an equal payload (section 6.7.2).
 const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
+/// The profile of one that stands for a page which its server says was not modified (section 6.7.3).
+const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
+
 const RESPONSE: &str = "application/http;msgtype=response";
+/// What nobody gave a media type (RFC 9110 section 8.3).
+const UNKNOWN: &str = "application/octet-stream";
+
 const REQUEST: &str = "application/http;msgtype=request";
 
 /// Names the records of one visit.
@@ -34,22 +44,27 @@ pub(super) struct Names<'a> {
 /// Presses the records of `visit`; returns where the record begins that stands for the page.
 pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut Press) -> u64 {
     press.clear();
+    let algorithm = press.digest();
     let mut records = Records {
         names,
         issued: 0,
         press,
     };
+    for robots in &visit.robots {
+        records.resource(robots, algorithm.of(&robots.body));
+    }
     let Some((page, hops)) = visit.exchanges.split_last() else {
         return records.metadata(visit, None, None).unwrap_or_default();
     };
     for hop in hops {
-        records.response(hop, PayloadDigest::of(&hop.body));
+        records.response(hop, algorithm.of(&hop.body));
     }
-    let digest = || visit.payload.unwrap_or_else(|| PayloadDigest::of(&page.body));
+    let digest = || visit.payload.unwrap_or_else(|| algorithm.of(&page.body));
     let page_offset = records.press.length();
     let page_record = match &visit.keeping {
         Keeping::Whole => records.response(page, digest()),
         Keeping::Revisit { of } => records.revisit(page, digest(), of),
+        Keeping::NotModified { of } => records.not_modified(page, visit.payload, of),
         Keeping::LeftOut => {
             // With neither a record nor notes of its own, the page is where its visit begins.
             return records.metadata(visit, Some(page), None).unwrap_or_default();
@@ -66,6 +81,18 @@ struct Records<'a, 'p> {
 }
 
 impl Records<'_, '_> {
+    /// A file alone.
+    fn resource(&mut self, resource: &Resource, digest: PayloadDigest) {
+        let (_, mut header) = self.about("resource", resource.url.as_str(), resource.at);
+        came_from(&mut header, resource.address, resource.protocol);
+        header.field("WARC-Payload-Digest", digest);
+        if let Some(reason) = resource.truncated {
+            header.field("WARC-Truncated", reason.as_str());
+        }
+        let content_type = resource.content_type.as_deref().unwrap_or(UNKNOWN);
+        self.press.record(header, content_type, [&resource.body, b""]);
+    }
+
     /// A page with its payload, and the request for it; returns the id of the former.
     fn response(&mut self, exchange: &Exchange, digest: PayloadDigest) -> RecordId {
         let (id, mut header) = self.captured("response", exchange);
@@ -83,11 +110,37 @@ impl Records<'_, '_> {
     fn revisit(&mut self, exchange: &Exchange, digest: PayloadDigest, of: &Original) -> RecordId {
         let (id, mut header) = self.captured("revisit", exchange);
         header.field("WARC-Payload-Digest", digest);
-        header.field("WARC-Profile", IDENTICAL_PAYLOAD);
-        header.field("WARC-Refers-To-Target-URI", &of.url);
-        header.field("WARC-Refers-To-Date", of.at);
         // The block lacks its payload: section 6.7.2 wants exactly this word for it.
         header.field("WARC-Truncated", "length");
+        self.refer(id, header, IDENTICAL_PAYLOAD, exchange, of)
+    }
+
+    /// An answer without a payload, which says that it is still that of `of`, and the request for it; returns the id of the
+    /// former. The payload, by section 6.7.3, is the one whose validators were asked by: the digest is of that.
+    fn not_modified(
+        &mut self,
+        exchange: &Exchange,
+        digest: Option<PayloadDigest>,
+        of: &Original,
+    ) -> RecordId {
+        let (id, mut header) = self.captured("revisit", exchange);
+        if let Some(digest) = digest {
+            header.field("WARC-Payload-Digest", digest);
+        }
+        self.refer(id, header, NOT_MODIFIED, exchange, of)
+    }
+
+    fn refer(
+        &mut self,
+        id: RecordId,
+        mut header: Header,
+        profile: &str,
+        exchange: &Exchange,
+        of: &Original,
+    ) -> RecordId {
+        header.field("WARC-Profile", profile);
+        header.field("WARC-Refers-To-Target-URI", &of.url);
+        header.field("WARC-Refers-To-Date", of.at);
         self.press
             .record(header, RESPONSE, [&response_head(exchange), b""]);
         self.request(exchange, id);
@@ -130,10 +183,7 @@ impl Records<'_, '_> {
     /// it began (section 5.4).
     fn captured(&mut self, kind: &str, exchange: &Exchange) -> (RecordId, Header) {
         let (id, mut header) = self.about(kind, exchange.url.as_str(), exchange.started);
-        if let Some(address) = exchange.address {
-            header.field("WARC-IP-Address", address.ip().to_canonical());
-        }
-        header.field("WARC-Protocol", exchange.protocol.as_str());
+        came_from(&mut header, exchange.address, exchange.protocol);
         (id, header)
     }
 
@@ -150,4 +200,12 @@ impl Records<'_, '_> {
         header.field("WARC-Warcinfo-ID", self.names.warcinfo);
         (id, header)
     }
+}
+
+/// Who answered, and in which protocol.
+fn came_from(header: &mut Header, address: Option<SocketAddr>, protocol: Protocol) {
+    if let Some(address) = address {
+        header.field("WARC-IP-Address", address.ip().to_canonical());
+    }
+    header.field("WARC-Protocol", protocol.as_str());
 }

@@ -1,13 +1,20 @@
 //! One file of the archive: begun with its `warcinfo` record, or found again and cut to its settled end.
+//!
+//! Invariant: a file is called `….open` from before its first byte is written until after its last is on the disk
+//! ([`Volume::begin`], [`Volume::resume`], [`OpenFile::close`]). Each change of a name is durable before the next step, and each step may be
+//! cut short and made once more, so that a file never has both names.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use disk::{Disk, DiskFile};
+use web::Timestamp;
+
 use super::archive::ArchiveEnd;
-use super::files::{self, FileName};
+use super::files::{self, FileName, Found, open_path};
 use super::identity::RecordId;
+use super::packing::preamble_of;
 use super::read::{ReadFault, WarcReader};
 use super::record::{FIELDS, Header, Press};
 use super::warcinfo::ArchiveOptions;
@@ -18,141 +25,191 @@ pub(super) struct Volume {
     pub(super) name: FileName,
     pub(super) open: OpenFile,
     pub(super) length: u64,
-    /// How long its `warcinfo` record is: a file without a visit is never full.
+    /// Where its `warcinfo` record ends: a file without a visit is never full.
     preface: u64,
+    /// When it was begun.
+    begun: Timestamp,
+    /// Whether records may be appended that are packed as the options say; else it takes no further visit.
+    is_packed_alike: bool,
     /// The id of that record.
     pub(super) warcinfo: Arc<str>,
 }
 
-/// An open file, and what to call it in a fault.
+/// An open file, and the disk that it is on.
 #[derive(Clone)]
 pub(super) struct OpenFile {
-    file: Arc<File>,
-    pub(super) path: Arc<Path>,
+    disk: Arc<dyn Disk>,
+    file: Arc<DiskFile>,
 }
 
 impl OpenFile {
+    fn new(disk: &Arc<dyn Disk>, file: DiskFile) -> Self {
+        Self {
+            disk: Arc::clone(disk),
+            file: Arc::new(file),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
     /// Has the disk keep what was written.
     pub(super) fn sync(&self) -> Result<(), SinkFault> {
-        self.file
-            .sync_data()
-            .map_err(|source| SinkFault::io("sync", &self.path, source))
+        let synced = self.disk.sync(&self.file);
+        synced.map_err(|source| SinkFault::io("sync", self.path(), source))
+    }
+
+    /// Takes `….open` off the name of a file that is on the disk whole; durable after the directory's next sync.
+    pub(super) fn close(&self, dir: &Path, name: &FileName) -> Result<(), SinkFault> {
+        let (open, closed) = (open_path(dir, name.as_str()), dir.join(name.as_str()));
+        let renamed = self.disk.rename(&open, &closed);
+        renamed.map_err(|source| SinkFault::io("rename", &open, source))
+    }
+
+    /// Has the disk keep the names in `dir`, where the file is.
+    pub(super) fn sync_directory(&self, dir: &Path) -> Result<(), SinkFault> {
+        let synced = self.disk.sync_directory(dir);
+        synced.map_err(|source| SinkFault::io("sync", dir, source))
     }
 }
 
 impl Volume {
     /// Begins file number `counter` with its `warcinfo` record.
     pub(super) fn begin(
+        disk: &Arc<dyn Disk>,
         dir: &Path,
         options: &ArchiveOptions,
         session: RecordId,
         counter: u64,
     ) -> Result<Self, SinkFault> {
         let now = options.clock.now();
-        let name = FileName::new(now, counter);
-        let path: Arc<Path> = dir.join(name.as_str()).into();
-        let file = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .open(&path)
+        let name = FileName::new(&options.prefix, now, counter, options.compression.packing());
+        let path = open_path(dir, name.as_str());
+        let file = disk
+            .create(&path)
             .map_err(|source| SinkFault::io("create", &path, source))?;
-        files::sync_directory(dir).map_err(|source| SinkFault::io("sync", dir, source))?;
+        disk.sync_directory(dir)
+            .map_err(|source| SinkFault::io("sync", dir, source))?;
 
         let id = session.name(name.as_str().as_bytes());
         let mut header = Header::new("warcinfo", id, now);
         header.field("WARC-Filename", name.as_str());
-        let mut press = Press::new(options.level);
+        let mut press = Press::new(&options.compression, options.digest);
         press.record(header, FIELDS, [&options.warcinfo(), b""]);
 
-        let open = OpenFile {
-            file: Arc::new(file),
-            path,
-        };
-        let preface = press.length();
+        let beginning = [&options.compression.preamble(), press.members()].concat();
+        let preface = beginning.len() as u64;
         let mut volume = Self {
             name,
-            open,
+            open: OpenFile::new(disk, file),
             length: 0,
             preface,
+            begun: now,
+            is_packed_alike: true,
             warcinfo: id.to_string().into(),
         };
-        volume.append(press.members())?;
+        volume.append(&beginning)?;
         Ok(volume)
     }
 
     /// The file in which the settled part of the archive ends, cut to that end; later files are removed.
-    pub(super) fn resume(dir: &Path, end: ArchiveEnd) -> Result<Self, SinkFault> {
+    pub(super) fn resume(
+        disk: &Arc<dyn Disk>,
+        dir: &Path,
+        options: &ArchiveOptions,
+        end: ArchiveEnd,
+    ) -> Result<Self, SinkFault> {
         let Some(name) = FileName::parse(&end.file) else {
             return Err(SinkFault::Foreign { name: end.file });
         };
-        let path: Arc<Path> = dir.join(name.as_str()).into();
-        let file = match OpenOptions::new().append(true).open(&path) {
+        let (path, is_open) = find(dir, &name)?;
+        let file = match disk.open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(SinkFault::Missing {
-                    path: path.to_path_buf(),
-                });
+                return Err(SinkFault::Missing { path });
             }
             Err(error) => return Err(SinkFault::io("open", &path, error)),
         };
         let length = file
-            .metadata()
-            .map_err(|source| SinkFault::io("examine", &path, source))?
-            .len();
+            .length()
+            .map_err(|source| SinkFault::io("examine", &path, source))?;
         if length < end.end {
-            return Err(SinkFault::TooShort {
-                path: path.to_path_buf(),
-                end: end.end,
-                length,
-            });
+            let end = end.end;
+            return Err(SinkFault::TooShort { path, end, length });
         }
-        let (warcinfo, preface) = first_record(&path).map_err(|source| SinkFault::Damaged {
-            path: path.to_path_buf(),
+        let First {
+            warcinfo,
+            ends: preface,
+            begun,
+        } = first_record(&path).map_err(|source| SinkFault::Damaged {
+            path: path.clone(),
             source,
         })?;
+        let preamble = preamble_of(&path).map_err(|source| SinkFault::io("read", &path, source))?;
+        let is_packed_alike =
+            name.packing() == options.compression.packing() && preamble == options.compression.preamble();
 
-        remove_after(dir, name.counter())?;
+        if !is_open {
+            disk.rename(&path, &open_path(dir, name.as_str()))
+                .map_err(|source| SinkFault::io("rename", &path, source))?;
+        }
+        clear_up(disk, dir, options, Some(&name))?;
         let length = end.end.max(preface);
-        file.set_len(length)
-            .and_then(|()| file.sync_all())
+        disk.set_length(&file, length)
+            .and_then(|()| disk.sync(&file))
             .map_err(|source| SinkFault::io("cut back", &path, source))?;
-        let open = OpenFile {
-            file: Arc::new(file),
-            path,
-        };
         Ok(Self {
             name,
-            open,
+            open: OpenFile::new(disk, file),
             length,
             preface,
+            begun,
+            is_packed_alike,
             warcinfo,
         })
     }
 
     /// Whether the next visit belongs into the next file.
-    pub(super) fn is_full(&self, max_file: u64) -> bool {
-        self.length >= max_file && self.length > self.preface
+    pub(super) fn is_full(&self, options: &ArchiveOptions) -> bool {
+        let is_old = |age| options.clock.now().since(self.begun) >= age;
+        let is_done = self.length >= options.max_file || options.max_age.is_some_and(is_old);
+        !self.is_packed_alike || is_done && self.length > self.preface
     }
 
     /// Appends bytes in one piece; where that fails, cuts the file back to what it was.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), SinkFault> {
-        let OpenFile { file, path } = &self.open;
-        let Err(source) = (&**file).write_all(bytes) else {
+        let OpenFile { disk, file } = &self.open;
+        let Err(short) = disk.append(file, bytes) else {
             self.length += bytes.len() as u64;
             return Ok(());
         };
-        if let Err(error) = file.set_len(self.length) {
-            tracing::error!(path = %path.display(), length = self.length, %error, "cannot cut a torn archive back");
+        if let Err(error) = disk.set_length(file, self.length) {
+            let path = file.path().display();
+            tracing::error!(%path, length = self.length, %error, "cannot cut a torn archive back");
         }
-        Err(SinkFault::io("write", path, source))
+        Err(SinkFault::io("write", file.path(), short.source))
     }
 }
 
-/// The id of the `warcinfo` record with which a file begins, and where that record ends.
-fn first_record(path: &Path) -> Result<(Arc<str>, u64), ReadFault> {
+/// The `warcinfo` record with which a file begins.
+pub(super) struct First {
+    /// Its id.
+    warcinfo: Arc<str>,
+    /// Where it ends, in bytes.
+    pub(super) ends: u64,
+    begun: Timestamp,
+}
+
+pub(super) fn first_record(path: &Path) -> Result<First, ReadFault> {
     let mut reader = WarcReader::open(path)?;
     match reader.next_record(0)? {
-        Some(record) if record.kind() == "warcinfo" => Ok((record.id().into(), record.length)),
+        Some(record) if record.kind() == "warcinfo" => Ok(First {
+            warcinfo: record.id().into(),
+            ends: record.offset + record.length,
+            // One that cannot be read makes the file old, and the next one is begun.
+            begun: record.date().parse().unwrap_or_default(),
+        }),
         _ => {
             let reason = "the first record is not a warcinfo".to_owned();
             Err(ReadFault::Damaged {
@@ -164,12 +221,42 @@ fn first_record(path: &Path) -> Result<(Arc<str>, u64), ReadFault> {
     }
 }
 
-/// Removes the archive files behind number `counter`: nothing in them was settled.
-pub(super) fn remove_after(dir: &Path, counter: u64) -> Result<(), SinkFault> {
-    let names = files::last_first(dir).map_err(|source| SinkFault::io("list", dir, source))?;
-    for name in names.iter().take_while(|name| name.counter() > counter) {
-        let path = dir.join(name.as_str());
-        fs::remove_file(&path).map_err(|source| SinkFault::io("remove", &path, source))?;
+/// Where the file `name` is, and whether it is called `….open`.
+fn find(dir: &Path, name: &FileName) -> Result<(PathBuf, bool), SinkFault> {
+    let (open, closed) = (open_path(dir, name.as_str()), dir.join(name.as_str()));
+    match (open.exists(), closed.exists()) {
+        (true, true) => Err(SinkFault::Twice { open, closed }),
+        (true, false) => Ok((open, true)),
+        (false, _) => Ok((closed, false)),
     }
-    files::sync_directory(dir).map_err(|source| SinkFault::io("sync", dir, source))
+}
+
+/// Leaves the files up to `last` in `dir`: those behind it are removed, since nothing in them was settled; those before
+/// it are full, and are closed where that was not done yet. With no last one, all of ours are removed.
+pub(super) fn clear_up(
+    disk: &Arc<dyn Disk>,
+    dir: &Path,
+    options: &ArchiveOptions,
+    last: Option<&FileName>,
+) -> Result<(), SinkFault> {
+    let all = files::last_first(dir).map_err(|source| SinkFault::io("list", dir, source))?;
+    for Found { name, is_open, path } in all {
+        let is_behind = last.is_none_or(|last| name.counter() > last.counter());
+        // What another session began under another prefix is ours if it is open; else somebody may have put it there.
+        let is_ours = is_open
+            || name.prefix() == options.prefix
+            || last.is_some_and(|last| name.prefix() == last.prefix());
+        if is_behind && is_ours {
+            disk.remove(&path)
+                .map_err(|source| SinkFault::io("remove", &path, source))?;
+        } else if is_open && last.is_some_and(|last| name.counter() < last.counter()) {
+            disk.open(&path)
+                .and_then(|file| disk.sync(&file))
+                .map_err(|source| SinkFault::io("sync", &path, source))?;
+            disk.rename(&path, &dir.join(name.as_str()))
+                .map_err(|source| SinkFault::io("rename", &path, source))?;
+        }
+    }
+    disk.sync_directory(dir)
+        .map_err(|source| SinkFault::io("sync", dir, source))
 }

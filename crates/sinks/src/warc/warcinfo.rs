@@ -1,8 +1,12 @@
 //! What the archive says of itself: the options, and the `warcinfo` block made of them (section 6.2).
 
+use std::time::Duration;
+
 use web::Clock;
 
+use super::packing::Compression;
 use super::record::push_field;
+use crate::DigestAlgorithm;
 
 /// How an archive is written, and what it says of the crawl.
 #[derive(Clone, Debug)]
@@ -19,12 +23,20 @@ pub struct ArchiveOptions {
     pub operator: String,
     /// The machine's name; left out where empty.
     pub hostname: String,
+    /// The collection that the crawl belongs to; left out where empty.
+    pub part_of: String,
     /// The configuration as run, a text of any number of lines; blank lines are not kept.
     pub settings: String,
+    /// How the names of the files begin; see [`super::is_prefix`].
+    pub prefix: String,
     /// The length in bytes from which on a file is full; it may exceed this by one visit.
     pub max_file: u64,
-    /// How hard to compress: 1 (fast) to 12 (small); values outside mean the nearest of these.
-    pub level: i32,
+    /// How old a file may grow, by [`ArchiveOptions::clock`]: an older one takes no further visit. None for ever.
+    pub max_age: Option<Duration>,
+    /// How records are packed. An archive that goes on under another compression, or with another dictionary, does so in its next file.
+    pub compression: Compression,
+    /// How digests are computed.
+    pub digest: DigestAlgorithm,
     /// Randomness, drawn once by whoever starts the crawl: keeps its record ids apart from those of other crawls.
     pub seed: u128,
 }
@@ -40,9 +52,13 @@ impl ArchiveOptions {
             robots: String::new(),
             operator: String::new(),
             hostname: String::new(),
+            part_of: String::new(),
             settings: String::new(),
+            prefix: "crawl".to_owned(),
             max_file: 1 << 30,
-            level: 1,
+            max_age: None,
+            compression: Compression::default(),
+            digest: DigestAlgorithm::default(),
             seed: 0,
         }
     }
@@ -60,6 +76,7 @@ impl ArchiveOptions {
             ),
             ("operator", &self.operator),
             ("hostname", &self.hostname),
+            ("isPartOf", &self.part_of),
             ("robots", &self.robots),
             ("http-header-user-agent", &self.user_agent),
         ];

@@ -19,7 +19,7 @@ async fn archived() -> (Vec<u8>, u64) {
         .await
         .unwrap()
         .file;
-    let path = dir.path().join(file);
+    let path = sinks::warc::locate(dir.path(), &file);
     let mut last = 0;
     let check = check_file(&path, &mut |record| last = record.offset).unwrap();
     let bytes = std::fs::read(path).unwrap();
@@ -150,10 +150,10 @@ fn damage_is_named_with_its_file_and_place() {
         let told = fault.to_string();
         assert!(told.contains(reason) && told.contains("test.warc.gz"), "{told}");
     }
-    let (_, not_gzip) = read(b"WARC/1.1\r\nnot compressed at all");
+    let (_, no_archive) = read(b"hello, this is not an archive at all");
     assert!(
-        matches!(not_gzip, Some(ReadFault::Damaged { offset: 0, .. })),
-        "{not_gzip:?}"
+        matches!(no_archive, Some(ReadFault::Damaged { offset: 0, .. })),
+        "{no_archive:?}"
     );
 }
 

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use sinks::{Sink, SinkFault, WarcArchive};
 
-use crate::fixtures::{exchange, files, fresh, kinds, options, records_of, visit};
+use crate::fixtures::{exchange, files, fresh, kinds, options, records_of, system, visit};
+use sinks::warc::locate;
 
 /// Set where this test runs once more under a limit on the size of files.
 const LIMITED: &str = "SINKS_TEST_LIMITED_DIR";
@@ -34,7 +35,7 @@ async fn a_file_that_may_not_grow_poisons_the_archive_and_keeps_what_was_whole()
         assert!(matches!(archive.sync().await, Err(SinkFault::Poisoned { .. })));
         assert!(matches!(archive.close().await, Err(SinkFault::Poisoned { .. })));
     }
-    let path = dir.join(&kept.file);
+    let path = locate(dir, &kept.file);
     assert_eq!(
         std::fs::metadata(&path).unwrap().len(),
         kept.end,
@@ -79,7 +80,9 @@ fn a_place_that_is_no_directory_is_a_fault_that_names_it() {
     let file = dir.path().join("file");
     std::fs::write(&file, "in the way").unwrap();
     for place in [file.clone(), file.join("below")] {
-        let fault = WarcArchive::open(&place, options(), None).err().unwrap();
+        let fault = WarcArchive::open(system(), &place, options(), None)
+            .err()
+            .unwrap();
         assert!(
             matches!(fault, SinkFault::Io { doing: "create", .. }),
             "{fault:?}"
@@ -93,6 +96,7 @@ async fn a_file_that_cannot_be_begun_poisons_the_archive() {
     let dir = tempfile::tempdir().unwrap();
     let inner = dir.path().join("archive");
     let archive = WarcArchive::open(
+        system(),
         &inner,
         sinks::ArchiveOptions {
             max_file: 1,

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use disk::{Disk, SystemDisk};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use sinks::warc::{Record, WarcReader};
+use sinks::warc::{Record, WarcReader, locate};
 use sinks::{ArchiveEnd, ArchiveOptions, Archived, Keeping, Sink, Visit, WarcArchive};
 use web::{CanonicalForm, Clock, Exchange, PageUrl, Protocol, Timestamp};
 
@@ -23,8 +25,12 @@ pub(crate) fn options() -> ArchiveOptions {
     }
 }
 
+pub(crate) fn system() -> Arc<dyn Disk> {
+    Arc::new(SystemDisk)
+}
+
 pub(crate) fn fresh(dir: &Path) -> WarcArchive {
-    WarcArchive::open(dir, options(), None).unwrap()
+    WarcArchive::open(system(), dir, options(), None).unwrap()
 }
 
 /// Where the archive must continue for `archived` to be the last visit in it.
@@ -74,10 +80,12 @@ pub(crate) fn visit(exchanges: Vec<Exchange>) -> Visit {
     Visit {
         url,
         at: NOON,
+        robots: Vec::new(),
         exchanges,
         keeping: Keeping::Whole,
         payload: None,
         notes: Vec::new(),
+        text: None,
     }
 }
 
@@ -104,7 +112,7 @@ pub(crate) fn records_of(path: &Path) -> Vec<Record> {
 
 /// The records of one visit.
 pub(crate) fn records_at(dir: &Path, archived: &Archived) -> Vec<Record> {
-    let all = records_of(&dir.join(&archived.file));
+    let all = records_of(&locate(dir, &archived.file));
     all.into_iter()
         .filter(|record| (archived.offset..archived.end).contains(&record.offset))
         .collect()

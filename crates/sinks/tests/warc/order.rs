@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use sinks::{ArchiveOptions, Archived, Keeping, Sink, Visit, WarcArchive};
 
-use crate::fixtures::{exchange, files, fresh, kinds, options, page, records_at, records_of, visit};
+use crate::fixtures::{exchange, files, fresh, kinds, options, page, records_at, records_of, system, visit};
+use sinks::warc::{OPEN, locate};
 
 async fn write_at_once(archive: WarcArchive, tasks: usize, each: usize) -> Vec<Archived> {
     let archive: Arc<dyn Sink> = Arc::new(archive);
@@ -44,6 +45,7 @@ async fn tickets_are_dealt_without_gaps_in_the_order_of_the_archive() {
     for max_file in [1 << 30, 20_000, 1] {
         let dir = tempfile::tempdir().unwrap();
         let archive = WarcArchive::open(
+            system(),
             dir.path(),
             ArchiveOptions {
                 max_file,
@@ -63,7 +65,7 @@ async fn tickets_are_dealt_without_gaps_in_the_order_of_the_archive() {
             {
                 assert_eq!(archived.offset, before.end, "ranges follow one another");
             } else {
-                let preface = records_of(&dir.path().join(&archived.file)).swap_remove(0);
+                let preface = records_of(&locate(dir.path(), &archived.file)).swap_remove(0);
                 assert_eq!(preface.kind(), "warcinfo");
                 assert_eq!(
                     archived.offset, preface.length,
@@ -75,7 +77,7 @@ async fn tickets_are_dealt_without_gaps_in_the_order_of_the_archive() {
         }
         let last = before.unwrap();
         assert_eq!(
-            std::fs::metadata(dir.path().join(&last.file)).unwrap().len(),
+            std::fs::metadata(locate(dir.path(), &last.file)).unwrap().len(),
             last.end
         );
     }
@@ -88,7 +90,12 @@ async fn a_visit_is_found_where_its_ticket_says_however_many_write() {
         max_file: 4_000,
         ..options()
     };
-    let all = write_at_once(WarcArchive::open(dir.path(), archive, None).unwrap(), 16, 4).await;
+    let all = write_at_once(
+        WarcArchive::open(system(), dir.path(), archive, None).unwrap(),
+        16,
+        4,
+    )
+    .await;
     for archived in &all {
         let records = records_at(dir.path(), archived);
         if archived.offset == archived.end {
@@ -105,6 +112,7 @@ async fn a_visit_is_found_where_its_ticket_says_however_many_write() {
 async fn a_full_file_is_followed_by_the_next_and_no_visit_straddles_both() {
     let dir = tempfile::tempdir().unwrap();
     let archive = WarcArchive::open(
+        system(),
         dir.path(),
         ArchiveOptions {
             max_file: 3_000,
@@ -130,10 +138,11 @@ async fn a_full_file_is_followed_by_the_next_and_no_visit_straddles_both() {
     }
     used.dedup();
     assert!(used.len() > 2, "{used:?}");
-    assert_eq!(used, files(dir.path()));
+    let on_disk: Vec<String> = used.iter().map(|file| format!("{file}{OPEN}")).collect();
+    assert_eq!(on_disk, files(dir.path()));
     assert!(used[2].ends_with("-00003.warc.gz"));
     for file in used {
-        let records = records_of(&dir.path().join(file));
+        let records = records_of(&locate(dir.path(), &file));
         let warcinfo = records[0].id();
         assert!(
             records[1..]
@@ -147,6 +156,7 @@ async fn a_full_file_is_followed_by_the_next_and_no_visit_straddles_both() {
 async fn a_visit_without_a_record_begins_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let archive = WarcArchive::open(
+        system(),
         dir.path(),
         ArchiveOptions {
             max_file: 1,
@@ -161,7 +171,7 @@ async fn a_visit_without_a_record_begins_no_file() {
         .unwrap();
     let silent = archive.write(visit(Vec::new())).await.unwrap();
     assert_eq!((silent.ticket, silent.offset), (1, silent.end));
-    assert_eq!(files(dir.path()), [silent.file]);
+    assert_eq!(files(dir.path()), [silent.file + OPEN]);
 }
 
 #[tokio::test]

@@ -7,8 +7,8 @@ use sinks::{Keeping, Original, PayloadDigest, Sink, Visit};
 use web::{Exchange, Timestamp};
 
 use crate::fixtures::{
-    NOON, after, exchange, files, fresh, headers, kinds, options, page, records_at, records_of, text, visit,
-    written,
+    NOON, after, exchange, files, fresh, headers, kinds, options, page, records_at, records_of, system, text,
+    visit, written,
 };
 
 #[tokio::test]
@@ -16,10 +16,14 @@ async fn a_file_begins_by_saying_what_wrote_it_and_how() {
     let dir = tempfile::tempdir().unwrap();
     fresh(dir.path());
     let names = files(dir.path());
-    assert_eq!(names, ["crawl-20261120182455-00001.warc.gz"]);
+    assert_eq!(names, ["crawl-20261120182455-00001.warc.gz.open"]);
     let records = records_of(&dir.path().join(&names[0]));
     assert_eq!(kinds(&records), ["warcinfo"]);
-    assert_eq!(records[0].field("WARC-Filename"), Some(names[0].as_str()));
+    assert_eq!(
+        records[0].field("WARC-Filename"),
+        names[0].strip_suffix(".open"),
+        "the name that it will have"
+    );
     assert_eq!(records[0].field("Content-Type"), Some("application/warc-fields"));
     assert_eq!(records[0].target(), None);
     assert_eq!(
@@ -83,6 +87,12 @@ async fn redirects_are_kept_whole_before_the_page_they_lead_to() {
                 at: NOON,
             },
         },
+        Keeping::NotModified {
+            of: Original {
+                url: page("http://example.org/b"),
+                at: NOON,
+            },
+        },
         Keeping::LeftOut,
     ] {
         let page = exchange("http://example.org/b", "there");
@@ -96,7 +106,7 @@ async fn redirects_are_kept_whole_before_the_page_they_lead_to() {
         let records = records_at(dir.path(), &archived);
         let last: &[&str] = match keeping {
             Keeping::Whole => &["response", "request", "metadata"],
-            Keeping::Revisit { .. } => &["revisit", "request", "metadata"],
+            Keeping::Revisit { .. } | Keeping::NotModified { .. } => &["revisit", "request", "metadata"],
             Keeping::LeftOut => &["metadata"],
         };
         assert_eq!(kinds(&records), [&["response", "request"], last].concat());
@@ -155,6 +165,52 @@ async fn a_revisit_names_its_original_and_leaves_the_payload_to_it() {
         "the length is the original's"
     );
     assert_eq!(records[1].field("WARC-Concurrent-To"), Some(revisit.id()));
+}
+
+#[tokio::test]
+async fn an_answer_that_nothing_was_modified_is_kept_as_it_came_and_names_what_it_is_about() {
+    let answer = Exchange {
+        status: 304,
+        headers: headers(&[("etag", b"\"1\"")]),
+        started: Timestamp::from_millis(1_795_199_099_000),
+        ..exchange("http://example.org/a", "")
+    };
+    for payload in [None, Some(PayloadDigest::of(b"hello"))] {
+        let of = Original {
+            url: page("http://example.org/a"),
+            at: NOON,
+        };
+        let records = written(Visit {
+            keeping: Keeping::NotModified { of },
+            payload,
+            ..visit(vec![answer.clone()])
+        })
+        .await;
+        assert_eq!(kinds(&records), ["revisit", "request"]);
+        let revisit = &records[0];
+        assert_eq!(
+            revisit.field("WARC-Profile"),
+            Some("http://netpreserve.org/warc/1.1/revisit/server-not-modified"),
+            "section 6.7.3"
+        );
+        assert_eq!(
+            revisit.field("WARC-Refers-To-Target-URI"),
+            Some("http://example.org/a")
+        );
+        assert_eq!(
+            revisit.field("WARC-Refers-To-Date"),
+            Some("2026-11-20T18:24:55.120Z")
+        );
+        assert_eq!(revisit.date(), "2026-11-20T18:24:59.000Z");
+        assert_eq!(
+            revisit.payload(),
+            payload,
+            "that of what it was, never of this answer"
+        );
+        assert_eq!(revisit.truncated(), None);
+        assert_eq!(text(revisit), "HTTP/1.1 304 Not Modified\r\netag: \"1\"\r\n\r\n");
+        assert_eq!(records[1].field("WARC-Concurrent-To"), Some(revisit.id()));
+    }
 }
 
 #[tokio::test]
@@ -232,7 +288,7 @@ async fn no_two_records_share_an_id_not_even_across_openings() {
     let dir = tempfile::tempdir().unwrap();
     let mut end = None;
     for _ in 0..3 {
-        let archive = sinks::WarcArchive::open(dir.path(), options(), end.clone()).unwrap();
+        let archive = sinks::WarcArchive::open(system(), dir.path(), options(), end.clone()).unwrap();
         for _ in 0..2 {
             let archived = archive
                 .write(visit(vec![exchange("http://example.org/a", "same")]))
@@ -243,7 +299,7 @@ async fn no_two_records_share_an_id_not_even_across_openings() {
     }
     let other_seed = sinks::ArchiveOptions { seed: 1, ..options() };
     let other = tempfile::tempdir().unwrap();
-    let archive = sinks::WarcArchive::open(other.path(), other_seed, None).unwrap();
+    let archive = sinks::WarcArchive::open(system(), other.path(), other_seed, None).unwrap();
     archive
         .write(visit(vec![exchange("http://example.org/a", "same")]))
         .await

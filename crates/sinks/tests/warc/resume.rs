@@ -5,14 +5,15 @@ use std::path::Path;
 
 use sinks::{ArchiveEnd, ArchiveOptions, Archived, Sink, SinkFault, WarcArchive};
 
-use crate::fixtures::{after, exchange, files, fresh, kinds, options, records_of, visit};
+use crate::fixtures::{after, exchange, files, fresh, kinds, options, records_of, system, visit};
+use sinks::warc::locate;
 
 async fn write(archive: &WarcArchive, url: &str) -> Archived {
     archive.write(visit(vec![exchange(url, "text")])).await.unwrap()
 }
 
 fn reopen(dir: &Path, resume: Option<ArchiveEnd>) -> Result<WarcArchive, SinkFault> {
-    WarcArchive::open(dir, options(), resume)
+    WarcArchive::open(system(), dir, options(), resume)
 }
 
 #[tokio::test]
@@ -22,7 +23,7 @@ async fn the_unsettled_tail_is_cut_and_the_archive_goes_on_from_there() {
     let settled = write(&archive, "http://example.org/settled").await;
     write(&archive, "http://example.org/lost").await;
     archive.close().await.unwrap();
-    let path = dir.path().join(&settled.file);
+    let path = locate(dir.path(), &settled.file);
     let before = fs::read(&path).unwrap();
 
     let archive = reopen(dir.path(), after(&settled)).unwrap();
@@ -32,6 +33,8 @@ async fn the_unsettled_tail_is_cut_and_the_archive_goes_on_from_there() {
         (0, settled.end, &settled.file)
     );
 
+    assert!(!path.exists(), "it is open again");
+    let path = locate(dir.path(), &settled.file);
     let end = usize::try_from(settled.end).unwrap();
     assert_eq!(fs::read(&path).unwrap()[..end], before[..end]);
     let records = records_of(&path);
@@ -54,7 +57,7 @@ async fn a_record_that_a_power_cut_tore_is_cut_too() {
     let settled = write(&archive, "http://example.org/settled").await;
     let torn = write(&archive, "http://example.org/torn").await;
     drop(archive);
-    let path = dir.path().join(&settled.file);
+    let path = locate(dir.path(), &settled.file);
     fs::OpenOptions::new()
         .write(true)
         .open(&path)
@@ -73,7 +76,7 @@ async fn later_files_are_removed_and_nobody_elses() {
         max_file: 1,
         ..options()
     };
-    let archive = WarcArchive::open(dir.path(), small(), None).unwrap();
+    let archive = WarcArchive::open(system(), dir.path(), small(), None).unwrap();
     let mut all = Vec::new();
     for number in 0..4 {
         all.push(write(&archive, &format!("http://example.org/{number}")).await);
@@ -90,8 +93,8 @@ async fn later_files_are_removed_and_nobody_elses() {
     }
     fs::create_dir(dir.path().join("crawl-20261120182455-00009.warc.gz")).unwrap();
 
-    let archive = WarcArchive::open(dir.path(), small(), after(&all[1])).unwrap();
-    let mut expected: Vec<String> = all[..2].iter().map(|archived| archived.file.clone()).collect();
+    let archive = WarcArchive::open(system(), dir.path(), small(), after(&all[1])).unwrap();
+    let mut expected = vec![all[0].file.clone(), format!("{}.open", all[1].file)];
     expected.extend(others.map(str::to_owned));
     expected.push("crawl-20261120182455-00009.warc.gz".to_owned());
     expected.sort();
@@ -109,6 +112,7 @@ async fn later_files_are_removed_and_nobody_elses() {
 async fn where_nothing_was_settled_the_archive_begins_anew() {
     let dir = tempfile::tempdir().unwrap();
     let archive = WarcArchive::open(
+        system(),
         dir.path(),
         ArchiveOptions {
             max_file: 1,
@@ -124,7 +128,7 @@ async fn where_nothing_was_settled_the_archive_begins_anew() {
 
     fresh(dir.path());
     let names = files(dir.path());
-    assert_eq!(names, ["crawl-20261120182455-00001.warc.gz", "notes.txt"]);
+    assert_eq!(names, ["crawl-20261120182455-00001.warc.gz.open", "notes.txt"]);
     assert_eq!(kinds(&records_of(&dir.path().join(&names[0]))), ["warcinfo"]);
 }
 
@@ -148,7 +152,7 @@ async fn an_end_within_the_first_record_leaves_that_record_whole() {
 async fn an_archive_that_lost_what_was_settled_is_not_continued() {
     let dir = tempfile::tempdir().unwrap();
     let settled = write(&fresh(dir.path()), "http://example.org/a").await;
-    let path = dir.path().join(&settled.file);
+    let path = locate(dir.path(), &settled.file);
     let end = |end| {
         Some(ArchiveEnd {
             file: settled.file.clone(),
@@ -167,7 +171,8 @@ async fn an_archive_that_lost_what_was_settled_is_not_continued() {
     ));
     fs::remove_file(&path).unwrap();
     let missing = reopen(dir.path(), end(settled.end)).err().unwrap();
-    assert!(matches!(&missing, SinkFault::Missing { path: named } if *named == path));
+    let closed = dir.path().join(&settled.file);
+    assert!(matches!(&missing, SinkFault::Missing { path: named } if *named == closed));
     assert!(missing.to_string().contains(&settled.file), "{missing}");
 }
 
@@ -190,4 +195,82 @@ async fn only_a_name_of_ours_is_opened() {
         assert!(matches!(foreign, Err(SinkFault::Foreign { name: named }) if named == name));
     }
     assert!(files(dir.path()).is_empty());
+}
+
+#[tokio::test]
+async fn a_file_is_called_open_until_it_is_on_the_disk_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = ArchiveOptions {
+        max_file: 1,
+        ..options()
+    };
+    let archive = WarcArchive::open(system(), dir.path(), small, None).unwrap();
+    let first = write(&archive, "http://example.org/1").await.file;
+    let second = write(&archive, "http://example.org/2").await.file;
+    let open = |file: &str| format!("{file}.open");
+    assert_eq!(files(dir.path()), [open(&first), open(&second)]);
+    assert_eq!(
+        archive.sync().await.unwrap().file,
+        second,
+        "ends are told without it"
+    );
+    assert_eq!(files(dir.path()), [first.clone(), open(&second)]);
+    for _ in 0..2 {
+        archive.close().await.unwrap();
+        assert_eq!(files(dir.path()), [first.clone(), second.clone()]);
+    }
+    archive.sync().await.unwrap();
+    assert_eq!(files(dir.path()), [first, second]);
+}
+
+/// The process died between the filling of a file and its closing: it had begun the next one.
+#[tokio::test]
+async fn a_full_file_that_was_not_closed_is_closed_by_the_next_opening() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = ArchiveOptions {
+        max_file: 1,
+        ..options()
+    };
+    let archive = WarcArchive::open(system(), dir.path(), small, None).unwrap();
+    let first = write(&archive, "http://example.org/1").await;
+    let second = write(&archive, "http://example.org/2").await;
+    drop(archive);
+    reopen(dir.path(), after(&second)).unwrap();
+    assert_eq!(files(dir.path()), [first.file, format!("{}.open", second.file)]);
+}
+
+#[tokio::test]
+async fn a_file_that_is_there_under_both_names_is_not_guessed_at() {
+    let dir = tempfile::tempdir().unwrap();
+    let archive = fresh(dir.path());
+    let settled = write(&archive, "http://example.org/a").await;
+    archive.close().await.unwrap();
+    let closed = dir.path().join(&settled.file);
+    let copy = dir.path().join(format!("{}.open", settled.file));
+    fs::copy(&closed, &copy).unwrap();
+    let twice = reopen(dir.path(), after(&settled)).err().unwrap();
+    assert!(matches!(twice, SinkFault::Twice { .. }), "{twice}");
+    assert!(closed.exists() && copy.exists(), "nothing was touched");
+}
+
+#[tokio::test]
+async fn what_was_begun_under_another_prefix_is_gone_on_with_and_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let named = |prefix: &str| ArchiveOptions {
+        prefix: prefix.to_owned(),
+        max_file: 1,
+        ..options()
+    };
+    let open = |prefix, end| WarcArchive::open(system(), dir.path(), named(prefix), end).unwrap();
+    let first = write(&open("a", None), "http://example.org/1").await;
+    let lost = write(&open("b", after(&first)), "http://example.org/2").await;
+    assert!(lost.file.starts_with("b-"));
+    // The second session was killed before anything of it was settled.
+    let next = write(&open("c", after(&first)), "http://example.org/3").await;
+    assert!(next.file.starts_with("c-"));
+    assert_eq!(files(dir.path()), [first.file + ".open", next.file + ".open"]);
+    for prefix in ["", "../c", "c/d"] {
+        let refused = WarcArchive::open(system(), dir.path(), named(prefix), None);
+        assert!(matches!(refused, Err(SinkFault::Foreign { name }) if name == prefix));
+    }
 }

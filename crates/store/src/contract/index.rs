@@ -7,19 +7,19 @@ use neardup::{Features, HashKey, Painter};
 use super::{Subject, at, find, leases, options, row, subjects, subjects_with, url};
 use crate::embedded::{Earlier, EmbeddedStore, StoreOptions};
 use crate::{
-    DuplicateScope, Fate, Frontier, FrontierRules, LikenessRules, NearDupIndex, Page, Row, Settlement,
-    Verdict,
+    DuplicateScope, Fate, Frontier, FrontierRules, LikenessRules, NearDupIndex, Original, Page, Row,
+    Settlement, Verdict,
 };
 
 /// Stores with these rules of likeness.
-fn alike_by(likeness: LikenessRules) -> Vec<Subject> {
+pub(super) fn alike_by(likeness: LikenessRules) -> Vec<Subject> {
     subjects_with(&StoreOptions {
         likeness,
         ..options(FrontierRules::default())
     })
 }
 
-fn page(name: &str) -> Page {
+pub(super) fn page(name: &str) -> Page {
     Page {
         url: url(name),
         final_url: url(name),
@@ -27,47 +27,53 @@ fn page(name: &str) -> Page {
     }
 }
 
-fn portrait(payload: u128, text: &str) -> neardup::Portrait {
+pub(super) fn portrait(payload: u128, text: &str) -> neardup::Portrait {
     Painter::new(Features::default(), HashKey::ZERO)
         .portrait(payload, Some(neardup::PageText { text, own: None }))
 }
 
-fn prose(topic: &str) -> String {
+pub(super) fn prose(topic: &str) -> String {
     (0..120)
         .map(|word| format!("{topic}{} ", word * 7 % 113))
         .collect()
 }
 
 #[tokio::test]
-async fn a_page_is_never_its_own_duplicate_whatever_it_looks_like_now() {
+async fn a_page_is_never_its_own_duplicate() {
     for subject in subjects(FrontierRules::default()) {
+        let index = &*subject.index;
         let first = portrait(1, &prose("tea"));
+        assert_eq!(admitted(index, "http://a.test/", &first).await, "unique");
+        for look in [first, portrait(1, &prose("coffee")), nearly(1)] {
+            let again = admitted(index, "http://a.test/", &look).await;
+            assert_eq!(again, "own", "{}", subject.name);
+        }
+    }
+}
+
+/// A visit that did not end had dropped others for the sake of a text that was never archived.
+#[tokio::test]
+async fn a_page_that_looks_different_now_is_forgotten_and_judged_anew() {
+    for subject in subjects(FrontierRules::default()) {
+        let index = &*subject.index;
+        let (tea, coffee) = (portrait(1, &prose("tea")), portrait(2, &prose("coffee")));
+        let name = subject.name;
+        assert_eq!(admitted(index, "http://a.test/", &tea).await, "unique");
         assert_eq!(
-            subject
-                .index
-                .admit(&page("http://a.test/"), &first)
-                .await
-                .unwrap(),
-            Verdict::Unique
+            admitted(index, "http://a.test/", &coffee).await,
+            "unique",
+            "{name}"
         );
+        assert_eq!(admitted(index, "http://a.test/", &coffee).await, "own", "{name}");
+        let repeated = admitted(index, "http://b.test/", &coffee).await;
+        assert_eq!(repeated, "duplicate of http://a.test/", "{name}");
+        assert_eq!(admitted(index, "http://c.test/", &tea).await, "unique", "{name}");
+        let turned = admitted(index, "http://a.test/", &tea).await;
+        assert_eq!(turned, "duplicate of http://c.test/", "{name}");
         assert_eq!(
-            subject
-                .index
-                .admit(&page("http://a.test/"), &first)
-                .await
-                .unwrap(),
-            Verdict::Own
-        );
-        let changed = portrait(2, &prose("coffee"));
-        assert_eq!(
-            subject
-                .index
-                .admit(&page("http://a.test/"), &changed)
-                .await
-                .unwrap(),
-            Verdict::Own,
-            "{}",
-            subject.name
+            admitted(index, "http://b.test/", &coffee).await,
+            "unique",
+            "{name}"
         );
     }
 }
@@ -78,13 +84,13 @@ async fn a_duplicate_points_at_the_original_and_a_forgotten_original_at_nothing(
         let text = prose("tea");
         subject
             .index
-            .admit(&page("http://a.test/"), &portrait(1, &text))
+            .admit(&page("http://a.test/"), &portrait(1, &text), None)
             .await
             .unwrap();
         for name in ["http://b.test/", "http://c.test/"] {
             let verdict = subject
                 .index
-                .admit(&page(name), &portrait(2, &text))
+                .admit(&page(name), &portrait(2, &text), None)
                 .await
                 .unwrap();
             let Verdict::Duplicate(original) = verdict else {
@@ -95,7 +101,7 @@ async fn a_duplicate_points_at_the_original_and_a_forgotten_original_at_nothing(
         subject.index.forget(url("http://a.test/").key()).await.unwrap();
         let verdict = subject
             .index
-            .admit(&page("http://b.test/"), &portrait(2, &text))
+            .admit(&page("http://b.test/"), &portrait(2, &text), None)
             .await
             .unwrap();
         assert_eq!(verdict, Verdict::Unique, "{}", subject.name);
@@ -114,7 +120,7 @@ async fn of_many_like_pages_admitted_at_once_exactly_one_is_unique() {
                     u128::from(worker * 100 + topic),
                     &prose(&format!("topic{topic}x")),
                 );
-                tasks.spawn(async move { index.admit(&page(&name), &look).await.unwrap() });
+                tasks.spawn(async move { index.admit(&page(&name), &look, None).await.unwrap() });
             }
         }
         let verdicts = tasks.join_all().await;
@@ -128,17 +134,29 @@ async fn of_many_like_pages_admitted_at_once_exactly_one_is_unique() {
 
 /// The index's answer in a word: what it was, and of which page.
 async fn admitted(index: &dyn NearDupIndex, name: &str, look: &neardup::Portrait) -> String {
-    match index.admit(&page(name), look).await.unwrap() {
+    verdict_in_words(index.admit(&page(name), look, None).await.unwrap())
+}
+
+pub(super) fn verdict_in_words(verdict: Verdict) -> String {
+    let of = |original: &Original| {
+        let how = if original.by_canonical {
+            " by canonical"
+        } else {
+            ""
+        };
+        format!("{}{how}", original.page.url)
+    };
+    match verdict {
         Verdict::Unique => "unique".to_owned(),
         Verdict::Own => "own".to_owned(),
-        Verdict::Duplicate(original) => format!("duplicate of {}", original.page.url),
+        Verdict::Duplicate(original) => format!("duplicate of {}", of(&original)),
         Verdict::LetThrough(original, seat) => {
-            format!("{} of {} of {}", seat.number, seat.of, original.page.url)
+            format!("{} of {} of {}", seat.number, seat.of, of(&original))
         }
     }
 }
 
-fn kept(per_cluster: u32) -> LikenessRules {
+pub(super) fn kept(per_cluster: u32) -> LikenessRules {
     LikenessRules {
         per_cluster: per_cluster.try_into().unwrap(),
         ..LikenessRules::default()
@@ -201,7 +219,7 @@ async fn where_the_text_was_found_says_which_host_it_belongs_to() {
             final_url: url("http://b.test/"),
             ..page("http://a.test/")
         };
-        subject.index.admit(&moved, &look).await.unwrap();
+        subject.index.admit(&moved, &look, None).await.unwrap();
         assert_eq!(
             admitted(&*subject.index, "http://a.test/2", &look).await,
             "unique"
@@ -243,7 +261,7 @@ async fn the_same_bytes_again_take_no_seat_and_name_who_has_them() {
         assert_eq!(copy, "duplicate of http://a.test/", "{}", subject.name);
         admitted(index, "http://a.test/near", &nearly(1)).await;
         let verdict = index
-            .admit(&page("http://a.test/third"), &nearly(1))
+            .admit(&page("http://a.test/third"), &nearly(1), None)
             .await
             .unwrap();
         let Verdict::Duplicate(original) = verdict else {
@@ -286,7 +304,10 @@ async fn of_many_like_pages_at_once_exactly_so_many_are_kept() {
             let index = Arc::clone(&subject.index);
             tasks.spawn(async move {
                 let name = format!("http://h{worker}.test/");
-                index.admit(&page(&name), &nearly(worker % 8)).await.unwrap()
+                index
+                    .admit(&page(&name), &nearly(worker % 8), None)
+                    .await
+                    .unwrap()
             });
         }
         let verdicts = tasks.join_all().await;
@@ -305,7 +326,10 @@ async fn of_many_like_pages_at_once_exactly_so_many_are_kept() {
 }
 
 /// A store in which these pages were admitted and visited; then the memory of an earlier crawl.
-async fn crawled_before(pages: &[(&str, neardup::Portrait)], per_cluster: u32) -> tempfile::TempDir {
+pub(super) async fn crawled_before(
+    pages: &[(&str, neardup::Portrait)],
+    per_cluster: u32,
+) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let options = StoreOptions {
         likeness: kept(per_cluster),
@@ -316,7 +340,7 @@ async fn crawled_before(pages: &[(&str, neardup::Portrait)], per_cluster: u32) -
     for (name, look) in pages {
         store.discover(vec![find(name, 0)]).await.unwrap();
         let lease = leases(&store, 0, 1).await.remove(0);
-        let verdict = store.admit(&page(name), look).await.unwrap();
+        let verdict = store.admit(&page(name), look, None).await.unwrap();
         let fate = match verdict {
             Verdict::Unique | Verdict::Own => Fate::Unique,
             _ => Fate::NearDuplicate,
@@ -331,14 +355,15 @@ async fn crawled_before(pages: &[(&str, neardup::Portrait)], per_cluster: u32) -
             archived: None,
             finds: Vec::new(),
             reached: Vec::new(),
+            left_out: Vec::new(),
         };
-        store.settle(lease, settlement, at(0)).await.unwrap();
+        store.settle(lease, settlement, at(0).into()).await.unwrap();
     }
     directory
 }
 
 /// Stores that begin after the crawls in these directories.
-fn after(directories: &[&tempfile::TempDir], likeness: LikenessRules) -> Vec<Subject> {
+pub(super) fn after(directories: &[&tempfile::TempDir], likeness: LikenessRules) -> Vec<Subject> {
     let paths: Vec<_> = directories
         .iter()
         .map(|directory| directory.path().to_owned())
@@ -365,7 +390,7 @@ async fn kept_pages_of_an_earlier_crawl_count_as_admitted() {
             ("http://b.test/bytes", portrait(1, "")),
             ("http://b.test/near", nearly(2)),
         ] {
-            let verdict = index.admit(&page(name), &look).await.unwrap();
+            let verdict = index.admit(&page(name), &look, None).await.unwrap();
             let Verdict::Duplicate(original) = verdict else {
                 panic!("{}: {name} is {verdict:?}", subject.name)
             };
@@ -415,7 +440,7 @@ async fn seats_that_an_earlier_crawl_gave_are_taken_and_who_has_one_repeats_itse
         let itself = admitted(index, "http://a.test/1", &nearly(1)).await;
         assert_eq!(itself, "duplicate of http://a.test/1", "{}", subject.name);
         let copy = index
-            .admit(&page("http://a.test/copy"), &nearly(1))
+            .admit(&page("http://a.test/copy"), &nearly(1), None)
             .await
             .unwrap();
         let Verdict::Duplicate(original) = copy else {

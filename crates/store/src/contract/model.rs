@@ -6,9 +6,10 @@ use super::*;
 
 /// What a random user of a frontier does.
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     Discover(Vec<(u8, u8, u32)>),
     Lease(usize),
+    LeaseRequisites(usize),
     Settle {
         which: usize,
         how: u8,
@@ -19,10 +20,15 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
+    proptest::collection::vec(step(), 1..60)
+}
+
+pub(super) fn step() -> impl Strategy<Value = Step> {
     let finds = || proptest::collection::vec((0..4_u8, 0..12_u8, 0..3_u32), 0..5);
-    let step = prop_oneof![
+    prop_oneof![
         finds().prop_map(Step::Discover),
         (1..4_usize).prop_map(Step::Lease),
+        (1..4_usize).prop_map(Step::LeaseRequisites),
         (0..8_usize, 0..4_u8, 0..50_u64, finds()).prop_map(|(which, how, ready, finds)| Step::Settle {
             which,
             how,
@@ -30,67 +36,96 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             finds
         }),
         (0..40_u64).prop_map(Step::Wait),
-    ];
-    proptest::collection::vec(step, 1..60)
+    ]
 }
 
-fn to_finds(finds: &[(u8, u8, u32)]) -> Vec<Find> {
+pub(super) fn to_finds(finds: &[(u8, u8, u32)]) -> Vec<Find> {
     finds
         .iter()
-        .map(|(host, page, depth)| find(&format!("http://h{host}.test/{page}"), *depth))
+        .map(|(host, page, depth)| {
+            // Some of them are needed by pages.
+            let requisite = page.saturating_sub(8);
+            find(&format!("http://h{host}.test/{page}"), *depth).needed(requisite)
+        })
         .collect()
 }
 
 /// Plays the steps and tells everything that could be seen.
 async fn play(frontier: &dyn Frontier, steps: &[Step]) -> Vec<String> {
-    let (mut seen, mut out, mut now, mut ticket) = (Vec::new(), Vec::<Lease>::new(), 0, 0);
+    let mut user = User::default();
     for step in steps {
+        user.take(frontier, step).await;
+    }
+    user.saw
+}
+
+/// A user of a frontier, with what is out on lease.
+#[derive(Default)]
+pub(super) struct User {
+    pub(super) saw: Vec<String>,
+    pub(super) out: Vec<Lease>,
+    pub(super) now: u64,
+    pub(super) ticket: u64,
+}
+
+impl User {
+    fn had(&mut self, supply: Supply) {
+        match supply {
+            Supply::Leases(leases) => {
+                self.saw.push(format!("leased {leases:?}"));
+                self.out.extend(leases);
+            }
+            other => self.saw.push(format!("{other:?}")),
+        }
+    }
+
+    pub(super) async fn take(&mut self, frontier: &dyn Frontier, step: &Step) {
         match step {
             Step::Discover(finds) => {
-                seen.push(format!(
-                    "discovered {}",
-                    frontier.discover(to_finds(finds)).await.unwrap()
-                ));
+                let new = frontier.discover(to_finds(finds)).await.unwrap();
+                self.saw.push(format!("discovered {new}"));
             }
-            Step::Lease(want) => match frontier.lease(at(now), *want).await.unwrap() {
-                Supply::Leases(leases) => {
-                    seen.push(format!(
-                        "leased {:?}",
-                        leases
-                            .iter()
-                            .map(|l| (l.url.as_str(), l.attempts))
-                            .collect::<Vec<_>>()
-                    ));
-                    out.extend(leases);
+            Step::Lease(want) => self.had(frontier.lease(at(self.now), *want).await.unwrap()),
+            Step::LeaseRequisites(want) => {
+                let supply = frontier.lease_requisites(at(self.now), *want).await.unwrap();
+                if let Supply::Leases(leases) = &supply {
+                    assert!(leases.iter().all(|lease| lease.requisite > 0), "{leases:?}");
                 }
-                other => seen.push(format!("{other:?}")),
-            },
+                self.had(supply);
+            }
             Step::Settle {
                 which,
                 how,
                 ready,
                 finds,
-            } if !out.is_empty() => {
-                let lease = out.remove(which % out.len());
+            } if !self.out.is_empty() => {
+                let lease = self.out.remove(which % self.out.len());
                 let settlement = match how {
                     0 => Settlement::Again {
-                        at: at(now + ready * 3),
+                        at: at(self.now + ready * 3),
                     },
                     1 => Settlement::Returned,
                     2 => done_with(&lease, None, to_finds(finds)),
                     _ => {
-                        ticket += 1;
-                        done_with(&lease, Some(ticket - 1), to_finds(finds))
+                        self.ticket += 1;
+                        done_with(&lease, Some(self.ticket - 1), to_finds(finds))
                     }
                 };
-                frontier.settle(lease, settlement, at(now + ready)).await.unwrap();
+                let pace = Pace {
+                    ready: at(self.now + ready),
+                    failures: u32::from(*how),
+                    crawl_delay: (*how == 1).then(|| Duration::from_millis(*ready)),
+                    wait: Duration::from_millis(*ready),
+                    answered: at(self.now),
+                    ..Pace::default()
+                };
+                frontier.settle(lease, settlement, pace).await.unwrap();
             }
             Step::Settle { .. } => {}
-            Step::Wait(millis) => now += millis,
+            Step::Wait(millis) => self.now += millis,
         }
-        seen.push(format!("{:?}", frontier.standing()));
+        self.saw.push(format!("{:?}", frontier.standing()));
     }
-    seen
 }
 
 proptest! {
@@ -98,7 +133,7 @@ proptest! {
 
     #[test]
     fn both_frontiers_cannot_be_told_apart(steps in steps(), per_host in 1..3_usize, limit in proptest::option::of(1..4_u64)) {
-        let rules = FrontierRules { per_host, max_pages_per_host: limit };
+        let rules = FrontierRules { per_host, max_pages_per_host: limit, ..FrontierRules::default() };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let told: Vec<_> = subjects(rules).iter().map(|subject| runtime.block_on(play(&*subject.frontier, &steps))).collect();
         for (in_memory, embedded) in told[0].iter().zip(&told[1]) {
@@ -146,7 +181,7 @@ async fn visit_all(frontier: &dyn Frontier, steps: &[Step]) -> Vec<PageUrl> {
                     if lease.attempts > 0 {
                         visited.push(lease.url.clone());
                     }
-                    frontier.settle(lease, settlement, ready).await.unwrap();
+                    frontier.settle(lease, settlement, ready.into()).await.unwrap();
                 }
             }
         }

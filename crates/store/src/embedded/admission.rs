@@ -1,150 +1,175 @@
-//! `admit` on a disk: what is known decides, the journal remembers, the tables follow.
+//! `admit` on a disk: what is known decides, the journal remembers, the looks hear it.
 //!
-//! All of it happens while the keeper is locked, but for the wait: a duplicate is called one only when the journal is
-//! durable up to the admission of the page that it repeats.
+//! A page's record is made before the looks are locked, and pages are read from the journal after that: in between there
+//! is the decision and one write. A duplicate is called one only when the journal is durable up to the admission of the
+//! page that it repeats.
+//!
+//! Lock order: the looks before the journal's tail.
 
 use async_trait::async_trait;
 use neardup::Portrait;
-use web::UrlKey;
+use web::{PageUrl, UrlKey};
 
+use super::EmbeddedStore;
+use super::looks::Looks;
 use super::record::{LetThrough, Record};
-use super::segment::Position;
-use super::tables::Admission;
-use super::{EmbeddedStore, Keeper};
-use crate::known::{Cluster, Known, Like, Name, Opinion};
+use super::segment::{Position, encode};
+use crate::known::{Cluster, Like, Name, Opinion, Seated};
 use crate::{NearDupIndex, Original, Page, Seat, StoreFault, Verdict};
 
 #[async_trait]
 impl NearDupIndex for EmbeddedStore {
-    async fn admit(&self, page: &Page, portrait: &Portrait) -> Result<Verdict, StoreFault> {
-        let (verdict, wait) = {
-            let mut keeper = self.keeper();
-            match keeper.known.judge(page, portrait) {
-                Opinion::Own => (Verdict::Own, None),
-                Opinion::Seated => (self.let_through_before(&keeper, page)?, None),
-                Opinion::New => (self.admit_new(&mut keeper, page, portrait)?, None),
-                Opinion::Like(like) => self.compare(&mut keeper, page, portrait, like)?,
+    async fn admit(
+        &self,
+        page: &Page,
+        portrait: &Portrait,
+        canonical: Option<&PageUrl>,
+    ) -> Result<Verdict, StoreFault> {
+        let admission = Record::Admitted {
+            page: page.clone(),
+            portrait: Box::new(portrait.clone()),
+        };
+        let frame = encode(&admission);
+        let (like, seat) = {
+            let mut looks = self.looks();
+            let mut opinion = looks.judge(page, portrait, canonical)?;
+            if opinion == Opinion::Changed {
+                self.forget_known(&mut looks, page.key())?;
+                opinion = looks.judge(page, portrait, canonical)?;
+            }
+            match opinion {
+                Opinion::Own | Opinion::Changed => return Ok(Verdict::Own),
+                Opinion::New => {
+                    self.tell(&mut looks, &admission, &frame)?;
+                    return Ok(Verdict::Unique);
+                }
+                Opinion::Seated(place) => {
+                    let of = looks.per_cluster();
+                    drop(looks);
+                    return self.let_through_before(place, of);
+                }
+                Opinion::Like(like) => {
+                    let seat = self.seat(&mut looks, page, portrait, like)?;
+                    (like, seat)
+                }
             }
         };
-        if let Some(position) = wait {
-            self.journal.sync(position).await?;
-            let durable = self.journal.durable();
-            self.keeper().fresh.retain(|_, position| *position > durable);
+        let original = Box::new(self.original(like)?);
+        if let Some(seat) = seat {
+            // Nothing is left out on the strength of this, so nothing need be durable first.
+            return Ok(Verdict::LetThrough(original, seat));
         }
-        Ok(verdict)
+        let admissions = [Some(like.of), like.bytes].into_iter().flatten();
+        if let Some(last) = admissions.filter_map(place_of).max() {
+            // Whatever is durable ends where a record ends.
+            self.journal.sync(last + 1).await?;
+        }
+        Ok(Verdict::Duplicate(original))
     }
 
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
-        let mut keeper = self.keeper();
-        if keeper.known.forget(page) {
-            self.journal.append(&Record::Forgotten { page })?;
-            self.tables.forget(page)?;
+        let mut looks = self.looks();
+        if looks.knows(page)? {
+            self.forget_known(&mut looks, page)?;
         }
         Ok(())
     }
 }
 
-/// The steps of `admit`, while the keeper is locked.
 impl EmbeddedStore {
-    fn admit_new(
-        &self,
-        keeper: &mut Keeper,
-        page: &Page,
-        portrait: &Portrait,
-    ) -> Result<Verdict, StoreFault> {
-        let record = Record::Admitted {
-            page: page.clone(),
-            portrait: Box::new(portrait.clone()),
-        };
-        let position = self.journal.append(&record)?;
-        self.tables.admit(&Admission {
-            page: page.clone(),
-            portrait: portrait.clone(),
-        })?;
-        keeper.known.admit(page, portrait.clone());
-        keeper.fresh.insert(page.key(), position);
-        Ok(Verdict::Unique)
+    /// Writes a record to the journal, and has it heard.
+    fn tell(&self, looks: &mut Looks, record: &Record, frame: &[u8]) -> Result<(), StoreFault> {
+        let end = self.journal.append_frame(frame)?;
+        self.queue().hear(end, record);
+        looks.hear(end - frame.len() as u64, record)
     }
 
-    /// A duplicate, or one that is let through all the same; and up to where the journal must be durable before that is said.
-    fn compare(
+    fn forget_known(&self, looks: &mut Looks, page: UrlKey) -> Result<(), StoreFault> {
+        let record = Record::Forgotten { page };
+        self.tell(looks, &record, &encode(&record))?;
+        self.queue().revoke_due(&self.journal)
+    }
+
+    /// Gives the page its seat, where one is free.
+    fn seat(
         &self,
-        keeper: &mut Keeper,
+        looks: &mut Looks,
         page: &Page,
         portrait: &Portrait,
         like: Like,
-    ) -> Result<(Verdict, Option<Position>), StoreFault> {
-        let fresh = |name: Name| match name {
-            Name::Ours(key) => keeper.fresh.get(&key).copied(),
-            Name::Earlier(_) => None,
-        };
-        let wait = fresh(like.of).max(like.bytes.and_then(fresh));
-        let original = Original {
-            page: self.named(&keeper.known, like.of)?,
-            likeness: like.likeness,
-            earlier: matches!(like.of, Name::Earlier(_)),
-            bytes: like
-                .bytes
-                .map(|name| self.named(&keeper.known, name))
-                .transpose()?,
-        };
+    ) -> Result<Option<Seat>, StoreFault> {
         let Some(number) = like.seat else {
-            return Ok((Verdict::Duplicate(Box::new(original)), wait));
+            return Ok(None);
         };
-        let seated = LetThrough {
+        let original = self.original(like)?;
+        let record = Record::LetThrough(Box::new(LetThrough {
             page: page.clone(),
             portrait: portrait.clone(),
-            of: original.page.clone(),
+            of: original.page,
             earlier: original.earlier,
             likeness: like.likeness,
             number,
-        };
-        let cluster = seated.cluster();
-        let record = Record::LetThrough(Box::new(seated));
-        let position = self.journal.append(&record)?;
-        if let Record::LetThrough(seated) = &record {
-            self.tables.seat(seated)?;
-        }
-        keeper.known.seat(page, portrait.payload, cluster, number);
-        keeper.fresh.insert(page.key(), position);
-        let seat = Seat {
+            by_canonical: like.by_canonical,
+        }));
+        self.tell(looks, &record, &encode(&record))?;
+        Ok(Some(Seat {
             number,
-            of: keeper.known.per_cluster(),
-        };
-        // Nothing is left out on the strength of this, so nothing need be durable first.
-        Ok((Verdict::LetThrough(Box::new(original), seat), None))
+            of: looks.per_cluster(),
+        }))
     }
 
-    fn let_through_before(&self, keeper: &Keeper, page: &Page) -> Result<Verdict, StoreFault> {
-        let seated = self.tables.seated(page.key())?;
-        let seated = seated.expect("who has a seat is in the tables");
+    fn let_through_before(&self, place: Position, of: u32) -> Result<Verdict, StoreFault> {
+        let Record::LetThrough(seated) = self.teller.record_at(place)? else {
+            return Err(self.teller.wrong(place));
+        };
         let original = Original {
             page: seated.of,
             likeness: seated.likeness,
             earlier: seated.earlier,
             bytes: None,
+            by_canonical: seated.by_canonical,
         };
-        let seat = Seat {
-            number: seated.number,
-            of: keeper.known.per_cluster(),
-        };
-        Ok(Verdict::LetThrough(Box::new(original), seat))
+        let number = seated.number;
+        Ok(Verdict::LetThrough(Box::new(original), Seat { number, of }))
     }
 
-    fn named(&self, known: &Known, name: Name) -> Result<Page, StoreFault> {
-        match name {
-            Name::Earlier(number) => known
-                .earlier()
-                .expect("only an earlier crawl gives out its numbers")
-                .page(number),
-            Name::Ours(key) => {
-                if let Some(admission) = self.tables.admission(key)? {
-                    return Ok(admission.page);
-                }
-                let seated = self.tables.seated(key)?;
-                Ok(seated.expect("what is known is in the tables").page)
+    fn original(&self, like: Like) -> Result<Original, StoreFault> {
+        Ok(Original {
+            page: self.named(like.of)?,
+            likeness: like.likeness,
+            earlier: matches!(like.of, Name::Earlier(_)),
+            bytes: like.bytes.map(|name| self.named(name)).transpose()?,
+            by_canonical: like.by_canonical,
+        })
+    }
+
+    fn named(&self, name: Name) -> Result<Page, StoreFault> {
+        let held = match name {
+            Name::Earlier(number) => {
+                let earlier = self.earlier.as_deref();
+                let earlier = earlier.expect("only an earlier crawl gives out its numbers");
+                return earlier.page(number);
             }
+            Name::Ours(held) => held,
+        };
+        let page = match self.teller.record_at(held.place)? {
+            Record::Admitted { page, .. } => page,
+            Record::LetThrough(seated) => seated.page,
+            _ => return Err(self.teller.wrong(held.place)),
+        };
+        if page.key() == held.key {
+            Ok(page)
+        } else {
+            Err(self.teller.wrong(held.place))
         }
+    }
+}
+
+/// Where a page of this crawl was admitted.
+fn place_of(name: Name) -> Option<Position> {
+    match name {
+        Name::Ours(held) => Some(held.place),
+        Name::Earlier(_) => None,
     }
 }
 
@@ -154,6 +179,16 @@ impl LetThrough {
         Cluster {
             original: self.of.key(),
             earlier: self.earlier,
+        }
+    }
+
+    /// What is known of it, in its group, where its record begins at `place`.
+    pub(super) fn seated(&self, place: Position, group: u64) -> Seated {
+        Seated {
+            place,
+            cluster: self.cluster(),
+            number: self.number,
+            copy: (group, self.portrait.payload),
         }
     }
 }

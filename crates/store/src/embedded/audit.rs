@@ -1,17 +1,20 @@
 //! Whether the tables say what the journal says.
 //!
-//! The store is opened, which brings the tables up to the journal's end as every opening does. Then the journal is
-//! told once more from its beginning, into plain collections, and these are compared with the tables.
+//! A copy of the store is opened, which brings its tables up to the journal's end as every opening does; the store itself is not
+//! touched. Then the journal is told once more from its beginning, into plain collections, and these are compared with the tables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
+use disk::SystemDisk;
 use neardup::HashKey;
-use web::{Timestamp, UrlKey};
+use web::{Host, Timestamp, UrlKey};
 
-use super::record::{Record, entries};
-use super::{EmbeddedStore, History, StoreOptions};
-use crate::{FrontierRules, LikenessRules, StoreFault, Totals};
+use super::record::Record;
+use super::shadow::Shadow;
+use super::{Baked, EmbeddedStore, History, StoreOptions};
+use crate::{Frontier, FrontierRules, LikenessRules, StoreFault, Totals};
 
 /// What an audit found.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +25,12 @@ pub struct Audit {
     pub totals: Totals,
     /// Pages that wait.
     pub queued: u64,
+    /// Pages among them that sessions died with.
+    pub set_aside: u64,
+    /// Hosts that a page was had from.
+    pub hosts: u64,
+    /// URLs that were queued or reached.
+    pub urls_seen: u64,
     /// What does not agree; empty when all is well.
     pub complaints: Vec<String>,
 }
@@ -36,10 +45,15 @@ struct Told {
     admitted: BTreeSet<UrlKey>,
     seated: BTreeSet<(UrlKey, u32)>,
     seen: BTreeSet<UrlKey>,
+    pages_of: HashMap<Host, u64>,
 }
 
-/// Compares the tables of the store in `directory` with its journal. Nobody else may have the store open.
+/// Compares the tables of the store in `directory` with its journal, and writes nothing there.
+///
+/// # Errors
+/// [`StoreFault::InUse`] where a crawl has the store open; [`StoreFault::Damaged`] where the journal cannot be read.
 pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
+    let shadow = Shadow::of(directory)?;
     let mut told = Told::default();
     for record in History::open(directory)? {
         told.hear(&record?);
@@ -51,16 +65,46 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
         key: None,
         new_key: HashKey::ZERO,
         earlier: None,
+        mirror: false,
+        tables: None,
         now: Timestamp::default(),
+        disk: Arc::new(SystemDisk),
     };
-    let store = EmbeddedStore::open(directory, &options)?;
-    let complaints = told.differences(&store)?;
+    let store = EmbeddedStore::open_with(shadow.path(), &options, Baked::AsItIs)?;
+    let mut complaints = told.differences(&store)?;
+    if set_aside(shadow.path())? {
+        complaints.push(
+            "state/sled cannot be read: it is made again from the journal when the crawl goes on".to_owned(),
+        );
+    }
+    let standing = store.standing();
+    if standing.hosts != told.hosts() {
+        complaints.push(format!(
+            "hosts: {} in the journal, {} in the tables",
+            told.hosts(),
+            standing.hosts
+        ));
+    }
     Ok(Audit {
         records: told.records,
         totals: told.totals,
         queued: told.queued.len() as u64,
+        set_aside: standing.set_aside,
+        hosts: standing.hosts,
+        urls_seen: told.seen.len() as u64,
         complaints,
     })
+}
+
+/// Whether opening found tables that it could not use.
+fn set_aside(directory: &Path) -> Result<bool, StoreFault> {
+    for item in std::fs::read_dir(directory).map_err(StoreFault::file("list", directory))? {
+        let name = item.map_err(StoreFault::file("list", directory))?.file_name();
+        if name.to_string_lossy().starts_with("sled.unusable") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 impl Told {
@@ -75,7 +119,6 @@ impl Told {
                 self.admitted.remove(page);
                 self.seated.retain(|(key, _)| key != page);
             }
-            Record::Postponed { .. } | Record::SeedAdopted { .. } => {}
             Record::Settled {
                 sequence,
                 row,
@@ -85,34 +128,42 @@ impl Told {
                 ..
             } => {
                 self.totals.count(row);
+                if row.is_page() {
+                    *self.pages_of.entry(row.url.host()).or_insert(0) += 1;
+                }
                 self.queued.remove(sequence);
                 self.seen.extend(reached.iter().map(web::PageUrl::key));
                 self.queue(*first, finds);
             }
+            Record::Revoked { entry, row, .. } => {
+                self.totals.uncount(row);
+                if row.is_page() {
+                    let pages = self.pages_of.entry(row.url.host()).or_insert(0);
+                    *pages = pages.saturating_sub(1);
+                }
+                self.queued.insert(entry.sequence);
+            }
+            _ => {}
         }
     }
 
     fn queue(&mut self, first: u64, finds: &[crate::Find]) {
-        for entry in entries(first, finds) {
-            self.queued.insert(entry.sequence);
-            self.seen.insert(entry.find.url.key());
+        for (sequence, find) in (first..).zip(finds) {
+            self.queued.insert(sequence);
+            self.seen.insert(find.url.key());
         }
     }
 
+    fn hosts(&self) -> u64 {
+        self.pages_of.values().filter(|pages| **pages > 0).count() as u64
+    }
+
     fn differences(&self, store: &EmbeddedStore) -> Result<Vec<String>, StoreFault> {
-        let tables = &store.tables;
-        let checkpoint = tables.checkpoint()?;
-        let queued: BTreeSet<u64> = tables.queued()?.into_iter().collect();
-        let mut admitted = BTreeSet::new();
-        for admission in tables.admissions() {
-            admitted.insert(admission?.page.key());
-        }
-        let mut seated = BTreeSet::new();
-        for page in tables.all_seated() {
-            let page = page?;
-            seated.insert((page.page.key(), page.number));
-        }
-        let seen: BTreeSet<UrlKey> = tables.seen(checkpoint.seen_runs)?.into_iter().collect();
+        let admitted: BTreeSet<UrlKey> = store.looks().originals()?.into_iter().collect();
+        let seated: BTreeSet<(UrlKey, u32)> = store.looks().seats().collect();
+        let queue = store.queue();
+        let queued = queue.queued()?;
+        let seen: BTreeSet<UrlKey> = queue.seen().collect();
         let mut complaints = Vec::new();
         let mut compare = |what: &str, journal: usize, both: usize, in_tables: usize| {
             if journal != both || in_tables != both {
@@ -146,10 +197,11 @@ impl Told {
             self.seen.intersection(&seen).count(),
             seen.len(),
         );
-        if checkpoint.totals != self.totals {
+        if queue.totals() != self.totals {
             complaints.push(format!(
                 "counts: the journal says {:?}, the tables {:?}",
-                self.totals, checkpoint.totals
+                self.totals,
+                queue.totals()
             ));
         }
         Ok(complaints)

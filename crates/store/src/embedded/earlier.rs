@@ -1,12 +1,13 @@
 //! The pages of earlier crawls that count as seen: what they looked like, and where their journals tell of them.
 //!
 //! Only what was kept counts: originals, and the pages that were let through beside them. Their looks are in memory; who they
-//! are is read from the earlier journal when one of them is recognised (24 bytes a page instead of its URLs).
+//! are is read from the earlier journal when one of them is recognised (24 bytes a page instead of its URLs). The same rows
+//! say where the archive has a page that is to be asked for only if it was modified.
 //!
 //! Reading takes a shared lock, and gives it back at the end: an earlier crawl that still runs is refused, and one that goes
 //! on afterwards does no harm, because a journal only ever grows.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,8 @@ pub struct Earlier {
 struct Told {
     directory: PathBuf,
     segments: Vec<(Position, PathBuf)>,
+    /// Where its kept pages are archived.
+    archive_files: BTreeSet<String>,
 }
 
 /// Where a page is told of.
@@ -122,6 +125,43 @@ impl Earlier {
         self.pages.is_empty()
     }
 
+    /// Whether any of the crawls kept a page with this URL; asks nothing of the disk.
+    #[must_use]
+    pub fn knows(&self, url: UrlKey) -> bool {
+        self.looks(url).next().is_some()
+    }
+
+    /// What the newest crawl of those that `is_asked` names kept of a page: its place among the directories, and its row.
+    pub fn newest(
+        &self,
+        url: UrlKey,
+        is_asked: impl Fn(usize) -> bool,
+    ) -> Result<Option<(usize, Row)>, StoreFault> {
+        let mut newest: Option<(usize, Row)> = None;
+        for number in self.looks(url) {
+            let crawl = self.pages[number as usize].journal as usize;
+            if !is_asked(crawl) {
+                continue;
+            }
+            let row = self.row(number)?;
+            if newest
+                .as_ref()
+                .is_none_or(|(_, known)| known.fetched_at <= row.fetched_at)
+            {
+                newest = Some((crawl, row));
+            }
+        }
+        Ok(newest)
+    }
+
+    /// The archive files that have the kept pages of a crawl, by its place among the directories.
+    pub fn archive_files(&self, crawl: usize) -> impl Iterator<Item = &str> {
+        let journal = self.journals.get(crawl);
+        journal
+            .into_iter()
+            .flat_map(|journal| journal.archive_files.iter().map(String::as_str))
+    }
+
     /// That another crawl's pages can be compared with these.
     pub(crate) fn check_key(&self, key: HashKey) -> Result<(), StoreFault> {
         let first = self
@@ -138,6 +178,7 @@ impl Earlier {
         self.journals.push(Told {
             segments: segments(&directory)?,
             directory: directory.clone(),
+            archive_files: BTreeSet::new(),
         });
         let (mut begun, mut position): (HashMap<UrlKey, Begun>, Position) = (HashMap::new(), 0);
         while let Some((end, record)) = replay.next_record()? {
@@ -163,10 +204,8 @@ impl Earlier {
                         self.remember(&row, page, position);
                     }
                 }
-                Record::Begun { .. }
-                | Record::Discovered { .. }
-                | Record::Postponed { .. }
-                | Record::SeedAdopted { .. } => {}
+                // Nothing else tells of a page that was kept.
+                _ => {}
             }
             position = end;
         }
@@ -177,6 +216,11 @@ impl Earlier {
         let number = u32::try_from(self.pages.len()).expect("so many portraits would take terabytes");
         let (page, key) = (row.page(), row.url.key());
         self.by_url.push((key, number));
+        if let (Some(journal), Some(file)) = (self.journals.last_mut(), &row.warc_file)
+            && !journal.archive_files.contains(file)
+        {
+            journal.archive_files.insert(file.clone());
+        }
         self.pages.push(Kept {
             key,
             journal: u32::try_from(self.journals.len() - 1).expect("a command line is shorter"),
@@ -213,10 +257,14 @@ impl Earlier {
 
     /// The page with this number.
     pub(crate) fn page(&self, number: u32) -> Result<Page, StoreFault> {
+        self.row(number).map(|row| row.page())
+    }
+
+    fn row(&self, number: u32) -> Result<Row, StoreFault> {
         let kept = &self.pages[number as usize];
         let journal = &self.journals[kept.journal as usize];
         match record_at(&journal.segments, kept.position)? {
-            Some(Record::Settled { row, .. }) if row.url.key() == kept.key => Ok(row.page()),
+            Some(Record::Settled { row, .. }) if row.url.key() == kept.key => Ok(*row),
             _ => Err(StoreFault::Damaged {
                 path: journal.directory.clone(),
                 offset: kept.position,
@@ -232,21 +280,23 @@ impl Earlier {
         portrait: &Portrait,
         thresholds: &Thresholds,
     ) -> Option<(u32, Likeness)> {
+        let looks = self.looks(url).filter_map(|number| {
+            let look = match self.seated.get(&number) {
+                Some(seated) => &seated.portrait,
+                None => self.originals.get(u64::from(number))?,
+            };
+            Some((number, thresholds.likeness(portrait, look)?))
+        });
+        most_certain(looks)
+    }
+
+    /// The numbers of the pages with this URL: one for each crawl that kept it.
+    fn looks(&self, url: UrlKey) -> impl Iterator<Item = u32> + '_ {
         let first = self.by_url.partition_point(|(key, _)| *key < url);
-        let looks = self.by_url[first..]
+        let same = self.by_url[first..]
             .iter()
-            .take_while(|(key, _)| *key == url)
-            .filter_map(|(_, number)| {
-                let look = match self.seated.get(number) {
-                    Some(seated) => &seated.portrait,
-                    None => self.originals.get(u64::from(*number))?,
-                };
-                Some((*number, thresholds.likeness(portrait, look)?))
-            });
-        looks.max_by(|one, two| {
-            let order = crate::known::certainty(one.1).total_cmp(&crate::known::certainty(two.1));
-            order.then(one.0.cmp(&two.0))
-        })
+            .take_while(move |(key, _)| *key == url);
+        same.map(|(_, number)| *number)
     }
 
     /// The original that looks like this.
@@ -256,10 +306,33 @@ impl Earlier {
         Some((number, found.likeness))
     }
 
+    /// The original with this URL, if a page that calls it canonical is like it: the most certain of its looks.
+    pub(crate) fn called_canonical(
+        &self,
+        group: u64,
+        url: UrlKey,
+        portrait: &Portrait,
+    ) -> Option<(u32, Likeness)> {
+        let thresholds = self.rules.thresholds;
+        let looks = self.looks(url).filter_map(|number| {
+            let look = self.originals.get_in(group, u64::from(number))?;
+            Some((number, thresholds.likeness_to_canonical(portrait, look)?))
+        });
+        most_certain(looks)
+    }
+
     /// The page that was let through with these bytes.
     pub(crate) fn copy_of(&self, group: u64, payload: u128) -> Option<u32> {
         self.copies.get(&(group, payload)).copied()
     }
+}
+
+/// Of equals the latest.
+fn most_certain(looks: impl Iterator<Item = (u32, Likeness)>) -> Option<(u32, Likeness)> {
+    looks.max_by(|one, two| {
+        let order = crate::known::certainty(one.1).total_cmp(&crate::known::certainty(two.1));
+        order.then(one.0.cmp(&two.0))
+    })
 }
 
 fn other_key(directory: &Path) -> StoreFault {

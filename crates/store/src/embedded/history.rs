@@ -1,8 +1,10 @@
 //! The crawl told from the journal alone, beside a crawl that runs or after one that ended.
 
+use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
 use neardup::HashKey;
+use web::UrlKey;
 
 use super::record::Record;
 use super::segment::Replay;
@@ -34,12 +36,61 @@ impl Iterator for History {
     }
 }
 
-/// What became of each visited URL, in the order in which the visits ended.
+/// What became of each visited URL, in the order in which the visits ended. What was revoked is not told.
 pub fn rows(directory: &Path) -> Result<impl Iterator<Item = Result<Row, StoreFault>>, StoreFault> {
+    let mut revoked = revocations(directory)?;
     let history = History::open(directory)?;
-    Ok(history.filter_map(|record| match record {
-        Ok(Record::Settled { row, .. }) => Some(Ok(*row)),
+    Ok(history.filter_map(move |record| match record {
+        Ok(Record::Settled { row, .. }) => (!revoked.takes_back(&row)).then_some(Ok(*row)),
         Ok(_) => None,
         Err(fault) => Some(Err(fault)),
     }))
+}
+
+/// How often the rows of each page were revoked: so many of them, from the first on, do not count.
+#[derive(Clone, Debug, Default)]
+pub struct Revocations(HashMap<UrlKey, VecDeque<TakenBack>>);
+
+/// Why a row does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TakenBack {
+    /// The archive lost the visit, and has nothing of it.
+    Lost,
+    /// What was decided is void; the archive has the visit.
+    Void,
+}
+
+/// The revocations that the journal of a store tells of. They come after the rows, so they are collected first. A journal that is
+/// damaged tells of those before the damage; who reads it for its rows finds the damage then.
+///
+/// # Errors
+/// [`StoreFault`] where the journal cannot be opened.
+pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
+    let mut revoked = Revocations::default();
+    for record in History::open(directory)? {
+        match record {
+            Ok(Record::Revoked { row, .. }) => {
+                let why = match row.warc_file {
+                    None => TakenBack::Lost,
+                    Some(_) => TakenBack::Void,
+                };
+                revoked.0.entry(row.url.key()).or_default().push_back(why);
+            }
+            Ok(_) => {}
+            Err(_damage) => break,
+        }
+    }
+    Ok(revoked)
+}
+
+impl Revocations {
+    /// Whether this row was revoked later; the rows of a journal are shown in their order, each once.
+    pub fn takes_back(&mut self, row: &Row) -> bool {
+        self.why(row).is_some()
+    }
+
+    /// The same, and why.
+    pub fn why(&mut self, row: &Row) -> Option<TakenBack> {
+        self.0.get_mut(&row.url.key())?.pop_front()
+    }
 }

@@ -4,17 +4,24 @@
 //! bytes of all segments.
 //!
 //! Invariants: a segment is only ever appended to, and only the last one; what stands before a durable position never
-//! changes. After a failed write or fsync the journal takes nothing more (fsync is never retried: the kernel may have
-//! dropped the pages, see Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
+//! changes. How far that is, the journal says itself, in marks (`mark.rs`).
+//!
+//! A write that fails is cut off again. If the disk was full, and is as it was before, the journal goes on: the caller may make room and
+//! write again. After anything else it takes nothing more; least of all after a failed fsync, which is never retried: the
+//! kernel may have dropped the pages (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
+//!
+//! Locks: `tail` before those of the group commit.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+mod group_commit;
+
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use disk::{Disk, DiskFile, Trouble};
 use neardup::HashKey;
 
+use self::group_commit::{GroupCommit, Part, State, StdLocks};
+use super::mark;
 use super::record::Record;
 use super::segment::{HEADER_BYTES, Position, Replay, encode, header, segments, sound_length};
 use crate::StoreFault;
@@ -24,21 +31,42 @@ pub const SEGMENT_BYTES: u64 = 64 << 20;
 
 /// The journal, open for appending.
 pub struct Journal {
+    disk: Arc<dyn Disk>,
     directory: PathBuf,
     key: HashKey,
     segment_bytes: u64,
-    tail: Mutex<Tail>,
-    durable: AtomicU64,
-    /// Held while somebody syncs; those who wait for it are the next group.
-    sync_turn: tokio::sync::Mutex<()>,
+    tail: Arc<Mutex<Tail>>,
+    commit: Arc<GroupCommit>,
 }
 
 struct Tail {
-    file: Arc<File>,
-    path: PathBuf,
+    file: Arc<DiskFile>,
     base: Position,
     length: u64,
-    failure: Option<String>,
+    /// Where its last record ends; only a mark can be behind it.
+    records: u64,
+    /// Where the last mark says that the durable part ends; 0 where this process wrote none.
+    marked: Position,
+}
+
+/// A call that failed, and whether it left everything as it was before.
+struct Refusal {
+    fault: StoreFault,
+    undone: bool,
+}
+
+impl Refusal {
+    /// Poisons, unless the call may be made again when there is room.
+    fn settle(self, commit: &GroupCommit) -> StoreFault {
+        let full = match &self.fault {
+            StoreFault::File { source, .. } => Trouble::of(source) == Trouble::Full,
+            _ => false,
+        };
+        if !(full && self.undone) {
+            commit.poison(&self.fault);
+        }
+        self.fault
+    }
 }
 
 impl Tail {
@@ -49,30 +77,38 @@ impl Tail {
 
 impl Journal {
     /// Opens the journal in `directory`, which exists: removes a torn tail, or begins the first segment with `new_key`.
-    pub fn open(directory: &Path, new_key: HashKey, segment_bytes: u64) -> Result<Self, StoreFault> {
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        directory: &Path,
+        new_key: HashKey,
+        segment_bytes: u64,
+    ) -> Result<Self, StoreFault> {
         let segments = segments(directory)?;
         let (tail, key) = match segments.last() {
-            None => (begin_segment(directory, new_key, 0)?, new_key),
+            None => {
+                let begun = begin_segment(&*disk, directory, new_key, 0);
+                (begun.map_err(|refusal| refusal.fault)?, new_key)
+            }
             Some((base, path)) => {
                 let (length, key) = sound_length(path, *base)?;
                 match key {
                     // The crash came before the header was whole: nothing was ever written to this segment.
                     None => {
-                        std::fs::remove_file(path).map_err(StoreFault::file("remove", path))?;
-                        return Self::open(directory, new_key, segment_bytes);
+                        disk.remove(path).map_err(StoreFault::file("remove", path))?;
+                        return Self::open(disk, directory, new_key, segment_bytes);
                     }
-                    Some(key) => (reopen_segment(path, *base, length)?, key),
+                    Some(key) => (reopen_segment(&*disk, path, *base, length)?, key),
                 }
             }
         };
-        let durable = AtomicU64::new(tail.end());
+        let commit = GroupCommit::new(StdLocks::new(State::durable_to(tail.end())));
         Ok(Self {
+            disk,
             directory: directory.to_owned(),
             key,
             segment_bytes,
-            tail: Mutex::new(tail),
-            durable,
-            sync_turn: tokio::sync::Mutex::new(()),
+            tail: Arc::new(Mutex::new(tail)),
+            commit: Arc::new(commit),
         })
     }
 
@@ -82,70 +118,88 @@ impl Journal {
     }
 
     /// Appends a record; it is readable at once and durable after the next [`Journal::sync`]. Returns the position after it.
+    ///
+    /// # Errors
+    /// [`StoreFault::File`] where the disk refused: if there was no room ([`Trouble::Full`]), the call may be repeated.
+    /// [`StoreFault::Poisoned`] after an earlier failure of another kind.
     pub fn append(&self, record: &Record) -> Result<Position, StoreFault> {
-        let frame = encode(record);
+        self.append_frame(&encode(record))
+    }
+
+    /// The same with a record that is a frame already.
+    pub(super) fn append_frame(&self, frame: &[u8]) -> Result<Position, StoreFault> {
         let mut tail = self.tail();
-        if let Some(failure) = &tail.failure {
-            return Err(StoreFault::Poisoned(failure.clone()));
-        }
+        self.commit.in_order()?;
         if tail.length >= self.segment_bytes {
-            let next = self.roll(&tail)?;
-            *tail = next;
+            self.roll(&mut tail)?;
         }
-        let written = (&*tail.file).write_all(&frame);
-        if let Err(source) = written {
-            tail.failure = Some(source.to_string());
-            return Err(StoreFault::File {
-                action: "write",
-                path: tail.path.clone(),
-                source,
-            });
+        let durable = self.durable();
+        if durable > tail.marked {
+            let mut marked = mark::encode(self.key, tail.end(), durable).to_vec();
+            marked.extend_from_slice(frame);
+            self.append_to(&mut tail, &marked)?;
+            tail.marked = durable;
+        } else {
+            self.append_to(&mut tail, frame)?;
         }
-        tail.length += frame.len() as u64;
+        tail.records = tail.length;
         Ok(tail.end())
     }
 
-    /// Makes everything before `position` durable; many callers share one fdatasync.
+    /// Makes everything before `position` durable; many callers share one fdatasync. A call that is dropped loses nothing.
+    ///
+    /// # Errors
+    /// [`StoreFault::File`] where the disk refused, and to all others [`StoreFault::Poisoned`].
     pub async fn sync(&self, position: Position) -> Result<(), StoreFault> {
-        if self.durable.load(Ordering::Acquire) >= position {
-            return Ok(());
-        }
-        let _turn = self.sync_turn.lock().await;
-        if self.durable.load(Ordering::Acquire) >= position {
-            return Ok(());
-        }
-        let (file, path, end) = {
-            let tail = self.tail();
-            if let Some(failure) = &tail.failure {
-                return Err(StoreFault::Poisoned(failure.clone()));
-            }
-            (Arc::clone(&tail.file), tail.path.clone(), tail.end())
+        let turn = match self.commit.join(position).await {
+            Part::Durable => return Ok(()),
+            Part::Poisoned(reason) => return Err(StoreFault::Poisoned(reason)),
+            Part::Lead(turn) => turn,
         };
-        let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
-        let failure = match synced {
-            Ok(Ok(())) => {
-                self.durable.fetch_max(end, Ordering::AcqRel);
-                return Ok(());
-            }
-            Ok(Err(source)) => source,
-            Err(join) => std::io::Error::other(join),
-        };
-        self.tail().failure = Some(failure.to_string());
-        Err(StoreFault::File {
-            action: "sync",
-            path,
-            source: failure,
+        // Those whom the last sync has served may append once more before the next begins.
+        tokio::task::yield_now().await;
+        let (disk, tail) = (Arc::clone(&self.disk), Arc::clone(&self.tail));
+        let led = tokio::task::spawn_blocking(move || {
+            // As late as can be, so that it serves as many as can be.
+            let (file, end) = {
+                let tail = locked(&tail);
+                (Arc::clone(&tail.file), tail.end())
+            };
+            turn.lead(file.path(), end, || disk.sync(&file))
+        });
+        led.await.unwrap_or_else(|join| {
+            self.commit.poison(&join);
+            self.commit.in_order()
         })
+    }
+
+    /// Writes how far the journal is durable: what a later opening finds damaged before that, it reports. Without it the
+    /// next append says so; a journal that may not be written again for a while needs it.
+    ///
+    /// # Errors
+    /// As [`Journal::append`].
+    pub fn mark(&self) -> Result<(), StoreFault> {
+        let mut tail = self.tail();
+        let durable = self.durable();
+        if durable <= tail.marked {
+            return Ok(());
+        }
+        self.commit.in_order()?;
+        let mark = mark::encode(self.key, tail.end(), durable);
+        self.append_to(&mut tail, &mark)?;
+        tail.marked = durable;
+        Ok(())
     }
 
     /// The position after the last record.
     pub fn end(&self) -> Position {
-        self.tail().end()
+        let tail = self.tail();
+        tail.base + tail.records
     }
 
     /// Everything before this is durable.
     pub fn durable(&self) -> Position {
-        self.durable.load(Ordering::Acquire)
+        self.commit.durable()
     }
 
     /// The records from `from` on.
@@ -153,68 +207,87 @@ impl Journal {
         Replay::open(&self.directory, from)
     }
 
+    /// Appends to the last segment, or leaves it as it was.
+    fn append_to(&self, tail: &mut Tail, bytes: &[u8]) -> Result<(), StoreFault> {
+        let Err(short) = self.disk.append(&tail.file, bytes) else {
+            tail.length += bytes.len() as u64;
+            return Ok(());
+        };
+        let cut = self.disk.set_length(&tail.file, tail.length);
+        let refusal = Refusal {
+            fault: StoreFault::file("write", tail.file.path())(short.source),
+            undone: cut.is_ok(),
+        };
+        Err(refusal.settle(&self.commit))
+    }
+
     /// Ends a full segment (durably: `durable` speaks of all segments before the last) and begins the next.
-    fn roll(&self, full: &Tail) -> Result<Tail, StoreFault> {
-        full.file
-            .sync_data()
-            .map_err(StoreFault::file("sync", &full.path))?;
-        begin_segment(&self.directory, self.key, full.end())
+    fn roll(&self, tail: &mut Tail) -> Result<(), StoreFault> {
+        let file = &tail.file;
+        self.commit.fsync(file.path(), || self.disk.sync(file))?;
+        let next = begin_segment(&*self.disk, &self.directory, self.key, tail.end());
+        *tail = next.map_err(|refusal| refusal.settle(&self.commit))?;
+        self.commit.reached(tail.end());
+        Ok(())
     }
 
     fn tail(&self) -> MutexGuard<'_, Tail> {
-        self.tail
-            .lock()
-            .expect("no panic can happen while the tail is locked")
+        locked(&self.tail)
     }
 }
 
-fn begin_segment(directory: &Path, key: HashKey, base: Position) -> Result<Tail, StoreFault> {
+fn locked(tail: &Mutex<Tail>) -> MutexGuard<'_, Tail> {
+    tail.lock().expect("no panic can happen while the tail is locked")
+}
+
+fn begin_segment(disk: &dyn Disk, directory: &Path, key: HashKey, base: Position) -> Result<Tail, Refusal> {
     let path = directory.join(format!("{base:020}.log"));
-    let mut file = OpenOptions::new()
-        .append(true)
-        .create_new(true)
-        .open(&path)
-        .map_err(StoreFault::file("create", &path))?;
-    file.write_all(&header(key, base))
-        .map_err(StoreFault::file("write", &path))?;
-    file.sync_data().map_err(StoreFault::file("sync", &path))?;
-    sync_directory(directory)?;
+    let file = disk.create(&path).map_err(|source| Refusal {
+        fault: StoreFault::file("create", &path)(source),
+        undone: true,
+    })?;
+    disk.append(&file, &header(key, base)).map_err(|short| Refusal {
+        fault: StoreFault::file("write", &path)(short.source),
+        undone: disk.remove(&path).is_ok(),
+    })?;
+    let synced = disk.sync(&file).map_err(StoreFault::file("sync", &path));
+    let named = synced.and_then(|()| {
+        disk.sync_directory(directory)
+            .map_err(StoreFault::file("sync", directory))
+    });
+    // Never undone: what a sync that failed has lost is not known.
+    named.map_err(|fault| Refusal { fault, undone: false })?;
+    let length = HEADER_BYTES as u64;
     Ok(Tail {
         file: Arc::new(file),
-        path,
-        base,
-        length: HEADER_BYTES as u64,
-        failure: None,
-    })
-}
-
-fn reopen_segment(path: &Path, base: Position, length: u64) -> Result<Tail, StoreFault> {
-    let file = OpenOptions::new()
-        .append(true)
-        .open(path)
-        .map_err(StoreFault::file("open", path))?;
-    let found = file.metadata().map_err(StoreFault::file("examine", path))?.len();
-    if found > length {
-        tracing::warn!(path = %path.display(), bytes = found - length, "cut a torn write off the journal");
-        file.set_len(length).map_err(StoreFault::file("cut", path))?;
-    }
-    file.sync_data().map_err(StoreFault::file("sync", path))?;
-    Ok(Tail {
-        file: Arc::new(file),
-        path: path.to_owned(),
         base,
         length,
-        failure: None,
+        records: length,
+        marked: base + length,
     })
 }
 
-/// A new file is only there after a crash if its directory was synced too.
-pub(super) fn sync_directory(directory: &Path) -> Result<(), StoreFault> {
-    File::open(directory)
-        .and_then(|handle| handle.sync_all())
-        .map_err(StoreFault::file("sync", directory))
+fn reopen_segment(disk: &dyn Disk, path: &Path, base: Position, length: u64) -> Result<Tail, StoreFault> {
+    let file = disk.open(path).map_err(StoreFault::file("open", path))?;
+    let found = file.length().map_err(StoreFault::file("examine", path))?;
+    if found > length {
+        tracing::warn!(path = %path.display(), bytes = found - length, "cut a torn write off the journal");
+        disk.set_length(&file, length)
+            .map_err(StoreFault::file("cut", path))?;
+    }
+    disk.sync(&file).map_err(StoreFault::file("sync", path))?;
+    Ok(Tail {
+        file: Arc::new(file),
+        base,
+        length,
+        records: length,
+        marked: 0,
+    })
 }
 
+#[cfg(test)]
+#[path = "journal_fault_tests.rs"]
+mod fault_tests;
 #[cfg(test)]
 #[path = "journal_tests.rs"]
 mod tests;

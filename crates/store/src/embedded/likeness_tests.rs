@@ -49,7 +49,7 @@ async fn seats_are_counted_over_all_processes_and_over_tables_that_are_made_agai
         let store = three(directory.path());
         let look = like(name.as_bytes()[0]);
         let verdict = store
-            .admit(&page_of(&format!("http://{name}.test/")), &look)
+            .admit(&page_of(&format!("http://{name}.test/")), &look, None)
             .await
             .unwrap();
         told.push(match verdict {
@@ -100,7 +100,7 @@ async fn a_crawl_that_goes_on_under_another_scope_is_compared_under_that_one() {
         (DuplicateScope::Host, "http://d.test/", true),
     ] {
         let store = under(directory.path(), scope);
-        let verdict = store.admit(&page_of(name), &like(1)).await.unwrap();
+        let verdict = store.admit(&page_of(name), &like(1), None).await.unwrap();
         assert_eq!(verdict == Verdict::Unique, unique, "{name}: {verdict:?}");
         drop(store);
     }

@@ -1,18 +1,28 @@
 //! One process a directory.
+//!
+//! The file has three lines: the process that holds it, the machine that this runs on (empty where it has no name), and since
+//! when. They are for people; what counts is the system's lock.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::StoreFault;
+use web::Timestamp;
+
+use crate::{Holder, StoreFault};
+
+/// More of a lock file is not read.
+const MAX_BYTES: u64 = 1024;
 
 /// Held for as long as the store is open; the system lets go of it when the process ends, however it ends.
-pub(super) struct DirectoryLock(
-    #[expect(dead_code, reason = "holding the file is what holds the lock")] File,
-);
+pub struct DirectoryLock(#[expect(dead_code, reason = "holding the file is what holds the lock")] File);
 
 impl DirectoryLock {
-    pub(super) fn take(directory: &Path) -> Result<Self, StoreFault> {
+    /// Takes it for writing.
+    ///
+    /// # Errors
+    /// [`StoreFault::InUse`] where somebody else has it, otherwise what the system said.
+    pub fn take(directory: &Path, now: Timestamp) -> Result<Self, StoreFault> {
         let path = directory.join("lock");
         let mut file = OpenOptions::new()
             .read(true)
@@ -26,14 +36,17 @@ impl DirectoryLock {
         let written = file
             .set_len(0)
             .and_then(|()| file.seek(SeekFrom::Start(0)))
-            .and_then(|_start| writeln!(file, "{}", std::process::id()));
+            .and_then(|_start| file.write_all(told(now).as_bytes()));
         written.map_err(StoreFault::file("write", &path))?;
         Ok(Self(file))
     }
 
     /// For reading only: nobody writes there meanwhile, and nothing is written there. None where nobody ever had it
     /// open, as in a copy without the lock.
-    pub(super) fn share(directory: &Path) -> Result<Option<Self>, StoreFault> {
+    ///
+    /// # Errors
+    /// [`StoreFault::InUse`] where somebody writes there, otherwise what the system said.
+    pub fn share(directory: &Path) -> Result<Option<Self>, StoreFault> {
         let path = directory.join("lock");
         let mut file = match File::open(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -51,11 +64,9 @@ fn held(locked: Result<(), TryLockError>, file: &mut File, path: &Path) -> Resul
     match locked {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
-            let mut holder = String::new();
-            let holder = file
-                .read_to_string(&mut holder)
-                .ok()
-                .and_then(|_length| holder.trim().parse().ok());
+            let mut told = String::new();
+            let read = file.take(MAX_BYTES).read_to_string(&mut told);
+            let holder = read.ok().and_then(|_length| holder(&told));
             Err(StoreFault::InUse { path, holder })
         }
         Err(TryLockError::Error(source)) => Err(StoreFault::File {
@@ -63,5 +74,64 @@ fn held(locked: Result<(), TryLockError>, file: &mut File, path: &Path) -> Resul
             path,
             source,
         }),
+    }
+}
+
+/// What the holder writes.
+fn told(now: Timestamp) -> String {
+    // Where there is no such file, the machine goes without a name.
+    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let process = std::process::id();
+    format!("{process}\n{}\n{now}\n", machine.trim())
+}
+
+/// What was written; none where it is not even a number, as for a moment while it is being written.
+fn holder(told: &str) -> Option<Holder> {
+    let mut lines = told.lines().map(str::trim);
+    let process = lines.next()?.parse().ok()?;
+    let mut rest = lines.map(|line| Some(line.to_owned()).filter(|line| !line.is_empty()));
+    Some(Holder {
+        process,
+        machine: rest.next().flatten(),
+        since: rest.next().flatten(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_comes_second_is_told_who_was_first_and_since_when() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = DirectoryLock::take(directory.path(), Timestamp::from_millis(0)).unwrap();
+        for second in [
+            DirectoryLock::take(directory.path(), Timestamp::from_millis(1)).err(),
+            DirectoryLock::share(directory.path()).err(),
+        ] {
+            let Some(StoreFault::InUse { holder, .. }) = second else {
+                panic!("{second:?}");
+            };
+            let holder = holder.unwrap();
+            assert_eq!(holder.process, std::process::id());
+            assert_eq!(holder.since.as_deref(), Some("1970-01-01T00:00:00.000Z"));
+        }
+        drop(first);
+        assert!(DirectoryLock::take(directory.path(), Timestamp::from_millis(2)).is_ok());
+    }
+
+    #[test]
+    fn what_others_wrote_is_read_as_far_as_it_goes() {
+        for (told, expected) in [
+            ("", None),
+            ("who\n", None),
+            ("7\n", Some("process 7")),
+            ("7\nhere\n", Some("process 7 on here")),
+            ("7\n\nnoon\n", Some("process 7, since noon")),
+            ("7\nhere\nnoon\nmore\n", Some("process 7 on here, since noon")),
+        ] {
+            let found = holder(told).map(|holder| holder.to_string());
+            assert_eq!(found.as_deref(), expected, "{told:?}");
+        }
     }
 }

@@ -4,11 +4,13 @@
 //! (<https://postcard.jamesmunns.com/wire-format>). Invariant: the order of variants and fields is on disk for ever; a change
 //! raises `FORMAT` in `segment.rs`. `golden/journal.hex` pins it.
 
+use std::time::Duration;
+
 use neardup::{Likeness, Portrait};
 use serde::{Deserialize, Serialize};
-use web::{PageUrl, Timestamp, UrlKey};
+use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
-use crate::{ArchiveSpan, Find, Page, Row};
+use crate::{ArchiveSpan, Find, LeftOut, Page, PatternName, Row};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,6 +47,8 @@ pub enum Record {
         entry: Entry,
         /// Not before then.
         at: Timestamp,
+        /// How its host wants to be asked.
+        pace: Pace,
     },
     /// A visit ended.
     Settled {
@@ -60,6 +64,12 @@ pub enum Record {
         finds: Vec<Find>,
         /// URLs that were reached on the way.
         reached: Vec<PageUrl>,
+        /// How its host wants to be asked.
+        pace: Pace,
+        /// The priority of its place in the queue.
+        priority: u8,
+        /// The links that a rule left out.
+        left_out: Vec<LeftOut>,
     },
     /// A redirect of a seed widened the scope.
     SeedAdopted {
@@ -68,6 +78,77 @@ pub enum Record {
     },
     /// A page repeats an original, and is kept all the same.
     LetThrough(Box<LetThrough>),
+    /// Visits begin. Written before anything is asked for, so that it is known what was under way when a process died.
+    Leased {
+        /// The numbers of their places in the queue.
+        sequences: Vec<u64>,
+    },
+    /// The session ended in order: nothing is under way.
+    Stopped,
+    /// The session before died while these were under way.
+    Died {
+        /// The numbers of their places in the queue.
+        sequences: Vec<u64>,
+    },
+    /// How a host wants to be asked, where no visit of its own tells it (a redirect led there, robots.txt was read).
+    Paced {
+        /// Which.
+        host: Host,
+        /// How.
+        pace: Pace,
+    },
+    /// What a robots.txt said.
+    RobotsRead {
+        /// Of which origin (scheme, host and port).
+        origin: String,
+        /// What.
+        robots: Robots,
+    },
+    /// The archive is on the disk up to here: what lies beyond may be lost when the power goes.
+    Archived {
+        /// The last file, below the archive's directory.
+        file: String,
+        /// One past the last byte that is on the disk.
+        end: u64,
+    },
+    /// What became of a page is void: it waits again.
+    Revoked {
+        /// Its new place in the queue.
+        entry: Entry,
+        /// What was said of it.
+        row: Box<Row>,
+        /// URLs that were reached on the way: its next visit may reach them again.
+        reached: Vec<PageUrl>,
+    },
+    /// A session begins after one that did not end in order: any host may have been asked up to now.
+    Resumed {
+        /// When.
+        at: Timestamp,
+        /// What each host is left alone for from then on, or longer if its robots.txt asks for it.
+        least_wait: Duration,
+    },
+    /// A visit was not begun after all: its page keeps its place.
+    Returned {
+        /// The number of its place in the queue.
+        sequence: u64,
+        /// Its host.
+        host: Host,
+        /// How that wants to be asked.
+        pace: Pace,
+    },
+    /// A pattern of URLs brings next to nothing new: what comes up of it is left out.
+    PatternClosed(PatternName),
+    /// It brought something new again when it was probed, or somebody opened it.
+    PatternReopened(PatternName),
+}
+
+/// A robots.txt as it is remembered over sessions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Robots {
+    /// What it says, at most [`web::MAX_ROBOTS_BYTES`]; none where there is none, and everything may be asked.
+    pub text: Option<Vec<u8>>,
+    /// When it is to be asked for again.
+    pub until: Timestamp,
 }
 
 /// A page that is kept beside its original.
@@ -85,6 +166,8 @@ pub struct LetThrough {
     pub likeness: Likeness,
     /// Which one of its kind it is; the original is the first.
     pub number: u32,
+    /// Whether the original was found only because of what the page calls canonical.
+    pub by_canonical: bool,
 }
 
 /// A page in the queue.
@@ -96,13 +179,6 @@ pub struct Entry {
     pub find: Find,
     /// Visits that were begun.
     pub attempts: u32,
-}
-
-/// Numbers finds from `first` on, in order.
-pub(super) fn entries(first: u64, finds: &[Find]) -> impl Iterator<Item = Entry> + '_ {
-    (first..).zip(finds).map(|(sequence, find)| Entry {
-        sequence,
-        find: find.clone(),
-        attempts: 0,
-    })
+    /// Sessions that died while it was out on lease.
+    pub strikes: u32,
 }

@@ -10,8 +10,9 @@
 //! The head of a frame has a checksum of its own because a damaged length would look like a frame that the end of the
 //! file cuts short, and everything after it would be taken for a torn write.
 //!
-//! Invariant: a frame that is cut short by the end of the last segment is a torn write, and reading ends before it; a bad frame
-//! anywhere else is damage, and is reported, never skipped.
+//! Invariant: a bad frame in the last segment is a torn write, and reading ends before it, unless a mark behind it (`mark.rs`) says that
+//! it was synced; then, and anywhere else, it is damage, and is reported, never skipped. The header is synced before
+//! anything else is written: it can be torn only where there is nothing behind it.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -19,16 +20,18 @@ use std::path::{Path, PathBuf};
 
 use neardup::HashKey;
 
+use super::mark;
 use super::record::Record;
 use crate::StoreFault;
 
 /// The version of everything in this module, and of [`Record`].
-pub(super) const FORMAT: u16 = 2;
+pub(super) const FORMAT: u16 = 5;
 /// No record is longer; a longer length field is damage.
 const MAX_RECORD_BYTES: u32 = 128 << 20;
 const MAGIC: &[u8; 8] = b"CRWLJRNL";
 pub(super) const HEADER_BYTES: usize = 36;
 const FRAME_HEAD_BYTES: usize = 12;
+const MARK_PAYLOAD: u32 = 8;
 
 /// A place in the journal: bytes from its beginning.
 pub(super) type Position = u64;
@@ -78,7 +81,7 @@ fn read_header(path: &Path, header: &[u8; HEADER_BYTES], base: Position) -> Resu
             known: FORMAT,
         });
     }
-    if crc32fast::hash(&header[..32]).to_le_bytes() != header[32..] {
+    if !is_whole(header) {
         return Err(damaged("the header's checksum is wrong"));
     }
     if half(10) != neardup::ALGORITHM {
@@ -92,6 +95,11 @@ fn read_header(path: &Path, header: &[u8; HEADER_BYTES], base: Position) -> Resu
         return Err(damaged("the header names another position than the file"));
     }
     Ok(HashKey::new(long(16)))
+}
+
+/// Whether its checksum holds.
+fn is_whole(header: &[u8; HEADER_BYTES]) -> bool {
+    crc32fast::hash(&header[..32]).to_le_bytes() == header[32..]
 }
 
 /// The segments in order: base position and path. Their bases must join up.
@@ -118,7 +126,7 @@ pub(super) fn segments(directory: &Path) -> Result<Vec<(Position, PathBuf)>, Sto
 
 /// How much of the last segment is whole, and its key; no key where not even the header is.
 pub(super) fn sound_length(path: &Path, base: Position) -> Result<(u64, Option<HashKey>), StoreFault> {
-    let mut segment = Segment::open(path, base, AHEAD)?;
+    let mut segment = Segment::open(path, base, AHEAD, Tear::Allowed)?;
     let Some(key) = segment.key else {
         return Ok((0, None));
     };
@@ -126,16 +134,23 @@ pub(super) fn sound_length(path: &Path, base: Position) -> Result<(u64, Option<H
     Ok((segment.offset, Some(key)))
 }
 
-/// Whether a frame that the end of the file cuts short is to be expected here.
+/// Whether a torn write is to be expected here: at the end of the last segment only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tear {
     Allowed,
     Damage,
 }
 
+impl Tear {
+    fn at(last: bool) -> Self {
+        if last { Self::Allowed } else { Self::Damage }
+    }
+}
+
 /// One segment, read from the front.
 struct Segment {
     path: PathBuf,
+    base: Position,
     reader: BufReader<File>,
     length: u64,
     offset: u64,
@@ -147,7 +162,7 @@ const AHEAD: usize = 256 << 10;
 const AHEAD_OF_ONE: usize = 4 << 10;
 
 impl Segment {
-    fn open(path: &Path, base: Position, ahead: usize) -> Result<Self, StoreFault> {
+    fn open(path: &Path, base: Position, ahead: usize, tear: Tear) -> Result<Self, StoreFault> {
         let file = File::open(path).map_err(StoreFault::file("open", path))?;
         let length = file.metadata().map_err(StoreFault::file("examine", path))?.len();
         let mut reader = BufReader::with_capacity(ahead, file);
@@ -158,10 +173,18 @@ impl Segment {
             reader
                 .read_exact(&mut header)
                 .map_err(StoreFault::file("read", path))?;
-            Some(read_header(path, &header, base)?)
+            match read_header(path, &header, base) {
+                Ok(key) => Some(key),
+                // Also a format that we do not know may be rubbish: a header of ours, of any format, ends in its checksum.
+                Err(_) if tear == Tear::Allowed && length == HEADER_BYTES as u64 && !is_whole(&header) => {
+                    None
+                }
+                Err(fault) => return Err(fault),
+            }
         };
         Ok(Self {
             path: path.to_owned(),
+            base,
             reader,
             length,
             offset: HEADER_BYTES as u64,
@@ -177,77 +200,88 @@ impl Segment {
         Ok(())
     }
 
-    /// The next record; `None` at the end, or before a torn frame where that is allowed.
+    /// The next record, past any marks; `None` at the end, or before a torn write where that is allowed.
     fn next(&mut self, tear: Tear) -> Result<Option<Record>, StoreFault> {
-        let left = self.length.saturating_sub(self.offset);
-        if left == 0 {
-            return Ok(None);
+        loop {
+            let left = self.length.saturating_sub(self.offset);
+            if left == 0 {
+                return Ok(None);
+            }
+            if left < FRAME_HEAD_BYTES as u64 {
+                return self.bad(tear, "a frame ends early");
+            }
+            let mut head = [0; FRAME_HEAD_BYTES];
+            self.read(&mut head)?;
+            let field = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+            let (length, checksum, head_checksum) = (field(0), field(4), field(8));
+            if crc32fast::hash(&head[..8]) != head_checksum {
+                return self.bad(tear, "a frame's head is wrong");
+            }
+            let is_mark = length == mark::LENGTH;
+            let length = if is_mark { MARK_PAYLOAD } else { length };
+            let whole = FRAME_HEAD_BYTES as u64 + u64::from(length);
+            if whole > left {
+                return self.bad(tear, "a frame ends early");
+            }
+            if length > MAX_RECORD_BYTES {
+                return self.bad(tear, "a frame is longer than any record");
+            }
+            let mut payload = vec![0; length as usize];
+            self.read(&mut payload)?;
+            if is_mark {
+                if self.mark(&head, &payload).is_none() {
+                    return self.bad(tear, "a mark is wrong");
+                }
+                self.offset += whole;
+                continue;
+            }
+            if crc32fast::hash(&payload) != checksum {
+                return self.bad(tear, "a frame's checksum is wrong");
+            }
+            let record = postcard::from_bytes(&payload)
+                .map_err(|error| self.damaged(&format!("a record cannot be read ({error})")))?;
+            self.offset += whole;
+            return Ok(Some(record));
         }
-        let damaged = |segment: &Self, what: &str| StoreFault::Damaged {
-            path: segment.path.clone(),
-            offset: segment.offset,
-            what: what.to_owned(),
-        };
-        let torn = |segment: &Self, what: &str| match tear {
-            Tear::Allowed => Ok(None),
-            Tear::Damage => Err(damaged(segment, what)),
-        };
-        if left < FRAME_HEAD_BYTES as u64 {
-            return torn(self, "a frame ends early");
-        }
-        let mut head = [0; FRAME_HEAD_BYTES];
-        self.reader
-            .read_exact(&mut head)
-            .map_err(StoreFault::file("read", &self.path))?;
-        let field = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let (length, checksum, head_checksum) = (field(0), field(4), field(8));
-        if crc32fast::hash(&head[..8]) != head_checksum {
-            // A file system may lengthen a file before its content arrives: zeros up to the end are a torn write too.
-            let blank = head == [0; FRAME_HEAD_BYTES] && self.rest_is_blank()?;
-            return if blank {
-                torn(self, "the file ends in zeros")
-            } else {
-                Err(damaged(self, "a frame's head is wrong"))
-            };
-        }
-        let whole = FRAME_HEAD_BYTES as u64 + u64::from(length);
-        if whole > left {
-            return torn(self, "a frame ends early");
-        }
-        if length > MAX_RECORD_BYTES {
-            return Err(damaged(self, "a frame is longer than any record"));
-        }
-        let mut payload = vec![0; length as usize];
-        self.reader
-            .read_exact(&mut payload)
-            .map_err(StoreFault::file("read", &self.path))?;
-        if crc32fast::hash(&payload) != checksum {
-            // The last frame's content may not have arrived, although its length has.
-            return if whole == left {
-                torn(self, "the last frame's checksum is wrong")
-            } else {
-                Err(damaged(self, "a frame's checksum is wrong"))
-            };
-        }
-        let record = postcard::from_bytes(&payload)
-            .map_err(|error| damaged(self, &format!("a record cannot be read ({error})")))?;
-        self.offset += whole;
-        Ok(Some(record))
     }
 
-    fn rest_is_blank(&mut self) -> Result<bool, StoreFault> {
-        let mut chunk = [0; 4096];
-        loop {
-            let read = self
-                .reader
-                .read(&mut chunk)
-                .map_err(StoreFault::file("read", &self.path))?;
-            if read == 0 {
-                return Ok(true);
-            }
-            if chunk[..read].iter().any(|byte| *byte != 0) {
-                return Ok(false);
-            }
+    /// What the mark at the offset says.
+    fn mark(&self, head: &[u8], payload: &[u8]) -> Option<Position> {
+        let bytes = [head, payload].concat().try_into().ok()?;
+        mark::decode(self.key?, self.base + self.offset, &bytes)
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> Result<(), StoreFault> {
+        self.reader
+            .read_exact(into)
+            .map_err(StoreFault::file("read", &self.path))
+    }
+
+    /// What is to be made of a bad frame at the offset: torn, or damaged if anything behind it says that it was synced.
+    fn bad(&mut self, tear: Tear, what: &str) -> Result<Option<Record>, StoreFault> {
+        if tear == Tear::Damage {
+            return Err(self.damaged(what));
+        }
+        let at = self.offset;
+        self.seek(at)?;
+        let Some(key) = self.key else {
+            return Err(self.damaged(what));
+        };
+        let synced = mark::farthest(key, self.base + at, &mut self.reader)
+            .map_err(StoreFault::file("read", &self.path))?;
+        if synced > self.base + at {
+            return Err(self.damaged(what));
+        }
+        // Whoever asks again gets the same answer.
+        self.length = at;
+        Ok(None)
+    }
+
+    fn damaged(&self, what: &str) -> StoreFault {
+        StoreFault::Damaged {
+            path: self.path.clone(),
+            offset: self.offset,
+            what: what.to_owned(),
         }
     }
 }
@@ -261,7 +295,7 @@ pub(super) fn record_at(
     let Some((base, path)) = place.checked_sub(1).and_then(|place| segments.get(place)) else {
         return Ok(None);
     };
-    let mut segment = Segment::open(path, *base, AHEAD_OF_ONE)?;
+    let mut segment = Segment::open(path, *base, AHEAD_OF_ONE, Tear::Allowed)?;
     // The end of a segment is the beginning of the next, whose first record stands behind its header.
     segment.seek((position - base).max(HEADER_BYTES as u64))?;
     segment.next(Tear::Allowed)
@@ -299,7 +333,10 @@ impl Replay {
 
     fn advance(&mut self) -> Result<(), StoreFault> {
         self.current = match self.segments.next() {
-            Some((base, path)) => Some((base, Segment::open(&path, base, AHEAD)?)),
+            Some((base, path)) => {
+                let tear = Tear::at(self.segments.len() == 0);
+                Some((base, Segment::open(&path, base, AHEAD, tear)?))
+            }
             None => None,
         };
         Ok(())
@@ -312,7 +349,7 @@ impl Replay {
             let Some((base, segment)) = &mut self.current else {
                 return Ok(None);
             };
-            let tear = if last { Tear::Allowed } else { Tear::Damage };
+            let tear = Tear::at(last);
             if let Some(record) = segment.next(tear)? {
                 return Ok(Some((*base + segment.offset, record)));
             }

@@ -14,6 +14,9 @@ use super::scan::{Scanner, Tag, Token};
 /// How much of a page may declare its encoding, in bytes.
 const PRESCAN_BYTES: usize = 1024;
 
+/// Bytes of text that is decoded, where bytes are not the text already. One byte can become three.
+const MAX_DECODED_BYTES: usize = 8 << 20;
+
 /// How much is looked at to guess: more makes the guess slower, not better.
 const DETECT_BYTES: usize = 256 * 1024;
 
@@ -33,12 +36,45 @@ pub(crate) fn decode<'b>(body: &'b [u8], content_type: Option<&str>, tld: Option
         .or_else(|| from_page(&body[..body.len().min(PRESCAN_BYTES)]))
         .unwrap_or_else(|| guess(body, tld));
     // A byte order mark is looked for first, and wins.
-    let (text, used, repaired) = encoding.decode(body);
+    let (encoding, mark) = Encoding::for_bom(body).unwrap_or((encoding, 0));
+    let (text, repaired) = to_text(&body[mark..], encoding);
     Decoded {
         text,
-        charset: used.name(),
+        charset: encoding.name(),
         repaired,
     }
+}
+
+/// Decodes a style sheet (CSS Syntax Module Level 3, section 3.2): a byte order mark, the header, or `@charset` in so many bytes. It
+/// is in UTF-8 else: what the page that asked for it is in is not known here.
+pub(crate) fn decode_sheet<'b>(body: &'b [u8], content_type: Option<&str>) -> Cow<'b, str> {
+    let encoding = content_type
+        .and_then(from_header)
+        .or_else(|| from_sheet(&body[..body.len().min(PRESCAN_BYTES)]))
+        .unwrap_or(UTF_8);
+    let (encoding, mark) = Encoding::for_bom(body).unwrap_or((encoding, 0));
+    to_text(&body[mark..], encoding).0
+}
+
+fn from_sheet(start: &[u8]) -> Option<&'static Encoding> {
+    let label = start.strip_prefix(b"@charset \"")?;
+    let end = label.iter().position(|&byte| byte == b'"')?;
+    let is_closed = label.get(end + 1) == Some(&b';');
+    declared(std::str::from_utf8(&label[..end]).ok().filter(|_| is_closed)?)
+}
+
+fn to_text<'b>(body: &'b [u8], encoding: &'static Encoding) -> (Cow<'b, str>, bool) {
+    let is_text = encoding == UTF_8 || encoding.is_ascii_compatible() && body.is_ascii();
+    if is_text && let Ok(text) = std::str::from_utf8(body) {
+        return (Cow::Borrowed(text), false);
+    }
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    let most = decoder
+        .max_utf8_buffer_length(body.len())
+        .map_or(MAX_DECODED_BYTES, |most| most.min(MAX_DECODED_BYTES));
+    let mut text = String::with_capacity(most);
+    let (_full, _read, repaired) = decoder.decode_to_string(body, &mut text, true);
+    (Cow::Owned(text), repaired)
 }
 
 fn for_label(label: &str) -> Option<&'static Encoding> {
@@ -70,6 +106,9 @@ fn from_page(start: &[u8]) -> Option<&'static Encoding> {
             name: "xml",
             inside: &declaration[..end],
             attributes: 0,
+            names: 0,
+            is_whole: true,
+            closes_itself: false,
         };
         if let Some(encoding) = declaration.value("encoding").and_then(|label| declared(&label)) {
             return Some(encoding);
@@ -134,4 +173,29 @@ fn guess(body: &[u8], tld: Option<&str>) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(sample, sample.len() == body.len());
     detector.guess(tld.map(str::as_bytes), Utf8Detection::Allow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sheet_is_in_the_encoding_that_somebody_says_and_else_in_utf_8() {
+        for (body, content_type, text) in [
+            (&b"\xe4"[..], Some("text/css; charset=iso-8859-1"), "ä"),
+            (
+                b"@charset \"latin1\";\xe4",
+                Some("text/css"),
+                "@charset \"latin1\";ä",
+            ),
+            (b"@charset 'latin1';\xe4", None, "@charset 'latin1';\u{fffd}"),
+            (b"@charset \"utf-16\";\xc3\xa4", None, "@charset \"utf-16\";ä"),
+            (b"@charset \"latin1", None, "@charset \"latin1"),
+            (b"\xef\xbb\xbf\xc3\xa4", Some("text/css; charset=latin1"), "ä"),
+            (b"\xff\xfea\0", None, "a"),
+            (b"\xc3\xa4", None, "ä"),
+        ] {
+            assert_eq!(decode_sheet(body, content_type), text);
+        }
+    }
 }

@@ -90,7 +90,7 @@ fn words_of<'l>(lines: impl Iterator<Item = &'l Line>) -> usize {
 fn gather<'l>(text: &str, lines: impl Iterator<Item = &'l Line>) -> String {
     let mut gathered = String::with_capacity(text.len());
     for line in lines {
-        gathered.push_str(&text[line.start..line.end]);
+        gathered.push_str(&text[line.start as usize..line.end as usize]);
         gathered.push('\n');
     }
     gathered.pop();

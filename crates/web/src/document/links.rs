@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Oddity, ReadLimits};
+use super::{Oddity, ReadLimits, Relations};
+use crate::page_url::MAX_URL_BYTES;
 use crate::{CanonicalForm, PageUrl, UrlKey};
 
 /// A link to another page.
@@ -11,23 +12,98 @@ use crate::{CanonicalForm, PageUrl, UrlKey};
 pub struct Link {
     /// Where it leads.
     pub url: PageUrl,
-    /// Whether the page asks not to follow it (`rel=nofollow`), everywhere it stands.
-    pub nofollow: bool,
+    /// What it is to the page; where it stands several times, the first of [`LinkKind`] that it is.
+    pub kind: LinkKind,
+    /// What the page says of it (`rel=nofollow`), everywhere it stands.
+    pub relations: Relations,
     /// The words that it is attached to, at most [`ReadLimits::anchor_chars`].
     pub anchor: String,
+    /// Whether the page needs it to be shown, whatever else it is: a frame, or a picture that is a link to itself.
+    pub is_needed: bool,
 }
+
+/// What a link is to the page that it stands on. Which element is which, and why, is told in `docs/links.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LinkKind {
+    /// Another page, for readers to go to: `<a>`, `<link rel=next>`, a header's `Link`.
+    Page,
+    /// A page shown inside this one: `<iframe>`.
+    Frame,
+    /// A page that takes the place of this one after a while: `<meta http-equiv=refresh>`, a header's `Refresh`.
+    Refresh,
+    /// What a form that is sent as it stands asks for, if it is sent by GET.
+    Form,
+    /// A URL that stands in a script, and may be anything.
+    Script,
+    /// What the page needs to be shown: pictures, styles, scripts, films.
+    Requisite,
+}
+
+impl LinkKind {
+    /// Whether a page that has such a link needs what it leads to.
+    pub(crate) const fn is_needed(self) -> bool {
+        matches!(self, Self::Frame | Self::Requisite)
+    }
+
+    /// Its word in outputs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Frame => "frame",
+            Self::Refresh => "refresh",
+            Self::Form => "form",
+            Self::Script => "script",
+            Self::Requisite => "requisite",
+        }
+    }
+}
+
+/// Which kinds of links are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkKinds(u8);
+
+impl LinkKinds {
+    /// What leads to pages for sure.
+    pub const PAGES: Self = Self(0)
+        .with(LinkKind::Page)
+        .with(LinkKind::Frame)
+        .with(LinkKind::Refresh);
+
+    /// The same and this kind.
+    #[must_use]
+    pub const fn with(self, kind: LinkKind) -> Self {
+        Self(self.0 | 1 << kind as u8)
+    }
+
+    /// Whether this kind is among them.
+    #[must_use]
+    pub const fn has(self, kind: LinkKind) -> bool {
+        self.0 & (1 << kind as u8) != 0
+    }
+}
+
+/// How many references are resolved for one link that is allowed: many may lead to the same page, or to none.
+const TRIES_PER_LINK: usize = 4;
+
+/// How many bytes of URLs are resolved for one link that is allowed. Ordinary URLs have a hundred; a base of 8 KiB makes
+/// 8 KiB of every reference.
+const BYTES_PER_LINK: usize = 512;
 
 /// A link as it stands in the page.
 #[derive(Debug)]
 pub(crate) struct Reference<'p> {
     pub href: Cow<'p, str>,
-    pub nofollow: bool,
+    pub kind: LinkKind,
+    pub relations: Relations,
     pub anchor: String,
+    pub is_needed: bool,
 }
 
 /// The links of a page while it is read: what they are relative to may still come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct References<'p> {
+    pub kinds: LinkKinds,
     pub found: Vec<Reference<'p>>,
     /// The first `<base href>`.
     pub base: Option<Cow<'p, str>>,
@@ -35,65 +111,150 @@ pub(crate) struct References<'p> {
     pub canonical: Option<Cow<'p, str>>,
     /// Where each reference was first found.
     known: HashMap<Cow<'p, str>, usize>,
+    /// How many of [`References::found`] lead to pages.
+    pages: usize,
+    /// How many of either sort are kept.
+    most: usize,
+    too_many: bool,
 }
 
 impl<'p> References<'p> {
-    /// Adds a reference; what leads nowhere for us, at once or again, is passed over.
-    pub(crate) fn add(&mut self, href: Cow<'p, str>, nofollow: bool) -> Option<usize> {
+    pub(crate) fn new(limits: &ReadLimits) -> Self {
+        Self {
+            kinds: limits.kinds,
+            found: Vec::new(),
+            base: None,
+            canonical: None,
+            known: HashMap::new(),
+            pages: 0,
+            most: limits.links.saturating_mul(TRIES_PER_LINK),
+            too_many: false,
+        }
+    }
+
+    /// Adds a reference; what leads nowhere for us, at once or again, is passed over. Where it stands among the others, if it
+    /// is to have the words of this place.
+    pub(crate) fn add(&mut self, href: Cow<'p, str>, kind: LinkKind, relations: Relations) -> Option<usize> {
+        if !self.kinds.has(kind) || href.len() > MAX_URL_BYTES {
+            return None;
+        }
         let start = href.trim_start();
         if start.is_empty() || start.starts_with('#') || leads_elsewhere(start) {
             return None;
         }
         if let Some(&known) = self.known.get(&href) {
-            self.found[known].nofollow &= nofollow;
-            return None;
+            let reference = &mut self.found[known];
+            reference.relations = reference.relations.shared_with(relations);
+            reference.is_needed |= kind.is_needed();
+            let had_words = reference.kind == LinkKind::Page;
+            if kind < reference.kind {
+                self.pages += usize::from(is_page(kind) && !is_page(reference.kind));
+                reference.kind = kind;
+            }
+            return (!had_words && kind == LinkKind::Page).then_some(known);
         }
         let index = self.found.len();
+        let others = index - self.pages;
+        if (if is_page(kind) { self.pages } else { others }) >= self.most {
+            self.too_many = true;
+            return None;
+        }
+        self.pages += usize::from(is_page(kind));
         self.known.insert(href.clone(), index);
         self.found.push(Reference {
             href,
-            nofollow,
+            kind,
+            relations,
             anchor: String::new(),
+            is_needed: kind.is_needed(),
         });
         Some(index)
     }
 
-    /// Resolves all, each page once, in the order of the page; those that are no URL are left out.
-    pub(crate) fn resolve(self, page: &PageUrl, form: &CanonicalForm, limits: &ReadLimits) -> Resolved {
+    /// Resolves all, each page once, in the order of the page; those that are no URL are left out. `links` holds what is
+    /// known already.
+    pub(crate) fn resolve(
+        self,
+        mut links: Links,
+        page: &PageUrl,
+        form: &CanonicalForm,
+        limits: &ReadLimits,
+    ) -> Resolved {
         let base = self.base.and_then(|base| page.join(&base, form).ok());
         let base = base.as_ref().unwrap_or(page);
-        let mut resolved = Resolved {
-            links: Vec::with_capacity(self.found.len().min(limits.links)),
-            canonical: self
-                .canonical
-                .and_then(|canonical| base.join(&canonical, form).ok()),
-            oddity: None,
-        };
-        let mut known: HashMap<UrlKey, usize> = HashMap::with_capacity(resolved.links.capacity());
+        let canonical = self.canonical;
+        let canonical = canonical.and_then(|canonical| base.join(&canonical, form).ok());
+        links.too_many |= self.too_many;
+        let mut bytes = limits.links.saturating_mul(BYTES_PER_LINK);
         for reference in self.found {
-            let Ok(url) = base.join(&reference.href, form) else {
-                continue;
-            };
-            if url == *page {
-                continue;
-            }
-            if let Some(&index) = known.get(&url.key()) {
-                let link: &mut Link = &mut resolved.links[index];
-                link.nofollow &= reference.nofollow;
-                continue;
-            }
-            if resolved.links.len() == limits.links {
-                resolved.oddity = Some(Oddity::TooManyLinks);
+            // A reference that begins with a slash takes little of its base, but that is not worth to tell apart.
+            let Some(left) = bytes.checked_sub(base.as_str().len() + reference.href.len()) else {
+                links.too_many = true;
                 break;
+            };
+            bytes = left;
+            if let Ok(url) = base.join(&reference.href, form)
+                && url != *page
+            {
+                links.add(url, reference, limits);
             }
-            known.insert(url.key(), resolved.links.len());
-            resolved.links.push(Link {
-                url,
-                nofollow: reference.nofollow,
-                anchor: reference.anchor,
-            });
         }
-        resolved
+        Resolved {
+            links: links.links,
+            canonical,
+            oddity: links.too_many.then_some(Oddity::TooManyLinks),
+        }
+    }
+}
+
+/// Links that are resolved, each page once.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    links: Vec<Link>,
+    known: HashMap<UrlKey, usize>,
+    /// How many of them lead to pages.
+    pages: usize,
+    too_many: bool,
+}
+
+impl Links {
+    pub(crate) fn add(&mut self, url: PageUrl, reference: Reference<'_>, limits: &ReadLimits) {
+        if !limits.kinds.has(reference.kind) {
+            return;
+        }
+        let key = url.key();
+        if let Some(&index) = self.known.get(&key) {
+            let link = &mut self.links[index];
+            link.relations = link.relations.shared_with(reference.relations);
+            link.is_needed |= reference.is_needed;
+            if reference.kind < link.kind {
+                self.pages += usize::from(is_page(reference.kind) && !is_page(link.kind));
+                link.kind = reference.kind;
+                if link.anchor.is_empty() {
+                    link.anchor = reference.anchor;
+                }
+            }
+            return;
+        }
+        let others = self.links.len() - self.pages;
+        if (if is_page(reference.kind) {
+            self.pages
+        } else {
+            others
+        }) >= limits.links
+        {
+            self.too_many = true;
+            return;
+        }
+        self.pages += usize::from(is_page(reference.kind));
+        self.known.insert(key, self.links.len());
+        self.links.push(Link {
+            url,
+            kind: reference.kind,
+            relations: reference.relations,
+            anchor: reference.anchor,
+            is_needed: reference.is_needed,
+        });
     }
 }
 
@@ -104,56 +265,22 @@ pub(crate) struct Resolved {
     pub oddity: Option<Oddity>,
 }
 
+/// Pictures must not crowd out pages, so they are counted apart.
+const fn is_page(kind: LinkKind) -> bool {
+    LinkKinds::PAGES.has(kind)
+}
+
 /// Schemes that are frequent and never pages, told apart before anything is parsed.
 fn leads_elsewhere(href: &str) -> bool {
-    const ELSEWHERE: &[&str] = &["javascript:", "mailto:", "data:", "tel:"];
+    const ELSEWHERE: &[&str] = &["javascript:", "mailto:", "data:", "tel:", "blob:"];
     ELSEWHERE.iter().any(|scheme| {
         href.get(..scheme.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     })
 }
 
-/// The URL of a `<meta http-equiv=refresh>`: `5; url=/next` (HTML standard, "shared declarative refresh
-/// steps").
-pub(crate) fn of_refresh(content: &str) -> Option<&str> {
-    let (_, rest) = content.split_once([';', ','])?;
-    let rest = rest.trim_start();
-    let url = match rest.get(..3) {
-        Some(start) if start.eq_ignore_ascii_case("url") => match rest[3..].trim_start().strip_prefix('=') {
-            Some(url) => url.trim_start(),
-            None => rest,
-        },
-        _ => rest,
-    };
-    let url = match url.chars().next() {
-        Some(quote @ ('"' | '\'')) => url[1..].split(quote).next().unwrap_or_default(),
-        _ => url,
-    };
-    Some(url.trim()).filter(|url| !url.is_empty())
-}
-
 /// Whether a `rel` names this relation.
 pub(crate) fn has_relation(rel: &str, relation: &str) -> bool {
     rel.split_ascii_whitespace()
         .any(|word| word.eq_ignore_ascii_case(relation))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_refresh_may_name_a_url() {
-        for (content, url) in [
-            ("5", None),
-            ("0; url=/next", Some("/next")),
-            ("0;URL='http://a.example/x'", Some("http://a.example/x")),
-            ("3 ; url = \"b\"", Some("b")),
-            ("0, next", Some("next")),
-            ("0; url=", None),
-            ("0; é", Some("é")),
-        ] {
-            assert_eq!(of_refresh(content), url, "{content}");
-        }
-    }
 }

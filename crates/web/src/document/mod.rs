@@ -6,18 +6,30 @@
 //! Sources: the HTML standard for tokens, trees and encodings; DESIGN, "The verdict", for what a page is
 //! judged by.
 
-mod charset;
+pub(crate) mod charset;
 mod content;
 mod directives;
+mod effort;
 mod elements;
+mod entities;
+mod forms;
 mod language;
+mod link_header;
 mod links;
 mod media;
 mod names;
+mod parts;
 mod place;
+mod places;
+mod refresh;
 mod regions;
+mod relations;
 mod scan;
+mod script_links;
 mod signs;
+mod srcset;
+mod straight;
+mod stream;
 mod text;
 mod tree;
 mod trunk;
@@ -25,11 +37,16 @@ mod walk;
 
 pub use content::MIN_MAIN_WORDS;
 pub use directives::Directives;
-pub use links::Link;
+pub(crate) use links::has_relation;
+pub use links::{Link, LinkKind, LinkKinds};
 pub use media::{Media, essence};
+pub use relations::{Relations, UnknownRelation};
 pub use tree::Cut;
 
 use crate::{CanonicalForm, PageUrl};
+pub(crate) use effort::Effort;
+use links::{Links, Reference, References};
+use parts::Part;
 use walk::Walk;
 
 /// What is known of a body beside its bytes.
@@ -41,14 +58,35 @@ pub struct Hints<'a> {
     pub content_type: Option<&'a str>,
     /// The values of `X-Robots-Tag`.
     pub x_robots_tag: &'a [&'a str],
+    /// The values of `Link`.
+    pub link: &'a [&'a str],
+    /// The value of `Refresh`, which is in no standard and in every browser.
+    pub refresh: Option<&'a str>,
     /// The crawler's product token, for directives that name it.
     pub agent: &'a str,
+}
+
+impl<'a> Hints<'a> {
+    /// Nothing is known but where it came from.
+    #[must_use]
+    pub const fn of(url: &'a PageUrl) -> Self {
+        Self {
+            url,
+            content_type: None,
+            x_robots_tag: &[],
+            link: &[],
+            refresh: None,
+            agent: "",
+        }
+    }
 }
 
 /// How much of a page is read. How large a body is, is its reader's limit, not ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
-    /// Links to different pages.
+    /// Which links are looked for.
+    pub kinds: LinkKinds,
+    /// Links to different pages, and as many of [`LinkKind::Form`], [`LinkKind::Script`] and [`LinkKind::Requisite`] together.
     pub links: usize,
     /// Open elements at one time, open formatting elements counted twice.
     pub depth: usize,
@@ -56,6 +94,13 @@ pub struct ReadLimits {
     pub attributes: usize,
     /// Nodes of the tree.
     pub nodes: usize,
+    /// Steps that building the tree may take: tokens of its tokenizer above all. What follows is read without a tree.
+    pub tree_effort: usize,
+    /// Steps that are taken where there is no tree, and a quarter as many for forms: tags and stretches of text above all. What
+    /// follows is not read.
+    pub stream_effort: usize,
+    /// Bytes of text, those beyond ASCII counted twice; and a line for every eight of them. What follows is read for its links.
+    pub text: usize,
     /// Characters of a title.
     pub title_chars: usize,
     /// Characters of the words of a link.
@@ -65,15 +110,22 @@ pub struct ReadLimits {
 impl Default for ReadLimits {
     fn default() -> Self {
         Self {
+            kinds: LinkKinds::PAGES,
             links: 10_000,
             depth: 512,
             attributes: 1_000,
-            nodes: 500_000,
+            nodes: 100_000,
+            tree_effort: 400_000,
+            stream_effort: 600_000,
+            text: 1 << 20,
             title_chars: 1_000,
             anchor_chars: 200,
         }
     }
 }
+
+/// How much of a page is looked through for forms.
+const FORM_BYTES: usize = 4 << 20;
 
 /// A body, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,6 +174,10 @@ pub enum Oddity {
     Undecodable,
     /// The tree ends early; what follows was read without one.
     Parsing(Cut),
+    /// There was so much of it that its end was not read: links may be missing, and what comes last of its text.
+    Unread,
+    /// There is more text than [`ReadLimits::text`]: the page is judged by its beginning.
+    TooMuchText,
     /// There are more links than [`ReadLimits::links`]: the first ones were kept.
     TooManyLinks,
 }
@@ -131,6 +187,12 @@ impl Document {
     #[must_use]
     pub fn full_text(&self) -> &str {
         self.full.as_deref().unwrap_or(&self.text)
+    }
+
+    /// The same, where nothing else of the document is needed any more.
+    #[must_use]
+    pub fn into_full_text(self) -> String {
+        self.full.unwrap_or(self.text)
     }
 
     /// The page's own text: what [`Own::PageFallback`] has beside, or the text itself.
@@ -166,7 +228,16 @@ pub fn read(body: &[u8], hints: &Hints<'_>, form: &CanonicalForm, limits: &ReadL
     for value in hints.x_robots_tag {
         document.directives.add_header(value, hints.agent);
     }
+    let mut headed = Headed::read(hints, form, limits);
+    document.canonical = headed.canonical.take();
     if document.media == Media::Other {
+        if limits.kinds.has(LinkKind::Requisite)
+            && let Some(part) = Part::of(hints.content_type)
+        {
+            document.read_part(part, body, headed.links, hints, form, limits);
+            return document;
+        }
+        document.links_of_header(headed, hints, form, limits);
         return document;
     }
     let decoded = charset::decode(body, hints.content_type, top_level_domain(hints.url));
@@ -175,9 +246,10 @@ pub fn read(body: &[u8], hints: &Hints<'_>, form: &CanonicalForm, limits: &ReadL
         document.oddities.push(Oddity::Undecodable);
     }
     if document.media == Media::Html {
-        document.read_page(&decoded.text, hints, form, limits);
+        document.read_page(&decoded.text, headed.links, hints, form, limits);
     } else {
-        document.text = decoded.text.into_owned();
+        document.links_of_header(headed, hints, form, limits);
+        document.read_text(&decoded.text, limits);
     }
     if document.language.is_none() {
         document.language = language::of_text(&document.text);
@@ -186,9 +258,37 @@ pub fn read(body: &[u8], hints: &Hints<'_>, form: &CanonicalForm, limits: &ReadL
 }
 
 impl Document {
-    fn read_page(&mut self, text: &str, hints: &Hints<'_>, form: &CanonicalForm, limits: &ReadLimits) {
+    fn links_of_header(
+        &mut self,
+        headed: Headed,
+        hints: &Hints<'_>,
+        form: &CanonicalForm,
+        limits: &ReadLimits,
+    ) {
+        let resolved = References::new(limits).resolve(headed.links, hints.url, form, limits);
+        self.links = resolved.links;
+        self.oddities.extend(resolved.oddity);
+    }
+
+    fn read_text(&mut self, text: &str, limits: &ReadLimits) {
+        let end = text::end_of_share(text, limits.text);
+        if end < text.len() {
+            self.oddities.push(Oddity::TooMuchText);
+        }
+        text[..end].clone_into(&mut self.text);
+    }
+
+    fn read_page(
+        &mut self,
+        text: &str,
+        headed: Links,
+        hints: &Hints<'_>,
+        form: &CanonicalForm,
+        limits: &ReadLimits,
+    ) {
         let (markup, unscripted);
-        let parsed = tree::parse(text, limits);
+        let mut effort = Effort::new(limits.tree_effort);
+        let parsed = tree::parse(text, limits, &mut effort);
         let mut walk = Walk::new(hints.agent, limits, text.len() / 4);
         walk.directives = self.directives;
         walk.tree(parsed.html.tree.root());
@@ -199,23 +299,96 @@ impl Document {
         if walk.lines.words() < MIN_MAIN_WORDS && !walk.unscripted.is_empty() {
             // All of the page is made by scripts, but for what it has for readers without.
             markup = std::mem::take(&mut walk.unscripted);
-            unscripted = tree::parse(&markup, limits);
+            unscripted = tree::parse(&markup, limits, &mut effort);
             walk.tree(unscripted.html.tree.root());
             if let Some(rest) = &unscripted.rest {
                 walk.rest(&markup, rest);
             }
         }
-        let resolved = walk.references.resolve(hints.url, form, limits);
+        walk.read_nested();
+        if limits.kinds.has(LinkKind::Form) {
+            let effort = Effort::new(limits.stream_effort / 4);
+            let start = &text[..text.floor_char_boundary(FORM_BYTES)];
+            for (url, relations) in forms::urls(start, hints.url, effort) {
+                walk.references.add(url.into(), LinkKind::Form, relations);
+            }
+        }
+        let resolved = walk.references.resolve(headed, hints.url, form, limits);
+        if walk.effort.is_spent() {
+            self.oddities.push(Oddity::Unread);
+        }
+        if walk.lines.is_full() {
+            self.oddities.push(Oddity::TooMuchText);
+        }
         let texts = content::finish(walk.lines);
         self.title = walk.title;
         self.language = walk.language;
         self.directives = walk.directives;
         self.links = resolved.links;
-        self.canonical = resolved.canonical;
+        self.canonical = self.canonical.take().or(resolved.canonical);
         self.oddities.extend(resolved.oddity);
         self.text = texts.text;
         self.full = texts.full;
         self.own = texts.own;
+    }
+}
+
+/// What header fields say of other pages. They are relative to the page itself, whatever its `<base>` is.
+struct Headed {
+    links: Links,
+    canonical: Option<PageUrl>,
+}
+
+impl Headed {
+    fn read(hints: &Hints<'_>, form: &CanonicalForm, limits: &ReadLimits) -> Self {
+        let mut headed = Self {
+            links: Links::default(),
+            canonical: None,
+        };
+        for link in hints.link.iter().flat_map(|value| link_header::links(value)) {
+            // What is from another page is that page's link.
+            let is_ours = link
+                .anchor
+                .as_ref()
+                .is_none_or(|anchor| hints.url.join(anchor, form).is_ok_and(|from| from == *hints.url));
+            let Ok(url) = hints.url.join(link.target, form) else {
+                continue;
+            };
+            if !is_ours {
+                continue;
+            }
+            if headed.canonical.is_none() && has_relation(&link.rel, "canonical") {
+                headed.canonical = Some(url.clone());
+            }
+            if let Some(kind) = places::of_relations(&link.rel) {
+                headed.add(url, kind, Relations::of_rel(&link.rel), hints, limits);
+            }
+        }
+        let refresh = hints.refresh.and_then(refresh::target);
+        if let Some(Ok(url)) = refresh.map(|target| hints.url.join(target, form)) {
+            headed.add(url, LinkKind::Refresh, Relations::NONE, hints, limits);
+        }
+        headed
+    }
+
+    fn add(
+        &mut self,
+        url: PageUrl,
+        kind: LinkKind,
+        relations: Relations,
+        hints: &Hints<'_>,
+        limits: &ReadLimits,
+    ) {
+        if url != *hints.url {
+            let reference = Reference {
+                href: "".into(),
+                kind,
+                relations,
+                anchor: String::new(),
+                is_needed: kind.is_needed(),
+            };
+            self.links.add(url, reference, limits);
+        }
     }
 }
 

@@ -83,7 +83,7 @@ fn saturated(count: usize) -> u32 {
 
 /// Words of lines, summed up so that those of a block are a difference.
 #[derive(Debug)]
-pub(crate) struct Sums(Vec<usize>);
+pub(crate) struct Sums(Vec<u32>);
 
 impl Sums {
     pub(crate) fn of(words: impl Iterator<Item = usize>) -> Self {
@@ -93,7 +93,7 @@ impl Sums {
             before
                 .chain(words.map(|words| {
                     sum += words;
-                    sum
+                    saturated(sum)
                 }))
                 .collect(),
         )
@@ -101,10 +101,10 @@ impl Sums {
 
     pub(crate) fn within(&self, region: &Region) -> usize {
         let lines = region.lines();
-        self.0[lines.end] - self.0[lines.start]
+        (self.0[lines.end] - self.0[lines.start]) as usize
     }
 
     pub(crate) fn total(&self) -> usize {
-        self.0.last().copied().unwrap_or_default()
+        self.0.last().copied().unwrap_or_default() as usize
     }
 }

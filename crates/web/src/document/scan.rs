@@ -7,6 +7,8 @@
 
 use std::borrow::Cow;
 
+use super::entities::{self, Standing};
+
 /// One token in the data state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'t> {
@@ -29,7 +31,16 @@ pub(crate) struct Tag<'t> {
     pub inside: &'t str,
     /// How many attributes there are, repeated ones included.
     pub attributes: usize,
+    /// Bytes of its own name and theirs.
+    pub names: usize,
+    /// Whether it ends before the text does.
+    pub is_whole: bool,
+    /// Whether it ends with `/>`.
+    pub closes_itself: bool,
 }
+
+/// A tag with more attributes has no end: it takes what is left of the text.
+const MOST_ATTRIBUTES: usize = 100_000;
 
 /// Reads tokens from the start of a text to its end.
 #[derive(Debug)]
@@ -52,6 +63,11 @@ impl<'t> Scanner<'t> {
     /// The first byte that was not read.
     pub(crate) const fn at(&self) -> usize {
         self.at
+    }
+
+    /// What was read since then.
+    pub(crate) fn since(&self, before: usize) -> &'t str {
+        &self.text[before..self.at]
     }
 
     /// Whether the next token is what would be a CDATA section in foreign content.
@@ -83,20 +99,49 @@ impl<'t> Scanner<'t> {
     /// Reads raw text, as in a script, up to the end tag with this name (not with it), or to the end.
     pub(crate) fn raw(&mut self, name: &str) -> &'t str {
         let mut from = self.at;
-        while let Some(found) = self.text[from..].find("</") {
+        while let Some(found) = self.text[from..].find('<') {
             let end = from + found;
-            let after = &self.text.as_bytes()[end + 2..];
-            let is_name = after
-                .get(..name.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));
-            let is_whole = after
-                .get(name.len())
-                .is_some_and(|&byte| is_space(byte) || matches!(byte, b'/' | b'>'));
-            if is_name && is_whole {
+            let after = self.text.as_bytes()[end + 1..].strip_prefix(b"/");
+            if after.is_some_and(|after| begins_with_name(after, name.as_bytes())) {
                 return self.take(end);
             }
-            from = end + 2;
+            from = end + 1;
         }
+        self.take(self.text.len())
+    }
+
+    /// Reads the content of a script, up to the end tag that ends it: between `<!-- <script>` and `-->` none does (sections
+    /// 13.2.5.20 to 31).
+    pub(crate) fn script(&mut self) -> &'t str {
+        let bytes = self.text.as_bytes();
+        let (mut in_comment, mut in_script) = (false, false);
+        let mut at = self.at;
+        while let Some(found) = bytes[at..].iter().position(|byte| matches!(byte, b'<' | b'-')) {
+            at += found;
+            let rest = &bytes[at..];
+            if rest.starts_with(b"<!--") {
+                in_comment = true;
+                // The dashes may be those that end it: `<!-->`.
+                at += 2;
+                continue;
+            }
+            if rest.starts_with(b"-->") {
+                (in_comment, in_script) = (false, false);
+            } else if begins_with_name(rest, b"</script") {
+                if !in_script {
+                    return self.take(at);
+                }
+                in_script = false;
+            } else if in_comment && begins_with_name(rest, b"<script") {
+                in_script = true;
+            }
+            at += 1;
+        }
+        self.take(self.text.len())
+    }
+
+    /// Reads all that is left.
+    pub(crate) fn plain(&mut self) -> &'t str {
         self.take(self.text.len())
     }
 
@@ -128,14 +173,15 @@ impl<'t> Scanner<'t> {
 
     /// A comment ends at the first `-->` or `--!>`; `<!-->` and `<!--->` are whole.
     fn comment(&mut self) -> &'t str {
-        let mut from = self.at + 2;
-        while let Some(found) = self.text[from..].find("--") {
-            let dashes = from + found;
-            match &self.text.as_bytes()[dashes + 2..] {
-                [b'>', ..] => return self.take(dashes + 3),
-                [b'!', b'>', ..] if dashes >= self.at + 4 => return self.take(dashes + 4),
-                _ => from = dashes + 1,
+        // Angles are looked for, and not dashes: a comment of nothing but dashes is passed in one stride.
+        let mut from = self.at + 4;
+        while let Some(found) = self.text[from..].find('>') {
+            let end = from + found;
+            let ends = |mark: &str, start: usize| self.text.as_bytes()[start..end].ends_with(mark.as_bytes());
+            if ends("--", self.at + 2) || ends("--!", self.at + 4) {
+                return self.take(end + 1);
             }
+            from = end + 1;
         }
         self.take(self.text.len())
     }
@@ -149,11 +195,17 @@ impl<'t> Scanner<'t> {
         };
         let name = attributes.until(|byte| is_space(byte) || matches!(byte, b'/' | b'>'));
         let inside_at = attributes.at;
-        let mut count = 0;
-        while attributes.next().is_some() {
+        let (mut count, mut names, mut last_at) = (0, name.len(), inside_at);
+        while let Some((name, _)) = attributes.next() {
             count += 1;
+            names += name.len();
+            last_at = attributes.at;
+            if count > MOST_ATTRIBUTES {
+                attributes.at = attributes.text.len();
+            }
         }
         let end = name_at + attributes.at;
+        let closes_itself = attributes.text[last_at..attributes.at].ends_with('/');
         let inside = &self.text[name_at + inside_at..end];
         // Past the `>`, which is missing at the end of the text only.
         self.at = (end + 1).min(self.text.len());
@@ -161,6 +213,9 @@ impl<'t> Scanner<'t> {
             name,
             inside,
             attributes: count,
+            names,
+            is_whole: end < self.text.len(),
+            closes_itself,
         }
     }
 }
@@ -179,7 +234,7 @@ impl<'t> Tag<'t> {
         let (_, value) = self
             .attributes()
             .find(|(found, _)| found.eq_ignore_ascii_case(name))?;
-        Some(resolve_references(value))
+        Some(entities::resolve(value, Standing::Attribute))
     }
 
     /// Whether the tag has one of these names.
@@ -246,6 +301,16 @@ impl<'t> Iterator for Attributes<'t> {
     }
 }
 
+fn begins_with_name(bytes: &[u8], start: &[u8]) -> bool {
+    let is_name = bytes
+        .get(..start.len())
+        .is_some_and(|found| found.eq_ignore_ascii_case(start));
+    is_name
+        && bytes
+            .get(start.len())
+            .is_some_and(|&byte| is_space(byte) || matches!(byte, b'/' | b'>'))
+}
+
 /// ASCII white space as the standard has it; a carriage return is read as a line feed.
 const fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ')
@@ -259,48 +324,4 @@ const fn char_len(byte: u8) -> usize {
         0xe0..=0xef => 3,
         0xf0..=0xff => 4,
     }
-}
-
-/// Resolves numeric character references and the named ones that matter in URLs and plain prose. The others
-/// stay: this is what is read of a page that was built to break its reader.
-pub(crate) fn resolve_references(text: &str) -> Cow<'_, str> {
-    if !text.contains('&') {
-        return Cow::Borrowed(text);
-    }
-    let mut resolved = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('&') {
-        resolved.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let (c, length) = reference(rest).unwrap_or(('&', 1));
-        resolved.push(c);
-        rest = &rest[length..];
-    }
-    resolved.push_str(rest);
-    Cow::Owned(resolved)
-}
-
-/// The character that a reference at the start of the text stands for, and the reference's length.
-fn reference(text: &str) -> Option<(char, usize)> {
-    const LONGEST: usize = 12;
-    let end = text.bytes().take(LONGEST).position(|byte| byte == b';')?;
-    let c = match &text[1..end] {
-        "amp" => '&',
-        "lt" => '<',
-        "gt" => '>',
-        "quot" => '"',
-        "apos" => '\'',
-        "nbsp" => '\u{a0}',
-        name => {
-            let digits = name.strip_prefix('#')?;
-            let code = match digits.strip_prefix(['x', 'X']) {
-                Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok()?,
-                None => digits.parse().ok()?,
-            };
-            char::from_u32(code)
-                .filter(|&c| c != '\0')
-                .unwrap_or(char::REPLACEMENT_CHARACTER)
-        }
-    };
-    Some((c, end + 1))
 }

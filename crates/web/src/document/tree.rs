@@ -3,7 +3,7 @@
 //! html5ever is quadratic in three ways: in the attributes of one tag (each is compared with all before it),
 //! in nesting (each block looks through the open elements), and in formatting elements (each paragraph builds
 //! the open ones again). A quarter of a megabyte of `<div>` takes seven seconds. So the text is fed in
-//! pieces; after each the open elements and the nodes are counted, and a [`Scanner`] runs ahead and sees
+//! pieces; after each the open elements, the nodes and the tokens are counted, and a [`Scanner`] runs ahead and sees
 //! every tag before the parser does. When a limit is passed the parser is stopped: the tree so far is kept,
 //! the rest of the text is left for a plainer reader.
 //!
@@ -23,8 +23,9 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{LocalName, TokenizerResult};
 use scraper::{Html, HtmlTreeSink};
 
-use super::ReadLimits;
+use super::effort::{self, Effort};
 use super::scan::{self, Scanner, Tag};
+use super::{ReadLimits, straight};
 
 /// How much is fed before the limits are looked at.
 const PIECE_BYTES: usize = 4 * 1024;
@@ -42,6 +43,18 @@ const EFFORT_PER_BYTE: usize = 16;
 /// Steps that every page may take, however short.
 const EFFORT_AT_LEAST: usize = 1_000_000;
 
+/// Steps that no page may take, however long.
+const EFFORT_AT_MOST: usize = 8_000_000;
+
+/// Bytes of text that the tokenizer reads in the time of a token.
+const STRIDE: usize = 32;
+
+/// The same of names, comments and document types, which it reads letter by letter.
+const NAME_STRIDE: usize = 8;
+
+/// The longest beginning of an end tag that would end raw text: a piece must not end in it.
+const RAW_END_BYTES: usize = 16;
+
 /// A page as a tree, and what is left of its text.
 pub(crate) struct Parsed {
     pub html: Html,
@@ -52,7 +65,7 @@ pub(crate) struct Parsed {
 #[derive(Debug)]
 pub(crate) struct Rest {
     pub why: Cut,
-    /// Where it begins in the text: never inside a tag.
+    /// Where it begins in the text: never inside a tag or a comment.
     pub at: usize,
     /// The element whose raw text it begins in.
     pub inside: Option<String>,
@@ -67,23 +80,31 @@ pub enum Cut {
     Attributes,
     /// There were more than [`ReadLimits::nodes`] nodes.
     Nodes,
-    /// Each limit was kept, but all together would have taken too long.
+    /// Each limit was kept, but all together would have taken too long; see [`ReadLimits::tree_effort`].
     Effort,
     /// The parser saw other tags than we did.
     Disagreement,
 }
 
-/// Parses a text within the limits.
-pub(crate) fn parse(text: &str, limits: &ReadLimits) -> Parsed {
-    let mut run = Run::new(text, limits);
+/// The tree of a text within the limits, which takes its steps from the effort.
+pub(crate) fn parse(text: &str, limits: &ReadLimits, effort: &mut Effort) -> Parsed {
+    match straight::read(text, limits, effort) {
+        Some(html) => Parsed { html, rest: None },
+        None => parse_whatever(text, limits, effort),
+    }
+}
+
+/// The same by the parser, which knows what to make of any text.
+pub(super) fn parse_whatever(text: &str, limits: &ReadLimits, effort: &mut Effort) -> Parsed {
+    let mut run = Run::new(text, limits, *effort);
     let stopped = run.feed_all().err();
-    let inside = run
-        .tokenizer
-        .sink
-        .raw
-        .borrow()
-        .as_ref()
-        .map(|name| name.to_string());
+    *effort = run.left;
+    let watch = &run.tokenizer.sink;
+    let inside = if watch.plaintext.get() {
+        Some("plaintext".to_owned())
+    } else {
+        watch.raw.borrow().as_ref().map(|name| name.to_string())
+    };
     let rest = stopped.map(|why| Rest {
         why,
         at: run.fed,
@@ -101,11 +122,16 @@ struct Run<'t> {
     scanner: Scanner<'t>,
     tokenizer: Tokenizer<Watch>,
     queue: BufferQueue,
-    text: StrTendril,
+    text: &'t str,
     /// Up to where the parser was given the text.
     fed: usize,
+    /// Where the last token begins, if that is text: the parser may be stopped in it.
+    text_at: Option<usize>,
     /// Tags that the scanner saw.
     tags: usize,
+    /// Tokens that are paid for.
+    tokens: usize,
+    left: Effort,
     /// What the tags of the piece being gathered cost, per open element.
     cost: usize,
     effort: usize,
@@ -114,11 +140,12 @@ struct Run<'t> {
 }
 
 impl<'t> Run<'t> {
-    fn new(text: &'t str, limits: &'t ReadLimits) -> Self {
+    fn new(text: &'t str, limits: &'t ReadLimits, left: Effort) -> Self {
         let sink = HtmlTreeSink::new(Html::new_document());
         let watch = Watch {
             tree: TreeBuilder::new(sink, TreeBuilderOpts::default()),
             tags: Cell::new(0),
+            tokens: Cell::new(0),
             raw: RefCell::new(None),
             plaintext: Cell::new(false),
         };
@@ -127,9 +154,12 @@ impl<'t> Run<'t> {
             scanner: Scanner::new(text, 0),
             tokenizer: Tokenizer::new(watch, TokenizerOpts::default()),
             queue: BufferQueue::default(),
-            text: StrTendril::from_slice(text),
+            text,
             fed: 0,
+            text_at: None,
             tags: 0,
+            tokens: 0,
+            left,
             cost: 0,
             effort: 0,
             merged: 0,
@@ -145,15 +175,13 @@ impl<'t> Run<'t> {
             }
             let before = self.scanner.at();
             let Some(token) = self.scanner.next() else { break };
-            let mut changes_state = false;
-            if let scan::Token::Start(tag) | scan::Token::End(tag) = token {
-                if let Err(cut) = self.count(&tag) {
-                    // The tag that is too much stays with the rest.
-                    self.feed(before);
-                    return Err(cut);
-                }
-                changes_state = matches!(token, scan::Token::Start(_)) && tag.is(RAW_TEXT);
+            if let Err(cut) = self.count(&token, before) {
+                // The token that is too much stays with the rest.
+                self.feed(before);
+                return Err(cut);
             }
+            self.text_at = matches!(token, scan::Token::Text(_)).then_some(before);
+            let changes_state = matches!(token, scan::Token::Start(tag) if tag.is(RAW_TEXT));
             if changes_state || self.scanner.at() - self.fed >= piece {
                 let open = self.feed_and_check()?;
                 piece = if open > CAREFUL_OPEN {
@@ -173,29 +201,40 @@ impl<'t> Run<'t> {
         loop {
             if self.tokenizer.sink.plaintext.get() {
                 self.scanner = Scanner::new("", 0);
-                self.feed(self.text.len());
-                return Ok(());
+                return self.feed_text(self.text.len());
             }
             let Some(name) = self.tokenizer.sink.raw.borrow().clone() else {
                 return Ok(());
             };
             self.scanner.raw(&name);
             let before = self.scanner.at();
-            let Some(scan::Token::End(tag)) = self.scanner.next() else {
-                self.feed(before);
+            self.feed_text(before)?;
+            let Some(token @ scan::Token::End(_)) = self.scanner.next() else {
                 return Ok(());
             };
-            if let Err(cut) = self.count(&tag) {
-                self.feed(before);
-                return Err(cut);
-            }
+            self.count(&token, before)?;
             self.feed(self.scanner.at());
             // An end tag that did not end the script was no tag.
             self.tags = self.tokenizer.sink.tags.get();
         }
     }
 
-    fn count(&mut self, tag: &Tag<'_>) -> Result<(), Cut> {
+    /// Counts what a token will cost, before the parser sees it. What text costs is seen when it was fed.
+    fn count(&mut self, token: &scan::Token<'_>, before: usize) -> Result<(), Cut> {
+        let tag = match token {
+            scan::Token::Text(_) => return Ok(()),
+            scan::Token::Start(tag) | scan::Token::End(tag) => Some(tag),
+            scan::Token::Markup(_) => None,
+        };
+        let text = &self.text[before..self.scanner.at()];
+        let names = tag.map_or(text.len(), |tag| tag.names);
+        if !self.left.take(effort::of_markup(text) + names / NAME_STRIDE) {
+            return Err(Cut::Effort);
+        }
+        tag.map_or(Ok(()), |tag| self.count_tag(tag))
+    }
+
+    fn count_tag(&mut self, tag: &Tag<'_>) -> Result<(), Cut> {
         // Short names first: `html` and `body` are looked for in every tag.
         if tag.name.len() == 4 && tag.is(&["html", "body"]) {
             self.merged += tag.attributes;
@@ -210,18 +249,60 @@ impl<'t> Run<'t> {
     }
 
     fn feed(&mut self, end: usize) {
-        // Tendrils measure in 32 bits, and so does whoever caps a body.
-        let start = u32::try_from(self.fed).unwrap_or(u32::MAX);
-        let length = u32::try_from(end - self.fed).unwrap_or(u32::MAX);
-        self.queue.push_back(self.text.subtendril(start, length));
+        // Text nodes share a piece, or keep a few bytes of their own; the page as a whole is nowhere copied.
+        self.queue
+            .push_back(StrTendril::from_slice(&self.text[self.fed..end]));
         self.fed = end;
         // Scripts and encodings would interest a browser.
         while !matches!(self.tokenizer.feed(&self.queue), TokenizerResult::Done) {}
     }
 
+    /// Feeds text piece by piece, as far as the effort goes.
+    fn feed_text(&mut self, end: usize) -> Result<(), Cut> {
+        while self.fed < end {
+            let piece = self.fed..end.min(self.fed + PIECE_BYTES);
+            let mut to = self.text.floor_char_boundary(piece.end);
+            if to < end {
+                let tail = to.saturating_sub(RAW_END_BYTES).max(piece.start + 1);
+                let opens = self.text.as_bytes()[tail..to]
+                    .iter()
+                    .position(|&byte| byte == b'<');
+                to = opens.map_or(to, |opens| tail + opens);
+            }
+            self.pay(to)?;
+            self.feed(to);
+        }
+        self.pay(self.fed)
+    }
+
+    /// Pays for the tokens that the parser made so far, and for the bytes that it is given next.
+    fn pay(&mut self, to: usize) -> Result<(), Cut> {
+        let tokens = self.tokenizer.sink.tokens.get();
+        let text = &self.text[self.fed..to];
+        let steps = tokens - std::mem::replace(&mut self.tokens, tokens)
+            + text.len() / STRIDE
+            + effort::of_references(text);
+        if self.left.take(steps) {
+            Ok(())
+        } else {
+            Err(Cut::Effort)
+        }
+    }
+
     /// Feeds what was scanned; how many elements are open then.
     fn feed_and_check(&mut self) -> Result<usize, Cut> {
-        self.feed(self.scanner.at().max(self.fed));
+        let end = self.scanner.at().max(self.fed);
+        match self.text_at.take() {
+            Some(text_at) if end - text_at > PIECE_BYTES => {
+                self.feed(text_at.max(self.fed));
+                self.feed_text(end)?;
+            }
+            _ => {
+                self.pay(end)?;
+                self.feed(end);
+            }
+        }
+        self.pay(self.fed)?;
         let watch = &self.tokenizer.sink;
         let open = watch.open_elements();
         self.effort += open * std::mem::take(&mut self.cost);
@@ -231,7 +312,7 @@ impl<'t> Run<'t> {
         if watch.nodes() > self.limits.nodes {
             return Err(Cut::Nodes);
         }
-        if self.effort > EFFORT_AT_LEAST.max(EFFORT_PER_BYTE * self.text.len()) {
+        if self.effort > (EFFORT_PER_BYTE * self.text.len()).clamp(EFFORT_AT_LEAST, EFFORT_AT_MOST) {
             return Err(Cut::Effort);
         }
         // At the end of the text an unfinished tag is none.
@@ -260,6 +341,8 @@ const RAW_TEXT: &[&str] = &[
 struct Watch {
     tree: TreeBuilder<NodeId, HtmlTreeSink>,
     tags: Cell<usize>,
+    /// All tokens, those that say that something is wrong among them.
+    tokens: Cell<usize>,
     /// The element whose raw text the tokenizer is in.
     raw: RefCell<Option<LocalName>>,
     plaintext: Cell<bool>,
@@ -287,6 +370,7 @@ impl TokenSink for Watch {
     type Handle = NodeId;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<NodeId> {
+        self.tokens.set(self.tokens.get() + 1);
         let Token::TagToken(tag) = &token else {
             return self.tree.process_token(token, line);
         };

@@ -3,17 +3,22 @@
 use std::borrow::Cow;
 
 use ego_tree::NodeRef;
-use html5ever::{local_name, ns};
+use html5ever::{LocalName, local_name, ns};
 use scraper::Node;
 use scraper::node::Element;
 
 use super::directives::{Directives, is_for};
-use super::elements::{self, Flow, UNREAD, ends_line, flow};
-use super::links::{self, References};
-use super::scan::{Scanner, Tag, Token, resolve_references};
+use super::effort::{self, Effort};
+use super::elements::{self, Flow, ends_line, flow};
+use super::entities::{self, Standing};
+use super::links::{LinkKind, References};
+use super::places::{self, Attributed, Passing, Space};
+use super::scan::Tag;
+use super::stream::{Name, Piece, Stream, is_shadow_mode};
 use super::text::Lines;
 use super::tree::Rest;
-use super::{ReadLimits, language};
+use super::{ReadLimits, Relations, language, refresh, script_links};
+use crate::css::{self, Place};
 
 /// What is gathered of a page.
 pub(crate) struct Walk<'p> {
@@ -24,11 +29,25 @@ pub(crate) struct Walk<'p> {
     pub directives: Directives,
     pub references: References<'p>,
     pub lines: Lines,
+    /// Steps that are left for what has no tree.
+    pub effort: Effort,
     /// What is meant for readers without scripts, as markup.
     pub unscripted: String,
+    /// Markup that is not part of the tree and may hold links: for readers without scripts or frames, and of inner pages.
+    nested: Vec<Nested<'p>>,
     /// The open links whose words are being gathered: which reference, and where its words begin.
     anchors: Vec<(usize, usize)>,
 }
+
+/// Markup in a page that stands there as text.
+struct Nested<'p> {
+    markup: Cow<'p, str>,
+    /// How many times over.
+    level: u8,
+}
+
+/// A page in a page in a page is read, one more is not.
+const DEEPEST: u8 = 3;
 
 /// Where in the page the walk is; each open element adds to its parent's.
 #[derive(Clone, Copy, Default)]
@@ -38,6 +57,8 @@ struct Around {
     signs: u32,
     in_link: bool,
     in_head: bool,
+    /// Whether it is only for its links that this is read.
+    hidden: bool,
 }
 
 impl<'p> Walk<'p> {
@@ -48,9 +69,11 @@ impl<'p> Walk<'p> {
             title: None,
             language: None,
             directives: Directives::default(),
-            references: References::default(),
-            lines: Lines::with_capacity(capacity),
+            references: References::new(limits),
+            lines: Lines::new(capacity, limits),
+            effort: Effort::new(limits.stream_effort),
             unscripted: String::new(),
+            nested: Vec::new(),
             anchors: Vec::new(),
         }
     }
@@ -70,7 +93,7 @@ impl<'p> Walk<'p> {
             }
             // Nothing below: on to the next one, leaving what ends here.
             loop {
-                self.leave(node);
+                self.leave(node, around.last().copied().unwrap_or_default());
                 if node == root {
                     return;
                 }
@@ -89,7 +112,7 @@ impl<'p> Walk<'p> {
     fn enter(&mut self, node: NodeRef<'p, Node>, around: Around) -> Option<Around> {
         let element = match node.value() {
             Node::Text(text) => {
-                if !around.in_head {
+                if !around.in_head && !around.hidden {
                     self.lines.push(text, around.place, around.in_link);
                 }
                 return None;
@@ -98,8 +121,12 @@ impl<'p> Walk<'p> {
             Node::Document | Node::Fragment => return Some(around),
             Node::Doctype(_) | Node::Comment(_) | Node::ProcessingInstruction(_) => return None,
         };
-        let inside = self.element(node, element, around);
+        let mut inside = self.element(node, element, around);
+        if around.hidden {
+            return Some(inside).filter(|_| flow(element) != Flow::Hidden || has_links_inside(element));
+        }
         match flow(element) {
+            Flow::Hidden if has_links_inside(element) => inside.hidden = true,
             Flow::Hidden => return None,
             Flow::Block => {
                 self.lines.end_line();
@@ -113,10 +140,13 @@ impl<'p> Walk<'p> {
         Some(inside)
     }
 
-    fn leave(&mut self, node: NodeRef<'p, Node>) {
+    fn leave(&mut self, node: NodeRef<'p, Node>, around: Around) {
         let Node::Element(element) = node.value() else {
             return;
         };
+        if around.hidden {
+            return;
+        }
         if element.name.local == local_name!("a")
             && let Some(&(reference, start)) = self.anchors.last()
             && attribute(element, "href").is_some()
@@ -142,26 +172,30 @@ impl<'p> Walk<'p> {
     /// Reads what an element says by its name and attributes.
     fn element(&mut self, node: NodeRef<'p, Node>, element: &'p Element, around: Around) -> Around {
         let mut inside = around;
+        if self.references.kinds.has(LinkKind::Requisite)
+            && let Some(style) = attribute(element, "style")
+        {
+            self.style(style, Place::Attribute);
+        }
         match element.name.local {
             local_name!("html") => self.language = attribute(element, "lang").and_then(language::of_tag),
             local_name!("head") => inside.in_head = true,
             local_name!("title") if self.title.is_none() && element.name.ns == ns!(html) => {
                 self.title = title_of(node, self.limits);
             }
-            local_name!("base") => set_once(&mut self.references.base, attribute(element, "href")),
-            local_name!("meta") => self.meta(element),
-            local_name!("link") => {
-                if attribute(element, "rel").is_some_and(|rel| links::has_relation(rel, "canonical")) {
-                    set_once(&mut self.references.canonical, attribute(element, "href"));
+            local_name!("a") if element.name.ns != ns!(svg) => {
+                inside.in_link |= self.link_with_words(element, around);
+            }
+            local_name!("noscript") => self.unread(node, !around.in_head),
+            local_name!("noframes") | local_name!("noembed") => self.unread(node, false),
+            local_name!("script") => self.scripts(node, element),
+            local_name!("style") => {
+                for text in node.children().filter_map(|child| child.value().as_text()) {
+                    self.style(text, Place::Sheet);
                 }
             }
-            local_name!("a") | local_name!("area") => inside.in_link |= self.link(element, "href"),
-            local_name!("noscript") if !around.in_head => {
-                let markup = node.children().filter_map(|child| child.value().as_text());
-                markup.for_each(|text| self.unscripted.push_str(text));
-            }
-            local_name!("iframe") | local_name!("frame") => {
-                self.link(element, "src");
+            ref name if !element.attrs.is_empty() && (element.name.ns != ns!(html) || may_tell(name)) => {
+                self.tell(name, Space::of(element), &element, 0);
             }
             _ => {}
         }
@@ -170,14 +204,16 @@ impl<'p> Walk<'p> {
         inside
     }
 
-    /// Notes a link; whether it is one.
-    fn link(&mut self, element: &'p Element, attribute_name: &str) -> bool {
-        let Some(href) = attribute(element, attribute_name) else {
+    /// Notes a link and where its words begin; whether it is one.
+    fn link_with_words(&mut self, element: &'p Element, around: Around) -> bool {
+        let Some(href) = attribute(element, "href") else {
             return false;
         };
-        let nofollow = attribute(element, "rel").is_some_and(|rel| links::has_relation(rel, "nofollow"));
-        let reference = self.references.add(Cow::Borrowed(href), nofollow);
-        if element.name.local == local_name!("a") {
+        let relations = attribute(element, "rel").map_or(Relations::NONE, Relations::of_rel);
+        let reference = self
+            .references
+            .add(Cow::Borrowed(href), LinkKind::Page, relations);
+        if !around.hidden {
             // A link found before keeps the words that it had there.
             self.anchors
                 .push((reference.unwrap_or(usize::MAX), self.lines.len()));
@@ -185,65 +221,214 @@ impl<'p> Walk<'p> {
         true
     }
 
-    fn meta(&mut self, element: &'p Element) {
-        let Some(content) = attribute(element, "content") else {
+    /// Keeps markup that the parser took for text; `is_text` if it is the page's, where the page has no other.
+    fn unread(&mut self, node: NodeRef<'p, Node>, is_text: bool) {
+        for text in node.children().filter_map(|child| child.value().as_text()) {
+            if is_text {
+                self.unscripted.push_str(text);
+            }
+            self.nest(Cow::Borrowed(text), 0);
+        }
+    }
+
+    fn nest(&mut self, markup: Cow<'p, str>, level: u8) {
+        if level < DEEPEST && markup.contains('<') && self.effort.take(effort::of_page(&markup)) {
+            self.nested.push(Nested { markup, level });
+        }
+    }
+
+    fn scripts(&mut self, node: NodeRef<'p, Node>, element: &'p Element) {
+        places::gather("script", Space::of(element), &element, &mut self.references);
+        for text in node.children().filter_map(|child| child.value().as_text()) {
+            self.script(text);
+        }
+    }
+
+    /// Reads what a style needs.
+    fn style(&mut self, style: &str, place: Place) {
+        // No URL is without one of these, and most styles are without both.
+        let may_refer = style.contains('(') || (place == Place::Sheet && style.contains('@'));
+        if may_refer && self.references.kinds.has(LinkKind::Requisite) && self.effort.take(1) {
+            let references = &mut self.references;
+            css::each_url(style, place, &mut self.effort, |url| {
+                references.add(Cow::Owned(url.to_owned()), LinkKind::Requisite, Relations::NONE);
+            });
+        }
+    }
+
+    fn script(&mut self, script: &str) {
+        if self.references.kinds.has(LinkKind::Script) && self.effort.take(effort::of_raw(script)) {
+            for url in script_links::urls(script) {
+                self.references
+                    .add(Cow::Owned(url), LinkKind::Script, Relations::NONE);
+            }
+        }
+    }
+
+    /// Reads what an element says of other pages, and of this one; the same for both readers.
+    fn tell(&mut self, name: &str, space: Space, element: &impl Attributed<'p>, level: u8) {
+        match (name, space) {
+            ("base", Space::Html) if level == 0 => {
+                if self.references.base.is_none() {
+                    self.references.base = element.value("href");
+                }
+            }
+            ("meta", Space::Html) => self.meta(element, level),
+            ("a", Space::MathMl) | ("a" | "area", Space::Html) => self.link(element, element.value("href")),
+            ("a", Space::Svg) => self.link(element, places::foreign_href(element)),
+            _ => {
+                places::gather(name, space, element, &mut self.references);
+                if name == "iframe"
+                    && let Some(page) = element.value("srcdoc")
+                    && !has_base(&page)
+                {
+                    self.nest(page, level);
+                }
+            }
+        }
+    }
+
+    fn link(&mut self, element: &impl Attributed<'p>, href: Option<Cow<'p, str>>) {
+        let Some(href) = href else { return };
+        self.references
+            .add(href, LinkKind::Page, places::relations(element));
+    }
+
+    fn meta(&mut self, element: &impl Attributed<'p>, level: u8) {
+        let Some(content) = element.value("content") else {
             return;
         };
-        if let Some(name) = attribute(element, "name") {
-            if is_for(name, self.agent) {
-                self.directives.add(content);
+        if let Some(name) = element.value("name") {
+            if level == 0 && is_for(&name, self.agent) {
+                self.directives.add(&content);
             }
-        } else if attribute(element, "http-equiv").is_some_and(|name| name.eq_ignore_ascii_case("refresh"))
-            && let Some(url) = links::of_refresh(content)
+        } else if element
+            .value("http-equiv")
+            .is_some_and(|name| name.eq_ignore_ascii_case("refresh"))
         {
-            self.references.add(Cow::Borrowed(url), false);
+            let url = match content {
+                Cow::Borrowed(content) => refresh::target(content).map(Cow::Borrowed),
+                Cow::Owned(content) => refresh::target(&content).map(|url| Cow::Owned(url.to_owned())),
+            };
+            if let Some(url) = url {
+                self.references.add(url, LinkKind::Refresh, Relations::NONE);
+            }
         }
+    }
+
+    fn style_of(&mut self, tag: &Tag<'_>) {
+        if self.references.kinds.has(LinkKind::Requisite)
+            && let Some(style) = tag.value("style")
+        {
+            self.style(&style, Place::Attribute);
+        }
+    }
+
+    /// Markup that is to be read for its links, at [`Walk::read_nested`].
+    pub(crate) fn inner(&mut self, markup: String) {
+        self.nest(Cow::Owned(markup), 0);
     }
 
     /// Reads the rest of a page whose tree could not be built: text and links, wherever they stand.
     pub(crate) fn rest(&mut self, text: &'p str, rest: &Rest) {
         self.lines.end_line();
-        let mut scanner = Scanner::new(text, rest.at);
-        if let Some(name) = &rest.inside {
-            scanner.raw(name);
-        }
-        while let Some(token) = scanner.next() {
-            match token {
-                Token::Text(text) => self.lines.push(&resolve_references(text), 0, false),
-                Token::Start(tag) if tag.is(UNREAD) => {
-                    scanner.raw(tag.name);
+        let mut stream = Stream::new(text, rest.at, rest.inside.as_deref(), self.effort);
+        let mut in_style = false;
+        while let Some(piece) = stream.next_within(&mut self.effort) {
+            let was_in_style = std::mem::take(&mut in_style);
+            match piece {
+                Piece::Text(text, _) if was_in_style => self.style(text, Place::Sheet),
+                Piece::Text(text, true) if !self.lines.is_full() => {
+                    let text = self.lines.wanted(text);
+                    self.lines
+                        .push(&entities::resolve(text, Standing::Content), 0, false);
                 }
-                Token::Start(tag) => self.tag(&tag),
-                Token::End(tag) if ends_line(&tag) => self.lines.end_line(),
-                Token::End(_) | Token::Markup(_) => {}
+                Piece::Start(tag, name, space, is_visible) => {
+                    in_style = is_style_of_drawing(name, space);
+                    self.style_of(&tag);
+                    if is_visible && ends_line(name.as_str()) {
+                        self.lines.end_line();
+                    }
+                    self.tell(name.as_str(), space, &tag, 0);
+                }
+                Piece::Raw(tag, name, content) => {
+                    self.raw(name, content, 0, Cow::Borrowed);
+                    self.tell(name.as_str(), Space::Html, &tag, 0);
+                }
+                Piece::End(name, true) if ends_line(name.as_str()) => self.lines.end_line(),
+                Piece::Text(..) | Piece::End(..) => {}
             }
         }
     }
 
-    fn tag(&mut self, tag: &Tag<'p>) {
-        if ends_line(tag) {
-            self.lines.end_line();
+    /// Reads the links of what stands in the page as text.
+    pub(crate) fn read_nested(&mut self) {
+        let mut next = 0;
+        while let Some(nested) = self.nested.get_mut(next) {
+            let (markup, level) = (std::mem::take(&mut nested.markup), nested.level + 1);
+            let mut stream = Stream::new(&markup, 0, None, self.effort);
+            let mut in_style = false;
+            while let Some(piece) = stream.next_within(&mut self.effort) {
+                let was_in_style = std::mem::take(&mut in_style);
+                match piece {
+                    Piece::Start(tag, name, space, _) => {
+                        in_style = is_style_of_drawing(name, space);
+                        self.style_of(&tag);
+                        self.tell(name.as_str(), space, &Passing(&tag), level);
+                    }
+                    Piece::Raw(tag, name, content) => {
+                        self.raw(name, content, level, |content| Cow::Owned(content.to_owned()));
+                        self.tell(name.as_str(), Space::Html, &Passing(&tag), level);
+                    }
+                    Piece::Text(text, _) if was_in_style => self.style(text, Place::Sheet),
+                    Piece::Text(..) | Piece::End(..) => {}
+                }
+            }
+            next += 1;
         }
-        let href = if tag.is(&["a", "area"]) {
-            tag.value("href")
-        } else if tag.is(&["frame"]) {
-            tag.value("src")
-        } else {
-            return;
-        };
-        if let Some(href) = href {
-            let nofollow = tag
-                .value("rel")
-                .is_some_and(|rel| links::has_relation(&rel, "nofollow"));
-            self.references.add(href, nofollow);
+    }
+
+    fn raw<'t>(&mut self, name: Name, content: &'t str, level: u8, keep: impl Fn(&'t str) -> Cow<'p, str>) {
+        match name.as_str() {
+            "script" => self.script(content),
+            "style" => self.style(content, Place::Sheet),
+            "noscript" | "noframes" | "noembed" => self.nest(keep(content), level),
+            _ => {}
         }
     }
 }
 
-fn set_once<'p>(place: &mut Option<Cow<'p, str>>, value: Option<&'p str>) {
-    if place.is_none() {
-        *place = value.map(Cow::Borrowed);
+/// Where there is no tree: in a drawing a style is an element like any other, whose text follows.
+fn is_style_of_drawing(name: Name, space: Space) -> bool {
+    space == Space::Svg && name.as_str() == "style"
+}
+
+/// Whether an element of HTML may say something of other pages.
+fn may_tell(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("base") | local_name!("meta") | local_name!("area")
+    ) || places::may_refer(name)
+}
+
+/// Elements whose text is not the page's, but whose links are: pictures, and what is shown in place of a film.
+fn has_links_inside(element: &Element) -> bool {
+    match element.name.local {
+        local_name!("svg")
+        | local_name!("object")
+        | local_name!("audio")
+        | local_name!("video")
+        | local_name!("canvas") => true,
+        local_name!("template") => attribute(element, "shadowrootmode").is_some_and(is_shadow_mode),
+        _ => false,
     }
+}
+
+/// An inner page with a base of its own would need it for every link: these are rare, and not read.
+fn has_base(page: &str) -> bool {
+    page.as_bytes()
+        .windows(5)
+        .any(|window| window.eq_ignore_ascii_case(b"<base"))
 }
 
 /// The value of an attribute. Elements have few: looking through them is faster than making a name to look

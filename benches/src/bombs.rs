@@ -1,0 +1,148 @@
+//! What it costs to read pages that are built to break their reader.
+//!
+//! The whole of a page's reading, as a crawl does it, by one thread: the digest of its payload, charset, tree, links of every
+//! kind, text, main content, language, and the portrait. CPU time of the thread, the least of some runs: other programs can only
+//! make it longer. Beside it the memory that one reading takes, the page's own bytes not counted. Ends with code 1 if a bomb takes longer than `--at-most`.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use std::error::Error;
+use std::hint::black_box;
+use std::io::{Read, Write, stdin};
+use std::process::{Command, ExitCode, Stdio};
+
+use clap::Parser;
+use neardup::{Features, HashKey, PageText, Painter};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use testkit::HTML_BOMBS;
+use web::{CanonicalForm, Hints, LinkKind, LinkKinds, Media, Own, PageUrl, ReadLimits};
+
+#[derive(Parser)]
+struct Options {
+    /// Bytes of a bomb (repeatable): what hurts most is not always the largest
+    #[arg(long, default_values_t = [256 << 10, 2 << 20, 16 << 20])]
+    bytes: Vec<usize>,
+    /// Each is read so many times
+    #[arg(long, default_value_t = 3)]
+    runs: usize,
+    /// Milliseconds of CPU that a bomb may take
+    #[arg(long, default_value_t = 250)]
+    at_most: i64,
+    /// Only bombs whose name has this in it
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Reads one page of so many bytes from standard input and prints the memory that it took, in KiB
+    #[arg(long, hide = true)]
+    memory_of: Option<usize>,
+}
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let options = Options::parse();
+    let painter = Painter::new(Features::default(), HashKey::ZERO);
+    if let Some(bytes) = options.memory_of {
+        let mut page = Vec::with_capacity(bytes);
+        stdin().lock().take(bytes as u64).read_to_end(&mut page)?;
+        let before = most_held()?;
+        read(&page, &painter)?;
+        println!("{}", most_held()? - before);
+        return Ok(ExitCode::SUCCESS);
+    }
+    print!("| bomb |");
+    for bytes in &options.bytes {
+        print!(" {} KiB: ms | MiB |", bytes >> 10);
+    }
+    println!(" what was noticed |");
+    println!("|---|{}---|", "---:|---:|".repeat(options.bytes.len()));
+    let (mut bombs, mut too_long, mut longest, mut most) = (0, 0, 0, 0);
+    for bomb in HTML_BOMBS.iter().filter(|bomb| bomb.name.contains(&options.only)) {
+        print!("| {} |", bomb.name);
+        let (mut noticed, mut worst) = (String::new(), 0);
+        for &bytes in &options.bytes {
+            let page = bomb.page(bytes);
+            let mut least = i64::MAX;
+            for _ in 0..options.runs.max(1) {
+                let before = cpu()?;
+                noticed = read(&page, &painter)?;
+                least = least.min(cpu()? - before);
+            }
+            let memory = memory_of(&page)?;
+            worst = worst.max(least);
+            most = most.max(memory);
+            print!(" {:.1} | {:.1} |", least as f64 / 1e3, memory as f64 / 1024.0);
+        }
+        bombs += 1;
+        longest = longest.max(worst);
+        too_long += usize::from(worst > options.at_most * 1_000);
+        println!(" {noticed} |");
+    }
+    println!(
+        "\n{bombs} bombs, {too_long} longer than {} ms; the longest {:.1} ms, the most memory {:.1} MiB",
+        options.at_most,
+        longest as f64 / 1e3,
+        most as f64 / 1024.0
+    );
+    Ok(ExitCode::from(u8::from(too_long > 0)))
+}
+
+/// The memory that reading a page takes beside the page, in KiB: what a process that does nothing else held more at its peak.
+fn memory_of(page: &[u8]) -> Result<u64, Box<dyn Error>> {
+    let mut child = Command::new(std::env::current_exe()?)
+        .args(["--memory-of", &page.len().to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    child.stdin.take().ok_or("no standard input")?.write_all(page)?;
+    let output = child.wait_with_output()?;
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+}
+
+/// The most memory that this process held so far, in KiB; 0 where the system does not say.
+fn most_held() -> Result<u64, Box<dyn Error>> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let held = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    Ok(held.map_or(Ok(0), |held| held.trim().parse())?)
+}
+
+/// Reads a page as `crawl::reading` does, but for its content coding; what was noticed about it.
+fn read(page: &[u8], painter: &Painter) -> Result<String, Box<dyn Error>> {
+    let form = CanonicalForm::default();
+    let url = PageUrl::parse("http://bombs.example/dir/page", &form)?;
+    let hints = Hints {
+        agent: "crawler",
+        content_type: Some("text/html"),
+        ..Hints::of(&url)
+    };
+    let kinds = LinkKinds::PAGES
+        .with(LinkKind::Form)
+        .with(LinkKind::Script)
+        .with(LinkKind::Requisite);
+    let limits = ReadLimits {
+        kinds,
+        ..ReadLimits::default()
+    };
+    let payload = HashKey::ZERO.digest(page);
+    let document = web::read(page, &hints, &form, &limits);
+    let own = match &document.own {
+        Own::Main => None,
+        Own::PageFallback { own_text } => Some(own_text.as_str()),
+    };
+    let text = PageText {
+        text: &document.text,
+        own,
+    };
+    black_box(painter.portrait(payload, (document.media == Media::Html).then_some(text)));
+    let oddities: Vec<String> = document
+        .oddities
+        .iter()
+        .map(|oddity| format!("{oddity:?}"))
+        .collect();
+    Ok(oddities.join(", "))
+}
+
+/// CPU microseconds of this thread.
+fn cpu() -> Result<i64, Box<dyn Error>> {
+    let usage = getrusage(UsageWho::RUSAGE_THREAD)?;
+    Ok(usage.user_time().num_microseconds() + usage.system_time().num_microseconds())
+}

@@ -1,0 +1,124 @@
+//! What a page costs before it is admitted, step by step: the digest of its payload, reading, drawing its portrait.
+//!
+//! The same calls that a crawl makes, by one thread, on the pages of the crawl's benchmark. Of so many rounds the best counts for each page
+//! and step, so that a machine which others use shows nearly the same figures as a quiet one.
+//!
+//! ```text
+//! cargo run --release -p benches --bin bench-page -- [--pages 200] [--rounds 9] [FILE.html …]
+//! ```
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use std::error::Error;
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use neardup::{Features, HashKey, PageText, Painter};
+use sinks::PayloadDigest;
+use testkit::Corpus;
+use web::{CanonicalForm, Hints, PageUrl, ReadLimits};
+
+/// Measure what reading a page costs
+#[derive(Clone, Debug, Parser)]
+struct Wish {
+    /// Generated pages of each shape
+    #[arg(long, default_value_t = 200)]
+    pages: usize,
+    /// Rounds, of which the best counts
+    #[arg(long, default_value_t = 9)]
+    rounds: usize,
+    /// Pages of one's own, instead
+    files: Vec<PathBuf>,
+}
+
+/// The steps, in the order of a page's life.
+#[derive(Clone, Copy, Default)]
+struct Steps {
+    bytes: usize,
+    digest: Duration,
+    read: Duration,
+    portrait: Duration,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let wish = Wish::parse();
+    println!("µs a page            KiB   digest     read   portrait");
+    if !wish.files.is_empty() {
+        let pages = wish.files.iter().map(std::fs::read);
+        let pages: Vec<Vec<u8>> = pages.collect::<Result<_, _>>()?;
+        return tell("files", &pages, wish.rounds);
+    }
+    for (name, corpus) in [
+        ("plain", Corpus::plain(wish.pages, 1)),
+        ("real-shaped", Corpus::real_shaped(wish.pages, 1)),
+    ] {
+        let pages: Vec<Vec<u8>> = (0..corpus.len())
+            .map(|page| corpus.html(page, 80).to_vec())
+            .collect();
+        tell(name, &pages, wish.rounds)?;
+    }
+    Ok(())
+}
+
+fn tell(name: &str, pages: &[Vec<u8>], rounds: usize) -> Result<(), Box<dyn Error>> {
+    let url = PageUrl::parse("http://w00.corpus.test/p/000000", &CanonicalForm::default())?;
+    let mut sum = Steps::default();
+    for page in pages {
+        let steps = measure(page, &url, rounds);
+        sum.bytes += steps.bytes;
+        sum.digest += steps.digest;
+        sum.read += steps.read;
+        sum.portrait += steps.portrait;
+    }
+    let micros = |sum: Duration| sum.as_secs_f64() * 1e6 / pages.len() as f64;
+    println!(
+        "{name:<18} {:>6.1} {:>8.1} {:>8.1} {:>10.1}",
+        sum.bytes as f64 / 1024.0 / pages.len() as f64,
+        micros(sum.digest),
+        micros(sum.read),
+        micros(sum.portrait)
+    );
+    Ok(())
+}
+
+fn measure(page: &[u8], url: &PageUrl, rounds: usize) -> Steps {
+    let (form, limits) = (CanonicalForm::default(), ReadLimits::default());
+    let painter = Painter::new(Features::default(), HashKey::ZERO);
+    let hints = Hints {
+        agent: "crawler",
+        content_type: Some("text/html; charset=utf-8"),
+        ..Hints::of(url)
+    };
+    let mut best = Steps {
+        bytes: page.len(),
+        digest: Duration::MAX,
+        read: Duration::MAX,
+        portrait: Duration::MAX,
+    };
+    for _ in 0..rounds.max(1) {
+        let (digest, took) = timed(|| PayloadDigest::of(black_box(page)));
+        best.digest = best.digest.min(took);
+        let (document, took) = timed(|| web::read(black_box(page), &hints, &form, &limits));
+        best.read = best.read.min(took);
+        let text = crawl_text(&document);
+        let (portrait, took) = timed(|| painter.portrait(1, Some(text)));
+        best.portrait = best.portrait.min(took);
+        black_box((digest, portrait));
+    }
+    best
+}
+
+fn crawl_text(document: &web::Document) -> PageText<'_> {
+    PageText {
+        text: &document.text,
+        own: None,
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark is about time")]
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let began = Instant::now();
+    let done = work();
+    (done, began.elapsed())
+}

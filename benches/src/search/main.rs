@@ -1,0 +1,292 @@
+//! What a search index costs, and how fast it answers: pages of 24 KB of prose through the index and the archive, then queries of mixed kinds.
+//!
+//! - the writer alone: processor time of its thread for a page, flushing and committing included;
+//! - the sink over an archive: pages a second, room on the disk, memory (VmHWM);
+//! - 1,000 queries for ten hits each: median, 99th percentile and worst, with and without snippets, which are read from the archive;
+//! - 200 random queries against a plain scan of all pages: the sets must be equal.
+//!
+//! ```text
+//! cargo run --release -p benches --bin bench-search -- [--pages 100000] [--memory-mib 32]
+//! ```
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
+
+mod scan;
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use clap::Parser;
+use disk::SystemDisk;
+use nix::time::{ClockId, clock_gettime};
+use search::{Finder, IndexOptions, IndexPage, Query, Searchable, Snippets, Writer};
+use sinks::warc::{WarcReader, locate};
+use sinks::{ArchiveOptions, IndexText, Keeping, Sink, Visit, WarcArchive};
+use testkit::{Corpus, Random};
+use web::{CanonicalForm, Clock, Document, Exchange, Hints, PageUrl, Protocol, ReadLimits, Timestamp};
+
+use self::scan::{Asked, Scan};
+
+type Failure = Box<dyn Error>;
+
+/// Pages for which the writer is measured alone.
+const ALONE: usize = 5_000;
+/// Queries whose time is taken, and those that are compared with a scan.
+const QUERIES: usize = 1_000;
+const COMPARED: usize = 200;
+
+/// Measure the search index
+#[derive(Clone, Debug, Parser)]
+struct Wish {
+    /// How many pages
+    #[arg(long, default_value_t = 100_000)]
+    pages: usize,
+    /// Memory of the writer, MiB
+    #[arg(long, default_value_t = 32)]
+    memory_mib: u64,
+    /// Seed of pages and queries
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+fn main() -> Result<(), Failure> {
+    let wish = Wish::parse();
+    let corpus = Corpus::plain(wish.pages, wish.seed);
+    let directory = tempfile::tempdir()?;
+    alone(&wish, &corpus, &directory.path().join("alone"))?;
+    let mut scan = Scan::new(COMPARED);
+    through_the_sink(&wish, &corpus, directory.path(), &mut scan)?;
+    let finder = Finder::open(&directory.path().join("search"))?;
+    println!(
+        "index: {} pages in {} segments, {:.0} MiB, archive {:.0} MiB; peak memory {:.0} MiB",
+        finder.pages(),
+        finder.segments(),
+        mebibytes(&directory.path().join("search"))?,
+        mebibytes(&directory.path().join("archive"))?,
+        peak_mib()?
+    );
+    answer(&finder, &scan, directory.path(), wish.seed)?;
+    compare(&finder, scan)
+}
+
+/// A page, read as a crawl reads it.
+fn read(corpus: &Corpus, number: usize) -> Result<(Exchange, Box<IndexText>), Failure> {
+    let url = PageUrl::parse(&corpus.url(number, 80), &CanonicalForm::default())?;
+    let body = corpus.html(number, 80);
+    let text = index_text(document(&url, &body));
+    Ok((exchange(url, body, number), text))
+}
+
+fn document(url: &PageUrl, body: &[u8]) -> Document {
+    let hints = Hints {
+        content_type: Some("text/html; charset=utf-8"),
+        ..Hints::of(url)
+    };
+    web::read(body, &hints, &CanonicalForm::default(), &ReadLimits::default())
+}
+
+fn index_text(document: Document) -> Box<IndexText> {
+    Box::new(IndexText {
+        title: document.title,
+        language: document.language,
+        text: document.text,
+    })
+}
+
+fn exchange(url: PageUrl, body: Bytes, number: usize) -> Exchange {
+    let mut headers = http::HeaderMap::new();
+    headers.insert(
+        "content-type",
+        http::HeaderValue::from_static("text/html; charset=utf-8"),
+    );
+    Exchange {
+        url,
+        request_head: Vec::new(),
+        status: 200,
+        headers,
+        body,
+        truncated: None,
+        address: None,
+        protocol: Protocol::Http11,
+        started: Timestamp::from_millis(1_767_225_600_000 + number as u64 * 60_000),
+        elapsed: Duration::ZERO,
+    }
+}
+
+fn options(wish: &Wish, directory: &Path) -> IndexOptions {
+    IndexOptions {
+        directory: directory.to_owned(),
+        memory: wish.memory_mib << 20,
+        rules: "unique-main".to_owned(),
+    }
+}
+
+/// The writer without anything around it.
+fn alone(wish: &Wish, corpus: &Corpus, directory: &Path) -> Result<(), Failure> {
+    let count = ALONE.min(wish.pages);
+    let mut writer = Writer::create(&options(wish, directory))?;
+    let (mut spent, mut bytes) = (Duration::ZERO, 0);
+    for number in 0..count {
+        let (exchange, text) = read(corpus, number)?;
+        bytes += text.text.len();
+        let page = IndexPage {
+            url: exchange.url,
+            at: exchange.started,
+            file: "crawl-20260101000000-00001.warc.gz".into(),
+            offset: number as u64,
+            text,
+        };
+        let begun = thread_time()?;
+        writer.add(page)?;
+        spent += thread_time()?.saturating_sub(begun);
+    }
+    let begun = thread_time()?;
+    writer.close(None)?;
+    spent += thread_time()?.saturating_sub(begun);
+    println!(
+        "writer alone: {:.0} CPU µs a page of {} bytes of text, {} MiB of memory asked for",
+        spent.as_secs_f64() * 1e6 / count as f64,
+        bytes / count,
+        wish.memory_mib
+    );
+    Ok(())
+}
+
+/// The pages as a crawl keeps them.
+fn through_the_sink(wish: &Wish, corpus: &Corpus, directory: &Path, scan: &mut Scan) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let clock = Clock::fixed(Timestamp::from_millis(1_767_225_600_000));
+        let archive = directory.join("archive");
+        let options_of_archive = ArchiveOptions::new(clock.clone());
+        let archive = WarcArchive::open(Arc::new(SystemDisk), &archive, options_of_archive, None)?;
+        let writer = Writer::create(&options(wish, &directory.join("search")))?;
+        let sink = Searchable::over(Arc::new(archive), writer, clock);
+        let begun = Instant::now();
+        let cpu = process_time()?;
+        for number in 0..corpus.len() {
+            let (exchange, text) = read(corpus, number)?;
+            scan.add(&exchange, &text, wish.seed);
+            let visit = Visit {
+                at: exchange.started,
+                exchanges: vec![exchange.clone()],
+                keeping: Keeping::Whole,
+                payload: None,
+                notes: Vec::new(),
+                robots: Vec::new(),
+                text: Some(text),
+                url: exchange.url,
+            };
+            let archived = sink.write(visit).await?;
+            scan.place(archived.file, archived.page_offset);
+            if number % 5_000 == 4_999 {
+                sink.sync().await?;
+            }
+        }
+        sink.close().await?;
+        let seconds = begun.elapsed().as_secs_f64();
+        println!(
+            "sink, reading and scanning: {:.0} pages/s, {:.3} CPU s per 1,000 pages in all",
+            corpus.len() as f64 / seconds,
+            process_time()?.saturating_sub(cpu).as_secs_f64() * 1e3 / corpus.len() as f64
+        );
+        Ok(())
+    })
+}
+
+/// Times queries.
+fn answer(finder: &Finder, scan: &Scan, directory: &Path, seed: u64) -> Result<(), Failure> {
+    let archive = directory.join("archive");
+    for snippets in [false, true] {
+        let random = &mut Random::of(seed, 77);
+        let mut times = Vec::with_capacity(QUERIES);
+        for _ in 0..QUERIES {
+            let typed = scan.any_query(random).typed();
+            let begun = Instant::now();
+            let query = Query::parse(&typed)?;
+            let hits = finder.search(&query, 10, 0)?;
+            if snippets {
+                let cut = Snippets::of(&query);
+                for hit in &hits {
+                    let path = locate(&archive, &hit.place.file);
+                    let record = WarcReader::open_at(&path, hit.place.offset)?.next_record(1 << 30)?;
+                    let answer = record.and_then(|record| record.answer(&CanonicalForm::default()));
+                    let answer = answer.ok_or("a hit is not in the archive")?;
+                    std::hint::black_box(cut.cut(&document(&answer.url, &answer.body).text));
+                }
+            }
+            times.push(begun.elapsed());
+        }
+        times.sort();
+        let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+        println!(
+            "{QUERIES} queries{}: median {:.2} ms, 99 % {:.2} ms, worst {:.2} ms",
+            if snippets { " with snippets" } else { "" },
+            at(0.5),
+            at(0.99),
+            at(1.0)
+        );
+    }
+    Ok(())
+}
+
+/// Compares hits with what a scan finds.
+fn compare(finder: &Finder, scan: Scan) -> Result<(), Failure> {
+    let (mut hits_in_all, mut fruitful) = (0, 0);
+    for (asked, mut scanned) in scan.results() {
+        let asked: Asked = asked;
+        let hits = finder.search(&Query::parse(&asked.typed())?, search::MAX_HITS, 0)?;
+        let mut found: Vec<(String, u64)> = hits
+            .into_iter()
+            .map(|hit| (hit.place.file, hit.place.offset))
+            .collect();
+        found.sort();
+        scanned.sort();
+        if found != scanned {
+            return Err(format!(
+                "{}: {} found, {} by the scan",
+                asked.typed(),
+                found.len(),
+                scanned.len()
+            )
+            .into());
+        }
+        hits_in_all += found.len();
+        fruitful += usize::from(!found.is_empty());
+    }
+    println!(
+        "{COMPARED} random queries find what a plain scan finds: {hits_in_all} hits, {fruitful} queries with any"
+    );
+    Ok(())
+}
+
+fn thread_time() -> Result<Duration, Failure> {
+    Ok(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?.into())
+}
+
+fn process_time() -> Result<Duration, Failure> {
+    Ok(clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)?.into())
+}
+
+fn mebibytes(directory: &Path) -> Result<f64, Failure> {
+    let mut bytes = 0;
+    for item in std::fs::read_dir(directory)? {
+        bytes += item?.metadata()?.len();
+    }
+    Ok(bytes as f64 / f64::from(1 << 20))
+}
+
+fn peak_mib() -> Result<f64, Failure> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .ok_or("no VmHWM")?;
+    let kib: f64 = line.trim().trim_end_matches(" kB").parse()?;
+    Ok(kib / 1024.0)
+}

@@ -1,0 +1,283 @@
+//! Durable verdicts: many workers ask whether a page is new, and each waits until its answer cannot be lost any more.
+//!
+//! The store is filled with as many pages as are wished for, through its own door and with folds in between. Then
+//! sixteen workers admit pages of which one in thirteen is nearly one of those (the same sketch but for a few minima, a
+//! fingerprint two bits off), so that candidates are found, cards read and originals named. A verdict counts when it is right and
+//! the journal is durable up to it.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use clap::Args;
+use disk::SystemDisk;
+use neardup::{Features, Fingerprint, HashKey, Portrait, SKETCH_BYTES, Sketch, TextPortrait};
+use store::embedded::{EmbeddedStore, StoreOptions};
+use store::{ArchivePlace, Frontier, FrontierRules, LikenessRules, NearDupIndex, Page, Verdict};
+use web::{CanonicalForm, PageUrl, Timestamp};
+
+use crate::Failure;
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Wish {
+    /// Pages that are known before
+    #[arg(long, default_value_t = 10_000_000)]
+    count: u64,
+    /// Pages heard between two folds while they are filled in
+    #[arg(long, default_value_t = 2_000_000)]
+    fold: u64,
+    /// Verdicts that are measured, over all workers
+    #[arg(long, default_value_t = 320_000)]
+    verdicts: u64,
+    /// Workers
+    #[arg(long, default_value_t = 16)]
+    workers: u64,
+    /// Look up on disk
+    #[arg(long)]
+    no_mirror: bool,
+    /// Where to write, and to go on where a run left a store; a temporary directory if not given
+    #[arg(long)]
+    directory: Option<PathBuf>,
+}
+
+/// One in so many pages is nearly one that is known.
+const ONE_IN: u64 = 13;
+
+pub(crate) fn measure(wish: &Wish) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()?;
+    let temporary = tempfile::tempdir()?;
+    let directory = wish.directory.as_deref().unwrap_or(temporary.path());
+    let store = EmbeddedStore::open(directory, &options(wish))?;
+    runtime.block_on(fill(&store, wish))?;
+    let (alone, slow) = alone(directory)?;
+    println!("fdatasync of a record alone: median {alone:?}, one in a hundred {slow:?}");
+
+    let store = Arc::new(store);
+    runtime.block_on(race(&store, wish))?;
+
+    let memory = store.looks_memory();
+    let each = |bytes: usize| bytes as f64 / memory.documents.max(1) as f64;
+    println!(
+        "in memory, bytes a page of {}: {:.1} tables, {:.1} bands, {:.1} other keys; {:.0} MB of cards",
+        memory.documents,
+        each(memory.tables),
+        each(memory.bands),
+        each(memory.exact),
+        memory.cards as f64 / 1e6
+    );
+    let begin = Instant::now();
+    runtime.block_on(checkpoint(&store, u64::MAX - 1))?;
+    println!("fold of {} verdicts: {:.1?}", wish.verdicts, begin.elapsed());
+    // What may be lost of the archive is read from the last checkpoint but one on.
+    runtime.block_on(checkpoint(&store, u64::MAX))?;
+    drop(store);
+    let count = (wish.count + wish.verdicts) as f64;
+    println!(
+        "on disk, bytes a page: {:.0} sled, {:.0} journal",
+        size_of_directory(&directory.join("sled"))? as f64 / count,
+        size_of_directory(&directory.join("journal"))? as f64 / count
+    );
+    let begin = Instant::now();
+    let store = EmbeddedStore::open(directory, &options(wish))?;
+    println!("restart: {:.2?}", begin.elapsed());
+    drop(store);
+    Ok(())
+}
+
+fn options(wish: &Wish) -> StoreOptions {
+    StoreOptions {
+        rules: FrontierRules::default(),
+        likeness: LikenessRules::default(),
+        features: Features::default().to_string(),
+        key: None,
+        new_key: HashKey::ZERO,
+        earlier: None,
+        mirror: !wish.no_mirror,
+        tables: None,
+        now: Timestamp::from_millis(0),
+        disk: Arc::new(SystemDisk),
+    }
+}
+
+async fn fill(store: &EmbeddedStore, wish: &Wish) -> Result<(), Failure> {
+    let begin = Instant::now();
+    for number in 0..wish.count {
+        let verdict = store.admit(&page(number)?, &portrait(number), None).await?;
+        if verdict == Verdict::Own {
+            println!("the pages are there already");
+            return Ok(());
+        }
+        if (number + 1) % wish.fold == 0 || number + 1 == wish.count {
+            let fold = Instant::now();
+            checkpoint(store, number).await?;
+            println!(
+                "{} pages after {:.0?}, of which the last fold took {:.1?}",
+                number + 1,
+                begin.elapsed(),
+                fold.elapsed()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A checkpoint as a crawl makes it, where the archive has grown since the last.
+async fn checkpoint(store: &EmbeddedStore, end: u64) -> Result<(), Failure> {
+    let file = "verdicts.warc.gz".to_owned();
+    store.checkpoint(Some(ArchivePlace { file, end })).await?;
+    Ok(())
+}
+
+/// What a record costs that is synced by itself: median, and what one in a hundred exceeds.
+fn alone(directory: &Path) -> Result<(Duration, Duration), Failure> {
+    let path = directory.join("alone");
+    let mut file = File::create(&path)?;
+    let mut times = Vec::new();
+    for _ in 0..1_000 {
+        let begin = Instant::now();
+        file.write_all(&[7; 320])?;
+        file.sync_data()?;
+        times.push(begin.elapsed());
+    }
+    std::fs::remove_file(&path)?;
+    times.sort_unstable();
+    Ok((times[500], times[990]))
+}
+
+async fn race(store: &Arc<EmbeddedStore>, wish: &Wish) -> Result<(), Failure> {
+    let each = wish.verdicts / wish.workers;
+    let mut works = Vec::new();
+    for worker in 0..wish.workers {
+        let mut work = Vec::with_capacity(each as usize);
+        for number in 0..each {
+            // Far behind the known pages, and other ones in each process.
+            let number = 1 << 62 | u64::from(std::process::id()) << 36 | (worker * each + number);
+            let of = mix(number)
+                .is_multiple_of(ONE_IN)
+                .then_some(mix(!number) % wish.count);
+            let look = of.map_or_else(|| portrait(number), |of| nearly(of, number));
+            work.push((page(number)?, look, of));
+        }
+        works.push(work);
+    }
+    let begin = Instant::now();
+    let mut workers = tokio::task::JoinSet::new();
+    for work in works {
+        let store = Arc::clone(store);
+        workers.spawn(async move {
+            let mut times = Vec::with_capacity(work.len());
+            let mut wrong = 0;
+            for (page, look, of) in work {
+                let begin = Instant::now();
+                let verdict = store.admit(&page, &look, None).await;
+                let synced = store.sync().await;
+                times.push(begin.elapsed());
+                let is_right = matches!(
+                    (verdict, of),
+                    (Ok(Verdict::Unique), None) | (Ok(Verdict::Duplicate(_)), Some(_))
+                );
+                wrong += u64::from(!is_right || synced.is_err());
+            }
+            (times, wrong)
+        });
+    }
+    let (mut times, mut wrong) = (Vec::new(), 0);
+    for (own, amiss) in workers.join_all().await {
+        times.extend(own);
+        wrong += amiss;
+    }
+    let elapsed = begin.elapsed();
+    times.sort_unstable();
+    let at = |share: f64| times[(times.len() as f64 * share) as usize];
+    println!(
+        "{} durable verdicts by {} workers: {:.0} a second, {wrong} wrong; median {:?}, one in a hundred above {:?}, \
+         one in a thousand {:?}, the longest {:?}",
+        times.len(),
+        wish.workers,
+        times.len() as f64 / elapsed.as_secs_f64(),
+        at(0.5),
+        at(0.99),
+        at(0.999),
+        times[times.len() - 1]
+    );
+    if wrong > 0 {
+        return Err("verdicts were wrong".into());
+    }
+    Ok(())
+}
+
+fn page(number: u64) -> Result<Page, Failure> {
+    let text = format!("http://h{}.test/{number}", number % 100_000);
+    let url = PageUrl::parse(&text, &CanonicalForm::default())?;
+    Ok(Page {
+        final_url: url.clone(),
+        url,
+        at: Timestamp::from_millis(number),
+    })
+}
+
+fn portrait(number: u64) -> Portrait {
+    Portrait {
+        payload: u128::from(mix(number ^ 1 << 40)) << 64 | u128::from(number),
+        text: Some(Box::new(TextPortrait {
+            digest: u128::from(mix(number ^ 1 << 41)) << 64 | u128::from(number),
+            words: 500,
+            own: None,
+            fingerprint: Fingerprint::new(mix(number ^ 1 << 42)),
+            sketch: Some(Sketch::from_bytes(&sketch(number))),
+        })),
+    }
+}
+
+/// What `number` looks like, which is nearly what `of` looks like: two bits, nine minima and half of the bands apart.
+fn nearly(of: u64, number: u64) -> Portrait {
+    let mut look = portrait(number);
+    if let Some(text) = &mut look.text {
+        let mut bytes = sketch(of);
+        for byte in &mut bytes[..9] {
+            *byte ^= 0x05;
+        }
+        for byte in &mut bytes[SKETCH_BYTES - 16..] {
+            *byte ^= number as u8 | 1;
+        }
+        text.fingerprint = Fingerprint::new(mix(of ^ 1 << 42) ^ 1 << (number % 31) ^ 1 << 63);
+        text.sketch = Some(Sketch::from_bytes(&bytes));
+    }
+    look
+}
+
+fn sketch(number: u64) -> [u8; SKETCH_BYTES] {
+    let mut bytes = [0; SKETCH_BYTES];
+    for (place, chunk) in (0_u64..).zip(bytes.chunks_exact_mut(8)) {
+        chunk.copy_from_slice(&mix(mix(number) ^ place).to_le_bytes());
+    }
+    bytes
+}
+
+/// Uniform and without repetition (the finaliser of SplitMix64, Steele, Lea and Flood, OOPSLA 2014).
+fn mix(n: u64) -> u64 {
+    let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    n ^ n >> 31
+}
+
+fn size_of_directory(path: &Path) -> Result<u64, Failure> {
+    let mut size = 0;
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        size += if metadata.is_dir() {
+            size_of_directory(&entry.path())?
+        } else {
+            metadata.len()
+        };
+    }
+    Ok(size)
+}

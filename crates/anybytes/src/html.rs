@@ -1,0 +1,94 @@
+//! Documents, and what their servers call them.
+
+use std::collections::HashSet;
+
+use neardup::{HashKey, PageText, Painter};
+use web::{CanonicalForm, Document, Hints, LinkKind, LinkKinds, PageUrl, ReadLimits};
+
+/// Every place that carries a URL.
+const EVERY_KIND: LinkKinds = LinkKinds::PAGES
+    .with(LinkKind::Form)
+    .with(LinkKind::Script)
+    .with(LinkKind::Requisite);
+
+/// Limits that a short input reaches.
+const TIGHT: ReadLimits = ReadLimits {
+    kinds: EVERY_KIND,
+    links: 8,
+    depth: 16,
+    attributes: 8,
+    nodes: 64,
+    tree_effort: 256,
+    stream_effort: 256,
+    text: 512,
+    title_chars: 16,
+    anchor_chars: 8,
+};
+
+/// Any bytes as a page in UTF-8.
+pub fn html(bytes: &[u8]) {
+    let wide = ReadLimits {
+        kinds: EVERY_KIND,
+        ..ReadLimits::default()
+    };
+    for limits in [wide, TIGHT] {
+        let document = read(bytes, "text/html; charset=utf-8", &limits);
+        keeps_its_word(&document, &limits, &crate::page());
+        assert_eq!(
+            document,
+            read(bytes, "text/html; charset=utf-8", &limits),
+            "twice the same"
+        );
+    }
+}
+
+/// The first line as a `Content-Type`, the rest as the body.
+pub fn charset(bytes: &[u8]) {
+    let end = bytes
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .unwrap_or(bytes.len());
+    let (content_type, body) = bytes.split_at(end);
+    let content_type = String::from_utf8_lossy(content_type);
+    let body = body.get(1..).unwrap_or_default();
+    let document = read(body, &content_type, &ReadLimits::default());
+    keeps_its_word(&document, &ReadLimits::default(), &crate::page());
+}
+
+pub(crate) fn read(bytes: &[u8], content_type: &str, limits: &ReadLimits) -> Document {
+    let url = crate::page();
+    let hints = Hints {
+        content_type: Some(content_type),
+        agent: "crawler",
+        ..Hints::of(&url)
+    };
+    web::read(bytes, &hints, &CanonicalForm::default(), limits)
+}
+
+/// What every document promises; see [`Document`].
+pub(crate) fn keeps_its_word(document: &Document, limits: &ReadLimits, page: &PageUrl) {
+    assert!(document.links.len() <= 2 * limits.links);
+    // A line's end is not the page's own.
+    assert!(document.full_text().len() <= limits.text + limits.text / 8);
+    let mut seen = HashSet::new();
+    for link in &document.links {
+        crate::url::is_canonical(&link.url, &CanonicalForm::default());
+        assert!(link.url != *page, "no link to itself");
+        assert!(seen.insert(link.url.key()), "{} twice", link.url);
+        assert!(limits.kinds.has(link.kind), "{link:?} was not looked for");
+        assert!(link.anchor.chars().count() <= limits.anchor_chars);
+    }
+    if let Some(title) = &document.title {
+        assert!(title.chars().count() <= limits.title_chars);
+        assert!(
+            !title.contains(['\n', '\r', '\t']),
+            "white space is folded: {title:?}"
+        );
+    }
+    let text = PageText {
+        text: document.full_text(),
+        own: Some(&document.text),
+    };
+    let painter = Painter::new(neardup::Features::default(), HashKey::ZERO);
+    let _portrait = painter.portrait(0, Some(text));
+}

@@ -1,0 +1,62 @@
+//! Whatever bytes come: a value or an error, never a panic, and what each reader promises of its values.
+//!
+//! Everything that reads what a stranger wrote has a target here: a function of any bytes that panics where a promise is
+//! broken. The fuzzer feeds them (`just fuzz`); `tests/corpus.rs` feeds them what it and people found worth keeping, which lies in
+//! `corpus/`, so that a machine without a fuzzer holds them too. Development only.
+//!
+//! Invariant: a target is a pure function of its bytes. What it finds once it finds again.
+
+mod blocks;
+mod cdxj;
+mod css;
+mod features;
+mod headers;
+mod html;
+mod jsonl;
+mod listings;
+mod query;
+mod robots;
+mod url;
+mod wacz;
+mod warc;
+
+pub use blocks::blocks;
+pub use cdxj::cdxj;
+pub use css::css;
+pub use features::features;
+pub use headers::headers;
+pub use html::{charset, html};
+pub use jsonl::jsonl;
+pub use listings::listings;
+pub use query::query;
+pub use robots::robots;
+pub use url::url;
+pub use wacz::wacz;
+pub use warc::warc;
+
+/// A function of any bytes that panics where a promise is broken.
+pub type Target = fn(&[u8]);
+
+/// Every target, by the name of its corpus.
+pub const TARGETS: [(&str, Target); 14] = [
+    ("blocks", blocks),
+    ("cdxj", cdxj),
+    ("charset", charset),
+    ("css", css),
+    ("features", features),
+    ("headers", headers),
+    ("html", html),
+    ("jsonl", jsonl),
+    ("listings", listings),
+    ("query", query),
+    ("robots", robots),
+    ("url", url),
+    ("wacz", wacz),
+    ("warc", warc),
+];
+
+/// Where targets that need one say that their bytes came from.
+fn page() -> web::PageUrl {
+    web::PageUrl::parse("https://www.example.org/a/b?c=d", &web::CanonicalForm::keep_all())
+        .expect("it is a URL, and canonical")
+}

@@ -1,0 +1,41 @@
+//! URLs, as seeds and as references on a page.
+
+use web::{CanonicalForm, MAX_URL_BYTES, PageUrl};
+
+/// Any bytes as a URL and as a reference: refused, or one canonical spelling that carries nothing it must not.
+pub fn url(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let forms = [CanonicalForm::keep_all(), CanonicalForm::default()];
+    for form in &forms {
+        let found = [PageUrl::parse(&text, form), crate::page().join(&text, form)];
+        for url in found.into_iter().flatten() {
+            is_canonical(&url, form);
+        }
+    }
+}
+
+/// What every URL promises that the crawler holds; see [`PageUrl`].
+pub(crate) fn is_canonical(url: &PageUrl, form: &CanonicalForm) {
+    let text = url.as_str();
+    assert!(text.len() <= MAX_URL_BYTES, "{text}");
+    assert!(
+        text.starts_with("http://") || text.starts_with("https://"),
+        "{text}"
+    );
+    assert!(
+        text.bytes().all(|byte| byte.is_ascii_graphic()),
+        "nothing that could end a line of a request or of a record: {text:?}"
+    );
+    assert!(url.as_url().username().is_empty() && url.as_url().password().is_none());
+    assert!(url.as_url().fragment().is_none(), "{text}");
+    for form in [form, &CanonicalForm::keep_all()] {
+        assert_eq!(PageUrl::parse(text, form).as_ref(), Ok(url), "one spelling");
+        assert_eq!(
+            crate::page().join(text, form).as_ref(),
+            Ok(url),
+            "the same from a page"
+        );
+    }
+    assert!(url.host().as_str().ends_with(url.registrable_domain()), "{text}");
+    assert!(!url.surt().contains(['\r', '\n', '\0', ' ']), "{text}");
+}

@@ -1,0 +1,19 @@
+//! Packages of archives, anybody's.
+
+use std::io::Cursor;
+
+use sinks::wacz::{WaczFault, check};
+
+/// Any bytes as a WACZ: what is wrong with it in words that can be shown, or that it is no ZIP file.
+pub fn wacz(bytes: &[u8]) {
+    match check(Cursor::new(bytes), &mut || {}) {
+        Ok(found) => {
+            assert!(found.archives <= found.files);
+            assert!(found.complaints.len() as u64 <= found.complaint_count);
+            let is_line = |complaint: &String| !complaint.contains(['\n', '\r', '\u{1b}']);
+            assert!(found.complaints.iter().all(is_line), "{:?}", found.complaints);
+        }
+        Err(WaczFault::NotZip { .. }) => {}
+        Err(fault) => panic!("bytes in memory can always be read: {fault}"),
+    }
+}

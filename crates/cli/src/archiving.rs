@@ -1,0 +1,90 @@
+//! How a crawl's archive is written, by its settings.
+
+use sinks::ArchiveOptions;
+use sinks::warc::{Compression, Dictionary, Packing, is_prefix};
+use web::Clock;
+
+use crate::complaint::{Complaint, usage};
+use crate::crew::random;
+use crate::settings::Settings;
+
+/// Whether what is set goes together; reads no file, so that crawls can be looked at without their dictionary.
+pub(crate) fn check(settings: &Settings) -> Result<(), Complaint> {
+    let refuse = |told: String, remedy: &str| Err(usage(told).with_remedy(remedy));
+    let packing = settings.compression;
+    if let Some(level) = settings.compression_level {
+        let told = format!("--compression-level {level} is impossible with --compression {packing}");
+        match packing.levels() {
+            None => return refuse(told, "what is not compressed has no level: leave it out"),
+            Some((levels, default)) if !levels.contains(&level) => {
+                let (first, last) = (levels.start(), levels.end());
+                let range = format!("{first} (fast) to {last} (small); {default} is the default");
+                return refuse(told, &range);
+            }
+            Some(_) => {}
+        }
+    }
+    if settings.zstd_dictionary.is_some() && packing != Packing::Zstd {
+        let told = format!("--zstd-dictionary is impossible with --compression {packing}");
+        return refuse(told, "--compression zstd");
+    }
+    if !is_prefix(&settings.warc_prefix) {
+        let told = format!("--warc-prefix {:?} is impossible", settings.warc_prefix);
+        let range =
+            "letters, digits, - _ and ., the first a letter or a digit; --out says where the archive is";
+        return refuse(told, range);
+    }
+    if settings.warc_max_time.is_some_and(|time| time.0.is_zero()) {
+        return refuse(
+            "--warc-max-time 0 is impossible".to_owned(),
+            "a time span such as 1h",
+        );
+    }
+    Ok(())
+}
+
+/// How the archive is packed.
+pub(crate) fn compression(settings: &Settings) -> Result<Compression, Complaint> {
+    let level = settings
+        .compression_level
+        .or(settings.compression.levels().map(|(_, default)| default))
+        .unwrap_or_default();
+    Ok(match settings.compression {
+        Packing::Gzip => Compression::Gzip { level },
+        Packing::Zstd => Compression::Zstd {
+            level,
+            dictionary: dictionary(settings)?,
+        },
+        Packing::Plain => Compression::None,
+    })
+}
+
+fn dictionary(settings: &Settings) -> Result<Option<Dictionary>, Complaint> {
+    let Some(path) = &settings.zstd_dictionary else {
+        return Ok(None);
+    };
+    let told = |what: String| usage(format!("--zstd-dictionary {}: {what}", path.display()));
+    let bytes = std::fs::read(path).map_err(|error| told(error.to_string()))?;
+    let dictionary = Dictionary::new(&bytes).map_err(|error| told(error.to_string()))?;
+    Ok(Some(dictionary))
+}
+
+/// All of it, and what the archive says of the crawl.
+pub(crate) fn options(settings: &Settings, clock: &Clock) -> Result<ArchiveOptions, Complaint> {
+    let robots = if settings.ignore_robots { "ignore" } else { "obey" };
+    Ok(ArchiveOptions {
+        software: format!("crawler/{}", env!("CARGO_PKG_VERSION")),
+        user_agent: settings.user_agent(),
+        robots: robots.to_owned(),
+        operator: settings.contact.clone().unwrap_or_default(),
+        part_of: settings.warc_prefix.clone(),
+        settings: settings.as_run(Vec::new())?,
+        prefix: settings.warc_prefix.clone(),
+        max_file: settings.warc_max_size.0,
+        max_age: settings.warc_max_time.map(|time| time.0),
+        compression: compression(settings)?,
+        digest: settings.digest,
+        seed: u128::from(random()?) << 64 | u128::from(random()?),
+        ..ArchiveOptions::new(clock.clone())
+    })
+}

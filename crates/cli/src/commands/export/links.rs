@@ -1,0 +1,174 @@
+//! The links of pages that were archived: read again from the archive, on all cores, told in the order of the visits.
+//!
+//! The words of a link and what the page says of it are in no journal. Each page is read from its own record, by the same code and
+//! with the same settings as when it was visited, but that longer words are kept.
+
+use std::cell::RefCell;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crawl::Policy;
+use export::{ExportFault, Link, Mark, Visit};
+use rayon::prelude::*;
+use sinks::warc::{self, WarcReader};
+use store::Row;
+use web::{CanonicalForm, Document};
+
+use super::Destination;
+use crate::complaint::{Complaint, fault};
+use crate::documents::exchange;
+use crate::settings::Settings;
+use crate::terminal::{printable, say};
+use crate::{crew, history};
+
+/// Pages that are read at a time: what their links take is in memory.
+const BATCH: usize = 64;
+/// A larger record is not read again.
+const MAX_RECORD: usize = 64 << 20;
+/// Characters of the words of a link.
+const ANCHOR_CHARS: usize = 500;
+/// Pages that could not be read and are named; more are counted.
+const NAMED: u64 = 10;
+
+/// The pages of a crawl's archive.
+pub(super) struct Pages {
+    policy: Policy,
+    archive: PathBuf,
+    waiting: RefCell<Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    visits: Vec<(Visit, Mark)>,
+    unread: u64,
+}
+
+impl Pages {
+    /// Those of the crawl in `directory`.
+    pub(super) fn of_crawl(directory: &Path) -> Result<Self, Complaint> {
+        let settings = Settings::of_crawl(directory)?;
+        let mut policy = crew::policy(&settings, CanonicalForm::new(&settings.drop_parameters));
+        policy.read.anchor_chars = ANCHOR_CHARS;
+        Ok(Self {
+            policy,
+            archive: history::archive(directory),
+            waiting: RefCell::default(),
+        })
+    }
+
+    /// The next visit. Its links are written with those of others.
+    pub(super) fn add<W: Write + Send>(
+        &self,
+        visit: Visit,
+        mark: Mark,
+        destination: &mut Destination<W>,
+    ) -> Result<(), ExportFault> {
+        let mut waiting = self.waiting.borrow_mut();
+        waiting.visits.push((visit, mark));
+        let is_full = waiting.visits.len() >= BATCH;
+        drop(waiting);
+        if is_full { self.write(destination) } else { Ok(()) }
+    }
+
+    /// Writes the links of all visits that were added.
+    pub(super) fn write<W: Write + Send>(&self, destination: &mut Destination<W>) -> Result<(), ExportFault> {
+        let mut waiting = self.waiting.borrow_mut();
+        let (policy, archive) = (&self.policy, &self.archive);
+        let read: Vec<_> = waiting
+            .visits
+            .par_drain(..)
+            .map(|(visit, mark)| {
+                let document = has_page(&visit.row).then(|| read(policy, archive, &visit.row));
+                (visit, mark, document)
+            })
+            .collect();
+        for (visit, mark, document) in read {
+            match document {
+                None => {}
+                Some(Ok(document)) => write_links(&visit.row, &document, destination)?,
+                Some(Err(trouble)) => waiting.count_unread(&visit.row, &trouble),
+            }
+            destination.wrote(mark)?;
+        }
+        Ok(())
+    }
+
+    /// Says what is missing.
+    pub(super) fn complain(&self) -> Result<(), Complaint> {
+        match self.waiting.borrow().unread {
+            0 => Ok(()),
+            unread => {
+                Err(fault(&Missing(unread))
+                    .with_remedy("`crawler verify` says what is wrong with the archive"))
+            }
+        }
+    }
+}
+
+impl Waiting {
+    fn count_unread(&mut self, row: &Row, trouble: &str) {
+        self.unread += 1;
+        if self.unread <= NAMED {
+            say(&format!("warning: {}: {}", row.url, printable(trouble)));
+        }
+    }
+}
+
+/// Pages of the archive could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} pages cannot be read from the archive again: their links are missing, everything else is there")]
+struct Missing(u64);
+
+/// Whether the archive has the page with its text: not where it was left out, nor where it has the same bytes elsewhere.
+fn has_page(row: &Row) -> bool {
+    row.kept && row.fate.is_page() && row.warc_file.is_some()
+}
+
+/// The document of a page that the archive has, read again.
+pub(in crate::commands) fn read(policy: &Policy, archive: &Path, row: &Row) -> Result<Document, String> {
+    let (Some(file), Some(offset)) = (&row.warc_file, row.warc_offset) else {
+        return Err("the journal does not say where it is".to_owned());
+    };
+    let open = || WarcReader::open_at(&warc::locate(archive, file), offset);
+    // The crawl may be about to close the file, which changes its name.
+    let reader = open().or_else(|_renamed| open());
+    let mut reader = reader.map_err(|fault| fault.to_string())?;
+    let record = reader
+        .next_record(MAX_RECORD)
+        .map_err(|fault| fault.to_string())?;
+    let record = record.filter(|record| ["response", "resource"].contains(&record.kind()));
+    let exchange = record.and_then(|record| {
+        let answer = record.answer(&policy.canonical);
+        // Others archive resources, too.
+        answer.or_else(|| exchange(&record, &policy.canonical))
+    });
+    let exchange = exchange.ok_or_else(|| format!("{file} at {offset} is not its answer"))?;
+    crawl::document_here(policy, &exchange).ok_or_else(|| "reading it panicked".to_owned())
+}
+
+fn write_links<W: Write + Send>(
+    row: &Row,
+    document: &Document,
+    destination: &mut Destination<W>,
+) -> Result<(), ExportFault> {
+    let source = row.final_url.as_ref().unwrap_or(&row.url).as_str();
+    let mut rel = String::new();
+    for link in &document.links {
+        rel.clear();
+        for word in link.relations.words() {
+            if !rel.is_empty() {
+                rel.push(' ');
+            }
+            rel.push_str(word);
+        }
+        let link = Link {
+            source,
+            target: link.url.as_str(),
+            anchor: &link.anchor,
+            rel: &rel,
+            kind: link.kind.as_str(),
+        };
+        destination.write(&link.fields())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! `crawler index`: the index of a crawl's archive made again, or that of any WARC files.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use disk::SystemDisk;
+use sinks::SinkFault;
+use sinks::cdxj::{self, Gathering};
+use store::embedded::DirectoryLock;
+
+use crate::args::IndexArgs;
+use crate::complaint::{Complaint, fault, usage};
+use crate::terminal::{printable, say};
+use crate::{crew, history, output};
+
+pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, Complaint> {
+    if let ([directory], None) = (args.archives.as_slice(), &args.output)
+        && history::archive(directory).is_dir()
+    {
+        return make_again(directory);
+    }
+    let mut files = Vec::new();
+    for path in &args.archives {
+        files.extend(files_of(path)?);
+    }
+    let gathering = match &args.output {
+        Some(path) => to_file(&files, path)?,
+        None => {
+            let scratch = args.temp_dir.clone().unwrap_or_else(super::dedup::usual_temp_dir);
+            to_stdout(
+                &files,
+                &scratch.join(format!("crawler-index-{}", std::process::id())),
+            )?
+        }
+    };
+    for broken in &gathering.told {
+        say(&format!("warning: {}", printable(&broken.to_string())));
+    }
+    if gathering.broken > 0 {
+        let places = gathering.broken;
+        say(&format!(
+            "{places} places could not be read: all else is in the index"
+        ));
+    }
+    if gathering.sharing > 0 {
+        let records = gathering.sharing;
+        say(&format!(
+            "{records} records are not packed one by one: they cannot be found by a place in their file, and are not in the index"
+        ));
+    }
+    let is_whole = gathering.broken == 0 && gathering.sharing == 0;
+    Ok(match is_whole {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+fn make_again(directory: &Path) -> Result<ExitCode, Complaint> {
+    let state = history::state(directory);
+    let _nobody_writes = state
+        .is_dir()
+        .then(|| DirectoryLock::take(&state, crew::clock().now()))
+        .transpose()
+        .map_err(|error| history::of_store(&error))?;
+    let archive = history::archive(directory);
+    let made = cdxj::make_again(Arc::new(SystemDisk), &archive).map_err(|error| fault(&error))?;
+    output::to_stdout(|out| {
+        let index = archive.join(cdxj::INDEX);
+        let (lines, records) = (made.lines, made.records);
+        writeln!(out, "{}: {lines} lines, of {records} records", index.display())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A file, or the archive files in a directory: of a crawl, those of its archive.
+fn files_of(path: &Path) -> Result<Vec<PathBuf>, Complaint> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let archive = history::archive(path);
+    let directory = if archive.is_dir() { &archive } else { path };
+    let files = history::archive_files(directory)
+        .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))?;
+    if files.is_empty() {
+        return Err(usage(format!("{} holds no archive", directory.display()))
+            .with_remedy("archives end in .warc.gz, .warc.zst or .warc"));
+    }
+    Ok(files)
+}
+
+fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<Gathering, Complaint> {
+    let mut gathering = Ok(Gathering::default());
+    output::file_to_stdout(|out| {
+        gathering = gather(files, scratch, out);
+        match &mut gathering {
+            Err(SinkFault::Io { path, source, .. }) if path == Path::new("-") => {
+                let source = std::mem::replace(source, std::io::ErrorKind::Other.into());
+                gathering = Ok(Gathering::default());
+                Err(source)
+            }
+            _ => Ok(()),
+        }
+    })?;
+    gathering.map_err(|error| fault(&error))
+}
+
+/// Puts the index in the place of the file in one step.
+fn to_file(files: &[PathBuf], path: &Path) -> Result<Gathering, Complaint> {
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let unwritable = |error: std::io::Error| usage(format!("cannot write {}: {error}", path.display()));
+    let draft = beside(".new");
+    let mut out = BufWriter::new(File::create(&draft).map_err(unwritable)?);
+    let gathering = gather(files, &beside(".runs"), &mut out).map_err(|error| fault(&error))?;
+    let file = out.into_inner().map_err(|error| unwritable(error.into_error()))?;
+    file.sync_all().map_err(unwritable)?;
+    fs::rename(&draft, path).map_err(unwritable)?;
+    Ok(gathering)
+}
+
+fn gather(files: &[PathBuf], scratch: &Path, out: &mut dyn Write) -> Result<Gathering, SinkFault> {
+    let gathering = cdxj::index_files(&SystemDisk, files, scratch, out);
+    if scratch.is_dir() {
+        // Empty, unless something failed, and that is told.
+        fs::remove_dir_all(scratch).ok();
+    }
+    gathering
+}

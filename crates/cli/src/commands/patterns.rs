@@ -1,0 +1,198 @@
+//! `crawler patterns`: which URL patterns bring something new, which were closed for bringing nothing, and which links were taken for
+//! traps. Told from the journal, so it works while the crawl runs; opening a pattern again needs the crawl to itself.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use disk::{Disk, SystemDisk};
+use serde::Serialize;
+use store::embedded::record::Record;
+use store::embedded::{EmbeddedStore, History};
+use store::{Example, Frontier, LeftOut, PatternName, PatternReport, PatternState, Patterns};
+
+use crate::args::PatternsArgs;
+use crate::complaint::{Complaint, fault, usage};
+use crate::output::{self, Format};
+use crate::settings::Settings;
+use crate::terminal::{printable, say};
+use crate::{crew, earlier, history};
+
+/// Examples of the links that a rule left out.
+const EXAMPLES: usize = 3;
+
+/// A pattern of URLs.
+#[derive(Serialize)]
+struct Pattern<'a> {
+    pattern: String,
+    state: &'static str,
+    visited: u64,
+    new: u64,
+    repeated: u64,
+    /// Gone, or left out after it was fetched.
+    nothing: u64,
+    /// Left out unvisited.
+    left_out: u64,
+    examples: &'a [Example],
+}
+
+/// A rule that took links for traps.
+#[derive(Default)]
+struct Rule {
+    links: u64,
+    examples: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct TrapLine<'a> {
+    /// The rule.
+    trap: &'a str,
+    /// Links that it left out.
+    links: u64,
+    /// Some of them.
+    examples: &'a [String],
+}
+
+pub(crate) fn run(args: &PatternsArgs) -> Result<(), Complaint> {
+    let state = history::state_of(&args.directory)?;
+    if let Some(name) = &args.reopen {
+        return reopen(args, name);
+    }
+    let (mut patterns, mut rules) = (Patterns::default(), BTreeMap::<String, Rule>::new());
+    for record in History::open(&state).map_err(|error| fault(&error))? {
+        let record = record.map_err(|error| fault(&error))?;
+        patterns.hear(&record);
+        if let Record::Settled { left_out, .. } = record {
+            for told in left_out {
+                rules.entry(told.rule.clone()).or_default().add(told);
+            }
+        }
+    }
+    let mut reports: Vec<PatternReport<'_>> = patterns.reports().collect();
+    let order = |report: &PatternReport<'_>| match report.state {
+        PatternState::Closed => 0,
+        PatternState::Poor => 1,
+        PatternState::Open => 2,
+    };
+    reports.sort_by_key(|report| (order(report), std::cmp::Reverse(report.visited)));
+    let format = Format::or_fitting(args.format);
+    output::to_stdout(|out| {
+        for report in &reports {
+            Pattern::of(report).write(format, out)?;
+        }
+        for (name, rule) in &rules {
+            rule.write(name, format, out)?;
+        }
+        Ok(())
+    })
+}
+
+/// Opens a pattern again.
+fn reopen(args: &PatternsArgs, name: &str) -> Result<(), Complaint> {
+    let unknown = || {
+        let remedy = format!(
+            "`crawler patterns {}` lists them: HOST/PATH?KEYS",
+            args.directory.display()
+        );
+        usage(format!("{name:?} is no pattern of this crawl")).with_remedy(remedy)
+    };
+    let pattern = PatternName::from_text(name).ok_or_else(unknown)?;
+    let settings = Settings::of_crawl(&args.directory)?;
+    let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
+    let earlier = earlier::load(&settings)?.map(Arc::new);
+    let options = crew::store_options(&settings, earlier, &crew::clock(), &disk)?;
+    let store = EmbeddedStore::open(&history::state(&args.directory), &options)
+        .map_err(|error| history::of_store(&error))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.map_err(|error| fault(&error))?;
+    let reopened = runtime.block_on(async {
+        let reopened = store.reopen(&pattern).await?;
+        store.close().await?;
+        Ok(reopened)
+    });
+    let queued = reopened
+        .map_err(|error: store::StoreFault| fault(&error))?
+        .ok_or_else(unknown)?;
+    say(&format!(
+        "{pattern} is open again, and {queued} URLs wait that were left out; `crawler --out {}` goes on",
+        args.directory.display()
+    ));
+    Ok(())
+}
+
+impl Rule {
+    fn add(&mut self, told: LeftOut) {
+        self.links += told.links;
+        let example = String::from(told.example);
+        if self.examples.len() < EXAMPLES && !self.examples.contains(&example) {
+            self.examples.push(example);
+        }
+    }
+
+    fn write(&self, name: &str, format: Format, out: &mut dyn Write) -> io::Result<()> {
+        if format == Format::Json {
+            let (links, examples) = (self.links, self.examples.as_slice());
+            return output::json_line(
+                out,
+                &TrapLine {
+                    trap: name,
+                    links,
+                    examples,
+                },
+            );
+        }
+        writeln!(out, "trap    {}: {} links left out", printable(name), self.links)?;
+        for example in &self.examples {
+            writeln!(out, "          {}", printable(example))?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Pattern<'a> {
+    fn of(report: &'a PatternReport<'a>) -> Self {
+        Self {
+            pattern: format!("{}{}", report.host, report.pattern.as_str()),
+            state: report.state.as_str(),
+            visited: report.visited,
+            new: report.new,
+            repeated: report.repeated,
+            nothing: report.nothing,
+            left_out: report.left_out,
+            examples: report.examples,
+        }
+    }
+
+    fn write(&self, format: Format, out: &mut dyn Write) -> io::Result<()> {
+        if format == Format::Json {
+            return output::json_line(out, self);
+        }
+        let left_out = match self.left_out {
+            0 => String::new(),
+            count => format!(", {count} left out"),
+        };
+        writeln!(
+            out,
+            "{:<6}  {}: {} visited, {} new{left_out}",
+            self.state,
+            printable(&self.pattern),
+            self.visited,
+            self.new
+        )?;
+        if self.state == PatternState::Open.as_str() {
+            return Ok(());
+        }
+        for Example { url, original } in self.examples {
+            match original {
+                Some(original) => writeln!(
+                    out,
+                    "          {}  repeats {}",
+                    printable(url),
+                    printable(original)
+                )?,
+                None => writeln!(out, "          {}", printable(url))?,
+            }
+        }
+        Ok(())
+    }
+}

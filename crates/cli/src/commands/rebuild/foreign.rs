@@ -1,0 +1,157 @@
+//! The visits in archive files that other crawlers wrote.
+//!
+//! Others say less of a visit than we do, and in another order: wget has the request before the response, browsers fetch many things at
+//! once. So a visit here is an answer, with the redirects that stand right before it and lead to it; or a `resource` under a URL that a crawl
+//! can visit. Requests, notes and robots.txt are no visits. What is broken is passed over, and told.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crawl::retry::{self, Decision, Setback};
+use sinks::warc::{WarcStream, is_foreign, name_of};
+use web::{CanonicalForm, Exchange, PageUrl};
+
+use crate::complaint::{Complaint, fault};
+use crate::documents::{MAX_DOCUMENT, exchange};
+use crate::history;
+use crate::progress::Patience;
+
+/// More seeds are not looked for in an archive.
+const MAX_SEEDS: usize = 100_000;
+
+/// So much of a record tells its status.
+const GLANCE: usize = 64 << 10;
+
+/// A visit that another crawler made.
+pub(super) struct Visit {
+    pub(super) exchanges: Vec<Exchange>,
+    /// Where the record of the page begins; none where that cannot be read by its offset.
+    pub(super) offset: Option<u64>,
+}
+
+/// What comes next in a file.
+pub(super) enum Next {
+    Visit(Visit),
+    /// Records that are left to be asked for again: how many.
+    Left(u64),
+    /// Something that cannot be read, and is passed over.
+    Damage(String),
+}
+
+/// The visits in a file.
+pub(super) struct Visits<'a> {
+    form: &'a CanonicalForm,
+    stream: WarcStream,
+    /// Redirects that lead to what may come next.
+    hops: Vec<Exchange>,
+    leads_to: Option<PageUrl>,
+    /// What comes behind what was told last.
+    ready: Option<Next>,
+}
+
+/// The files of other crawlers in the directory of an archive, in their order.
+pub(super) fn files(archive: &Path) -> Result<Vec<PathBuf>, Complaint> {
+    let mut files = history::archive_files(archive).map_err(|error| fault(&error))?;
+    files.retain(|path| is_foreign(path));
+    Ok(files)
+}
+
+/// The first page of each host.
+pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<PageUrl>, Complaint> {
+    let mut hosts = HashSet::new();
+    let mut seeds = Vec::new();
+    let mut patience = Patience::new("records looked at for seeds");
+    for path in history::archive_files(archive).map_err(|error| fault(&error))? {
+        let mut stream = WarcStream::open(&path).map_err(|error| fault(&error))?;
+        while seeds.len() < MAX_SEEDS {
+            let record = match stream.next_record(GLANCE) {
+                Ok(Some(record)) => record,
+                Ok(None) => break,
+                // It is told when the file is read.
+                Err(_broken) => continue,
+            };
+            patience.step();
+            if let Some(exchange) = exchange(&record, form)
+                && (200..400).contains(&exchange.status)
+                && hosts.insert(exchange.url.host())
+            {
+                seeds.push(exchange.url);
+            }
+        }
+    }
+    Ok(seeds)
+}
+
+impl<'a> Visits<'a> {
+    pub(super) fn open(path: &Path, form: &'a CanonicalForm) -> Result<Self, Complaint> {
+        Ok(Self {
+            form,
+            stream: WarcStream::open(path).map_err(|error| fault(&error))?,
+            hops: Vec::new(),
+            leads_to: None,
+            ready: None,
+        })
+    }
+
+    /// The next visit; nothing at the end.
+    pub(super) fn next_visit(&mut self) -> Option<Next> {
+        loop {
+            if let Some(ready) = self.ready.take() {
+                return Some(ready);
+            }
+            let record = match self
+                .stream
+                .next_record(usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX))
+            {
+                Ok(Some(record)) => record,
+                Ok(None) => return self.leave_hops(),
+                Err(damage) => return Some(Next::Damage(damage.to_string())),
+            };
+            let Some(exchange) = exchange(&record, self.form) else {
+                continue;
+            };
+            let before = match self.leads_to.take() {
+                Some(url) if url == exchange.url => None,
+                _ => self.leave_hops(),
+            };
+            let target = exchange.location().map(|to| exchange.url.join(&to, self.form));
+            let is_redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
+            let next = if let (true, Some(Ok(url))) = (is_redirect, target) {
+                self.leads_to = Some(url);
+                self.hops.push(exchange);
+                None
+            } else {
+                let mut exchanges = std::mem::take(&mut self.hops);
+                match is_over(exchange.status) {
+                    true => {
+                        exchanges.push(exchange);
+                        let offset = record.addressable.then_some(record.offset);
+                        Some(Next::Visit(Visit { exchanges, offset }))
+                    }
+                    false => Some(Next::Left(exchanges.len() as u64 + 1)),
+                }
+            };
+            self.ready = next;
+            if before.is_some() {
+                return before;
+            }
+        }
+    }
+
+    /// Redirects that lead to nothing that was archived next.
+    fn leave_hops(&mut self) -> Option<Next> {
+        let hops = std::mem::take(&mut self.hops);
+        (!hops.is_empty()).then_some(Next::Left(hops.len() as u64))
+    }
+}
+
+/// Whether a visit that came to this is one that our own crawl would not make again.
+fn is_over(status: u16) -> bool {
+    let may_be_again = retry::decide(Setback::Status(status), 0, u32::MAX);
+    (200..300).contains(&status) || ((400..600).contains(&status) && may_be_again == Decision::GiveUp)
+}
+
+/// The name of a file, as rows have it.
+pub(super) fn name(path: &Path) -> String {
+    name_of(path).unwrap_or_default().to_owned()
+}

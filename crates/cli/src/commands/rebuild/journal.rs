@@ -1,0 +1,337 @@
+//! The journal that is written: what the old one still tells, then what the archive tells.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crawl::{ArchivedVisit, Listings, Retold, RetoldSeat, Studio};
+use disk::{Disk, SystemDisk};
+use neardup::{HashKey, Portrait};
+use sinks::ArchiveEnd;
+use store::embedded::record::{LetThrough, Record};
+use store::embedded::{History, RestoredAdmission, RestoredVisit, Restoring};
+use store::{ArchivePlace, Fate, Find, Page, Row};
+use web::{CanonicalForm, Clock, PageUrl, Scope, UrlKey};
+
+use super::Report;
+use super::foreign;
+use super::judge::Judge;
+use super::visits::{self, Visits};
+use crate::complaint::{Complaint, fault};
+use crate::progress::Patience;
+use crate::settings::Settings;
+use crate::terminal::{printable, say};
+use crate::{archiving, crew, fingerprints, history};
+
+/// A journal that is being written.
+pub(super) struct Rebuilding {
+    restoring: Restoring,
+    studio: Studio,
+    policy: crawl::Policy,
+    scope: Scope,
+    /// What hosts have listed in sitemaps and feeds.
+    listings: Listings,
+    /// The pages that others may have been let through beside, where that is allowed at all.
+    originals: Option<HashMap<UrlKey, Page>>,
+    /// Who judges pages that another crawler archived, where there are any.
+    judge: Option<Judge>,
+    /// Pages that count as visited, where there is a judge.
+    settled: HashSet<UrlKey>,
+    report: Report,
+}
+
+impl Rebuilding {
+    /// Takes over what the old journal still tells; where it tells nothing, begins with the seeds.
+    pub(super) fn begin(
+        settings: &Settings,
+        new: &Path,
+        key: HashKey,
+        studio: Studio,
+        old: Option<History>,
+        judge: Option<Judge>,
+        clock: &Clock,
+    ) -> Result<Self, Complaint> {
+        let form = CanonicalForm::new(&settings.drop_parameters);
+        let mut scope = crew::scope(settings)?;
+        let seeds: Vec<PageUrl> = settings
+            .url
+            .iter()
+            .filter_map(|seed| PageUrl::parse(seed, &form).ok())
+            .collect();
+        seeds.iter().for_each(|seed| scope.add_seed(seed));
+        let mut old = old.into_iter().flatten().map_while(Result::ok).peekable();
+        let begun = old.peek().is_none();
+        let begun = begun.then(|| (clock.now(), settings.recipe_name()));
+        let mut rebuilding = Self {
+            restoring: Restoring::begin(Arc::new(SystemDisk), new, key, begun)
+                .map_err(|error| fault(&error))?,
+            studio,
+            policy: crew::policy(settings, form),
+            scope,
+            listings: Listings::default(),
+            originals: (settings.per_cluster > 1).then(HashMap::new),
+            judge,
+            settled: HashSet::new(),
+            report: Report {
+                from: "archive",
+                ..Report::default()
+            },
+        };
+        let mut patience = Patience::new("journal records copied");
+        for record in old {
+            rebuilding.report.journal_records += 1;
+            if let Record::SeedAdopted { url } = &record {
+                rebuilding.scope.add_seed(url);
+            }
+            match &record {
+                Record::Admitted { page, portrait } => rebuilding.hear_admission(page, portrait)?,
+                Record::Settled { row, .. } if rebuilding.judge.is_some() => {
+                    rebuilding.settled.insert(row.url.key());
+                }
+                _ => {}
+            }
+            rebuilding
+                .restoring
+                .copy(&record)
+                .map_err(|error| fault(&error))?;
+            patience.step();
+        }
+        let finds = seeds.into_iter().map(|url| Find::new(url, 0, None)).collect();
+        rebuilding
+            .restoring
+            .discover(finds)
+            .map_err(|error| fault(&error))?;
+        Ok(rebuilding)
+    }
+
+    pub(super) fn hear_archive(&mut self, archive: &Path) -> Result<(), Complaint> {
+        let form = self.policy.canonical.clone();
+        let mut visits = Visits::open(archive, self.restoring.end(), &form).map_err(|error| fault(&error))?;
+        let mut patience = Patience::new("visits read");
+        while let Some(next) = visits.next_visit() {
+            match next {
+                Ok((file, visit)) => self.settle(file, visit)?,
+                Err(damage) => {
+                    self.report.damaged_places += 1;
+                    say(&format!("warning: {}", printable(&damage.0)));
+                }
+            }
+            patience.step();
+        }
+        Ok(())
+    }
+
+    /// What was admitted is an original of what comes later.
+    fn hear_admission(&mut self, page: &Page, portrait: &Portrait) -> Result<(), Complaint> {
+        if let Some(originals) = &mut self.originals {
+            originals.insert(page.key(), page.clone());
+        }
+        match &self.judge {
+            Some(judge) => judge.admit(page, portrait, None).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes over the visits in files of other crawlers.
+    pub(super) fn hear_others(&mut self, files: &[PathBuf]) -> Result<(), Complaint> {
+        let form = self.policy.canonical.clone();
+        let mut patience = Patience::new("visits of other crawlers judged");
+        for path in files {
+            let file = foreign::name(path);
+            let mut visits = foreign::Visits::open(path, &form)?;
+            while let Some(next) = visits.next_visit() {
+                match next {
+                    foreign::Next::Visit(visit) => self.settle_foreign(&file, visit)?,
+                    foreign::Next::Left(records) => self.report.left += records,
+                    foreign::Next::Damage(what) => {
+                        self.report.damaged_places += 1;
+                        say(&format!("warning: {}", printable(&what)));
+                    }
+                }
+                patience.step();
+            }
+        }
+        Ok(())
+    }
+
+    fn settle_foreign(&mut self, file: &str, visit: foreign::Visit) -> Result<(), Complaint> {
+        let (Some(first), Some(last)) = (visit.exchanges.first(), visit.exchanges.last()) else {
+            return Ok(());
+        };
+        let (url, at, status) = (first.url.clone(), first.started, last.status);
+        if !self.settled.insert(url.key()) {
+            self.report.captured_again += 1;
+            return Ok(());
+        }
+        // What nothing led to is no seed: its redirects do not widen the scope.
+        let page = self
+            .restoring
+            .waiting(&url)
+            .unwrap_or_else(|| Find::new(url, 1, None));
+        let is_page = (200..300).contains(&status);
+        let failed = [
+            ("verdict", "failed".to_owned()),
+            ("reason", format!("HTTP status {status}")),
+        ];
+        let notes = failed.into_iter().filter(|_| !is_page);
+        let archived = ArchivedVisit {
+            page,
+            at,
+            exchanges: visit.exchanges,
+            kept: true,
+            notes: notes.map(|(name, value)| (name.to_owned(), value)).collect(),
+        };
+        let mut retold = crawl::retell(
+            &self.policy,
+            &self.studio,
+            &mut self.scope,
+            &self.listings,
+            archived,
+        );
+        if let (Some(judge), Some(portrait)) = (&self.judge, &retold.portrait) {
+            let row = &retold.row;
+            let verdict = judge.admit(&row.page(), portrait, row.canonical.as_ref())?;
+            crawl::judged(&self.policy, &mut retold, verdict);
+        }
+        retold.row.warc_file = visit.offset.map(|_| file.to_owned());
+        retold.row.warc_offset = visit.offset;
+        retold.row.kept = visit.offset.is_some();
+        self.report.without_place += u64::from(visit.offset.is_none());
+        self.report.foreign_visits += 1;
+        self.tell(retold, None)
+    }
+
+    /// Begins the archive behind files of other crawlers, where nothing of it is there yet.
+    pub(super) fn go_on_behind(
+        &mut self,
+        archive: &Path,
+        settings: &Settings,
+        clock: &Clock,
+    ) -> Result<(), Complaint> {
+        if self.restoring.end().is_some() {
+            return Ok(());
+        }
+        let options = archiving::options(settings, clock)?;
+        let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
+        let begun = sinks::warc::begin_behind(&disk, archive, &options).map_err(|error| fault(&error))?;
+        let ArchiveEnd { file, end } = begun;
+        self.restoring.begin_archive(ArchivePlace { file, end });
+        Ok(())
+    }
+
+    fn settle(&mut self, file: String, visit: visits::Visit) -> Result<(), Complaint> {
+        let Some(url) = visit.url else {
+            return Ok(());
+        };
+        let note = |name: &str| {
+            let found = visit.notes.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.as_str())
+        };
+        // Nothing that is left led here: it was a seed once, or the archive says otherwise.
+        let page = self.restoring.waiting(&url).unwrap_or_else(|| Find {
+            depth: note("hopsFromSeed")
+                .and_then(|depth| depth.parse().ok())
+                .unwrap_or(0),
+            via: note("via").and_then(|via| PageUrl::parse(via, &self.policy.canonical).ok()),
+            url,
+            priority: 0,
+            requisite: note("requisite")
+                .and_then(|steps| steps.parse().ok())
+                .unwrap_or(0),
+        });
+        let (page_offset, end) = (visit.page_offset, visit.end);
+        let archived = ArchivedVisit {
+            page,
+            at: visit.at,
+            exchanges: visit.exchanges,
+            kept: visit.kept,
+            notes: visit.notes,
+        };
+        let mut retold = crawl::retell(
+            &self.policy,
+            &self.studio,
+            &mut self.scope,
+            &self.listings,
+            archived,
+        );
+        retold.row.warc_file = Some(file.clone());
+        retold.row.warc_offset = Some(page_offset);
+        self.report.archived_visits += 1;
+        self.tell(retold, Some(ArchivePlace { file, end }))
+    }
+
+    /// Tells a visit that ends there in the archive, if that is ours.
+    fn tell(&mut self, retold: Retold, end: Option<ArchivePlace>) -> Result<(), Complaint> {
+        let Retold {
+            row,
+            portrait,
+            seat,
+            finds,
+            reached,
+            adopted,
+        } = retold;
+        for url in adopted {
+            self.restoring.adopt(url).map_err(|error| fault(&error))?;
+        }
+        let admission = match (portrait, seat) {
+            (Some(portrait), None) if row.fate == Fate::Unique => {
+                self.hear_admission(&row.page(), &portrait)?;
+                RestoredAdmission::New(Box::new(portrait))
+            }
+            (Some(portrait), Some(seat)) => self.seated(&row, portrait, seat),
+            _ => RestoredAdmission::None,
+        };
+        let visit = RestoredVisit {
+            row,
+            end,
+            finds,
+            reached,
+            admission,
+        };
+        self.restoring.settle(visit).map_err(|error| fault(&error))
+    }
+
+    fn seated(&self, row: &Row, portrait: Portrait, seat: RetoldSeat) -> RestoredAdmission {
+        let Some(url) = &row.duplicate_of else {
+            return RestoredAdmission::None;
+        };
+        let known = self
+            .originals
+            .as_ref()
+            .and_then(|originals| originals.get(&url.key()));
+        let of = known.cloned().unwrap_or_else(|| Page {
+            url: url.clone(),
+            final_url: url.clone(),
+            at: row.fetched_at,
+        });
+        RestoredAdmission::LetThrough(Box::new(LetThrough {
+            page: row.page(),
+            portrait,
+            of,
+            earlier: row.of_earlier,
+            likeness: seat.likeness,
+            number: seat.number,
+            by_canonical: seat.by_canonical,
+        }))
+    }
+
+    /// Has the disk keep the archive, and then the journal that speaks of it.
+    pub(super) fn finish(mut self, archive: &Path, new: &Path) -> Result<Report, Complaint> {
+        if let Some(judge) = self.judge.take() {
+            judge.end()?;
+        }
+        for path in history::archive_files(archive).map_err(|error| fault(&error))? {
+            File::open(path)
+                .and_then(|file| file.sync_all())
+                .map_err(|error| fault(&error))?;
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = runtime.map_err(|error| fault(&error))?;
+        runtime
+            .block_on(self.restoring.finish())
+            .map_err(|error| fault(&error))?;
+        fingerprints::keep(&self.studio, new)?;
+        Ok(self.report)
+    }
+}

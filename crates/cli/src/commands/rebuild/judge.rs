@@ -1,0 +1,68 @@
+//! Who judges pages that another crawler archived: the index of a crawl, in a place of its own for as long as the rebuilding takes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use disk::{Disk, SystemDisk};
+use neardup::{HashKey, Portrait};
+use store::embedded::EmbeddedStore;
+use store::{NearDupIndex, Page, Verdict};
+use tokio::runtime::Runtime;
+use web::{Clock, PageUrl};
+
+use crate::complaint::{Complaint, fault};
+use crate::settings::Settings;
+use crate::values::Key;
+use crate::{crew, earlier, history};
+
+pub(super) struct Judge {
+    store: EmbeddedStore,
+    runtime: Runtime,
+    directory: PathBuf,
+}
+
+impl Judge {
+    /// An index that knows nothing but the crawls that count as seen, below `state`.
+    pub(super) fn new(
+        settings: &Settings,
+        state: &Path,
+        key: HashKey,
+        clock: &Clock,
+    ) -> Result<Self, Complaint> {
+        let directory = state.join("judging");
+        let settings = Settings {
+            hash_key: Some(Key(key)),
+            ..settings.clone()
+        };
+        let earlier = earlier::load(&settings)?.map(Arc::new);
+        let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
+        let options = crew::store_options(&settings, earlier, clock, &disk)?;
+        let store = EmbeddedStore::open(&directory, &options).map_err(|error| history::of_store(&error))?;
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        Ok(Self {
+            store,
+            runtime: runtime.map_err(|error| fault(&error))?,
+            directory,
+        })
+    }
+
+    /// Judges a page, and remembers it.
+    pub(super) fn admit(
+        &self,
+        page: &Page,
+        portrait: &Portrait,
+        canonical: Option<&PageUrl>,
+    ) -> Result<Verdict, Complaint> {
+        let verdict = self.runtime.block_on(self.store.admit(page, portrait, canonical));
+        verdict.map_err(|error| fault(&error))
+    }
+
+    /// Leaves nothing behind.
+    pub(super) fn end(self) -> Result<(), Complaint> {
+        let closed = self.runtime.block_on(store::Frontier::close(&self.store));
+        closed.map_err(|error| fault(&error))?;
+        drop(self.store);
+        fs::remove_dir_all(&self.directory).map_err(|error| fault(&error))
+    }
+}

@@ -1,0 +1,233 @@
+//! The visits that an archive of ours has, put together again from its records.
+//!
+//! `sinks::warc` writes the records of a visit side by side: hop by hop a `response` and its `request`, then the page (`response` or
+//! `revisit`, with its `request`; none where it was left out), then a `metadata` record, always. So a visit ends with its `metadata`,
+//! and what no `metadata` follows is a visit that was not written to its end: it was never settled, and is made once more.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use http::HeaderMap;
+use sinks::warc::{ReadFault, Record, WarcReader, is_foreign, name_of, next_record_behind};
+use store::ArchivePlace;
+use web::{CanonicalForm, Exchange, PageUrl, Protocol, Timestamp};
+
+use crate::documents::MAX_DOCUMENT;
+use crate::history;
+
+/// A visit, and where it stands.
+#[derive(Debug, Default)]
+pub(super) struct Visit {
+    /// The page, as it was queued.
+    pub(super) url: Option<PageUrl>,
+    /// When it began.
+    pub(super) at: Timestamp,
+    pub(super) exchanges: Vec<Exchange>,
+    /// Whether the page is there with its body.
+    pub(super) kept: bool,
+    pub(super) notes: Vec<(String, String)>,
+    /// The record that stands for the page.
+    pub(super) page_offset: u64,
+    /// Where the visit ends.
+    pub(super) end: u64,
+    /// The record of the last exchange.
+    page_id: String,
+}
+
+/// Something that cannot be read, and is passed over.
+pub(super) struct Damage(pub(super) String);
+
+/// The visits of an archive from some place on.
+pub(super) struct Visits<'a> {
+    form: &'a CanonicalForm,
+    files: VecDeque<PathBuf>,
+    open: Option<Open>,
+    pending: Visit,
+}
+
+struct Open {
+    path: PathBuf,
+    name: String,
+    reader: WarcReader<BufReader<File>>,
+}
+
+impl<'a> Visits<'a> {
+    /// Of the archive in `directory`, behind `after`.
+    pub(super) fn open(
+        directory: &Path,
+        after: Option<&ArchivePlace>,
+        form: &'a CanonicalForm,
+    ) -> io::Result<Self> {
+        let mut files: VecDeque<PathBuf> = history::archive_files(directory)?.into();
+        files.retain(|path| !is_foreign(path));
+        let mut open = None;
+        if let Some(after) = after {
+            let place = files.iter().position(|path| history::is_named(path, &after.file));
+            // What stands behind a file that is gone is not known to follow on it.
+            let path = files
+                .drain(..=place.unwrap_or(files.len().saturating_sub(1)))
+                .next_back();
+            open = match path.filter(|_| place.is_some()) {
+                Some(path) => Some(Open::at(path, after.end).map_err(io::Error::other)?),
+                None => None,
+            };
+        }
+        Ok(Self {
+            form,
+            files,
+            open,
+            pending: Visit::default(),
+        })
+    }
+
+    /// The next visit, with the name of its file; nothing at the end.
+    pub(super) fn next_visit(&mut self) -> Option<Result<(String, Visit), Damage>> {
+        loop {
+            let Some(open) = &mut self.open else {
+                let path = self.files.pop_front()?;
+                match Open::at(path, 0) {
+                    Ok(open) => self.open = Some(open),
+                    Err(fault) => return Some(Err(Damage(fault.to_string()))),
+                }
+                continue;
+            };
+            match open
+                .reader
+                .next_record(usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX))
+            {
+                Ok(Some(record)) => {
+                    let name = &open.name;
+                    let found = self
+                        .pending
+                        .take(&record, self.form)
+                        .map(|visit| (name.clone(), visit));
+                    if found.is_some() {
+                        return found.map(Ok);
+                    }
+                }
+                Ok(None) => {
+                    self.pending = Visit::default();
+                    self.open = None;
+                }
+                Err(fault) => {
+                    // What stood before it and was not whole belongs to what is lost.
+                    self.pending = Visit::default();
+                    if let Some(damage) = self.pass_over(&fault) {
+                        return Some(Err(damage));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes on behind a damaged place; no damage is a last record that is not whole, as a kill leaves it.
+    fn pass_over(&mut self, fault: &ReadFault) -> Option<Damage> {
+        let open = self.open.take()?;
+        let at = fault.offset();
+        let is_last = self.files.is_empty();
+        match next_record_behind(&open.path, at) {
+            Ok(Some(next)) => {
+                self.open = Open::at(open.path, next).ok();
+                Some(Damage(format!(
+                    "{} is damaged from {at} to {next}: what stood there is lost",
+                    open.name
+                )))
+            }
+            Ok(None) if is_last => None,
+            Ok(None) => Some(Damage(format!("{} is damaged from {at} on", open.name))),
+            Err(fault) => Some(Damage(fault.to_string())),
+        }
+    }
+}
+
+impl Visit {
+    /// Takes the next record; returns the visit when that is its last, and is then an empty one.
+    fn take(&mut self, record: &Record, form: &CanonicalForm) -> Option<Self> {
+        let (offset, end) = (record.offset, record.offset + record.length);
+        match record.kind() {
+            "response" | "revisit" => {
+                let Some(exchange) = record.answer(form) else {
+                    *self = Self::default();
+                    return None;
+                };
+                if self.url.is_none() {
+                    (self.url, self.at) = (Some(exchange.url.clone()), exchange.started);
+                }
+                self.exchanges.push(exchange);
+                self.kept = record.kind() == "response";
+                self.page_offset = offset;
+                record.id().clone_into(&mut self.page_id);
+            }
+            "request" => {
+                if let Some(exchange) = self.exchanges.last_mut() {
+                    exchange.request_head.clone_from(&record.block);
+                }
+            }
+            "metadata" => return std::mem::take(self).noted(record, offset, end, form),
+            _ => {}
+        }
+        None
+    }
+
+    /// The visit with its notes; none where these are of another.
+    fn noted(mut self, record: &Record, offset: u64, end: u64, form: &CanonicalForm) -> Option<Self> {
+        (self.notes, self.end) = (notes(&record.block), end);
+        if let Some(of_page) = record.field("WARC-Concurrent-To") {
+            return (of_page == self.page_id).then_some(self);
+        }
+        // The page itself was left out, or nothing ever answered.
+        let (url, at) = record.page_url(form).zip(record.date().parse().ok())?;
+        if self.url.is_none() {
+            (self.url, self.at) = (Some(url.clone()), at);
+        }
+        let status = self.note("http-status").and_then(|status| status.parse().ok());
+        if let Some(status) = status {
+            self.exchanges.push(left_out(url, at, status));
+        }
+        (self.kept, self.page_offset) = (false, offset);
+        Some(self)
+    }
+
+    fn note(&self, name: &str) -> Option<&str> {
+        let found = self.notes.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+impl Open {
+    fn at(path: PathBuf, offset: u64) -> Result<Self, ReadFault> {
+        let name = name_of(&path).unwrap_or_default().to_owned();
+        Ok(Self {
+            reader: WarcReader::open_at(&path, offset)?,
+            path,
+            name,
+        })
+    }
+}
+
+/// A page of which the archive has nothing but notes.
+fn left_out(url: PageUrl, started: Timestamp, status: u16) -> Exchange {
+    Exchange {
+        url,
+        request_head: Vec::new(),
+        status,
+        headers: HeaderMap::new(),
+        body: Bytes::new(),
+        truncated: None,
+        address: None,
+        protocol: Protocol::Http11,
+        started,
+        elapsed: std::time::Duration::ZERO,
+    }
+}
+
+fn notes(block: &[u8]) -> Vec<(String, String)> {
+    let text = String::from_utf8_lossy(block);
+    let fields = text.lines().filter_map(|line| line.split_once(':'));
+    fields
+        .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
+        .collect()
+}

@@ -1,0 +1,54 @@
+//! `crawler reindex`: the search index once more, from the archive. It is made beside the old one, and takes its place when it is whole.
+
+use serde::Serialize;
+use store::embedded::DirectoryLock;
+use web::CanonicalForm;
+
+use search::{IndexOptions, Writer};
+
+use crate::args::LookArgs;
+use crate::complaint::{Complaint, fault};
+use crate::output::{self, Format};
+use crate::settings::Settings;
+use crate::{crew, history, index};
+
+/// What was made.
+#[derive(Serialize)]
+struct Report {
+    pages: u64,
+}
+
+pub(crate) fn run(args: &LookArgs) -> Result<(), Complaint> {
+    let state = history::state_of(&args.directory)?;
+    let mut settings = Settings::of_crawl(&args.directory)?;
+    settings.no_index = false;
+    let _nobody_else =
+        DirectoryLock::take(&state, crew::clock().now()).map_err(|error| history::of_store(&error))?;
+    let form = CanonicalForm::new(&settings.drop_parameters);
+    let policy = crew::policy(&settings, form);
+    let place = index::options(&settings);
+    let options = IndexOptions {
+        directory: place.directory.with_extension("new"),
+        ..place.clone()
+    };
+    if options.directory.exists() {
+        // Of a run that did not come to its end.
+        std::fs::remove_dir_all(&options.directory).map_err(|error| fault(&error))?;
+    }
+    let broken = |error| index::complaint_of(&error, &settings.out);
+    let mut writer = Writer::create(&options).map_err(broken)?;
+    // Up to the end of the archive: the crawl takes out what turns out not to be settled.
+    let archive = history::archive(&settings.out);
+    index::catch_up(&mut writer, &archive, &policy, index::end_of(&archive)?)?;
+    let covered = writer.covered().cloned();
+    writer.close(covered).map_err(broken)?;
+    if place.directory.exists() {
+        std::fs::remove_dir_all(&place.directory).map_err(|error| fault(&error))?;
+    }
+    std::fs::rename(&options.directory, &place.directory).map_err(|error| fault(&error))?;
+    let pages = search::Finder::open(&place.directory).map_err(broken)?.pages();
+    output::to_stdout(|out| match Format::or_fitting(args.format) {
+        Format::Json => output::json_line(out, &Report { pages }),
+        Format::Table => writeln!(out, "{pages} pages can be searched"),
+    })
+}

@@ -1,0 +1,196 @@
+//! `crawler search`: pages with these words, the best first. The index is read as the crawl committed it last, so this works while it runs.
+//!
+//! The text is not in the index: snippets are cut from the record in the archive. Near-duplicates of a hit are the rows of the journal that name it as their
+//! original; the journal is read for them only where they are asked for.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use search::{Finder, Hit, IndexFault, MAX_HITS, Query, Snippet, Snippets};
+use serde::Serialize;
+use store::embedded;
+use web::{CanonicalForm, UrlKey};
+
+use crate::args::SearchArgs;
+use crate::complaint::{Complaint, fault, usage};
+use crate::output::{self, Format};
+use crate::settings::Settings;
+use crate::terminal::printable;
+use crate::{crew, history, index};
+
+/// A page that was found.
+#[derive(Serialize)]
+struct Found {
+    url: String,
+    title: Option<String>,
+    score: f32,
+    date: String,
+    language: Option<String>,
+    /// The part of its text where the words stand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snippet: Option<String>,
+    /// Where in the snippet, from and to, in characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    highlights: Option<Vec<[usize; 2]>>,
+    warc_file: String,
+    warc_offset: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duplicates: Option<Vec<Duplicate>>,
+    #[serde(skip)]
+    cut: Option<Snippet>,
+}
+
+/// A page that repeats it.
+#[derive(Serialize)]
+struct Duplicate {
+    url: String,
+    verdict: &'static str,
+    distance: Option<u32>,
+    resemblance: Option<f64>,
+}
+
+pub(crate) fn run(args: &SearchArgs) -> Result<(), Complaint> {
+    let query = Query::parse(&args.query)
+        .map_err(|error| usage(error.to_string()).with_remedy(error.reason.remedy()))?;
+    if args.limit.saturating_add(args.offset) > MAX_HITS {
+        let told = usage(format!(
+            "--limit {} with --offset {} is too much",
+            args.limit, args.offset
+        ));
+        return Err(told.with_remedy(format!("{MAX_HITS} hits can be told at most")));
+    }
+    let state = history::state_of(&args.directory)?;
+    let broken = |error: IndexFault| match error {
+        missing @ IndexFault::Missing { .. } => usage(missing.to_string()).with_remedy(format!(
+            "`crawler reindex {}` makes it from the archive",
+            args.directory.display()
+        )),
+        other => index::complaint_of(&other, &args.directory),
+    };
+    let finder = Finder::open(&index::directory(&args.directory)).map_err(broken)?;
+    let hits = finder.search(&query, args.limit, args.offset).map_err(broken)?;
+    let mut found: Vec<Found> = hits.into_iter().map(Found::of).collect();
+    if args.snippets.is_on() {
+        let settings = Settings::of_crawl(&args.directory)?;
+        let policy = crew::policy(&settings, CanonicalForm::new(&settings.drop_parameters));
+        let archive = history::archive(&args.directory);
+        let snippets = Snippets::of(&query);
+        for hit in &mut found {
+            let text = index::text_at(&archive, &hit.warc_file, hit.warc_offset, &policy);
+            hit.show(snippets.cut(&text.unwrap_or_default()));
+        }
+    }
+    if args.duplicates {
+        tell_duplicates(&mut found, &state)?;
+    }
+    output::to_stdout(|out| match Format::or_fitting(args.format) {
+        Format::Json => found.iter().try_for_each(|hit| output::json_line(out, hit)),
+        Format::Table if found.is_empty() => writeln!(out, "no page is found"),
+        Format::Table => {
+            let mut numbered = (args.offset + 1..).zip(&found);
+            numbered.try_for_each(|(number, hit)| hit.write(number, out))
+        }
+    })
+}
+
+impl Found {
+    fn of(hit: Hit) -> Self {
+        Self {
+            url: hit.url,
+            title: hit.title,
+            score: hit.score,
+            date: hit.at.to_string(),
+            language: hit.language,
+            snippet: None,
+            highlights: None,
+            warc_file: hit.place.file,
+            warc_offset: hit.place.offset,
+            duplicates: None,
+            cut: None,
+        }
+    }
+
+    fn show(&mut self, cut: Snippet) {
+        let characters = |bytes: usize| cut.text[..bytes].chars().count();
+        let places = cut.found.iter();
+        self.highlights = Some(
+            places
+                .map(|place| [characters(place.start), characters(place.end)])
+                .collect(),
+        );
+        self.snippet = Some(cut.text.clone());
+        self.cut = Some(cut);
+    }
+
+    fn write(&self, number: usize, out: &mut dyn Write) -> io::Result<()> {
+        let title = self.title.as_deref().unwrap_or("(without a title)");
+        writeln!(out, "{number:>3}. {}", printable(title))?;
+        let language = self.language.as_deref().unwrap_or("-");
+        let day = self.date.get(..10).unwrap_or(&self.date);
+        writeln!(
+            out,
+            "     {}  {day}  {}  {:.2}",
+            printable(&self.url),
+            printable(language),
+            self.score
+        )?;
+        if let Some(cut) = self.cut.as_ref().filter(|cut| !cut.text.is_empty()) {
+            writeln!(out, "     {}", printable(&marked(cut)))?;
+        }
+        for duplicate in self.duplicates.iter().flatten() {
+            writeln!(out, "     {}: {}", duplicate.verdict, printable(&duplicate.url))?;
+        }
+        Ok(())
+    }
+}
+
+/// A snippet with what was found in brackets: nothing else may stand out on a terminal, where colours are commands.
+fn marked(cut: &Snippet) -> String {
+    let mut text = String::from(if cut.cut_before { "… " } else { "" });
+    let mut at = 0;
+    for place in &cut.found {
+        text.push_str(&cut.text[at..place.start]);
+        text.push('[');
+        text.push_str(&cut.text[place.clone()]);
+        text.push(']');
+        at = place.end;
+    }
+    text.push_str(&cut.text[at..]);
+    if cut.cut_behind {
+        text.push_str(" …");
+    }
+    text
+}
+
+/// The pages that repeat these: by the journal, where a page is told before those that repeat it.
+fn tell_duplicates(found: &mut [Found], state: &Path) -> Result<(), Complaint> {
+    let mut by_place = HashMap::new();
+    for (number, hit) in found.iter_mut().enumerate() {
+        hit.duplicates = Some(Vec::new());
+        by_place.insert((hit.warc_file.clone(), hit.warc_offset), number);
+    }
+    let mut by_page: HashMap<UrlKey, usize> = HashMap::new();
+    for row in embedded::rows(state).map_err(|error| fault(&error))? {
+        let row = row.map_err(|error| fault(&error))?;
+        if let Some(place) = row.warc_file.clone().zip(row.warc_offset)
+            && let Some(number) = by_place.get(&place)
+        {
+            by_page.insert(row.url.key(), *number);
+        }
+        let original = row
+            .duplicate_of
+            .as_ref()
+            .filter(|url| **url != row.url && !row.of_earlier);
+        let hit = original.and_then(|url| by_page.get(&url.key()));
+        if let Some(told) = hit.and_then(|number| found[*number].duplicates.as_mut()) {
+            told.push(Duplicate {
+                url: row.url.to_string(),
+                verdict: row.fate.as_str(),
+                distance: row.distance,
+                resemblance: row.resemblance,
+            });
+        }
+    }
+    Ok(())
+}

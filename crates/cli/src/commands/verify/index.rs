@@ -1,0 +1,60 @@
+//! Index and archive side by side: each capture has its line, each line its record, and the lines stand in their order.
+//!
+//! What the archive has behind the last settled visit is not looked at: it is cut off when the crawl goes on, and the index with
+//! it. What the index does not cover yet, after a kill, is counted: it is read then.
+
+use std::path::Path;
+
+use serde::Serialize;
+use sinks::ArchiveEnd;
+use sinks::cdxj::{self, Difference};
+
+use super::Complaints;
+use crate::complaint::{Complaint, fault};
+
+/// What the index has.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct Counts {
+    pub(super) index_lines: u64,
+    /// Captures that it does not cover yet.
+    pub(super) not_indexed_yet: u64,
+}
+
+/// Compares the index of the crawl in `directory` with its archive up to `end`.
+pub(super) fn check(
+    directory: &Path,
+    archive: &Path,
+    end: &ArchiveEnd,
+    complaints: &mut Complaints,
+) -> Result<Counts, Complaint> {
+    let found = cdxj::compare(archive, end).map_err(|error| fault(&error))?;
+    for difference in &found.differences {
+        complaints.add(format!("index: {}", told(difference, archive)));
+    }
+    if !found.differences.is_empty() {
+        complaints.add(format!(
+            "index: `crawler index {}` makes it again from the archive",
+            directory.display()
+        ));
+    }
+    Ok(Counts {
+        index_lines: found.lines,
+        not_indexed_yet: found.uncovered,
+    })
+}
+
+fn told(difference: &Difference, archive: &Path) -> String {
+    match difference {
+        Difference::NoIndex => format!(
+            "{} is not there, or nothing says what it covers",
+            archive.join(cdxj::INDEX).display()
+        ),
+        Difference::NoFile(path) => format!("{} is missing", path.display()),
+        Difference::Touched(path) => format!("{} is not what was written", path.display()),
+        Difference::Unsorted(path, line) => {
+            format!("{}: line {line} is not in the order of bytes", path.display())
+        }
+        Difference::NoLine(line) => format!("no line for this capture: {line}"),
+        Difference::NoCapture(line) => format!("no capture for this line: {line}"),
+    }
+}

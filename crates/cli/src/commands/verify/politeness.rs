@@ -1,0 +1,359 @@
+//! Whether hosts were asked as they were to be asked, as far as archive and journal tell.
+//!
+//! The archive has a `request` record, with the moment at which it was sent, for each request that was answered and kept. The
+//! end of an answer it does not have; the journal has, with each visit that ended, the moment before which the host was not to be asked
+//! again, which the pacer made from it (delay, response time, Crawl-delay, pleas to slow down). So two things are checked:
+//! - from one request to a host to the next, no less than the delay passed (that of the settings in the archive file, or those of the
+//!   last session, or what control.toml ordered, whichever is shorter), nor less than its robots.txt asked for, as far as settings let it;
+//! - no visit asked its host before the moment that the visit before it had named;
+//! - where the settings have hosts share their pace (`--group-by`), the delay passed from one request to a group to the next, too.
+//!
+//! What is not archived is not checked: requests for robots.txt, pages that were left out, tries that brought no answer. Where several
+//! requests to a host were allowed at a time, nothing is checked.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use serde::Serialize;
+use store::Row;
+use web::{Group, Host, Pace, PageUrl, RobotsRules, Timestamp};
+
+use super::Complaints;
+use crate::settings::Settings;
+
+/// Moments are good to a millisecond, and the clock they are told by is set right now and then.
+const TOLERANCE: Duration = Duration::from_millis(10);
+
+/// How hosts were asked.
+#[derive(Clone, Copy, Default, Serialize)]
+pub(super) struct Counts {
+    /// Requests that the archive tells of.
+    pub(super) requests: u64,
+    pub(super) hosts: u64,
+    /// Requests that another to the same host came before, and that were compared with it.
+    compared: u64,
+    /// Of those, how many came sooner than was allowed.
+    too_soon: u64,
+}
+
+/// Hears of requests in the order of the archive.
+pub(super) struct Politeness {
+    /// As run last.
+    settings: Settings,
+    /// The shortest delay, and the shortest ceiling of delays, that somebody ordered while it ran (control.toml).
+    ordered: (Option<Duration>, Option<Duration>),
+    /// As run when the current archive file was begun.
+    of_file: Option<Settings>,
+    hosts: HashMap<Host, Asked>,
+    /// When each group was last asked.
+    groups: HashMap<Group, Timestamp>,
+    counts: Counts,
+}
+
+/// A request that the archive tells of.
+pub(super) struct Request<'a> {
+    pub(super) url: &'a PageUrl,
+    pub(super) at: Timestamp,
+    /// Its visit began with it.
+    pub(super) first: bool,
+    /// The address whose pace its host shared, and where it was asked.
+    pub(super) address: Option<IpAddr>,
+}
+
+#[derive(Default)]
+struct Asked {
+    last: Option<Timestamp>,
+    /// Not to be asked before then, as the last visit that ended said.
+    ready: Timestamp,
+    /// What its robots.txt asks for, and how many requests came since that was read.
+    crawl_delay: Option<(Duration, u32)>,
+}
+
+impl Politeness {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self {
+            settings: settings.clone(),
+            ordered: (None, None),
+            of_file: None,
+            hosts: HashMap::new(),
+            groups: HashMap::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// So short delays, and so short ceilings of them, were ordered while the crawl ran.
+    pub(super) fn hear_orders(&mut self, delay: Option<Duration>, max_delay: Option<Duration>) {
+        self.ordered = (delay, max_delay);
+    }
+
+    /// An archive file begins, whose `warcinfo` record has this block.
+    pub(super) fn hear_file(&mut self, warcinfo: &[u8]) {
+        let text = String::from_utf8_lossy(warcinfo);
+        let settings: String = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("setting: "))
+            .flat_map(|line| [line, "\n"])
+            .collect();
+        // Those of another version may have options that we do not know: then the last ones have to do.
+        self.of_file = toml::from_str(&settings).ok();
+    }
+
+    /// What a robots.txt said.
+    pub(super) fn hear_robots(&mut self, origin: &str, text: &[u8]) {
+        let form = web::CanonicalForm::new(&self.settings.drop_parameters);
+        let Ok(url) = PageUrl::parse(origin, &form) else {
+            return;
+        };
+        let rules = RobotsRules::parse(text, &self.settings.agent_token());
+        let asked = self.hosts.entry(url.host()).or_default();
+        asked.crawl_delay = rules.crawl_delay().map(|delay| (delay, 0));
+    }
+
+    /// A request of the visit that `row` tells of.
+    pub(super) fn hear_request(&mut self, row: &Row, request: &Request<'_>, complaints: &mut Complaints) {
+        let Request { url, at, first, .. } = *request;
+        self.counts.requests += 1;
+        let settings = [Some(&self.settings), self.of_file.as_ref()];
+        let settings = settings.into_iter().flatten();
+        let one_at_a_time = settings.clone().all(|settings| settings.per_host() == 1);
+        let least = settings
+            .clone()
+            .map(|settings| settings.delay.0)
+            .chain(self.ordered.0)
+            .min()
+            .unwrap_or_default();
+        let longest = settings
+            .map(|settings| settings.max_delay.0)
+            .chain(self.ordered.1)
+            .min()
+            .unwrap_or_default();
+        let obeys = !self.settings.ignore_robots;
+        let in_group = self.hear_group(request).filter(|_| one_at_a_time);
+
+        let asked = self.hosts.entry(url.host()).or_default();
+        let last = asked.last.replace(asked.last.unwrap_or_default().max(at));
+        let mut wanted = least;
+        if let Some((delay, since)) = &mut asked.crawl_delay {
+            *since += 1;
+            // The first request after it was read may have been on its way before.
+            if *since > 1 && obeys {
+                wanted = wanted.max((*delay).min(longest));
+            }
+        }
+        if let Some((group, passed)) = in_group.filter(|(_, passed)| *passed + TOLERANCE < least) {
+            self.counts.too_soon += 1;
+            complaints.add(format!(
+                "politeness: {url} was asked for {passed:?} after another request to {group}, not {least:?}, in the visit to {}",
+                row.url
+            ));
+            return;
+        }
+        let Some(last) = last.filter(|_| one_at_a_time) else {
+            return;
+        };
+        self.counts.compared += 1;
+        // Redirects lead to a host between its own visits, and may be archived after one that came later.
+        let passed = at.since(last).max(last.since(at));
+        let too_soon = passed + TOLERANCE < wanted;
+        let too_early = first && at + TOLERANCE < asked.ready;
+        if too_soon || too_early {
+            self.counts.too_soon += 1;
+        }
+        if too_soon {
+            complaints.add(format!(
+                "politeness: {url} was asked for {passed:?} after the request before it, not {wanted:?}, in the visit to {}",
+                row.url
+            ));
+        } else if too_early {
+            complaints.add(format!(
+                "politeness: {url} was asked for at {at}, and its host not to be asked before {}",
+                asked.ready
+            ));
+        }
+    }
+
+    /// The group of a request, and how far it is from the latest other one to it. The first has none, nor has any where the settings
+    /// changed.
+    fn hear_group(&mut self, request: &Request<'_>) -> Option<(Group, Duration)> {
+        let group_by = self.settings.group_by;
+        let changed = self
+            .of_file
+            .as_ref()
+            .is_some_and(|file| file.group_by != group_by);
+        let group = group_by
+            .group(&request.url.host(), request.address)
+            .filter(|_| !changed)?;
+        let at = request.at;
+        let Some(latest) = self.groups.get_mut(&group) else {
+            self.groups.insert(group, at);
+            return None;
+        };
+        let last = std::mem::replace(latest, at.max(*latest));
+        Some((group, at.since(last).max(last.since(at))))
+    }
+
+    /// A visit to this host ended.
+    pub(super) fn hear_end(&mut self, host: &Host, pace: Pace) {
+        self.hosts.entry(host.clone()).or_default().ready = pace.ready;
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        let hosts = self.hosts.values().filter(|asked| asked.last.is_some());
+        Counts {
+            hosts: hosts.count() as u64,
+            ..self.counts
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use web::GroupBy;
+
+    use super::*;
+    use crate::values::Span;
+
+    fn url(text: &str) -> PageUrl {
+        PageUrl::parse(text, &web::CanonicalForm::default()).unwrap()
+    }
+
+    fn row(url: &PageUrl) -> Row {
+        Row {
+            url: url.clone(),
+            final_url: None,
+            status: Some(200),
+            fetched_at: Timestamp::default(),
+            depth: 0,
+            via: None,
+            content_type: None,
+            bytes: 0,
+            charset: None,
+            language: None,
+            title: None,
+            fate: store::Fate::Unique,
+            duplicate_of: None,
+            distance: None,
+            resemblance: None,
+            fingerprint: None,
+            reason: None,
+            warc_file: None,
+            warc_offset: None,
+            kept: true,
+            of_earlier: false,
+            canonical: None,
+            requisite: 0,
+        }
+    }
+
+    fn request(url: &PageUrl, at: Timestamp) -> Request<'_> {
+        Request {
+            url,
+            at,
+            first: true,
+            address: None,
+        }
+    }
+
+    #[test]
+    fn hosts_that_share_a_pace_are_compared_with_each_other() {
+        let address = |number: u8| Some(IpAddr::from([192, 0, 2, number]));
+        // Host, address, moment
+        let asked = [
+            ("a.site.test", address(1), 1_000),
+            ("b.site.test", address(2), 1_500),
+            ("other.test", address(1), 1_700),
+            ("c.site.test", None, 1_900),
+            // Archived after one that came later.
+            ("d.site.test", address(3), 500),
+        ];
+        for (group_by, too_soon) in [(GroupBy::Host, 0), (GroupBy::Domain, 2), (GroupBy::Address, 1)] {
+            let settings = Settings {
+                group_by,
+                ..Settings::default()
+            };
+            for (of_file, expected) in [(group_by, too_soon), (GroupBy::Host, 0)] {
+                let mut politeness = Politeness::new(&settings);
+                let mut complaints = Complaints::default();
+                politeness.hear_file(format!("setting: group-by = \"{of_file}\"\r\n").as_bytes());
+                for (host, address, at) in asked {
+                    let url = url(&format!("http://{host}/"));
+                    let request = Request {
+                        address,
+                        ..request(&url, Timestamp::from_millis(at))
+                    };
+                    politeness.hear_request(&row(&url), &request, &mut complaints);
+                }
+                assert_eq!(
+                    complaints.count, expected,
+                    "{group_by} {of_file}: {:?}",
+                    complaints.told
+                );
+                assert_eq!(politeness.counts().too_soon, expected);
+            }
+        }
+    }
+
+    /// What is complained of where a host is asked at these moments, each visit saying when it may be asked again.
+    fn check(settings: &Settings, asked: &[(u64, u64)], robots: Option<&str>) -> u64 {
+        let mut politeness = Politeness::new(settings);
+        let mut complaints = Complaints::default();
+        if let Some(text) = robots {
+            politeness.hear_robots("http://a.test", text.as_bytes());
+        }
+        let url = url("http://a.test/");
+        for (at, ready) in asked {
+            let at = Timestamp::from_millis(*at);
+            politeness.hear_request(&row(&url), &request(&url, at), &mut complaints);
+            politeness.hear_end(&url.host(), Timestamp::from_millis(*ready).into());
+        }
+        assert_eq!(politeness.counts().too_soon, complaints.count);
+        complaints.count
+    }
+
+    #[test]
+    fn a_request_within_the_delay_or_before_the_host_is_ready_is_too_soon() {
+        let settings = Settings {
+            delay: Span(Duration::from_secs(1)),
+            ..Settings::default()
+        };
+        for (asked, too_soon) in [
+            (&[(1_000, 2_000), (2_000, 3_000)][..], 0),
+            // A millisecond is as near as moments are told.
+            (&[(1_000, 2_001), (2_000, 3_000)], 0),
+            (&[(1_000, 0), (1_500, 0), (3_000, 0)], 1),
+            // Its answer took two seconds.
+            (&[(1_000, 4_000), (2_500, 0)], 1),
+            (&[(1_000, 4_000), (4_000, 0)], 0),
+        ] {
+            assert_eq!(check(&settings, asked, None), too_soon, "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn what_robots_txt_asks_for_counts_as_far_as_the_settings_let_it() {
+        let robots = Some("User-agent: *\nCrawl-delay: 60\n");
+        let asked = [(1_000, 0), (11_000, 0), (42_000, 0)];
+        assert_eq!(check(&Settings::default(), &asked, None), 0);
+        // At most 30 s, unless told otherwise.
+        assert_eq!(check(&Settings::default(), &asked, robots), 1);
+        let deaf = Settings {
+            ignore_robots: true,
+            ..Settings::default()
+        };
+        assert_eq!(check(&deaf, &asked, robots), 0);
+    }
+
+    #[test]
+    fn the_shorter_delay_of_the_file_and_of_the_last_session_counts() {
+        let mut politeness = Politeness::new(&Settings::default());
+        let mut complaints = Complaints::default();
+        politeness.hear_file(b"software: crawler\r\nsetting: delay = \"100ms\"\r\n");
+        let url = url("http://a.test/");
+        for at in [1_000, 1_100] {
+            let request = request(&url, Timestamp::from_millis(at));
+            politeness.hear_request(&row(&url), &request, &mut complaints);
+        }
+        assert_eq!(complaints.told, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,78 @@
+//! A file that has its name only once it is whole, and is gone again where it does not become so.
+//!
+//! `export::WholeFile` is the same for what only grows; a ZIP goes back to write the lengths of what it holds.
+
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use export::draft_of;
+
+/// A file that is being written.
+pub(super) struct Draft {
+    file: File,
+    path: PathBuf,
+    is_complete: bool,
+}
+
+impl Draft {
+    /// Begins the file that is to be at `path`, where a link leads, if it is one.
+    pub(super) fn begin(path: &Path) -> io::Result<Self> {
+        let target = path.is_symlink().then(|| path.canonicalize().ok()).flatten();
+        let path = target.unwrap_or_else(|| path.to_owned());
+        if path.exists() && !path.is_file() {
+            return Err(io::Error::other("it is no file; - is standard output"));
+        }
+        let draft = draft_of(&path);
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&draft)?;
+        file.try_lock().map_err(|_taken| {
+            let told = format!("somebody else writes {}", draft.display());
+            io::Error::new(io::ErrorKind::ResourceBusy, told)
+        })?;
+        file.set_len(0)?;
+        Ok(Self {
+            file,
+            path,
+            is_complete: false,
+        })
+    }
+
+    /// Has the disk keep it, and gives it its name.
+    pub(super) fn complete(mut self) -> io::Result<()> {
+        self.file.sync_all()?;
+        fs::rename(draft_of(&self.path), &self.path)?;
+        self.is_complete = true;
+        let directory = self.path.parent().filter(|path| !path.as_os_str().is_empty());
+        File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.is_complete
+            && let Err(error) = fs::remove_file(draft_of(&self.path))
+        {
+            tracing::debug!(path = %self.path.display(), %error, "the draft stays");
+        }
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for Draft {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}

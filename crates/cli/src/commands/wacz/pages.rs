@@ -1,0 +1,175 @@
+//! What the journal says of a crawl that is packed: where what is settled ends, when the crawl was, and its pages.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+use crawl::Policy;
+use rayon::prelude::*;
+use sinks::ArchiveEnd;
+use sinks::wacz::{Page, WaczFault};
+use store::embedded::record::Record;
+use store::embedded::{History, TakenBack, revocations, rows};
+use store::{Row, StoreFault};
+use web::{CanonicalForm, Timestamp};
+
+use super::{Packing, Trouble};
+use crate::commands::export::read_again;
+use crate::complaint::{Complaint, fault};
+use crate::progress::Patience;
+use crate::settings::Settings;
+use crate::terminal::{printable, say};
+use crate::{crew, history};
+
+/// Pages whose texts are read at a time.
+const BATCH: usize = 64;
+/// Pages that could not be read and are named; more are counted.
+const NAMED: u64 = 10;
+
+/// A crawl, as far as all of it is told.
+#[derive(Default)]
+pub(super) struct Survey {
+    /// Where the last settled visit ends in the archive.
+    pub(super) end: Option<ArchiveEnd>,
+    /// When the last page was asked for.
+    pub(super) latest: Timestamp,
+    /// The first page among the seeds.
+    pub(super) main_page: Option<(String, Timestamp)>,
+}
+
+impl Survey {
+    /// Reads the journal of the store in `state`.
+    pub(super) fn of(state: &Path) -> Result<Self, StoreFault> {
+        let mut survey = Self::default();
+        let mut revoked = revocations(state)?;
+        for record in History::open(state)? {
+            let Record::Settled { row, archived, .. } = record? else {
+                continue;
+            };
+            let why = revoked.why(&row);
+            if why == Some(TakenBack::Lost) {
+                continue;
+            }
+            if let Some(span) = archived {
+                survey.end = Some(ArchiveEnd {
+                    file: span.file,
+                    end: span.end,
+                });
+                survey.latest = survey.latest.max(row.fetched_at);
+            }
+            if why.is_none() && survey.main_page.is_none() && row.depth == 0 && is_page(&row) {
+                survey.main_page = Some((url(&row).to_owned(), row.fetched_at));
+            }
+        }
+        Ok(survey)
+    }
+}
+
+/// Whether this is a page that the archive has, and that a browser shows.
+fn is_page(row: &Row) -> bool {
+    let is_html = matches!(
+        row.content_type.as_deref(),
+        Some("text/html" | "application/xhtml+xml")
+    );
+    row.kept && row.is_page() && row.status == Some(200) && is_html && row.warc_file.is_some()
+}
+
+/// The URL that was archived.
+fn url(row: &Row) -> &str {
+    row.final_url.as_ref().unwrap_or(&row.url).as_str()
+}
+
+/// Lists the pages of what is packed.
+pub(super) fn list(
+    packing: &Packing<'_>,
+    patience: &mut Patience,
+    add: &mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>,
+) -> Result<(), Trouble> {
+    let mut batch = Vec::new();
+    for row in rows(&packing.state)? {
+        let row = row?;
+        patience.step();
+        let place = row.warc_file.as_deref().zip(row.warc_offset);
+        if is_page(&row) && place.is_some_and(|(file, offset)| packing.has(file, offset)) {
+            batch.push(row);
+        }
+        if batch.len() >= BATCH {
+            write(packing.texts.as_ref(), &mut batch, add)?;
+        }
+    }
+    Ok(write(packing.texts.as_ref(), &mut batch, add)?)
+}
+
+fn write(
+    texts: Option<&Texts>,
+    batch: &mut Vec<Row>,
+    add: &mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>,
+) -> Result<(), WaczFault> {
+    let read = texts.map(|texts| texts.read(batch)).unwrap_or_default();
+    let mut read = read.iter();
+    for row in batch.drain(..) {
+        let text = read.next().and_then(Option::as_deref);
+        add(&Page {
+            url: url(&row),
+            at: row.fetched_at,
+            title: row.title.as_deref(),
+            text,
+        })?;
+    }
+    Ok(())
+}
+
+/// The texts of pages, read again from the archive.
+pub(super) struct Texts {
+    policy: Policy,
+    archive: PathBuf,
+    unread: Cell<u64>,
+}
+
+impl Texts {
+    pub(super) fn of_crawl(directory: &Path) -> Result<Self, Complaint> {
+        let settings = Settings::of_crawl(directory)?;
+        Ok(Self {
+            policy: crew::policy(&settings, CanonicalForm::new(&settings.drop_parameters)),
+            archive: history::archive(directory),
+            unread: Cell::new(0),
+        })
+    }
+
+    /// The text of each of these, on all cores; none where it cannot be read.
+    fn read(&self, rows: &[Row]) -> Vec<Option<String>> {
+        let (policy, archive) = (&self.policy, &self.archive);
+        let read: Vec<Result<String, String>> = rows
+            .par_iter()
+            .map(|row| Ok(read_again(policy, archive, row)?.full_text().to_owned()))
+            .collect();
+        let texts = read.into_iter().zip(rows);
+        texts
+            .map(|(text, row)| text.map_err(|trouble| self.count_unread(row, &trouble)).ok())
+            .collect()
+    }
+
+    fn count_unread(&self, row: &Row, trouble: &str) {
+        self.unread.set(self.unread.get() + 1);
+        if self.unread.get() <= NAMED {
+            say(&format!("warning: {}: {}", row.url, printable(trouble)));
+        }
+    }
+
+    /// Says what is missing.
+    pub(super) fn complain(&self) -> Result<(), Complaint> {
+        match self.unread.get() {
+            0 => Ok(()),
+            unread => {
+                Err(fault(&Missing(unread))
+                    .with_remedy("`crawler verify` says what is wrong with the archive"))
+            }
+        }
+    }
+}
+
+/// Pages of the archive could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{0} pages cannot be read from the archive again: they are packed without their text, everything else is there"
+)]
+struct Missing(u64);

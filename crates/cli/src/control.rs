@@ -1,0 +1,468 @@
+//! `DIR/control.toml`: what somebody wants changed while the crawl runs.
+//!
+//! The file is read before the first page is asked for, and looked at every second from then on. What it says counts once it has
+//! said the same twice in a row, so that nobody is obeyed in the middle of a word. A file that is wrong changes nothing; each change and
+//! each mistake is told once, in crawl.log and on standard error. What is in force is kept in `DIR/state/control.json`, for `status`, `why`
+//! and `verify`. `config/control.toml` says what may stand in the file; a test holds it to [`read`].
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crawl::{Crew, Orders};
+use disk::{Disk, SystemDisk};
+use fetch::PacingRules;
+use serde::{Deserialize, Serialize};
+use tokio::time::MissedTickBehavior;
+use toml::Spanned;
+use web::{CanonicalForm, Exclusions, Host, PageUrl};
+
+use crate::complaint::{Complaint, fault, usage};
+use crate::history;
+use crate::settings::{IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor, one_line};
+use crate::values::{Rate, Span, maybe_word};
+
+/// The name of the file, below the directory of the crawl.
+pub(crate) const CONTROL: &str = "control.toml";
+
+/// How often somebody looks at the file.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// More than that is not read.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// What may stand in the file; each key in place of the setting of the same name, but for `exclude`, which is in addition.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct Control {
+    #[serde(with = "maybe_word")]
+    delay: Option<Span>,
+    delay_factor: Option<Spanned<f64>>,
+    #[serde(with = "maybe_word")]
+    max_delay: Option<Span>,
+    concurrency: Option<Spanned<usize>>,
+    #[serde(with = "maybe_word")]
+    rate: Option<Rate>,
+    exclude: Vec<Spanned<String>>,
+    pause: bool,
+    host: BTreeMap<Spanned<String>, HostControl>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct HostControl {
+    #[serde(with = "maybe_word")]
+    delay: Option<Span>,
+}
+
+/// Reads what stands in a control file.
+///
+/// # Errors
+/// What is wrong with it, and in which line.
+pub(crate) fn read(text: &str) -> Result<Orders, String> {
+    let control: Control = toml::from_str(text).map_err(|error| one_line(&error))?;
+    let wrong = |place: std::ops::Range<usize>, what: String| {
+        let line = 1 + text
+            .bytes()
+            .take(place.start)
+            .filter(|byte| *byte == b'\n')
+            .count();
+        format!("at line {line}: {what}")
+    };
+    if let Some(factor) = control
+        .delay_factor
+        .as_ref()
+        .filter(|factor| !check_factor(*factor.get_ref()))
+    {
+        let what = format!(
+            "delay-factor {} is impossible: {IMPOSSIBLE_FACTOR}",
+            factor.get_ref()
+        );
+        return Err(wrong(factor.span(), what));
+    }
+    if let Some(pages) = control
+        .concurrency
+        .as_ref()
+        .filter(|pages| !check_concurrency(*pages.get_ref()))
+    {
+        let what = format!(
+            "concurrency {} is impossible: {IMPOSSIBLE_CONCURRENCY}",
+            pages.get_ref()
+        );
+        return Err(wrong(pages.span(), what));
+    }
+    let mut patterns = Vec::with_capacity(control.exclude.len());
+    for pattern in control.exclude {
+        let alone = std::slice::from_ref(pattern.get_ref());
+        Exclusions::new(alone).map_err(|error| wrong(pattern.span(), error.to_string()))?;
+        patterns.push(pattern.into_inner());
+    }
+    let mut host_delays = BTreeMap::new();
+    for (name, host) in control.host {
+        let named = host_named(name.get_ref()).ok_or_else(|| {
+            let what = format!("{:?} is no host, such as \"example.org\"", name.get_ref());
+            wrong(name.span(), what)
+        })?;
+        if let Some(delay) = host.delay {
+            host_delays.insert(named, delay.0);
+        }
+    }
+    Ok(Orders {
+        delay: control.delay.map(|span| span.0),
+        delay_factor: control.delay_factor.map(Spanned::into_inner),
+        max_delay: control.max_delay.map(|span| span.0),
+        rate: control.rate.map(|rate| rate.0),
+        concurrency: control.concurrency.map(Spanned::into_inner),
+        exclude: Exclusions::new(&patterns).map_err(|error| error.to_string())?,
+        host_delays,
+        pause: control.pause,
+    })
+}
+
+/// A host as URLs have it; `None` where there is more than a host, or none.
+fn host_named(name: &str) -> Option<Host> {
+    let url = PageUrl::parse(&format!("http://{name}/"), &CanonicalForm::keep_all()).ok()?;
+    let is_bare = url.as_str() == format!("http://{}/", url.host());
+    (is_bare && !name.contains('@')).then(|| url.host())
+}
+
+/// What is in force, in a line: `delay 2s, exclude "a" and "b", pause`.
+pub(crate) fn told(orders: &Orders) -> String {
+    let mut parts = Vec::new();
+    let span = |span: Duration| Span(span).to_string();
+    parts.extend(orders.delay.map(|delay| format!("delay {}", span(delay))));
+    parts.extend(orders.delay_factor.map(|factor| format!("delay-factor {factor}")));
+    parts.extend(orders.max_delay.map(|delay| format!("max-delay {}", span(delay))));
+    parts.extend(orders.concurrency.map(|pages| format!("concurrency {pages}")));
+    parts.extend(orders.rate.map(|rate| format!("rate {rate}/s")));
+    let patterns: Vec<String> = orders
+        .exclude
+        .patterns()
+        .map(|pattern| format!("{pattern:?}"))
+        .collect();
+    if !patterns.is_empty() {
+        parts.push(format!("exclude {}", patterns.join(" and ")));
+    }
+    for (host, delay) in &orders.host_delays {
+        parts.push(format!("delay {} for {host}", span(*delay)));
+    }
+    if orders.pause {
+        parts.push("pause".to_owned());
+    }
+    if parts.is_empty() {
+        parts.push("nothing: the settings hold".to_owned());
+    }
+    parts.join(", ")
+}
+
+/// What is kept in `DIR/state/control.json`, for other commands.
+#[derive(Debug, Default, Deserialize, Serialize)]
+struct Kept {
+    /// The file that is in force; nothing where there is none.
+    text: Option<String>,
+    /// The shortest delay that was ever ordered, and the shortest ceiling, in milliseconds: what `crawler verify` may find.
+    least_delay: Option<u64>,
+    least_max_delay: Option<u64>,
+}
+
+impl Kept {
+    fn path(directory: &Path) -> PathBuf {
+        history::state(directory).join("control.json")
+    }
+
+    fn of(directory: &Path) -> io::Result<Self> {
+        match std::fs::read(Self::path(directory)) {
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// From here on this file is in force.
+    fn replace(self, text: Option<&str>, orders: &Orders) -> Self {
+        let shorter = |before: Option<u64>, ordered: Option<Duration>| {
+            let ordered = ordered.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
+            before.into_iter().chain(ordered).min()
+        };
+        Self {
+            text: text.map(str::to_owned),
+            least_delay: shorter(self.least_delay, orders.delay),
+            least_max_delay: shorter(self.least_max_delay, orders.max_delay),
+        }
+    }
+}
+
+/// What is in force in a crawl, or was when it last ran.
+pub(crate) struct InForce {
+    /// As the file had it.
+    pub(crate) table: toml::Table,
+    /// What that means.
+    pub(crate) orders: Orders,
+}
+
+/// What was last in force in the crawl in `directory`; `None` where nothing was.
+pub(crate) fn last_obeyed(directory: &Path) -> Result<Option<InForce>, Complaint> {
+    let Some(text) = Kept::of(directory).map_err(|error| fault(&error))?.text else {
+        return Ok(None);
+    };
+    let wrong = |what: String| {
+        fault(&io::Error::other(format!(
+            "{}: {what}",
+            Kept::path(directory).display()
+        )))
+    };
+    let table = toml::from_str(&text).map_err(|error| wrong(one_line(&error)))?;
+    let orders = read(&text).map_err(wrong)?;
+    Ok(Some(InForce { table, orders }))
+}
+
+/// The shortest delay and the shortest ceiling of delays that were ever ordered in the crawl in `directory`.
+pub(crate) fn shortest_ordered(directory: &Path) -> Result<(Option<Duration>, Option<Duration>), Complaint> {
+    let kept = Kept::of(directory).map_err(|error| fault(&error))?;
+    let span = |millis: Option<u64>| millis.map(Duration::from_millis);
+    Ok((span(kept.least_delay), span(kept.least_max_delay)))
+}
+
+/// Reads a file; `None` where there is none.
+fn read_file(path: &Path) -> io::Result<Option<String>> {
+    match std::fs::metadata(path) {
+        Ok(file) if file.len() > MAX_BYTES => {
+            return Err(io::Error::other(format!("it has more than {MAX_BYTES} bytes")));
+        }
+        _ => {}
+    }
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Looks after the control file of a crawl.
+pub(crate) struct Watch {
+    directory: PathBuf,
+    settings: PacingRules,
+    orders: Orders,
+    /// What was read last.
+    seen: Seen,
+    /// What was read when something was last done about it, and whether it was refused.
+    acted_on: Seen,
+    refused: bool,
+}
+
+/// What was found where the file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Seen {
+    Nothing,
+    Text(String),
+    /// It cannot be read.
+    Trouble(String),
+}
+
+impl Watch {
+    /// Reads the file for the first time. `settings` is how polite the crawl is without one.
+    ///
+    /// # Errors
+    /// The file is wrong, and nobody can tell what should be in force.
+    pub(crate) fn open(directory: &Path, settings: PacingRules) -> Result<Self, Complaint> {
+        let path = directory.join(CONTROL);
+        let found = look(&path);
+        let read = match &found {
+            Seen::Trouble(trouble) => Err(trouble.clone()),
+            Seen::Nothing => Ok(Orders::default()),
+            Seen::Text(text) => read(text),
+        };
+        let orders = read.map_err(|what| {
+            let remedy = "put it right, or take it away; config/control.toml says what may stand in it";
+            usage(format!("{}: {what}", path.display())).with_remedy(remedy)
+        })?;
+        Ok(Self {
+            directory: directory.to_owned(),
+            settings,
+            orders,
+            seen: found.clone(),
+            acted_on: found,
+            refused: false,
+        })
+    }
+
+    /// Before the first page is asked for: what the file said is obeyed.
+    pub(crate) fn begin(&mut self, crew: &Crew) {
+        let orders = std::mem::take(&mut self.orders);
+        self.obey(crew, orders);
+    }
+
+    /// Looks at the file for as long as the crawl runs.
+    pub(crate) async fn go_on(mut self, crew: Arc<Crew>) {
+        let mut ticks = tokio::time::interval(LOOK_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            let path = self.path();
+            let Ok(found) = tokio::task::spawn_blocking(move || look(&path)).await else {
+                return;
+            };
+            self.heed(found, &crew);
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.join(CONTROL)
+    }
+
+    fn heed(&mut self, found: Seen, crew: &Crew) {
+        let is_settled = found == self.seen;
+        self.seen = found;
+        if !is_settled || self.seen == self.acted_on {
+            return;
+        }
+        self.acted_on = self.seen.clone();
+        let read = match &self.seen {
+            Seen::Nothing => Ok(Orders::default()),
+            Seen::Trouble(trouble) => Err(trouble.clone()),
+            Seen::Text(text) => read(text),
+        };
+        match read {
+            Ok(orders) => self.obey(crew, orders),
+            Err(wrong) => {
+                self.refused = true;
+                tracing::warn!("{CONTROL} is not obeyed, and what was in force stays so: {wrong}");
+            }
+        }
+    }
+
+    fn obey(&mut self, crew: &Crew, orders: Orders) {
+        let is_new = self.refused || *crew.live.orders() != orders;
+        self.refused = false;
+        let told = told(&orders);
+        crew.obey(orders, &self.settings);
+        self.keep(crew);
+        if is_new {
+            // First the act, then the word: whoever hears the word may count on it.
+            tracing::warn!("{CONTROL} is obeyed: {told}");
+        }
+    }
+
+    /// Only for others to see: if it cannot be written, the crawl goes on.
+    fn keep(&self, crew: &Crew) {
+        let text = match &self.seen {
+            Seen::Text(text) => Some(text.as_str()),
+            Seen::Nothing | Seen::Trouble(_) => None,
+        };
+        let path = Kept::path(&self.directory);
+        if text.is_none() && !path.exists() {
+            return;
+        }
+        // What cannot be read any more begins anew.
+        let kept = Kept::of(&self.directory)
+            .unwrap_or_default()
+            .replace(text, &crew.live.orders());
+        let bytes = serde_json::to_vec(&kept).map_err(io::Error::from);
+        if let Err(error) = bytes.and_then(|bytes| SystemDisk.replace(&path, &bytes)) {
+            tracing::warn!(%error, "what {CONTROL} has changed cannot be kept for other commands");
+        }
+    }
+}
+
+fn look(path: &Path) -> Seen {
+    match read_file(path) {
+        Ok(Some(text)) => Seen::Text(text),
+        Ok(None) => Seen::Nothing,
+        Err(error) => Seen::Trouble(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENTED: &str = include_str!("../../../config/control.toml");
+
+    fn wrong(text: &str) -> String {
+        read(text).unwrap_err()
+    }
+
+    /// The file as somebody has it who has use for everything in it.
+    fn uncommented() -> String {
+        let line = |line: &str| line.strip_prefix("#: ").unwrap_or(line).to_owned();
+        DOCUMENTED.lines().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_documented_example_orders_nothing_as_it_stands_and_everything_without_its_marks() {
+        assert_eq!(read(DOCUMENTED), Ok(Orders::default()));
+        let orders = read(&uncommented()).unwrap();
+        assert_eq!(
+            told(&orders),
+            "delay 5s, delay-factor 10, max-delay 2m, concurrency 8, rate 4/s, exclude \"/calendar/\" and \"[?&]sort=\", \
+             delay 20s for slow.example.org, pause"
+        );
+    }
+
+    #[test]
+    fn every_key_is_documented() {
+        let Err(keys) =
+            toml::from_str::<Control>("no-such-key = 1").map_err(|error| error.message().to_owned())
+        else {
+            panic!("any key will do");
+        };
+        let (_, keys) = keys.split_once("expected one of ").unwrap();
+        for key in keys.split(", ").map(|key| key.trim_matches('`')) {
+            let set = [format!("\n#: {key} = "), format!("\n#: [{key}.")];
+            assert!(set.iter().any(|set| DOCUMENTED.contains(set)), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_wrong_is_told_with_its_line() {
+        for (text, line, what) in [
+            ("delay = \"2s\"\ndelya = \"3s\"", 2, "unknown field `delya`"),
+            ("delay = 2s", 1, ""),
+            ("\ndelay = \"soon\"", 2, "\"soon\" is no time span"),
+            ("pause = \"yes\"", 1, "invalid type"),
+            ("pause = true\npause = false", 2, "duplicate key"),
+            ("\n\nconcurrency = 0", 3, "concurrency 0 is impossible"),
+            ("concurrency = -1", 1, "invalid value"),
+            ("delay-factor = -0.5", 1, "delay-factor -0.5 is impossible"),
+            ("delay-factor = nan", 1, "is impossible"),
+            ("rate = \"0/s\"", 1, "is no rate"),
+            (
+                "exclude = [\n  \"a\",\n  \"(\",\n]",
+                3,
+                "\"(\" is not a usable expression",
+            ),
+            ("exclude = \"a\"", 1, "invalid type"),
+            (
+                "[host.\"a.test\"]\ndelay = \"1s\"\n\n[host.\"http://b.test/\"]\n",
+                4,
+                "is no host",
+            ),
+            ("[host.\"a.test\"]\nrate = \"1/s\"", 2, "unknown field `rate`"),
+        ] {
+            let found = wrong(text);
+            assert!(
+                found.starts_with(&format!("at line {line}")) && found.contains(what),
+                "{text}: {found}"
+            );
+        }
+    }
+
+    #[test]
+    fn hosts_are_named_as_people_write_them() {
+        for (name, host) in [
+            ("Example.ORG", Some("example.org")),
+            ("127.0.0.1", Some("127.0.0.1")),
+            ("[::1]", Some("[::1]")),
+            ("bücher.example", Some("xn--bcher-kva.example")),
+            ("example.org:8080", None),
+            ("example.org/a", None),
+            ("user@example.org", None),
+            ("example.org?", None),
+            ("", None),
+        ] {
+            assert_eq!(host_named(name).as_ref().map(Host::as_str), host, "{name}");
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! The search index of a crawl: opened in line with the archive, and made from it.
+//!
+//! The archive is the truth. What the index tells beyond its settled end is taken out, and what it does not tell yet is read again, by the code that read it
+//! while crawling. An index that cannot be used is set aside, and told.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crawl::{IndexedPages, Policy, archived_text};
+use search::{IndexFault, IndexOptions, IndexPage, Searchable, Writer};
+use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, locate, name_of};
+use sinks::{ArchiveEnd, Sink};
+use store::Fate;
+use store::embedded::{self, EmbeddedStore};
+use web::{Clock, Exchange};
+
+use crate::complaint::{Complaint, fault};
+use crate::documents::{MAX_DOCUMENT, exchange};
+use crate::history;
+use crate::progress::Patience;
+use crate::room;
+use crate::settings::Settings;
+use crate::terminal::{printable, say};
+
+/// The directory of the index, below that of the crawl.
+pub(crate) const NAME: &str = "search";
+
+/// Bytes of text that are read again before the index is committed: a kill costs these once more.
+const COMMIT_EVERY: usize = 256 << 20;
+
+/// Where the index of a crawl is.
+pub(crate) fn directory(crawl: &Path) -> PathBuf {
+    crawl.join(NAME)
+}
+
+/// How the index of a crawl is written.
+pub(crate) fn options(settings: &Settings) -> IndexOptions {
+    let text = if settings.main_content.is_on() {
+        "main"
+    } else {
+        "full"
+    };
+    IndexOptions {
+        directory: directory(&settings.out),
+        memory: settings.index_memory.0,
+        rules: format!("{}-{text}", settings.index),
+    }
+}
+
+/// The archive's sink, with the index over it where there is to be one. Nothing was written since the archive was opened.
+pub(crate) fn over(
+    archive: Arc<dyn Sink>,
+    settings: &Settings,
+    policy: &Policy,
+    store: &EmbeddedStore,
+    clock: &Clock,
+) -> Result<Arc<dyn Sink>, Complaint> {
+    let settled =
+        crawl::settled_end(store, &history::archive(&settings.out)).map_err(|error| fault(&error))?;
+    let broken = |error: IndexFault| complaint_of(&error, &settings.out);
+    let options = options(settings);
+    if settings.no_index && !search::exists(&options.directory) {
+        return Ok(archive);
+    }
+    let mut index = open(&options, settled.as_ref(), clock).map_err(broken)?;
+    if settings.no_index {
+        // What is written now takes the place of what was cut off: the index must not go on telling that.
+        let covered = index.covered().cloned();
+        index.close(covered).map_err(broken)?;
+        return Ok(archive);
+    }
+    catch_up(&mut index, &history::archive(&settings.out), policy, settled)?;
+    Ok(Arc::new(Searchable::over(archive, index, clock.clone())))
+}
+
+/// Opens the index, or begins one; what cannot be used is set aside.
+fn open(options: &IndexOptions, settled: Option<&ArchiveEnd>, clock: &Clock) -> Result<Writer, IndexFault> {
+    let unusable = match Writer::open(options, settled) {
+        Err(IndexFault::Missing { .. }) if !options.directory.exists() => return Writer::create(options),
+        Err(IndexFault::Missing { .. }) => None,
+        Err(damage @ IndexFault::Damaged { .. }) => Some(damage),
+        opened => return opened,
+    };
+    // A kill may leave an index that was hardly begun: nothing is lost with it, and nobody need be told.
+    let directory = &options.directory;
+    let cannot = |source| IndexFault::Io {
+        directory: directory.clone(),
+        source,
+    };
+    match unusable {
+        None => std::fs::remove_dir_all(directory).map_err(cannot)?,
+        Some(damage) => {
+            let aside = directory.with_extension(format!("unusable-{}", clock.now().digits()));
+            std::fs::rename(directory, &aside).map_err(cannot)?;
+            say(&format!(
+                "warning: {}; it is made again from the archive, and kept in {}",
+                printable(&damage.to_string()),
+                aside.display()
+            ));
+        }
+    }
+    Writer::create(options)
+}
+
+/// Reads again what the archive has behind the end of the index, up to `settled` or its own end.
+pub(crate) fn catch_up(
+    index: &mut Writer,
+    archive: &Path,
+    policy: &Policy,
+    settled: Option<ArchiveEnd>,
+) -> Result<u64, Complaint> {
+    let covered = index.covered().cloned();
+    if settled == covered {
+        return Ok(0);
+    }
+    let mut patience = Patience::new("pages read again for the search index");
+    let (mut pages, mut bytes) = (0, 0);
+    let which = policy.index.unwrap_or_default();
+    let crawl = archive.parent().unwrap_or(archive).to_owned();
+    let mut end = None;
+    each_page(archive, covered.as_ref(), policy, |page| {
+        end = Some(page.end.clone());
+        if !which.has(page.fate) {
+            return Ok(());
+        }
+        let Some(text) = archived_text(policy, &page.exchange) else {
+            return Ok(());
+        };
+        if bytes > COMMIT_EVERY {
+            bytes = 0;
+            let before = ArchiveEnd {
+                file: page.file.clone(),
+                end: page.offset,
+            };
+            index
+                .commit(Some(before))
+                .map_err(|error| complaint_of(&error, &crawl))?;
+        }
+        bytes += text.text.len();
+        pages += 1;
+        patience.step();
+        let page = IndexPage {
+            url: page.exchange.url,
+            at: page.exchange.started,
+            file: page.file.as_str().into(),
+            offset: page.offset,
+            text,
+        };
+        index.add(page).map_err(|error| complaint_of(&error, &crawl))
+    })?;
+    let end = settled.or(end).or(covered);
+    index.commit(end).map_err(|error| complaint_of(&error, &crawl))?;
+    Ok(pages)
+}
+
+/// A page that an archive has with its payload.
+struct ArchivedPage {
+    exchange: Exchange,
+    fate: Fate,
+    file: String,
+    offset: u64,
+    /// Where the last of its records ends that was seen.
+    end: ArchiveEnd,
+    id: String,
+}
+
+/// Shows the pages of an archive behind `after`. A page is a `response` with a status of 200 to 299; what the archive says of it stands in the `metadata`
+/// that is concurrent to it.
+fn each_page(
+    directory: &Path,
+    after: Option<&ArchiveEnd>,
+    policy: &Policy,
+    mut each: impl FnMut(ArchivedPage) -> Result<(), Complaint>,
+) -> Result<(), Complaint> {
+    let mut files = history::archive_files(directory).map_err(|error| fault(&error))?;
+    let mut from = 0;
+    if let Some(ArchiveEnd { file, end }) = after {
+        from = *end;
+        let place = files.iter().position(|path| history::is_named(path, file));
+        // What the index tells of a file that is gone stays; where that stood is not known any more.
+        files.drain(..place.unwrap_or(0));
+        if place.is_none() {
+            from = 0;
+        }
+    }
+    let (foreign, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|path| is_foreign(path));
+    if !foreign.is_empty() {
+        let visits = foreign_visits(directory)?;
+        for path in &foreign {
+            each_page_of_foreign(path, after, policy, &visits, &mut each)?;
+        }
+        // Those come before all of ours.
+        from = 0;
+    }
+    for path in &files {
+        let read = each_page_of(path, from, policy, &mut each)?;
+        if let Err(damage) = read {
+            let torn = matches!(damage, ReadFault::TornTail { .. }) && files.last() == Some(path);
+            if !torn {
+                say(&format!(
+                    "warning: {}; what stands behind that in this file cannot be searched",
+                    printable(&damage.to_string())
+                ));
+            }
+        }
+        from = 0;
+    }
+    Ok(())
+}
+
+fn each_page_of(
+    path: &Path,
+    from: u64,
+    policy: &Policy,
+    each: &mut impl FnMut(ArchivedPage) -> Result<(), Complaint>,
+) -> Result<Result<(), ReadFault>, Complaint> {
+    let file = name_of(path).unwrap_or_default().to_owned();
+    let mut reader = match WarcReader::open_at(path, from) {
+        Ok(reader) => reader,
+        Err(damage) => return Ok(Err(damage)),
+    };
+    let mut pending: Option<ArchivedPage> = None;
+    loop {
+        let record = match reader.next_record(usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX)) {
+            Ok(Some(record)) => record,
+            ended => {
+                if let Some(page) = pending {
+                    each(page)?;
+                }
+                return Ok(ended.map(|_end| ()));
+            }
+        };
+        let end = record.offset + record.length;
+        match record.kind() {
+            "response" => {
+                let next = page_of(&record, &file, policy);
+                if let Some(page) = std::mem::replace(&mut pending, next) {
+                    each(page)?;
+                }
+            }
+            "metadata" => {
+                if let Some(page) = pending.as_mut()
+                    && record.field("WARC-Concurrent-To") == Some(&page.id)
+                {
+                    page.fate = fate(&record.block);
+                    page.end.end = end;
+                }
+            }
+            _ => {
+                if let Some(page) = pending.as_mut() {
+                    page.end.end = end;
+                }
+            }
+        }
+    }
+}
+
+/// Places in files of other crawlers, and what became of the pages there.
+type ForeignVisits = HashMap<(String, u64), Fate>;
+
+/// The pages that files of other crawlers have: the verdicts are in rows, since the archive does not tell them.
+fn foreign_visits(archive: &Path) -> Result<ForeignVisits, Complaint> {
+    let state = history::state(archive.parent().unwrap_or(archive));
+    let mut visits = HashMap::new();
+    for row in embedded::rows(&state).map_err(|error| fault(&error))? {
+        let row = row.map_err(|error| fault(&error))?;
+        if let (Some(file), Some(offset)) = (row.warc_file, row.warc_offset)
+            && row.fate.is_page()
+            && is_foreign(&locate(archive, &file))
+        {
+            visits.insert((file, offset), row.fate);
+        }
+    }
+    Ok(visits)
+}
+
+/// Shows the pages of a file of another crawler that rows name; what is broken in it was told when they were made.
+fn each_page_of_foreign(
+    path: &Path,
+    after: Option<&ArchiveEnd>,
+    policy: &Policy,
+    visits: &ForeignVisits,
+    each: &mut impl FnMut(ArchivedPage) -> Result<(), Complaint>,
+) -> Result<(), Complaint> {
+    let file = name_of(path).unwrap_or_default();
+    let from = after
+        .filter(|after| after.file == file)
+        .map_or(0, |after| after.end);
+    let mut stream = WarcStream::open(path).map_err(|error| fault(&error))?;
+    loop {
+        let record = match stream.next_record(usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX)) {
+            Ok(Some(record)) => record,
+            Ok(None) => return Ok(()),
+            Err(ReadFault::Broken { .. }) => continue,
+            Err(error) => return Err(fault(&error)),
+        };
+        let fate = visits.get(&(file.to_owned(), record.offset));
+        if let Some(fate) = fate
+            && record.addressable
+            && record.offset >= from
+            && let Some(exchange) = exchange(&record, &policy.canonical)
+            && let Some(page) = page_with(&record, exchange, file)
+        {
+            each(ArchivedPage { fate: *fate, ..page })?;
+        }
+    }
+}
+
+fn page_of(record: &Record, file: &str, policy: &Policy) -> Option<ArchivedPage> {
+    page_with(record, record.answer(&policy.canonical)?, file)
+}
+
+fn page_with(record: &Record, exchange: Exchange, file: &str) -> Option<ArchivedPage> {
+    (200..300).contains(&exchange.status).then(|| ArchivedPage {
+        exchange,
+        fate: Fate::Unique,
+        file: file.to_owned(),
+        offset: record.offset,
+        end: ArchiveEnd {
+            file: file.to_owned(),
+            end: record.offset + record.length,
+        },
+        id: record.id().to_owned(),
+    })
+}
+
+/// The verdict in a `metadata` record; a page of which it says nothing repeats none.
+fn fate(block: &[u8]) -> Fate {
+    let text = String::from_utf8_lossy(block);
+    let fields = text.lines().filter_map(|line| line.split_once(':'));
+    let verdict = fields
+        .filter(|(name, _)| name.eq_ignore_ascii_case("verdict"))
+        .map(|(_, value)| value.trim().to_owned())
+        .next();
+    let all = [
+        Fate::ExactDuplicate,
+        Fate::NearDuplicate,
+        Fate::Failed,
+        Fate::Excluded,
+    ];
+    let named = |word: &str| all.into_iter().find(|fate| fate.as_str() == word);
+    verdict.as_deref().and_then(named).unwrap_or(Fate::Unique)
+}
+
+/// The text of a page that was found, from its place in the archive; none where that has nothing to read any more.
+pub(crate) fn text_at(archive: &Path, file: &str, offset: u64, policy: &Policy) -> Option<String> {
+    let path = locate(archive, file);
+    let mut reader = WarcReader::open_at(&path, offset).ok()?;
+    let keep = usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX);
+    let record = reader.next_record(keep).ok().flatten()?;
+    let answer = record.answer(&policy.canonical);
+    // Others archive resources, too.
+    let exchange = answer.or_else(|| exchange(&record, &policy.canonical))?;
+    archived_text(policy, &exchange).map(|text| text.text)
+}
+
+/// Whether an index by these rules has pages of this fate: the rules as [`options`] writes them.
+pub(crate) fn has(rules: &str, fate: Fate) -> bool {
+    let which = rules.split('-').next().and_then(|word| word.parse().ok());
+    which.unwrap_or(IndexedPages::Unique).has(fate)
+}
+
+/// What helps.
+pub(crate) fn complaint_of(error: &IndexFault, crawl: &Path) -> Complaint {
+    let told = fault(error);
+    let crawl_shown = crawl.display();
+    match error {
+        IndexFault::Missing { .. } | IndexFault::Damaged { .. } => told.with_remedy(format!(
+            "`crawler reindex {crawl_shown}` makes it again from the archive"
+        )),
+        IndexFault::InUse { .. } => told.with_remedy("wait until it has ended, or interrupt it"),
+        IndexFault::Io { .. } => told.with_remedy(room::remedy_of(error, crawl)),
+    }
+}
+
+/// Where an archive ends on the disk; none where it has no file.
+pub(crate) fn end_of(archive: &Path) -> Result<Option<ArchiveEnd>, Complaint> {
+    let files = history::archive_files(archive).map_err(|error| fault(&error))?;
+    let Some((path, file)) = files.last().and_then(|path| Some((path, name_of(path)?))) else {
+        return Ok(None);
+    };
+    let end = std::fs::metadata(path).map_err(|error| fault(&error))?.len();
+    Ok(Some(ArchiveEnd {
+        file: file.to_owned(),
+        end,
+    }))
+}

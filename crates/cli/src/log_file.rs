@@ -1,0 +1,182 @@
+//! The file behind `crawl.log`, which may find no room: a crawl must neither end for its log nor fill the user's screen.
+//!
+//! A line that cannot be written is lost, and counted. When lines can be written again, the first one says how many were lost; the
+//! rest of a line that broke off ends there, so that every other line is still one JSON object. Who looks at it on a terminal is not
+//! commanded by it.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::json;
+use web::Clock;
+
+use crate::terminal::Escaping;
+
+/// A writer of lines that always succeeds.
+pub(crate) struct LogFile<W> {
+    file: W,
+    clock: Clock,
+    /// Since the last line that was written.
+    lost: u64,
+    broken_off: bool,
+    losses: Losses,
+}
+
+/// How many lines were lost so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Losses(Arc<AtomicU64>);
+
+impl Losses {
+    pub(crate) fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl<W: Write> LogFile<W> {
+    pub(crate) fn new(file: W, clock: Clock) -> Self {
+        Self {
+            file,
+            clock,
+            lost: 0,
+            broken_off: false,
+            losses: Losses::default(),
+        }
+    }
+
+    pub(crate) fn losses(&self) -> Losses {
+        self.losses.clone()
+    }
+
+    /// What stands before the next line.
+    fn catching_up(&self) -> Vec<u8> {
+        if self.lost == 0 {
+            return Vec::new();
+        }
+        let told = json!({
+            "timestamp": self.clock.now().to_string(),
+            "level": "WARN",
+            "message": "lines of this log were lost: they could not be written",
+            "lines": self.lost,
+        });
+        let end_of_line = if self.broken_off { "\n" } else { "" };
+        format!("{end_of_line}{told}\n").into_bytes()
+    }
+
+    /// Writes as much as can be; says how much that was, and what was in the way of the rest.
+    fn append(&mut self, bytes: &[u8]) -> (usize, io::Result<()>) {
+        let mut written = 0;
+        while written < bytes.len() {
+            match self.file.write(&bytes[written..]) {
+                Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
+                Ok(more) => written += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return (written, Err(error)),
+            }
+        }
+        (written, Ok(()))
+    }
+}
+
+impl<W: Write> Write for LogFile<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let before = self.catching_up();
+        let mut whole = before.clone();
+        Escaping::new(&mut whole).write_all(line)?;
+        let (written, ended) = self.append(&whole);
+        match ended {
+            Ok(()) => (self.lost, self.broken_off) = (0, false),
+            Err(_no_line) => {
+                self.losses.0.fetch_add(1, Ordering::Relaxed);
+                let told = !before.is_empty() && written >= before.len();
+                self.lost = if told { 1 } else { self.lost + 1 };
+                // Where nothing was written, what was there before may have broken off, or not.
+                if written > 0 {
+                    self.broken_off = written != before.len();
+                }
+            }
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use web::Timestamp;
+
+    use super::*;
+
+    /// A disk with room for so many bytes.
+    #[derive(Default)]
+    struct Small {
+        content: Vec<u8>,
+        room: usize,
+    }
+
+    impl Write for Small {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let taken = bytes.len().min(self.room);
+            if taken == 0 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.content.extend_from_slice(&bytes[..taken]);
+            self.room -= taken;
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    const LINE: &[u8] = b"{\"message\":\"visited\"}\n";
+
+    #[test]
+    fn whatever_room_there_is_every_whole_line_is_json_and_lost_ones_are_counted() {
+        for room in 0..=3 * LINE.len() {
+            let clock = Clock::fixed(Timestamp::from_millis(0));
+            let mut log = LogFile::new(Small::default(), clock);
+            log.file.room = room;
+            for _ in 0..3 {
+                log.write_all(LINE).unwrap();
+            }
+            // A little room, which is not enough for a line, and then as much as one wants.
+            log.file.room += 5;
+            log.write_all(LINE).unwrap();
+            log.file.room = usize::MAX;
+            for _ in 0..2 {
+                log.write_all(LINE).unwrap();
+            }
+            let (mut written, mut lost, mut broken) = (0, 0, 0);
+            for line in log.file.content.split(|byte| *byte == b'\n') {
+                match serde_json::from_slice::<Value>(line) {
+                    Ok(told) if told["lines"].is_u64() => lost += told["lines"].as_u64().unwrap(),
+                    Ok(_visited) => written += 1,
+                    Err(_) => broken += u64::from(!line.is_empty()),
+                }
+            }
+            // A line that lacks nothing but its end counts as lost, and can be read all the same.
+            let twice = written + lost - 6;
+            assert!(
+                twice <= broken.max(1) && written >= 2,
+                "with room for {room} bytes"
+            );
+            assert!(broken <= 2, "{broken} with room for {room} bytes");
+        }
+    }
+
+    #[test]
+    fn what_was_lost_is_counted_for_the_user() {
+        let mut log = LogFile::new(Small::default(), Clock::fixed(Timestamp::from_millis(0)));
+        let losses = log.losses();
+        for _ in 0..9 {
+            log.write_all(LINE).unwrap();
+        }
+        assert_eq!(losses.count(), 9);
+    }
+}

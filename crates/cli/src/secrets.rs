@@ -1,0 +1,239 @@
+//! What the user has us say to some servers only: read before anything else, bound to the seeds, and kept in no file.
+//!
+//! No complaint and no warning of this file repeats a value, nor a line that it could not read.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use fetch::{Cookie, SecretField, SecretFieldError, Secrets, read_cookies};
+use http::header::AUTHORIZATION;
+use web::Clock;
+
+use crate::args::SecretArgs;
+use crate::complaint::{Complaint, usage};
+use crate::seeds::Seeds;
+
+/// The options, as `crawler.toml` remembers that they were given.
+pub(crate) const OPTIONS: [&str; 5] = [
+    "header",
+    "http-user",
+    "http-password",
+    "http-password-file",
+    "load-cookies",
+];
+
+/// The largest file of fields or passwords, and of cookies.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+const MAX_COOKIES_BYTES: u64 = 64 << 20;
+/// Fields: more than any server takes.
+const MAX_FIELDS: usize = 64;
+/// Bad lines of a file of cookies that are told one by one.
+const MAX_TOLD: usize = 10;
+
+/// What was given, not yet bound to seeds.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    fields: Vec<SecretField>,
+    cookies: Vec<Cookie>,
+    /// The options that were given.
+    pub(crate) options: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Given {
+    /// Reads the options and the files that they name.
+    pub(crate) fn gather(args: &SecretArgs) -> Result<Self, Complaint> {
+        let mut given = Self::default();
+        for header in &args.header {
+            given.used("header");
+            match header.0.strip_prefix('@') {
+                Some(file) => given.read_fields(Path::new(file))?,
+                None => given.add(SecretField::parse(&header.0), "--header")?,
+            }
+        }
+        given.log_in(args)?;
+        if let Some(file) = &args.load_cookies {
+            given.used("load-cookies");
+            given.read_cookies(file)?;
+        }
+        Ok(given)
+    }
+
+    /// Binds what was given to the seeds; with what the user should know of it.
+    pub(crate) fn bind(self, seeds: &Seeds, clock: &Clock) -> (Secrets, Vec<String>) {
+        let mut warnings = self.warnings;
+        let now = clock.now();
+        let over = self.cookies.iter().filter(|cookie| cookie.is_over(now)).count();
+        let cookies = self.cookies.len();
+        let some_for_all = self.fields.iter().any(|field| !field.names_its_origin());
+        let secrets = Secrets::new(self.fields, self.cookies, &seeds.urls);
+        let (origins, open_origins) = secrets.origins();
+        let (sendable, open_cookies) = secrets.cookies();
+        if over > 0 {
+            warnings.push(format!(
+                "cookies that have expired, and are not sent: {over} of {cookies}"
+            ));
+        }
+        if sendable < cookies {
+            let others = cookies - sendable;
+            warnings.push(format!(
+                "cookies that are for no seed's host, and are not sent: {others} of {cookies}"
+            ));
+        }
+        if some_for_all && origins > 1 {
+            warnings.push(format!(
+                "what is secret goes to {origins} origins; 'https://example.org Name: value' says a header to that one only"
+            ));
+        }
+        if open_origins > 0 {
+            warnings.push(format!(
+                "what is secret goes to {open_origins} of {origins} origins over http: anybody on the way can read it"
+            ));
+        }
+        if open_cookies > 0 {
+            warnings.push(format!(
+                "cookies that go over http, where anybody on the way can read them: {open_cookies}"
+            ));
+        }
+        (secrets, warnings)
+    }
+
+    fn used(&mut self, option: &str) {
+        if !self.options.iter().any(|used| used == option) {
+            self.options.push(option.to_owned());
+        }
+    }
+
+    fn add(&mut self, field: Result<SecretField, SecretFieldError>, place: &str) -> Result<(), Complaint> {
+        let field = field.map_err(|error| usage(format!("{place}: {error}")))?;
+        if self.fields.len() == MAX_FIELDS {
+            return Err(usage(format!("{place}: more than {MAX_FIELDS} header fields")));
+        }
+        self.fields.push(field);
+        Ok(())
+    }
+
+    fn read_fields(&mut self, file: &Path) -> Result<(), Complaint> {
+        let text = read_text(file, "--header")?;
+        for (index, line) in text.lines().enumerate() {
+            if line.trim().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let place = format!("--header @{}, line {}", file.display(), index + 1);
+            self.add(SecretField::parse(line), &place)?;
+        }
+        Ok(())
+    }
+
+    fn log_in(&mut self, args: &SecretArgs) -> Result<(), Complaint> {
+        let Some(login) = &args.http_user else {
+            return Ok(());
+        };
+        self.used("http-user");
+        let in_file = match &args.http_password_file {
+            Some(file) => {
+                let text = read_text(file, "--http-password-file")?;
+                Some(text.lines().next().unwrap_or_default().to_owned())
+            }
+            None => None,
+        };
+        let password = in_file
+            .as_deref()
+            .or(args.http_password.as_ref().map(|password| password.0.as_str()));
+        let field = SecretField::basic(&login.0, password)
+            .map_err(|error| usage(format!("--http-user: {error}")).with_remedy(ONE_PASSWORD))?;
+        let Some(field) = field else {
+            return Err(usage("--http-user: there is no password").with_remedy(ONE_PASSWORD));
+        };
+        if self.fields.iter().any(|field| field.name() == AUTHORIZATION) {
+            let remedy = "a request carries one Authorization field: --header or --http-user";
+            return Err(usage("--http-user and --header both log in").with_remedy(remedy));
+        }
+        self.add(Ok(field), "--http-user")
+    }
+
+    fn read_cookies(&mut self, file: &Path) -> Result<(), Complaint> {
+        let read = read_cookies(&read_file(file, "--load-cookies", MAX_COOKIES_BYTES)?);
+        let name = file.display();
+        if read.cookies.is_empty() && !read.bad.is_empty() {
+            let bad = read.bad[0];
+            let remedy = "Netscape format: domain, TRUE or FALSE, path, TRUE or FALSE, expiry, name, value, with tabs between them";
+            return Err(usage(format!(
+                "--load-cookies {name}: no line is a cookie; line {}: {}",
+                bad.line, bad.why
+            ))
+            .with_remedy(remedy));
+        }
+        let told = read.bad.iter().take(MAX_TOLD);
+        self.warnings
+            .extend(told.map(|bad| format!("{name}, line {} is skipped: {}", bad.line, bad.why)));
+        if read.bad.len() > MAX_TOLD {
+            let more = read.bad.len() - MAX_TOLD;
+            self.warnings
+                .push(format!("{name}: {more} more lines are skipped"));
+        }
+        self.cookies = read.cookies;
+        Ok(())
+    }
+}
+
+const ONE_PASSWORD: &str = "the password stands after a colon (USER:PASSWORD), or in --http-password-file, or in --http-password; in one of them";
+
+/// What an earlier run of this crawl was given and this one is not.
+pub(crate) fn missing(before: &[String], now: &[String]) -> Option<String> {
+    let missing: Vec<String> = before
+        .iter()
+        .filter(|option| !now.contains(option))
+        .map(|option| format!("--{option}"))
+        .collect();
+    let given = missing.join(" and ");
+    (!missing.is_empty()).then(|| {
+        format!("this crawl was run with {given}, which no file keeps: give it again, or servers do not know us any more")
+    })
+}
+
+/// Refuses secrets in a file of settings, of which copies are kept.
+pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), Complaint> {
+    match OPTIONS.iter().find(|option| table.contains_key(**option)) {
+        Some(option) => {
+            let remedy = format!(
+                "give --{option} on the command line; --header @FILE, --http-password-file FILE and --load-cookies FILE read secrets from files"
+            );
+            Err(usage(format!(
+                "{}: {option} may not stand in a file of settings, since crawls keep these",
+                path.display()
+            ))
+            .with_remedy(remedy))
+        }
+        None => Ok(()),
+    }
+}
+
+fn read_text(file: &Path, option: &str) -> Result<String, Complaint> {
+    let bytes = read_file(file, option, MAX_FILE_BYTES)?;
+    String::from_utf8(bytes).map_err(|_not_text| usage(format!("{option}: {} is not UTF-8", file.display())))
+}
+
+fn read_file(file: &Path, option: &str, cap: u64) -> Result<Vec<u8>, Complaint> {
+    let mut bytes = Vec::new();
+    let opened: io::Result<Box<dyn Read>> = if file == Path::new("-") {
+        Ok(Box::new(io::stdin()))
+    } else {
+        File::open(file).map(|file| Box::new(file) as Box<dyn Read>)
+    };
+    let read = opened.and_then(|opened| opened.take(cap + 1).read_to_end(&mut bytes));
+    if let Err(error) = read {
+        return Err(usage(format!(
+            "{option}: cannot read {}: {error}",
+            file.display()
+        )));
+    }
+    if bytes.len() as u64 > cap {
+        return Err(usage(format!(
+            "{option}: {} has more than {cap} bytes",
+            file.display()
+        )));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,194 @@
+//! What earlier crawls archived of a page: by what to ask whether it has changed, and what it said if it has not.
+//!
+//! A page that was archived whole is asked for with the validators that came with it (RFC 9110 section 13); nothing of them is
+//! in memory, nor in any journal: they are read from the record in the archive when the page's turn has come. Where the answer is
+//! 304 Not Modified, the page is what the archive has, and is read from there, because its links lead on.
+//!
+//! Invariant: what cannot be found or read here makes a request unconditional. It never costs a page.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use http::header::{CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderValue};
+use sinks::warc::{self, Record, WarcReader};
+use store::embedded::Earlier;
+use store::{Page, Row};
+use web::{CanonicalForm, Exchange, PageUrl, Validators};
+
+use crate::Crew;
+
+/// The archives of earlier crawls, in which pages are looked up that are to be fetched only if they were modified.
+#[derive(Debug)]
+pub struct EarlierArchives {
+    pages: Arc<Earlier>,
+    /// Of each crawl in `pages`, in its order; none where its pages count as seen, and no more.
+    directories: Vec<Option<PathBuf>>,
+    complained: AtomicBool,
+}
+
+/// A page as an earlier crawl archived it.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) validators: Validators,
+    page: Page,
+    file: PathBuf,
+    offset: u64,
+}
+
+/// A page that was not modified.
+#[derive(Debug)]
+pub(crate) struct Unmodified {
+    /// As it was archived, its header fields brought up to date by the answer that said so.
+    pub(crate) exchange: Exchange,
+    /// Who it was then.
+    pub(crate) original: Page,
+}
+
+/// The head of a record is read up to here: as much as a server may send us.
+const MAX_HEAD: usize = 256 << 10;
+/// A larger record is not read again: its page is fetched.
+const MAX_RECORD: usize = 64 << 20;
+/// A longer validator is not sent: servers refuse requests that are too large, and then the page would be lost.
+const MAX_VALIDATOR: usize = 1 << 10;
+
+impl EarlierArchives {
+    /// The crawls in `pages`, and of each the directory of its archive, if it is to be looked into.
+    #[must_use]
+    pub fn new(pages: Arc<Earlier>, directories: Vec<Option<PathBuf>>) -> Self {
+        Self {
+            pages,
+            directories,
+            complained: AtomicBool::new(false),
+        }
+    }
+
+    /// What the newest of the archives that are looked into has of a page.
+    fn find(&self, url: &PageUrl, form: &CanonicalForm) -> Result<Option<Known>, String> {
+        let is_asked = |crawl: usize| self.directories.get(crawl).is_some_and(Option::is_some);
+        let newest = self.pages.newest(url.key(), is_asked);
+        let Some((crawl, row)) = newest.map_err(|fault| fault.to_string())? else {
+            return Ok(None);
+        };
+        let (Some(Some(directory)), Some(file), Some(offset)) =
+            (self.directories.get(crawl), &row.warc_file, row.warc_offset)
+        else {
+            return Ok(None);
+        };
+        let file = warc::locate(directory, file);
+        let record = warc::read_head(&file, offset, MAX_HEAD).map_err(|fault| fault.to_string())?;
+        let Some(archived) = whole_page(&record, &row, form) else {
+            return Ok(None);
+        };
+        let known = Known {
+            validators: usable(Validators::of(&archived)),
+            page: row.page(),
+            file,
+            offset,
+        };
+        Ok(Some(known).filter(|known| !known.validators.is_empty()))
+    }
+
+    /// Says once that an archive cannot be read: there may be a complaint for each page.
+    fn complain(&self, url: &PageUrl, trouble: &str) {
+        if self.complained.swap(true, Ordering::Relaxed) {
+            tracing::debug!(%url, trouble, "cannot be asked for conditionally");
+        } else {
+            tracing::warn!(%url, trouble, "an earlier archive cannot be read: pages are fetched whole; told only once");
+        }
+    }
+}
+
+/// By what to ask for a page, if an earlier crawl has it.
+pub(crate) async fn known(crew: &Arc<Crew>, url: &PageUrl) -> Option<Known> {
+    let earlier = crew
+        .earlier
+        .clone()
+        .filter(|earlier| earlier.pages.knows(url.key()))?;
+    let (crew_too, url_too) = (Arc::clone(crew), url.clone());
+    let found = crew
+        .compute(move || earlier.find(&url_too, &crew_too.policy.canonical))
+        .await;
+    match found? {
+        Ok(known) => known,
+        Err(trouble) => {
+            crew.earlier.as_ref()?.complain(url, &trouble);
+            None
+        }
+    }
+}
+
+/// The page that `answer`, 304 Not Modified, is about; none where it cannot be read any more.
+pub(crate) async fn unmodified(crew: &Arc<Crew>, known: Known, answer: &Exchange) -> Option<Unmodified> {
+    let (crew_too, original) = (Arc::clone(crew), known.page.clone());
+    let read = crew
+        .compute(move || read(&known, &crew_too.policy.canonical))
+        .await;
+    match read? {
+        Ok(archived) => Some(Unmodified {
+            exchange: freshened(archived, answer),
+            original,
+        }),
+        Err(trouble) => {
+            crew.earlier.as_ref()?.complain(&original.url, &trouble);
+            None
+        }
+    }
+}
+
+fn read(known: &Known, form: &CanonicalForm) -> Result<Exchange, String> {
+    let mut reader = WarcReader::open_at(&known.file, known.offset).map_err(|fault| fault.to_string())?;
+    let record = reader
+        .next_record(MAX_RECORD)
+        .map_err(|fault| fault.to_string())?;
+    let record = record.filter(|record| record.digests_hold() && record.head_and_payload().is_some());
+    record
+        .and_then(|record| record.answer(form))
+        .ok_or_else(|| format!("{} at {}: not what it was", known.file.display(), known.offset))
+}
+
+/// The answer in a record, if it is the whole page that the row tells of, under the very URL that is asked for: the validators of
+/// a page that a redirect led to say nothing of the redirect.
+fn whole_page(record: &Record, row: &Row, form: &CanonicalForm) -> Option<Exchange> {
+    let is_whole = record.kind() == "response"
+        && record.truncated().is_none()
+        && record.block_length <= MAX_RECORD as u64
+        && record.date() == row.fetched_at.to_string();
+    let archived = record.answer(form).filter(|_| is_whole)?;
+    (archived.url == row.url && (200..300).contains(&archived.status)).then_some(archived)
+}
+
+fn usable(validators: Validators) -> Validators {
+    let short = |value: &HeaderValue| !value.is_empty() && value.len() <= MAX_VALIDATOR;
+    Validators {
+        etag: validators.etag.filter(short),
+        last_modified: validators.last_modified.filter(short),
+    }
+}
+
+/// The fields of the newer answer replace those of the older (RFC 9111 section 3.2), but for what is said of its own body.
+fn freshened(archived: Exchange, answer: &Exchange) -> Exchange {
+    let mut headers = archived.headers;
+    let newer = |name: &HeaderName| {
+        let of_body = *name == CONTENT_LENGTH || *name == TRANSFER_ENCODING;
+        !of_body && !name.as_str().starts_with("content-")
+    };
+    for name in answer.headers.keys().filter(|name| newer(name)) {
+        replace(&mut headers, name, &answer.headers);
+    }
+    Exchange {
+        headers,
+        started: answer.started,
+        elapsed: answer.elapsed,
+        address: answer.address,
+        ..archived
+    }
+}
+
+fn replace(headers: &mut HeaderMap, name: &HeaderName, by: &HeaderMap) {
+    headers.remove(name);
+    for value in by.get_all(name) {
+        headers.append(name, value.clone());
+    }
+}

@@ -1,0 +1,314 @@
+//! Sitemaps and feeds on their way into the crawl.
+//!
+//! A listing is an ordinary visit: leased, paced, asked of robots.txt, archived like a page, and known for what it is when it is read.
+//! Sitemaps are found where robots.txt names them, and are queued each time a session first learns what that robots.txt says:
+//! before any page of its origin is asked for, so that no kill can lose them, and only once, since discovery is exactly-once.
+//!
+//! | what | depth | what lets it in |
+//! |---|---|---|
+//! | a sitemap that robots.txt names | that of the page that robots.txt was read for: 0 at a seed's host | no exclude expression; on other hosts, a few |
+//! | a sitemap in an index | that of the index | the same host as the index, or the scope |
+//! | a page in a sitemap or feed, where a feed goes on | one more | the scope, like any link; the range of dates |
+//!
+//! How many sitemaps and pages a host may list is counted from zero in each session: a brake for hosts that list without end, not
+//! a promise. What bounds a host over sessions bounds its listings, too.
+
+mod told;
+
+use std::fmt;
+use std::str::FromStr;
+
+use bytes::Bytes;
+use fetch::{DecodeTrouble, Decoded, RobotsAnswer, RobotsStanding};
+use store::{Find, Lease, StoreFault};
+use web::{
+    Exchange, Lastmod, Listed, Listing, ListingKind, ListingLimits, ListingOddity, OutOfScope, PageUrl,
+    SNIFFED_LISTING_BYTES, Scope, Timestamp, read_listing,
+};
+
+pub use told::Listings;
+
+use crate::{Counts, Crew, Policy};
+
+/// Which sitemaps are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sitemaps {
+    /// None, and what they list is not followed.
+    Off,
+    /// Those that robots.txt names, or a page or the user.
+    #[default]
+    On,
+    /// Of seeds' hosts whose robots.txt names none, `/sitemap.xml`, too. Most have none, and it would cost each a request for
+    /// something that nobody mentioned.
+    Guess,
+}
+
+impl fmt::Display for Sitemaps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::Guess => "guess",
+        })
+    }
+}
+
+/// Not one of the three words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not on, off or guess")]
+pub struct UnknownSitemaps(String);
+
+impl FromStr for Sitemaps {
+    type Err = UnknownSitemaps;
+
+    fn from_str(word: &str) -> Result<Self, UnknownSitemaps> {
+        let all = [Self::Off, Self::On, Self::Guess];
+        let known = all.into_iter().find(|sitemaps| sitemaps.to_string() == word);
+        known.ok_or_else(|| UnknownSitemaps(word.to_owned()))
+    }
+}
+
+/// What is asked of listings, and how much they may list.
+#[derive(Clone, Copy, Debug)]
+pub struct ListingRules {
+    /// Which sitemaps are asked for.
+    pub sitemaps: Sitemaps,
+    /// Whether what feeds list is followed.
+    pub feeds: bool,
+    /// What a sitemap says was last changed before this is not queued.
+    pub from: Option<Timestamp>,
+    /// Nor what was changed after this.
+    pub to: Option<Timestamp>,
+    /// Bytes of a listing that are read, once its coding is off.
+    pub bytes: u64,
+    /// Entries of one listing.
+    pub limits: ListingLimits,
+    /// Indexes within indexes; the protocol knows none.
+    pub nesting: u8,
+    /// Sitemaps that a host may name, in robots.txt and in indexes.
+    pub sitemaps_per_host: u32,
+    /// Those among them in robots.txt that lie on other hosts, where the scope does not let them in.
+    pub elsewhere_per_host: u32,
+    /// Pages that a host may list.
+    pub pages_per_host: u64,
+}
+
+impl Default for ListingRules {
+    fn default() -> Self {
+        Self {
+            sitemaps: Sitemaps::On,
+            feeds: true,
+            from: None,
+            to: None,
+            // The protocol has 50 MiB; a byte more shows that there is more.
+            bytes: (50 << 20) + 1,
+            limits: ListingLimits::default(),
+            nesting: 3,
+            sitemaps_per_host: 1_000,
+            elsewhere_per_host: 20,
+            pages_per_host: 1_000_000,
+        }
+    }
+}
+
+impl ListingRules {
+    fn wants(&self, kind: ListingKind) -> bool {
+        if kind.is_sitemap() {
+            self.sitemaps != Sitemaps::Off
+        } else {
+            self.feeds
+        }
+    }
+
+    fn is_too_old(&self, lastmod: Option<Lastmod>) -> bool {
+        let before = |from: Timestamp| lastmod.is_some_and(|lastmod| lastmod.last < from);
+        self.from.is_some_and(before)
+    }
+
+    fn is_too_new(&self, lastmod: Option<Lastmod>) -> bool {
+        let after = |to: Timestamp| lastmod.is_some_and(|lastmod| lastmod.first > to);
+        self.to.is_some_and(after)
+    }
+}
+
+/// Queues the sitemaps that the robots.txt of `url`'s origin names.
+pub(crate) async fn announce(
+    crew: &Crew,
+    lease: &Lease,
+    url: &PageUrl,
+    answer: &RobotsAnswer,
+) -> Result<(), StoreFault> {
+    let rules = &crew.policy.listings;
+    let leads_too_deep = crew.policy.max_depth.is_some_and(|max| lease.depth >= max);
+    if rules.sitemaps == Sitemaps::Off || leads_too_deep || answer.standing == RobotsStanding::Unreachable {
+        return Ok(());
+    }
+    let finds = {
+        let scope = crew
+            .scope
+            .read()
+            .expect("no panic can happen while the scope is locked");
+        // Else the sitemap of another host would bring in what that one names, and so on.
+        match scope.judge(url) {
+            Ok(()) | Err(OutOfScope::NotIncluded) => named(crew, lease, url, answer, &scope),
+            Err(_) => Vec::new(),
+        }
+    };
+    if !finds.is_empty() {
+        crew.frontier.discover(finds).await?;
+    }
+    Ok(())
+}
+
+fn named(crew: &Crew, lease: &Lease, url: &PageUrl, answer: &RobotsAnswer, scope: &Scope) -> Vec<Find> {
+    let rules = &crew.policy.listings;
+    let form = &crew.policy.canonical;
+    let at_origin = |path: &str| url.join(path, form).ok();
+    let mut finds = Vec::new();
+    let mut queue = |sitemap: PageUrl, via: Option<PageUrl>| {
+        let judged = scope.judge(&sitemap);
+        if matches!(judged, Err(OutOfScope::Excluded { .. })) {
+            return;
+        }
+        let is_elsewhere = judged.is_err() && sitemap.host() != url.host();
+        if crew.listings.may_name(rules, url, &sitemap, is_elsewhere) {
+            finds.push(Find::new(sitemap, lease.depth, via));
+        }
+    };
+    for sitemap in answer.rules.sitemaps() {
+        if let Ok(sitemap) = PageUrl::parse(sitemap.as_str(), form) {
+            queue(sitemap, at_origin(ROBOTS));
+        }
+    }
+    let guesses = rules.sitemaps == Sitemaps::Guess && lease.depth == 0;
+    if guesses
+        && answer.rules.sitemaps().is_empty()
+        && let Some(sitemap) = at_origin(USUAL)
+    {
+        queue(sitemap, Some(url.clone()));
+    }
+    finds
+}
+
+/// Where a site says what crawlers may ask for.
+const ROBOTS: &str = "/robots.txt";
+
+/// Where a sitemap is, if nobody says.
+const USUAL: &str = "/sitemap.xml";
+
+/// Whether a redirect of this lease may lead there although the scope does not let it in: a sitemap may move on its host, as
+/// where `--scope prefix` lets in one folder.
+pub(crate) fn may_move(crew: &Crew, lease: &Lease, to: &PageUrl) -> bool {
+    let is_named = lease
+        .via
+        .as_ref()
+        .is_some_and(|via| via.as_url().path() == ROBOTS);
+    let is_sitemap = is_named || crew.listings.knows(lease.url.key());
+    is_sitemap && to.host() == lease.url.host()
+}
+
+/// Reads a body that is a listing, where its kind is wanted. `decoded` is the body without its content coding.
+pub(crate) fn read(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> Option<Listing> {
+    let rules = &policy.listings;
+    let content_type = exchange.header("content-type");
+    let packed = is_packed(&decoded.bytes);
+    let kind = if packed {
+        let head = fetch::gunzip(&decoded.bytes, SNIFFED_LISTING_BYTES as u64);
+        ListingKind::of(None, &head.bytes)
+    } else {
+        ListingKind::of(content_type, &decoded.bytes)
+    };
+    let kind = kind.filter(|kind| rules.wants(*kind))?;
+    let whole = if packed {
+        fetch::gunzip(&decoded.bytes, rules.bytes)
+    } else if decoded.truncated {
+        fetch::decode(&exchange.headers, &exchange.body, rules.bytes)
+    } else {
+        decoded.clone()
+    };
+    let is_cut = exchange.truncated.is_some()
+        || whole.truncated
+        || whole.trouble == Some(DecodeTrouble::Broken)
+        || decoded.trouble == Some(DecodeTrouble::Broken);
+    let body = if is_cut && kind == ListingKind::TextSitemap {
+        whole_lines(&whole.bytes)
+    } else {
+        &whole.bytes
+    };
+    let mut listing = read_listing(
+        kind,
+        body,
+        content_type,
+        &exchange.url,
+        &policy.canonical,
+        &rules.limits,
+    );
+    if is_cut && !listing.oddities.contains(&ListingOddity::Broken) {
+        listing.oddities.push(ListingOddity::Broken);
+    }
+    tracing::info!(
+        url = %exchange.url, ?kind, pages = listing.pages.len(), further = listing.further.len(),
+        oddities = ?listing.oddities, "listing read"
+    );
+    Some(listing)
+}
+
+/// Whether a body is packed with gzip in itself, as `sitemap.xml.gz` is.
+pub(crate) fn is_packed(body: &Bytes) -> bool {
+    body.starts_with(&[0x1f, 0x8b])
+}
+
+/// An address that is cut off is another address.
+fn whole_lines(body: &[u8]) -> &[u8] {
+    let end = body.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
+    &body[..end.unwrap_or(0)]
+}
+
+/// What of a listing is to be visited. `find` is the listing as it was queued, `at` where it was had from.
+pub(crate) fn to_visit(
+    policy: &Policy,
+    scope: &Scope,
+    listings: &Listings,
+    find: &Find,
+    at: &PageUrl,
+    listing: &Listing,
+    counts: &mut Counts,
+) -> Vec<Find> {
+    let rules = &policy.listings;
+    let leads_too_deep = policy.max_depth.is_some_and(|max| find.depth >= max);
+    counts.links_found += (listing.pages.len() + listing.further.len()) as u64;
+    if leads_too_deep {
+        counts.links_too_deep += (listing.pages.len() + listing.further.len()) as u64;
+        return Vec::new();
+    }
+    let mut finds = Vec::new();
+    let mut queue = |listed: &Listed, depth: u32| {
+        finds.push(Find::new(listed.url.clone(), depth, Some(at.clone())));
+    };
+    if listing.kind.is_sitemap() {
+        for sitemap in &listing.further {
+            let judged = scope.judge(&sitemap.url);
+            let shares_host = sitemap.url.host() == at.host();
+            let is_excluded = matches!(judged, Err(OutOfScope::Excluded { .. }));
+            if is_excluded || (judged.is_err() && !shares_host) {
+                counts.links_out_of_scope += 1;
+            } else if rules.is_too_old(sitemap.lastmod) {
+                // Nothing in it was changed since. After an end of the range, older entries may still be in it.
+                counts.links_of_other_dates += 1;
+            } else if listings.may_nest(rules, find, at, &sitemap.url) {
+                queue(sitemap, find.depth);
+            }
+        }
+    }
+    let goes_on = listing.further.iter().filter(|_| !listing.kind.is_sitemap());
+    for page in listing.pages.iter().chain(goes_on) {
+        if rules.is_too_old(page.lastmod) || rules.is_too_new(page.lastmod) {
+            counts.links_of_other_dates += 1;
+        } else if scope.judge(&page.url).is_err() {
+            counts.links_out_of_scope += 1;
+        } else if listings.may_list(rules, at) {
+            queue(page, find.depth + 1);
+        }
+    }
+    finds
+}

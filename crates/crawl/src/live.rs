@@ -1,0 +1,128 @@
+//! What may be changed while a crawl runs.
+//!
+//! [`Orders`] are one value that is replaced as a whole; where they say nothing, the settings of the crawl hold. [`Crew::obey`] is the
+//! one place where they take effect: the pacer goes by them from its next decision on, the scope from the next page on (also for
+//! pages that are queued already), and the loop that leases is woken.
+//!
+//! Invariant: what was promised to a host stays. Longer delays count from its last answer, shorter ones from its next.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fetch::PacingRules;
+use tokio::sync::watch;
+use web::{Exclusions, Host, PageUrl};
+
+use crate::Crew;
+
+/// What somebody in charge wants to be different from the settings; nothing, at first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Orders {
+    /// In place of [`PacingRules::delay`].
+    pub delay: Option<Duration>,
+    /// In place of [`PacingRules::factor`].
+    pub delay_factor: Option<f64>,
+    /// In place of [`PacingRules::max_delay`].
+    pub max_delay: Option<Duration>,
+    /// In place of [`PacingRules::rate`].
+    pub rate: Option<NonZeroU32>,
+    /// In place of [`crate::Limits::concurrency`].
+    pub concurrency: Option<usize>,
+    /// Pages that are not visited, beside those that the scope excludes.
+    pub exclude: Exclusions,
+    /// The least delays of single hosts: one more reason among those of which the longest counts.
+    pub host_delays: BTreeMap<Host, Duration>,
+    /// Whether nothing new is to be begun.
+    pub pause: bool,
+}
+
+impl Orders {
+    /// How polite to be under these orders.
+    #[must_use]
+    pub fn pacing(&self, settings: &PacingRules) -> PacingRules {
+        let delay = self.delay.unwrap_or(settings.delay);
+        PacingRules {
+            delay,
+            factor: self.delay_factor.unwrap_or(settings.factor),
+            max_delay: self.max_delay.unwrap_or(settings.max_delay).max(delay),
+            rate: self.rate.or(settings.rate),
+            ..settings.clone()
+        }
+    }
+}
+
+/// The orders in force, and who waits for others.
+#[derive(Debug, Default)]
+pub struct Live(watch::Sender<Arc<Orders>>);
+
+impl Live {
+    /// The orders in force.
+    #[must_use]
+    pub fn orders(&self) -> Arc<Orders> {
+        Arc::clone(&self.0.borrow())
+    }
+
+    /// Hears of every change from now on.
+    pub(crate) fn listen(&self) -> watch::Receiver<Arc<Orders>> {
+        self.0.subscribe()
+    }
+}
+
+impl Crew {
+    /// Goes by these orders from now on, whatever was in force. `settings` is how polite the crawl is without any.
+    pub fn obey(&self, orders: Orders, settings: &PacingRules) {
+        self.pacer.change(orders.pacing(settings), &orders.host_delays);
+        self.scope
+            .write()
+            .expect("no panic can happen while the scope is locked")
+            .exclude_now(orders.exclude.clone());
+        self.live.0.send_replace(Arc::new(orders));
+    }
+}
+
+/// Why a page that was in scope when it was found is not to be visited now.
+pub(crate) fn exclusion(crew: &Crew, url: &PageUrl) -> Option<String> {
+    let orders = crew.live.0.borrow();
+    orders.exclude.judge(url).err().map(|reason| reason.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_ordered_stays_as_it_is_set() {
+        let settings = PacingRules {
+            delay: Duration::from_secs(2),
+            max_delay: Duration::from_secs(30),
+            rate: NonZeroU32::new(7),
+            ..PacingRules::default()
+        };
+        assert_eq!(Orders::default().pacing(&settings), settings);
+        let orders = Orders {
+            delay: Some(Duration::from_secs(60)),
+            delay_factor: Some(0.5),
+            ..Orders::default()
+        };
+        let expected = PacingRules {
+            delay: Duration::from_secs(60),
+            max_delay: Duration::from_secs(60),
+            factor: 0.5,
+            ..settings.clone()
+        };
+        assert_eq!(orders.pacing(&settings), expected);
+        let orders = Orders {
+            max_delay: Some(Duration::from_secs(5)),
+            rate: NonZeroU32::new(1),
+            ..Orders::default()
+        };
+        let expected = PacingRules {
+            max_delay: Duration::from_secs(5),
+            rate: NonZeroU32::new(1),
+            ..settings.clone()
+        };
+        assert_eq!(orders.pacing(&settings), expected);
+    }
+}

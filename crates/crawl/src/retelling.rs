@@ -1,0 +1,220 @@
+//! A visit told once more, from what the archive has of it: what `rebuild` makes a journal of.
+//!
+//! The verdict is the archive's and is not given anew. What a verdict goes by, the page's looks, and where it leads on to are read
+//! from the page as they were when it was visited, by the same code. What the archive does not have cannot be told: the text of a
+//! page that was left out, and so its links where those were followed.
+
+use neardup::{Likeness, Portrait};
+use store::{Fate, Find, Row, Verdict};
+use web::{Exchange, PageUrl, Scope, Timestamp};
+
+use crate::links::Leads;
+use crate::reading::{self, Reading};
+use crate::{Counts, Listings, OnDuplicate, Policy, Studio, account, judgement, links, listings};
+
+/// What an archive has of a visit.
+#[derive(Debug)]
+pub struct ArchivedVisit {
+    /// The page, as it was queued.
+    pub page: Find,
+    /// When the visit began.
+    pub at: Timestamp,
+    /// Its exchanges in order. That of a page whose payload was not kept is without its body.
+    pub exchanges: Vec<Exchange>,
+    /// Whether the last of them is there with its body.
+    pub kept: bool,
+    /// The fields of its `metadata` record, in order.
+    pub notes: Vec<(String, String)>,
+}
+
+/// What can be told of it.
+#[derive(Debug)]
+pub struct Retold {
+    /// Its row, but for the place in the archive.
+    pub row: Row,
+    /// What the page looks like, where the archive has it.
+    pub portrait: Option<Portrait>,
+    /// Where it was let through beside an original.
+    pub seat: Option<RetoldSeat>,
+    /// Its links that are to be visited.
+    pub finds: Vec<Find>,
+    /// The targets of the redirects that were followed.
+    pub reached: Vec<PageUrl>,
+    /// Those of them that widened the scope.
+    pub adopted: Vec<PageUrl>,
+}
+
+/// How a page was let through beside an original.
+#[derive(Clone, Copy, Debug)]
+pub struct RetoldSeat {
+    /// In what the two are alike.
+    pub likeness: Likeness,
+    /// Which one of its kind it is.
+    pub number: u32,
+    /// Whether the original was found only because of what the page calls canonical.
+    pub by_canonical: bool,
+}
+
+/// Tells a visit. Redirects of seeds widen `scope`, as they did then; `told` counts what hosts list, over all visits.
+pub fn retell(
+    policy: &Policy,
+    studio: &Studio,
+    scope: &mut Scope,
+    told: &Listings,
+    visit: ArchivedVisit,
+) -> Retold {
+    let ArchivedVisit {
+        page,
+        at,
+        exchanges,
+        kept,
+        notes,
+    } = visit;
+    let note = |name: &str| {
+        let found = notes.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    };
+    let fate = note("verdict").map_or(Fate::Unique, fate_of);
+    let reached = exchanges.iter().skip(1).map(|exchange| exchange.url.clone());
+    let reached: Vec<PageUrl> = reached.collect();
+    let is_seed = page.depth == 0 && page.via.is_none();
+    let adopted = adopt(scope, is_seed, &reached);
+    let find = page.clone();
+
+    let reason = note("reason").unwrap_or_default().to_owned();
+    let mut row = account::of_no_page(page, &exchanges, at, fate, reason);
+    row.reason = row.reason.filter(|reason| !reason.is_empty());
+    row.kept = kept;
+    row.of_earlier = note("duplicate-of-earlier-crawl").is_some();
+    row.duplicate_of = note("duplicate-of").and_then(|url| PageUrl::parse(url, &policy.canonical).ok());
+    row.distance = note("distance").and_then(|bits| bits.parse().ok());
+    row.resemblance = note("resemblance").and_then(|share| share.parse().ok());
+    let seat = row.reason.as_deref().and_then(|reason| {
+        Some(RetoldSeat {
+            likeness: likeness(&row),
+            number: account::seat_of(reason)?,
+            by_canonical: account::is_by_canonical(reason),
+        })
+    });
+
+    let read = exchanges.last().filter(|_page| kept && fate.is_page());
+    let Some(page) = read else {
+        as_noted(policy, &mut row, &note);
+        return Retold {
+            row,
+            portrait: None,
+            seat,
+            finds: Vec::new(),
+            reached,
+            adopted,
+        };
+    };
+    let reading = reading::read_here(policy, studio, page, reading::Kind::of(find.requisite));
+    account::read(&mut row, &reading);
+    let mut finds = Vec::new();
+    let leads = Leads {
+        on: leads_on(policy, &row, &reading, seat.is_some()),
+        // What is read here is in the archive whole.
+        to_requisites: true,
+    };
+    let (at, counts) = (&page.url, &mut Counts::default());
+    if let Some(document) = &reading.document {
+        finds = links::to_visit(policy, scope, &find, at, document, leads, counts).finds;
+    }
+    if let Some(listing) = reading.listing.as_ref().filter(|_| leads.on) {
+        finds.extend(listings::to_visit(
+            policy, scope, told, &find, at, listing, counts,
+        ));
+    }
+    Retold {
+        row,
+        portrait: Some(reading.portrait),
+        seat,
+        finds,
+        reached,
+        adopted,
+    }
+}
+
+/// Gives a page that nobody has judged, because another crawler archived it, the verdict of this crawl: what [`retell`] took for unique
+/// may repeat a page before it. The archive has it all the same.
+pub fn judged(policy: &Policy, retold: &mut Retold, verdict: Verdict) {
+    let (original, seat) = match verdict {
+        Verdict::Unique | Verdict::Own => return,
+        Verdict::Duplicate(original) => (original, None),
+        Verdict::LetThrough(original, seat) => (original, Some(seat)),
+    };
+    retold.row.fate = judgement::fate_of(original.likeness);
+    account::repeats(&mut retold.row, &original, seat);
+    let itself = original.earlier && original.page.url == retold.row.url;
+    if !itself && seat.is_none() && policy.on_duplicate != OnDuplicate::Follow {
+        retold.finds.clear();
+    }
+    retold.seat = seat.map(|seat| RetoldSeat {
+        likeness: original.likeness,
+        number: seat.number,
+        by_canonical: original.by_canonical,
+    });
+}
+
+/// What the archive says of a page whose text it does not have.
+fn as_noted<'a>(policy: &Policy, row: &mut Row, note: &impl Fn(&str) -> Option<&'a str>) {
+    let text = |name| note(name).map(str::to_owned);
+    row.status = note("http-status")
+        .and_then(|status| status.parse().ok())
+        .or(row.status);
+    row.content_type = text("content-type").or_else(|| row.content_type.take());
+    row.bytes = note("bytes")
+        .and_then(|bytes| bytes.parse().ok())
+        .unwrap_or(row.bytes);
+    row.charset = text("charset");
+    row.language = text("language");
+    row.title = text("title");
+    row.canonical = note("canonical").and_then(|url| PageUrl::parse(url, &policy.canonical).ok());
+    row.fingerprint = note("fingerprint").and_then(|digits| digits.parse().ok());
+}
+
+/// The targets of a seed's redirects that the scope does not let in yet: it does from here on.
+fn adopt(scope: &mut Scope, is_seed: bool, reached: &[PageUrl]) -> Vec<PageUrl> {
+    let mut adopted = Vec::new();
+    for url in reached {
+        let judged = scope.judge(url);
+        let is_out = judged.is_err_and(|reason| !reason.is_exclusion());
+        if is_seed && is_out {
+            scope.add_seed(url);
+            adopted.push(url.clone());
+        }
+    }
+    adopted
+}
+
+/// Whether the links of a page were queued: what `judgement.rs` decided then.
+fn leads_on(policy: &Policy, row: &Row, reading: &Reading, seated: bool) -> bool {
+    let asks = reading.document.as_ref().map(|document| document.directives);
+    if asks.unwrap_or_default().nofollow && !policy.ignore_robots {
+        return false;
+    }
+    let itself = row.of_earlier && row.duplicate_of.as_ref() == Some(&row.url);
+    row.fate == Fate::Unique || itself || seated || policy.on_duplicate == OnDuplicate::Follow
+}
+
+fn likeness(row: &Row) -> Likeness {
+    match row.fate {
+        Fate::NearDuplicate => Likeness::Near {
+            distance: row.distance.unwrap_or_default(),
+            resemblance: row.resemblance.unwrap_or_default(),
+        },
+        _ => Likeness::SameText,
+    }
+}
+
+fn fate_of(word: &str) -> Fate {
+    let all = [
+        Fate::ExactDuplicate,
+        Fate::NearDuplicate,
+        Fate::Failed,
+        Fate::Excluded,
+    ];
+    let known = all.into_iter().find(|fate| fate.as_str() == word);
+    known.unwrap_or(Fate::Unique)
+}

@@ -1,0 +1,378 @@
+//! Crawls on a disk that is full, read-only or broken, in this process and on the runtime's paused clock.
+//!
+//! The web is a function and the disk a directory with a budget; store, archive and loop are the real ones.
+
+#![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use crawl::{
+    Crew, Fault, Finish, Limits, ListingRules, Listings, Live, OnDuplicate, Policy, Room, RoomRules, Studio,
+    Telemetry,
+};
+use disk::{Disk, Reserve, ReservedDisk};
+use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
+use http::HeaderMap;
+use neardup::{Features, HashKey, Painter};
+use sinks::warc::check_file;
+use sinks::{ArchiveEnd, ArchiveOptions, WarcArchive};
+use store::embedded::{EmbeddedStore, StoreOptions, rows};
+use store::{Fate, Find, Frontier, FrontierRules, LikenessRules, StoreFault};
+use testkit::{CallKind, Failure, FaultyDisk, Plan, Random};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep};
+use web::{
+    CanonicalForm, Clock, Exchange, PageUrl, Protocol, ReadLimits, Relations, Scope, ScopeKind, Timestamp,
+    Validators,
+};
+
+const PAGES: u64 = 40;
+const RESERVE: u64 = 1 << 20;
+const KIB: u64 = 1 << 10;
+const MINUTE: Duration = Duration::from_secs(60);
+const LIMITS: Limits = Limits {
+    concurrency: 8,
+    pages: None,
+    bytes: None,
+    time: None,
+};
+
+fn url(path: &str) -> PageUrl {
+    PageUrl::parse(&format!("http://heavy.test/{path}"), &CanonicalForm::default()).unwrap()
+}
+
+/// A tree of pages, each of which takes about 32 KiB in the archive; counts what it is asked for.
+#[derive(Default)]
+struct Web(Mutex<u64>);
+
+impl Web {
+    fn asked(&self) -> u64 {
+        *self.0.lock().unwrap()
+    }
+
+    fn page(number: u64) -> String {
+        let mut random = Random::of(1, number);
+        let mut page = String::from("<html><body><main><p>");
+        for _ in 0..120 {
+            write!(page, "{:08x} ", random.next() >> 32).unwrap();
+        }
+        page.push_str("</p></main>");
+        for link in [2 * number + 1, 2 * number + 2] {
+            if link < PAGES {
+                write!(page, "<a href=\"/{link}\">{link}</a>").unwrap();
+            }
+        }
+        page.push_str("<script>");
+        for _ in 0..4096 {
+            write!(page, "{:016x}", random.next()).unwrap();
+        }
+        page + "</script></body></html>"
+    }
+}
+
+#[async_trait]
+impl Fetch for Web {
+    async fn ask(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
+        *self.0.lock().unwrap() += 1;
+        // By the runtime's clock; what comes between two looks at the room would else be a whole crawl.
+        sleep(Duration::from_millis(400)).await;
+        let page = url.as_url().path()[1..].parse().ok().map(Self::page);
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", "text/html; charset=utf-8".parse().unwrap());
+        Ok(Exchange {
+            url: url.clone(),
+            request_head: Vec::new(),
+            status: if page.is_some() { 200 } else { 404 },
+            headers,
+            body: page.unwrap_or_default().into(),
+            truncated: None,
+            address: None,
+            protocol: Protocol::Http11,
+            started: Timestamp::from_millis(1_000),
+            elapsed: Duration::ZERO,
+        })
+    }
+}
+
+/// A machine that crawls.
+struct Machine {
+    directory: tempfile::TempDir,
+    disk: Arc<FaultyDisk>,
+    web: Arc<Web>,
+    clock: Clock,
+    rules: RoomRules,
+}
+
+/// A crew, and the reserve of its disk.
+struct Session {
+    crew: Arc<Crew>,
+    reserve: Arc<Reserve>,
+}
+
+impl Machine {
+    fn new(least: u64, patience: u64) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let began = Instant::now();
+        Self {
+            disk: Arc::new(FaultyDisk::new(directory.path(), 1)),
+            directory,
+            web: Arc::default(),
+            clock: Clock::new(move || Timestamp::from_millis(1_000_000) + began.elapsed()),
+            rules: RoomRules {
+                least,
+                patience: Duration::from_secs(patience),
+            },
+        }
+    }
+
+    fn state(&self) -> PathBuf {
+        self.directory.path().join("state")
+    }
+
+    async fn session(&self) -> Session {
+        let plain: Arc<dyn Disk> = self.disk.clone();
+        let reserved = Arc::new(ReservedDisk::bare(Arc::clone(&plain)));
+        let options = StoreOptions {
+            rules: FrontierRules {
+                per_host: 8,
+                ..FrontierRules::default()
+            },
+            likeness: LikenessRules::default(),
+            features: Features::default().to_string(),
+            key: None,
+            new_key: HashKey::ZERO,
+            earlier: None,
+            mirror: true,
+            tables: None,
+            now: self.clock.now(),
+            disk: reserved.clone(),
+        };
+        // A page that is still being read when its crawl ends holds on to the crew of that crawl.
+        let store = loop {
+            match EmbeddedStore::open(&self.state(), &options) {
+                Err(StoreFault::InUse { .. }) => tokio::task::yield_now().await,
+                opened => break Arc::new(opened.unwrap()),
+            }
+        };
+        let path = self.state().join("reserve");
+        let reserve = Reserve::take(Arc::clone(&plain), &path, RESERVE, self.rules.least);
+        let reserve = Arc::new(reserve.unwrap());
+        reserved.keep(Arc::clone(&reserve));
+        let root = Find::new(url("0"), 0, None);
+        store.discover(vec![root]).await.unwrap();
+        let archive = self.directory.path().join("archive");
+        let end = store.archive_end().map(|span| ArchiveEnd {
+            file: span.file,
+            end: span.end,
+        });
+        let options = ArchiveOptions::new(self.clock.clone());
+        let sink = WarcArchive::open(reserved, &archive, options, end).unwrap();
+        let directories = vec![self.state(), archive];
+        let room = Room::new(plain, Some(Arc::clone(&reserve)), directories, self.rules);
+        let crew = Arc::new(self.crew(store, sink, room));
+        Session { crew, reserve }
+    }
+
+    fn crew(&self, store: Arc<EmbeddedStore>, sink: WarcArchive, room: Room) -> Crew {
+        let pacing = PacingRules {
+            delay: Duration::ZERO,
+            factor: 0.0,
+            connections_per_host: 8,
+            ..PacingRules::default()
+        };
+        let pacer = Arc::new(Pacer::new(pacing, self.clock.clone()));
+        let fetch = Arc::clone(&self.web) as Arc<dyn Fetch>;
+        let agent = "crawler".to_owned();
+        let robots = RobotsCache::new(
+            Arc::clone(&fetch),
+            Arc::clone(&pacer),
+            agent.clone(),
+            self.clock.clone(),
+            10,
+        );
+        let mut scope = Scope::new(ScopeKind::Host, &[], &[]).unwrap();
+        scope.add_seed(&url("0"));
+        Crew {
+            fetch,
+            pacer,
+            robots,
+            frontier: store.clone(),
+            index: store,
+            sink: Arc::new(sink),
+            earlier: None,
+            room: Arc::new(room),
+            scope: RwLock::new(scope),
+            listings: Listings::default(),
+            robots_files: crawl::RobotsFiles::default(),
+            studio: Studio::new(Painter::new(Features::default(), HashKey::ZERO)),
+            live: Live::default(),
+            policy: Policy {
+                on_duplicate: OnDuplicate::Drop,
+                max_depth: None,
+                page_requisites: crawl::Requisites::Off,
+                tries: 3,
+                redirects: 10,
+                ignore_robots: false,
+                skip_relations: Relations::NOFOLLOW,
+                main_content: true,
+                agent,
+                max_decoded: 1 << 20,
+                index: None,
+                digest: sinks::DigestAlgorithm::Sha1,
+                outlinks: true,
+                read: ReadLimits::default(),
+                listings: ListingRules::default(),
+                canonical: CanonicalForm::default(),
+                traps: None,
+            },
+            telemetry: Telemetry::default(),
+            clock: self.clock.clone(),
+            cores: Arc::new(Semaphore::new(2)),
+        }
+    }
+
+    /// From now on there is room for so many bytes more.
+    fn leave(&self, bytes: u64) {
+        self.disk.set_budget(Some(self.disk.used() + bytes));
+    }
+
+    /// Crawls to the end on a disk that is in order; every page is there then, once.
+    async fn completes(&self) {
+        self.disk.mend();
+        self.disk.set_budget(None);
+        let session = self.session().await;
+        let (_handle, stop) = crawl::stop();
+        let ended = crawl::run(&session.crew, LIMITS, stop).await;
+        assert_eq!(ended.unwrap(), Finish::Exhausted);
+        self.is_complete();
+    }
+
+    fn is_complete(&self) {
+        let rows: Vec<_> = rows(&self.state()).unwrap().map(Result::unwrap).collect();
+        let urls: BTreeSet<String> = rows.iter().map(|row| row.url.to_string()).collect();
+        assert_eq!((rows.len() as u64, urls.len() as u64), (PAGES, PAGES));
+        assert!(rows.iter().all(|row| row.fate == Fate::Unique && row.kept));
+        for item in std::fs::read_dir(self.directory.path().join("archive")).unwrap() {
+            let check = check_file(&item.unwrap().path(), &mut |_record| {}).unwrap();
+            assert_eq!(check.false_digests, 0);
+        }
+        assert!(!self.state().join("reserve").exists(), "it is given back");
+    }
+}
+
+/// After so long by the runtime's clock, which stands still while anything else can happen.
+async fn after<T>(wait: Duration, act: impl FnOnce() -> T) -> T {
+    sleep(wait).await;
+    act()
+}
+
+#[tokio::test(start_paused = true)]
+async fn below_the_low_water_mark_nothing_is_begun_until_there_is_room() {
+    let machine = Machine::new(256 * KIB, 600);
+    let session = machine.session().await;
+    machine.leave(600 * KIB);
+    let (_handle, stop) = crawl::stop();
+    let (ended, (standing, asked)) = tokio::join!(
+        crawl::run(&session.crew, LIMITS, stop),
+        after(MINUTE, || {
+            let seen = (session.crew.frontier.standing(), machine.web.asked());
+            machine.disk.set_budget(None);
+            seen
+        })
+    );
+    assert_eq!(ended.unwrap(), Finish::Exhausted);
+    assert_eq!(standing.leased, 0, "what was under way is finished");
+    assert!(standing.totals.pages < PAGES, "{standing:?}");
+    let robots = u64::from(asked > 0);
+    assert_eq!(asked, standing.totals.pages + robots, "nothing else was begun");
+    drop(session);
+    machine.is_complete();
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_under_way_on_a_full_disk_are_kept_from_the_reserve_which_is_taken_again() {
+    let machine = Machine::new(0, 600);
+    let session = machine.session().await;
+    machine.leave(200 * KIB);
+    let (_handle, stop) = crawl::stop();
+    let (ended, (spent, standing)) = tokio::join!(
+        crawl::run(&session.crew, LIMITS, stop),
+        after(MINUTE, || {
+            let seen = (session.reserve.is_spent(), session.crew.frontier.standing());
+            machine.disk.set_budget(None);
+            seen
+        })
+    );
+    assert_eq!(ended.unwrap(), Finish::Exhausted);
+    assert!(spent);
+    assert_eq!(standing.leased, 0, "what was under way is finished");
+    assert!((1..PAGES).contains(&standing.totals.pages), "{standing:?}");
+    drop(session);
+    machine.is_complete();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crawl_that_waited_long_enough_ends_in_order_and_goes_on_later() {
+    for patience in [0, 600] {
+        let machine = Machine::new(256 * KIB, patience);
+        let session = machine.session().await;
+        machine.leave(600 * KIB);
+        let began = Instant::now();
+        let (_handle, stop) = crawl::stop();
+        let fault = crawl::run(&session.crew, LIMITS, stop).await.unwrap_err();
+        let waited = began.elapsed();
+        let told = fault.to_string();
+        assert!(matches!(fault, Fault::NoRoom { .. }), "{told}");
+        assert!(told.contains("state") && told.contains(" are needed"), "{told}");
+        let patience = Duration::from_secs(patience);
+        assert!(waited >= patience && waited <= patience + MINUTE, "{waited:?}");
+        drop(session);
+        machine.completes().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crawl_that_waits_for_room_is_interrupted_as_usual() {
+    let machine = Machine::new(256 * KIB, 600);
+    let session = machine.session().await;
+    machine.leave(0);
+    let (handle, stop) = crawl::stop();
+    let (ended, ()) = tokio::join!(
+        crawl::run(&session.crew, LIMITS, stop),
+        after(MINUTE, || handle.ask())
+    );
+    assert_eq!(ended.unwrap(), Finish::Interrupted);
+    assert_eq!(machine.web.asked(), 0, "nothing was begun");
+    drop(session);
+    machine.completes().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_disk_that_breaks_ends_the_crawl_names_the_file_and_keeps_what_was_settled() {
+    for failure in [Failure::ReadOnly, Failure::Broken] {
+        for (kind, number) in [
+            (CallKind::Append, 1),
+            (CallKind::Append, 7),
+            (CallKind::Append, 60),
+            (CallKind::Sync, 1),
+        ] {
+            let machine = Machine::new(0, 600);
+            let session = machine.session().await;
+            machine.disk.fail(Plan::from(number, failure).of_kind(kind));
+            let (_handle, stop) = crawl::stop();
+            let told = crawl::run(&session.crew, LIMITS, stop)
+                .await
+                .unwrap_err()
+                .to_string();
+            let root = machine.directory.path().display().to_string();
+            assert!(told.contains(&root), "{failure:?} of {kind:?} {number}: {told}");
+            drop(session);
+            machine.completes().await;
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Whole crawls on a disk that breaks: the power fails at any call, or calls fail, once or for good.
+//!
+//! A crawl of a small web is put together as the command line does it, but for the network and the clock: a function answers, and
+//! time passes only where everybody waits, so delays and the five seconds between two checkpoints cost nothing.
+//!
+//! `POWER_CUTS` says how often the power fails (12 times otherwise, always the same), `FAILURES` at how many of the first
+//! calls of a crawl the disk does
+//! (12 otherwise, spread over the first 500; from 500 on, at each), `WRECK_SEED` repeats a run.
+
+#![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
+
+mod failures;
+mod power;
+mod resuming;
+mod session;
+mod site;
+mod witness;
+
+use std::hash::{BuildHasher, RandomState};
+
+fn of_environment(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|error| panic!("{name}={text}: {error}")),
+    )
+}
+
+/// What chance is drawn from; said, so that a run that failed can be repeated.
+#[expect(
+    clippy::print_stderr,
+    reason = "a run that failed can only be repeated by its seed"
+)]
+fn seed() -> u64 {
+    let seed = of_environment("WRECK_SEED").unwrap_or_else(|| RandomState::new().hash_one(()));
+    eprintln!("WRECK_SEED={seed}");
+    seed
+}

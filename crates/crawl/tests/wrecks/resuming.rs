@@ -1,0 +1,186 @@
+//! Where the archive goes on of which nothing was settled.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use disk::Disk;
+use sinks::{ArchiveEnd, ArchiveOptions, Archived, Keeping, Sink, Visit, WarcArchive};
+use store::embedded::EmbeddedStore;
+use store::{ArchivePlace, ArchiveSpan, Fate, Find, Frontier, Lease, Row, Settlement, Supply};
+use testkit::FaultyDisk;
+use web::{CanonicalForm, Clock, PageUrl, Timestamp};
+
+use crate::session::store_options;
+
+const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+struct Session {
+    store: EmbeddedStore,
+    archive: WarcArchive,
+}
+
+impl Session {
+    async fn open(directory: &Path, disk: &Arc<FaultyDisk>) -> Self {
+        let disk: Arc<dyn Disk> = disk.clone();
+        let options = store_options(NOW, Arc::clone(&disk));
+        let store = EmbeddedStore::open(&directory.join("state"), &options).unwrap();
+        let options = ArchiveOptions::new(Clock::fixed(NOW));
+        let archive = crawl::open_archive(&store, &disk, &directory.join("archive"), options)
+            .await
+            .unwrap();
+        Self { store, archive }
+    }
+
+    async fn lease(&self) -> Lease {
+        let later = NOW + std::time::Duration::from_secs(60);
+        match self.store.lease(later, 1).await.unwrap() {
+            Supply::Leases(mut leases) => leases.remove(0),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn archive(&self, lease: &Lease) -> Archived {
+        let visit = Visit {
+            url: lease.url.clone(),
+            at: NOW,
+            robots: Vec::new(),
+            exchanges: Vec::new(),
+            keeping: Keeping::LeftOut,
+            payload: None,
+            notes: vec![("verdict", "failed".to_owned())],
+            text: None,
+        };
+        self.archive.write(visit).await.unwrap()
+    }
+
+    async fn settle_one(&self) {
+        let lease = self.lease().await;
+        let Archived {
+            ticket,
+            file,
+            end,
+            page_offset,
+            ..
+        } = self.archive(&lease).await;
+        let mut row = row(&lease);
+        row.warc_file = Some(file.clone());
+        row.warc_offset = Some(page_offset);
+        let settlement = Settlement::Done {
+            row: Box::new(row),
+            archived: Some(ArchiveSpan { ticket, file, end }),
+            finds: Vec::new(),
+            reached: Vec::new(),
+            left_out: Vec::new(),
+        };
+        self.store.settle(lease, settlement, NOW.into()).await.unwrap();
+    }
+
+    async fn save(&self) {
+        let ArchiveEnd { file, end } = self.archive.sync().await.unwrap();
+        let place = ArchivePlace { file, end };
+        self.store.checkpoint(Some(place)).await.unwrap();
+    }
+}
+
+fn row(lease: &Lease) -> Row {
+    Row {
+        url: lease.url.clone(),
+        final_url: None,
+        status: None,
+        fetched_at: NOW,
+        depth: 0,
+        via: None,
+        content_type: None,
+        bytes: 0,
+        charset: None,
+        language: None,
+        title: None,
+        fate: Fate::Failed,
+        duplicate_of: None,
+        distance: None,
+        resemblance: None,
+        fingerprint: None,
+        reason: None,
+        warc_file: None,
+        warc_offset: None,
+        kept: false,
+        of_earlier: false,
+        canonical: None,
+        requisite: lease.requisite,
+    }
+}
+
+/// The archive was synced up to the end of a visit, the journal said so, and the process died before that visit was settled. The next
+/// session began the archive anew, and what it wrote up to that place was taken for durable although it was not: when the power
+/// failed, the crawl could not be gone on with, or kept a page whose records were lost.
+#[tokio::test]
+async fn an_archive_that_is_begun_anew_is_not_taken_for_durable() {
+    for seed in 0..12 {
+        let directory = tempfile::tempdir().unwrap();
+        let disk = Arc::new(FaultyDisk::new(directory.path(), seed));
+
+        let first = Session::open(directory.path(), &disk).await;
+        let url = PageUrl::parse("http://a.test/", &CanonicalForm::default()).unwrap();
+        let seeds = vec![Find::new(url, 0, None)];
+        first.store.discover(seeds).await.unwrap();
+        let _unsettled = first.archive(&first.lease().await).await;
+        first.save().await;
+        drop(first);
+
+        let second = Session::open(directory.path(), &disk).await;
+        second.settle_one().await;
+        second.store.sync().await.unwrap();
+        drop(second);
+        disk.power_cut(seed).unwrap();
+        disk.power_on();
+
+        let third = Session::open(directory.path(), &disk).await;
+        let settled = third.store.standing().totals.failed;
+        let end = third.archive.sync().await.unwrap();
+        let path = sinks::warc::locate(&directory.path().join("archive"), &end.file);
+        let mut records = 0;
+        sinks::warc::check_file(&path, &mut |_record| records += 1).unwrap();
+        assert_eq!(
+            records,
+            1 + settled,
+            "seed {seed}: a warcinfo, and what was settled"
+        );
+        assert_eq!(third.store.standing().queued, 1 - settled, "seed {seed}");
+    }
+}
+
+/// Visits were taken back that the archive had lost, and the next session said how far the archive was on the disk before any visit was
+/// settled. The session after that took the end of a lost visit for the end of the archive: it could not be gone on with.
+#[tokio::test]
+async fn the_end_of_an_archive_that_lost_visits_is_not_where_they_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Arc::new(FaultyDisk::new(directory.path(), 0));
+    let files = || std::fs::read_dir(directory.path().join("archive")).unwrap();
+
+    let first = Session::open(directory.path(), &disk).await;
+    let finds = ["a", "b", "c"].map(|host| {
+        Find::new(
+            PageUrl::parse(&format!("http://{host}.test/"), &CanonicalForm::default()).unwrap(),
+            0,
+            None,
+        )
+    });
+    first.store.discover(finds.to_vec()).await.unwrap();
+    first.settle_one().await;
+    first.save().await;
+    let kept = first.archive.sync().await.unwrap();
+    first.settle_one().await;
+    first.store.sync().await.unwrap();
+    drop(first);
+    let path = files().next().unwrap().unwrap().path();
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.set_len(kept.end).unwrap();
+
+    for _session in 0..3 {
+        let next = Session::open(directory.path(), &disk).await;
+        assert_eq!(next.store.standing().totals.failed, 1);
+        assert_eq!(next.archive.sync().await.unwrap(), kept);
+        let _unsettled = next.archive(&next.lease().await).await;
+        next.save().await;
+    }
+}

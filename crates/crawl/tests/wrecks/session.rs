@@ -1,0 +1,269 @@
+//! One session of a crawl, from opening what the one before it left to its end; and what is in the directory afterwards.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use crawl::{
+    Crew, Fault, Finish, Limits, ListingRules, Listings, Live, OnDuplicate, Policy, Room, RoomRules, Studio,
+    Telemetry,
+};
+use disk::Disk;
+use fetch::{Pacer, PacingRules, RobotsCache};
+use neardup::{Features, HashKey, Painter};
+use sinks::ArchiveOptions;
+use sinks::warc::{WarcReader, check_file};
+use store::embedded::{EmbeddedStore, StoreOptions, audit, rows};
+use store::{Find, Frontier, FrontierRules, LikenessRules};
+use tempfile::TempDir;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use web::{CanonicalForm, Clock, ReadLimits, Relations, Scope, ScopeKind, Timestamp};
+
+use crate::site::Site;
+use crate::witness::Witness;
+
+const DELAY: Duration = Duration::from_millis(300);
+const NO_ROOM_NEEDED: RoomRules = RoomRules {
+    least: 0,
+    patience: Duration::ZERO,
+};
+const AGENT: &str = "crawler";
+
+pub(crate) fn store_options(now: Timestamp, disk: Arc<dyn Disk>) -> StoreOptions {
+    StoreOptions {
+        rules: FrontierRules {
+            least_wait: DELAY,
+            ..FrontierRules::default()
+        },
+        likeness: LikenessRules::default(),
+        features: Features::default().to_string(),
+        key: None,
+        new_key: HashKey::ZERO,
+        earlier: None,
+        mirror: true,
+        tables: None,
+        now,
+        disk,
+    }
+}
+
+/// What became of sled's files since the last session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tables {
+    /// Nothing.
+    Whole,
+    /// They are others: older, cut short, or gone.
+    Wrecked,
+}
+
+/// A crawl in a directory of its own, session after session.
+pub(crate) struct Crawl {
+    directory: TempDir,
+    site: Arc<Site>,
+    /// When the next session begins.
+    now: Timestamp,
+}
+
+impl Crawl {
+    pub(crate) fn new() -> Self {
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+            site: Arc::new(Site::new()),
+            now: Timestamp::from_millis(1_000_000),
+        }
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// What sled writes, behind the disk's back.
+    pub(crate) fn tables(&self) -> PathBuf {
+        self.state().join("sled")
+    }
+
+    fn state(&self) -> PathBuf {
+        self.directory().join("state")
+    }
+
+    fn archive(&self) -> PathBuf {
+        self.directory().join("archive")
+    }
+
+    /// Runs a session to its end. Nothing of it is left when this returns: neither a task nor a lock.
+    pub(crate) fn session(&mut self, disk: Arc<dyn Disk>) -> Result<Finish, Fault> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        let ended = runtime.block_on(self.run(disk));
+        drop(runtime);
+        ended
+    }
+
+    async fn run(&mut self, disk: Arc<dyn Disk>) -> Result<Finish, Fault> {
+        let (begun, now) = (Instant::now(), self.now);
+        let clock = Clock::new(move || now + begun.elapsed());
+        let ended = self.crawl(disk, clock.clone()).await;
+        self.now = clock.now();
+        ended
+    }
+
+    async fn crawl(&self, disk: Arc<dyn Disk>, clock: Clock) -> Result<Finish, Fault> {
+        let options = store_options(clock.now(), Arc::clone(&disk));
+        let store = Arc::new(EmbeddedStore::open(&self.state(), &options)?);
+        let mut scope = Scope::new(ScopeKind::Host, &[], &[]).unwrap();
+        let seeds = Site::seeds();
+        for seed in seeds.iter().chain(store.adopted_seeds()) {
+            scope.add_seed(seed);
+        }
+        let finds = seeds.into_iter().map(|url| Find::new(url, 0, None));
+        store.discover(finds.collect()).await?;
+        let options = ArchiveOptions {
+            max_file: 8 << 10,
+            ..ArchiveOptions::new(clock.clone())
+        };
+        let archive = crawl::open_archive(&store, &disk, &self.archive(), options).await?;
+        let pacing = PacingRules {
+            delay: DELAY,
+            factor: 0.0,
+            ..PacingRules::default()
+        };
+        let pacer = Arc::new(Pacer::new(pacing, clock.clone()));
+        let witness = Arc::new(Witness::new(store.clone()));
+        let robots = RobotsCache::new(
+            self.site.clone(),
+            Arc::clone(&pacer),
+            AGENT.to_owned(),
+            clock.clone(),
+            100,
+        );
+        let crew = Arc::new(Crew {
+            fetch: self.site.clone(),
+            pacer,
+            robots,
+            frontier: witness.clone(),
+            index: store.clone(),
+            sink: Arc::new(archive),
+            earlier: None,
+            room: Arc::new(Room::new(disk, None, Vec::new(), NO_ROOM_NEEDED)),
+            scope: RwLock::new(scope),
+            listings: Listings::default(),
+            robots_files: crawl::RobotsFiles::default(),
+            studio: Studio::new(Painter::new(Features::default(), store.key())),
+            live: Live::default(),
+            policy: Policy {
+                on_duplicate: OnDuplicate::Drop,
+                max_depth: None,
+                page_requisites: crawl::Requisites::Off,
+                tries: 3,
+                redirects: 5,
+                ignore_robots: false,
+                skip_relations: Relations::NOFOLLOW,
+                main_content: true,
+                agent: AGENT.to_owned(),
+                max_decoded: 1 << 20,
+                index: None,
+                digest: sinks::DigestAlgorithm::Sha1,
+                outlinks: true,
+                read: ReadLimits::default(),
+                listings: ListingRules::default(),
+                canonical: CanonicalForm::default(),
+                traps: None,
+            },
+            telemetry: Telemetry::default(),
+            clock,
+            cores: Arc::new(Semaphore::new(2)),
+        });
+        let limits = Limits {
+            concurrency: 8,
+            pages: None,
+            bytes: None,
+            time: None,
+        };
+        let (_handle, stop) = crawl::stop();
+        let ended = crawl::run(&crew, limits, stop).await;
+        self.site.settle(witness.acknowledged());
+        ended
+    }
+
+    /// That no page was asked for again that had been settled for good.
+    pub(crate) fn asked_no_page_in_vain(&self, case: &str) {
+        let again: Vec<String> = self.site.asked_again().iter().map(ToString::to_string).collect();
+        assert_eq!(again, [] as [String; 0], "{case}");
+    }
+
+    /// That what a session left is sound, however it ended. Tables that a power cut has changed may be past reading, and
+    /// then it has to be said.
+    pub(crate) fn is_sound(&self, tables: Tables, case: &str) {
+        self.asked_no_page_in_vain(case);
+        if !EmbeddedStore::exists(&self.state()) {
+            return;
+        }
+        let mut found = audit(&self.state()).unwrap_or_else(|error| panic!("{case}: {error}"));
+        if tables == Tables::Wrecked {
+            found
+                .complaints
+                .retain(|complaint| !complaint.starts_with("state/sled cannot be read"));
+        }
+        assert_eq!(found.complaints, [] as [String; 0], "{case}");
+    }
+
+    /// That every page was archived exactly once, and that each came to what it had to come to.
+    pub(crate) fn is_complete(&self, case: &str) {
+        self.is_sound(Tables::Whole, case);
+        let truth = Site::truth();
+        let mut verdicts = BTreeMap::new();
+        let mut originals = BTreeMap::new();
+        for row in rows(&self.state()).unwrap() {
+            let row = row.unwrap();
+            let before = verdicts.insert(row.url.to_string(), row.fate.as_str());
+            assert_eq!(before, None, "{case}: {} was settled twice", row.url);
+            if let Some(original) = row.duplicate_of {
+                originals.insert(row.url.to_string(), original.to_string());
+            }
+        }
+        let mut expected = truth.also_archived;
+        for alike in truth.alike {
+            let unique = |url: &&String| verdicts.get(*url) == Some(&"unique");
+            let kept: Vec<&String> = alike.iter().filter(unique).collect();
+            assert_eq!(kept.len(), 1, "{case}: {alike:?} {kept:?}");
+            for other in alike.iter().filter(|url| *url != kept[0]) {
+                assert_eq!(originals.get(other), Some(kept[0]), "{case}: {other}");
+            }
+            expected.push(kept[0].clone());
+            verdicts.retain(|url, _| !alike.contains(url));
+        }
+        for (url, verdict) in &truth.verdicts {
+            assert_eq!(verdicts.remove(url), Some(*verdict), "{case}: {url}");
+        }
+        assert_eq!(verdicts, BTreeMap::new(), "{case}: nothing leads there");
+        let unique = truth
+            .verdicts
+            .into_iter()
+            .filter(|(_, verdict)| *verdict == "unique");
+        expected.extend(unique.map(|(url, _)| url));
+        expected.sort();
+        assert_eq!(self.archived(), expected, "{case}");
+    }
+
+    /// The URLs of the archive's `response` records, in order of their names; every record is whole.
+    fn archived(&self) -> Vec<String> {
+        let mut archived = Vec::new();
+        for item in std::fs::read_dir(self.archive()).unwrap() {
+            let path = item.unwrap().path();
+            check_file(&path, &mut |record| assert!(record.digests_hold(), "{record:?}")).unwrap();
+            let mut reader = WarcReader::open(&path).unwrap();
+            while let Some(record) = reader.next_record(0).unwrap() {
+                if record.kind() == "response" {
+                    archived.push(record.target().unwrap().to_owned());
+                }
+            }
+        }
+        archived.sort();
+        archived
+    }
+}

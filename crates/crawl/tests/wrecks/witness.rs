@@ -1,0 +1,111 @@
+//! Stands before a frontier and remembers what it promised.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use store::{ArchivePlace, Find, Frontier, Lease, Robots, Settlement, Standing, StoreFault, Supply};
+use web::{Host, Pace, PageUrl, Timestamp};
+
+/// A frontier, and which pages it settled for good.
+pub(crate) struct Witness {
+    frontier: Arc<dyn Frontier>,
+    /// Settled, and where in the archive that ends.
+    settled: Mutex<BTreeMap<PageUrl, Option<ArchivePlace>>>,
+    durable: Mutex<BTreeSet<PageUrl>>,
+}
+
+impl Witness {
+    pub(crate) fn new(frontier: Arc<dyn Frontier>) -> Self {
+        Self {
+            frontier,
+            settled: Mutex::default(),
+            durable: Mutex::default(),
+        }
+    }
+
+    /// The pages that were settled before a checkpoint which succeeded.
+    pub(crate) fn acknowledged(&self) -> BTreeSet<PageUrl> {
+        self.durable.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Frontier for Witness {
+    async fn discover(&self, finds: Vec<Find>) -> Result<usize, StoreFault> {
+        self.frontier.discover(finds).await
+    }
+
+    async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
+        self.frontier.lease(now, want).await
+    }
+
+    async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
+        self.frontier.lease_requisites(now, want).await
+    }
+
+    async fn settle(&self, lease: Lease, settlement: Settlement, pace: Pace) -> Result<(), StoreFault> {
+        let page = lease.url.clone();
+        let ended = match &settlement {
+            Settlement::Done { archived, .. } => Some(archived.as_ref().map(|span| ArchivePlace {
+                file: span.file.clone(),
+                end: span.end,
+            })),
+            _ => None,
+        };
+        self.frontier.settle(lease, settlement, pace).await?;
+        if let Some(place) = ended {
+            self.settled.lock().unwrap().insert(page, place);
+        }
+        Ok(())
+    }
+
+    async fn claim(&self, lease: &Lease, url: &PageUrl) -> Result<bool, StoreFault> {
+        self.frontier.claim(lease, url).await
+    }
+
+    async fn adopt_seed(&self, url: &PageUrl) -> Result<(), StoreFault> {
+        self.frontier.adopt_seed(url).await
+    }
+
+    async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault> {
+        self.frontier.pace(host).await
+    }
+
+    async fn note_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
+        self.frontier.note_pace(host, pace).await
+    }
+
+    async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault> {
+        self.frontier.robots(origin).await
+    }
+
+    async fn keep_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
+        self.frontier.keep_robots(origin, robots).await
+    }
+
+    fn standing(&self) -> Standing {
+        self.frontier.standing()
+    }
+
+    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<(), StoreFault> {
+        let settled = self.settled.lock().unwrap().clone();
+        self.frontier.checkpoint(archive.clone()).await?;
+        let within = |place: &Option<ArchivePlace>| match (place, &archive) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            // Files are named in their order.
+            (Some(place), Some(archive)) => (&place.file, place.end) <= (&archive.file, archive.end),
+        };
+        let durable = settled.into_iter().filter(|(_, place)| within(place));
+        self.durable.lock().unwrap().extend(durable.map(|(page, _)| page));
+        Ok(())
+    }
+
+    async fn close(&self) -> Result<(), StoreFault> {
+        let settled = self.settled.lock().unwrap().clone();
+        self.frontier.close().await?;
+        self.durable.lock().unwrap().extend(settled.into_keys());
+        Ok(())
+    }
+}

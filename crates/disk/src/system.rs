@@ -1,0 +1,94 @@
+//! The machine's own file systems.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use crate::{Disk, DiskFile, ShortWrite};
+
+/// The file systems of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemDisk;
+
+impl Disk for SystemDisk {
+    fn create(&self, path: &Path) -> io::Result<DiskFile> {
+        let file = OpenOptions::new().append(true).create_new(true).open(path)?;
+        Ok(DiskFile::new(file, path))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<DiskFile> {
+        let file = OpenOptions::new().append(true).open(path)?;
+        Ok(DiskFile::new(file, path))
+    }
+
+    fn append(&self, file: &DiskFile, bytes: &[u8]) -> Result<(), ShortWrite> {
+        let mut left = bytes;
+        while !left.is_empty() {
+            let source = match (&file.file).write(left) {
+                Ok(0) => io::ErrorKind::WriteZero.into(),
+                Ok(taken) => {
+                    left = &left[taken..];
+                    continue;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => error,
+            };
+            let written = (bytes.len() - left.len()) as u64;
+            return Err(ShortWrite { written, source });
+        }
+        Ok(())
+    }
+
+    fn sync(&self, file: &DiskFile) -> io::Result<()> {
+        file.file.sync_data()
+    }
+
+    fn set_length(&self, file: &DiskFile, length: u64) -> io::Result<()> {
+        file.file.set_len(length)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn create_directories(&self, path: &Path) -> io::Result<()> {
+        if path.is_dir() {
+            return Ok(());
+        }
+        let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+        if let Some(above) = above {
+            self.create_directories(above)?;
+        }
+        match fs::create_dir(path) {
+            // Somebody else was faster; what stands there may be a file, too.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+            made => made?,
+        }
+        self.sync_directory(above.unwrap_or(Path::new(".")))
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    fn free_room(&self, path: &Path) -> Option<u64> {
+        free_room(path)
+    }
+}
+
+#[cfg(unix)]
+fn free_room(path: &Path) -> Option<u64> {
+    let told = rustix::fs::statvfs(path).ok()?;
+    // Some file systems (overlays, network mounts) tell nothing, which looks as if there were no blocks at all.
+    let tells = told.f_blocks > 0;
+    tells.then(|| told.f_bavail.saturating_mul(told.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_room(_path: &Path) -> Option<u64> {
+    None
+}

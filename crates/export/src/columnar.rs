@@ -1,0 +1,269 @@
+//! Parquet (<https://parquet.apache.org/docs/file-format/>): a row group at a time, compressed with Zstandard, with statistics.
+//!
+//! Records are collected by column until a row group is full, in records or in bytes, and are then encoded, so that memory is
+//! bounded by one row group, whatever the table's length. Numbers without sign have the logical type INTEGER(n,false): readers that
+//! know it (DuckDB, pandas, Polars, Spark) show a fingerprint beyond 2⁶³ as the number it is.
+
+use std::io::Write;
+use std::mem;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{
+    ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type,
+    Int64Type,
+};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::ColumnPath;
+
+use crate::{About, Column, ExportFault, Kind, Table, Value};
+
+/// Records in a row group, at most.
+pub const ROW_GROUP_ROWS: usize = 131_072;
+/// Bytes of values in a row group; the record that reaches this is its last.
+pub const ROW_GROUP_BYTES: usize = 32 << 20;
+
+/// Writes a Parquet file.
+pub(crate) struct Columnar<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    columns: Vec<Buffer>,
+    rows: usize,
+    bytes: usize,
+}
+
+/// The schema of a table, in Parquet's own language.
+pub(crate) fn schema(table: Table) -> String {
+    let name = table.schema.split('/').next().unwrap_or_default();
+    let mut text = format!("message {} {{\n", name.replace('-', "_"));
+    for column in table.columns {
+        let repetition = if column.nullable { "OPTIONAL" } else { "REQUIRED" };
+        let (physical, logical) = match column.kind {
+            Kind::Text => ("BYTE_ARRAY".to_owned(), " (STRING)"),
+            Kind::U16 => ("INT32".to_owned(), " (INTEGER(16,false))"),
+            Kind::U32 => ("INT32".to_owned(), " (INTEGER(32,false))"),
+            Kind::U64 | Kind::Fingerprint => ("INT64".to_owned(), " (INTEGER(64,false))"),
+            Kind::Real => ("DOUBLE".to_owned(), ""),
+            Kind::Time => ("INT64".to_owned(), " (TIMESTAMP(MILLIS,true))"),
+            Kind::Bytes(length) => (format!("FIXED_LEN_BYTE_ARRAY ({length})"), ""),
+        };
+        text.push_str(&format!("  {repetition} {physical} {}{logical};\n", column.name));
+    }
+    text + "}\n"
+}
+
+fn properties(table: Table, about: &About) -> Result<WriterProperties, ExportFault> {
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+        .set_created_by(format!("crawler version {}", about.version))
+        .set_max_row_group_row_count(None)
+        .set_key_value_metadata(Some(about.notes(table)));
+    for column in table.columns {
+        let path = ColumnPath::from(column.name);
+        if is_various(column) {
+            properties = properties.set_column_dictionary_enabled(path.clone(), false);
+        }
+        // The least of all sketches tells nobody anything.
+        if matches!(column.kind, Kind::Bytes(_)) {
+            properties = properties.set_column_statistics_enabled(path, EnabledStatistics::None);
+        }
+    }
+    Ok(properties.build())
+}
+
+/// Whether next to no two records have the same: a dictionary would only be made to be given up.
+fn is_various(column: &Column) -> bool {
+    matches!(
+        column.kind,
+        Kind::Fingerprint | Kind::Bytes(_) | Kind::Time | Kind::U64
+    ) || matches!(column.name, "url" | "final_url")
+}
+
+impl<W: Write + Send> Columnar<W> {
+    pub(crate) fn begin(table: Table, about: &About, out: W) -> Result<Self, ExportFault> {
+        let schema = Arc::new(parse_message_type(&schema(table))?);
+        let properties = Arc::new(properties(table, about)?);
+        Ok(Self {
+            file: SerializedFileWriter::new(out, schema, properties)?,
+            columns: table.columns.iter().map(Buffer::of).collect(),
+            rows: 0,
+            bytes: 0,
+        })
+    }
+
+    pub(crate) fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
+        for (column, value) in self.columns.iter_mut().zip(fields) {
+            self.bytes += column.add(*value);
+        }
+        self.rows += 1;
+        if self.rows >= ROW_GROUP_ROWS || self.bytes >= ROW_GROUP_BYTES {
+            self.end_row_group()?;
+        }
+        Ok(())
+    }
+
+    /// Notes this in the footer.
+    pub(crate) fn note(&mut self, name: &str, value: String) {
+        self.file
+            .append_key_value_metadata(KeyValue::new(name.to_owned(), value));
+    }
+
+    /// Writes what is left and the footer.
+    pub(crate) fn finish(mut self) -> Result<W, ExportFault> {
+        self.end_row_group()?;
+        let mut out = self.file.into_inner()?;
+        out.flush()?;
+        Ok(out)
+    }
+
+    fn end_row_group(&mut self) -> Result<(), ExportFault> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let mut group = self.file.next_row_group()?;
+        for column in &mut self.columns {
+            let writer = group.next_column()?;
+            column.drain(writer.expect("the schema was made from these columns"))?;
+        }
+        group.close()?;
+        (self.rows, self.bytes) = (0, 0);
+        Ok(())
+    }
+}
+
+/// The values of a column in a row group.
+struct Buffer {
+    values: Values,
+    /// For each record whether there is a value, where there may be none.
+    levels: Option<Vec<i16>>,
+}
+
+enum Values {
+    Int32(Vec<i32>),
+    Int64(Vec<i64>),
+    Double(Vec<f64>),
+    /// All texts, and where each ends.
+    Text(Vec<u8>, Vec<usize>),
+    /// All of them, each of the length.
+    Fixed(Vec<u8>, usize),
+}
+
+impl Buffer {
+    fn of(column: &Column) -> Self {
+        Self {
+            values: match column.kind {
+                Kind::Text => Values::Text(Vec::new(), Vec::new()),
+                Kind::U16 | Kind::U32 => Values::Int32(Vec::new()),
+                Kind::U64 | Kind::Fingerprint | Kind::Time => Values::Int64(Vec::new()),
+                Kind::Real => Values::Double(Vec::new()),
+                Kind::Bytes(length) => Values::Fixed(Vec::new(), length.into()),
+            },
+            levels: column.nullable.then(Vec::new),
+        }
+    }
+
+    /// Adds a value; returns how many bytes it takes. What the column cannot have is nothing, or where there must be something,
+    /// the nearest to nothing: tables are constants, and their tests show that this does not happen.
+    fn add(&mut self, value: Option<Value<'_>>) -> usize {
+        let added = value.and_then(|value| self.values.push(value));
+        if let Some(levels) = &mut self.levels {
+            levels.push(added.is_some().into());
+        } else if added.is_none() {
+            self.values.push_nothing();
+        }
+        added.unwrap_or_default()
+    }
+
+    fn drain(&mut self, mut writer: SerializedColumnWriter<'_>) -> Result<(), ExportFault> {
+        let levels = self.levels.as_deref();
+        match &mut self.values {
+            Values::Int32(values) => put::<Int32Type>(&mut writer, values, levels)?,
+            Values::Int64(values) => put::<Int64Type>(&mut writer, values, levels)?,
+            Values::Double(values) => put::<DoubleType>(&mut writer, values, levels)?,
+            Values::Text(text, ends) => {
+                let text = Bytes::from(mem::take(text));
+                let mut start = 0;
+                let mut values: Vec<ByteArray> = Vec::with_capacity(ends.len());
+                for end in ends.drain(..) {
+                    values.push(text.slice(start..end).into());
+                    start = end;
+                }
+                put::<ByteArrayType>(&mut writer, &mut values, levels)?;
+            }
+            Values::Fixed(bytes, length) => {
+                let bytes = Bytes::from(mem::take(bytes));
+                let starts = (0..bytes.len()).step_by(*length);
+                let mut values: Vec<FixedLenByteArray> = starts
+                    .map(|start| ByteArray::from(bytes.slice(start..start + *length)).into())
+                    .collect();
+                put::<FixedLenByteArrayType>(&mut writer, &mut values, levels)?;
+            }
+        }
+        if let Some(levels) = &mut self.levels {
+            levels.clear();
+        }
+        writer.close().map_err(ExportFault::from)
+    }
+}
+
+fn put<T: DataType>(
+    writer: &mut SerializedColumnWriter<'_>,
+    values: &mut Vec<T::T>,
+    levels: Option<&[i16]>,
+) -> Result<(), ExportFault> {
+    writer.typed::<T>().write_batch(values, levels, None)?;
+    values.clear();
+    Ok(())
+}
+
+impl Values {
+    /// Adds a value, and says how many bytes it has; none where it is not for this column.
+    fn push(&mut self, value: Value<'_>) -> Option<usize> {
+        match (self, value) {
+            // Numbers without sign are stored by their bits.
+            (Self::Int32(values), Value::Number(number)) => {
+                values.push(u32::try_from(number).ok()?.cast_signed());
+                Some(4)
+            }
+            (Self::Int64(values), Value::Number(number)) => {
+                values.push(number.cast_signed());
+                Some(8)
+            }
+            (Self::Int64(values), Value::Fingerprint(fingerprint)) => {
+                values.push(fingerprint.as_u64().cast_signed());
+                Some(8)
+            }
+            (Self::Int64(values), Value::Time(at)) => {
+                values.push(i64::try_from(at.as_millis()).unwrap_or(i64::MAX));
+                Some(8)
+            }
+            (Self::Double(values), Value::Real(share)) => {
+                values.push(share);
+                Some(8)
+            }
+            (Self::Text(bytes, ends), Value::Text(text)) => {
+                bytes.extend_from_slice(text.as_bytes());
+                ends.push(bytes.len());
+                Some(text.len() + size_of::<usize>())
+            }
+            (Self::Fixed(bytes, length), Value::Bytes(value)) if value.len() == *length => {
+                bytes.extend_from_slice(value);
+                Some(value.len())
+            }
+            _ => None,
+        }
+    }
+
+    fn push_nothing(&mut self) {
+        match self {
+            Self::Int32(values) => values.push(0),
+            Self::Int64(values) => values.push(0),
+            Self::Double(values) => values.push(0.0),
+            Self::Text(bytes, ends) => ends.push(bytes.len()),
+            Self::Fixed(bytes, length) => bytes.resize(bytes.len() + *length, 0),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What a table is, whatever form it is written in.
+
+use neardup::Fingerprint;
+use web::Timestamp;
+
+/// What stands in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text. Parquet: `BYTE_ARRAY (STRING)`.
+    Text,
+    /// A number of at most 16 bits. Parquet: `INT32 (INTEGER(16,false))`.
+    U16,
+    /// A number of at most 32 bits. Parquet: `INT32 (INTEGER(32,false))`.
+    U32,
+    /// A number of at most 64 bits. Parquet: `INT64 (INTEGER(64,false))`.
+    U64,
+    /// A share. Parquet: `DOUBLE`.
+    Real,
+    /// A moment. Text: RFC 3339 in UTC with milliseconds. Parquet: `INT64 (TIMESTAMP(MILLIS,true))`.
+    Time,
+    /// 64 bits. Text: 16 hexadecimal digits. Parquet: `INT64 (INTEGER(64,false))`.
+    Fingerprint,
+    /// So many bytes. Text: twice as many hexadecimal digits. Parquet: `FIXED_LEN_BYTE_ARRAY`.
+    Bytes(u16),
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name: part of the contract.
+    pub name: &'static str,
+    /// What stands in it.
+    pub kind: Kind,
+    /// Whether there may be nothing in it.
+    pub nullable: bool,
+}
+
+impl Column {
+    pub(crate) const fn always(name: &'static str, kind: Kind) -> Self {
+        Self {
+            name,
+            kind,
+            nullable: false,
+        }
+    }
+
+    pub(crate) const fn maybe(name: &'static str, kind: Kind) -> Self {
+        Self {
+            name,
+            kind,
+            nullable: true,
+        }
+    }
+}
+
+/// A table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// What it is called, with the version of its columns: `visits/1`.
+    pub schema: &'static str,
+    /// Its columns in order.
+    pub columns: &'static [Column],
+}
+
+/// What stands in a field. Which of these it is, is for the column to say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// [`Kind::Text`].
+    Text(&'a str),
+    /// [`Kind::U16`], [`Kind::U32`], [`Kind::U64`].
+    Number(u64),
+    /// [`Kind::Real`].
+    Real(f64),
+    /// [`Kind::Time`].
+    Time(Timestamp),
+    /// [`Kind::Fingerprint`].
+    Fingerprint(Fingerprint),
+    /// [`Kind::Bytes`].
+    Bytes(&'a [u8]),
+}

@@ -1,0 +1,196 @@
+//! A record for each visit, in the order in which the visits ended.
+//!
+//! The columns are those that scripts know since the first export; what comes later stands behind them. A sketch is told by the
+//! journal when its page is admitted, before the visit's row: it is remembered until then, so memory grows with the visits that
+//! are under way (and with those that no session ended), not with the pages. A page that was left out has none there.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use neardup::{Portrait, SKETCH_BYTES};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use store::embedded::record::Record;
+use store::embedded::{History, Revocations, revocations};
+use store::{Row, StoreFault};
+use web::UrlKey;
+
+use crate::text::Json;
+use crate::{Column, Kind, Table, Value};
+
+/// A visit, as far as tables tell of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visit {
+    /// What became of it.
+    pub row: Row,
+    /// What the verdicts about later pages go by; none where the page was not admitted, or is compared exactly only.
+    pub sketch: Option<[u8; SKETCH_BYTES]>,
+}
+
+/// A record for each visit.
+pub const VISITS: Table = Table {
+    schema: "visits/1",
+    columns: columns().split_at(COLUMNS - 1).0,
+};
+
+/// The same, with the sketch of each page that was kept.
+pub const SKETCHES: Table = Table {
+    schema: "visits-sketches/1",
+    columns: columns(),
+};
+
+const COLUMNS: usize = 20;
+
+const fn columns() -> &'static [Column] {
+    const {
+        &[
+            Column::always("url", Kind::Text),
+            Column::always("final_url", Kind::Text),
+            Column::maybe("status", Kind::U16),
+            Column::always("fetched_at", Kind::Time),
+            Column::always("depth", Kind::U32),
+            Column::maybe("via", Kind::Text),
+            Column::maybe("content_type", Kind::Text),
+            Column::always("bytes", Kind::U64),
+            Column::maybe("charset", Kind::Text),
+            Column::maybe("language", Kind::Text),
+            Column::maybe("title", Kind::Text),
+            Column::always("verdict", Kind::Text),
+            Column::maybe("duplicate_of", Kind::Text),
+            Column::maybe("distance", Kind::U32),
+            Column::maybe("resemblance", Kind::Real),
+            Column::maybe("fingerprint", Kind::Fingerprint),
+            Column::maybe("reason", Kind::Text),
+            Column::maybe("warc_file", Kind::Text),
+            Column::maybe("warc_offset", Kind::U64),
+            Column::maybe("sketch", Kind::Bytes(SKETCH_BYTES as u16)),
+        ]
+    }
+}
+
+impl Visit {
+    /// Its fields, for [`SKETCHES`]; those for [`VISITS`] are the same without the last.
+    #[must_use]
+    pub fn fields(&self) -> [Option<Value<'_>>; COLUMNS] {
+        fields(&self.row, self.sketch.as_ref())
+    }
+}
+
+fn fields<'a>(row: &'a Row, sketch: Option<&'a [u8; SKETCH_BYTES]>) -> [Option<Value<'a>>; COLUMNS] {
+    let text = |text: &'a Option<String>| text.as_deref().map(Value::Text);
+    let url = |url: &'a web::PageUrl| Value::Text(url.as_str());
+    [
+        Some(url(&row.url)),
+        Some(url(row.final_url.as_ref().unwrap_or(&row.url))),
+        row.status.map(|status| Value::Number(status.into())),
+        Some(Value::Time(row.fetched_at)),
+        Some(Value::Number(row.depth.into())),
+        row.via.as_ref().map(url),
+        text(&row.content_type),
+        Some(Value::Number(row.bytes)),
+        text(&row.charset),
+        text(&row.language),
+        text(&row.title),
+        Some(Value::Text(row.fate.as_str())),
+        row.duplicate_of.as_ref().map(url),
+        row.distance.map(|bits| Value::Number(bits.into())),
+        row.resemblance.map(Value::Real),
+        row.fingerprint.map(Value::Fingerprint),
+        text(&row.reason),
+        text(&row.warc_file),
+        row.warc_offset.map(Value::Number),
+        sketch.map(|sketch| Value::Bytes(sketch)),
+    ]
+}
+
+/// A row as one JSON object, as in the export.
+#[derive(Clone, Copy, Debug)]
+pub struct VisitRow<'a>(pub &'a Row);
+
+impl Serialize for VisitRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(VISITS.columns.len()))?;
+        for (column, value) in VISITS.columns.iter().zip(fields(self.0, None)) {
+            map.serialize_entry(column.name, &value.map(Json))?;
+        }
+        map.end()
+    }
+}
+
+/// The visits of a crawl, in the order in which they ended.
+pub struct Visits {
+    history: History,
+    revoked: Revocations,
+    /// Sketches of pages that were admitted and whose visit has not ended yet where the journal is being read.
+    begun: HashMap<UrlKey, [u8; SKETCH_BYTES]>,
+    sketches: bool,
+}
+
+impl Visits {
+    /// Opens the journal of the store in `state`; takes no lock. Where `sketches` are not asked for, no visit has one.
+    ///
+    /// # Errors
+    /// [`StoreFault`] where the journal cannot be opened.
+    pub fn open(state: &Path, sketches: bool) -> Result<Self, StoreFault> {
+        Ok(Self {
+            revoked: revocations(state)?,
+            history: History::open(state)?,
+            begun: HashMap::new(),
+            sketches,
+        })
+    }
+
+    fn begin(&mut self, page: UrlKey, portrait: &Portrait) {
+        let sketch = portrait.text.as_ref().and_then(|text| text.sketch.as_ref());
+        if self.sketches
+            && let Some(sketch) = sketch
+        {
+            self.begun.insert(page, sketch.to_bytes());
+        }
+    }
+
+    fn end(&mut self, row: Row) -> Option<Visit> {
+        if self.revoked.takes_back(&row) {
+            // Its page waits again, and may have kept its admission.
+            return None;
+        }
+        let sketch = self.begun.remove(&row.url.key());
+        Some(Visit { row, sketch })
+    }
+}
+
+impl Iterator for Visits {
+    type Item = Result<Visit, StoreFault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.history.next()? {
+                Ok(Record::Settled { row, .. }) => {
+                    if let Some(visit) = self.end(*row) {
+                        return Some(Ok(visit));
+                    }
+                }
+                Ok(Record::Admitted { page, portrait }) => self.begin(page.key(), &portrait),
+                Ok(Record::LetThrough(seated)) => self.begin(seated.page.key(), &seated.portrait),
+                Ok(Record::Forgotten { page }) => drop(self.begun.remove(&page)),
+                Ok(_) => {}
+                Err(fault) => return Some(Err(fault)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_columns_of_the_contract_come_first_and_the_sketch_is_the_last() {
+        let names: Vec<&str> = SKETCHES.columns.iter().map(|column| column.name).collect();
+        assert_eq!(VISITS.columns.len() + 1, SKETCHES.columns.len());
+        assert_eq!(
+            names.join(" "),
+            "url final_url status fetched_at depth via content_type bytes charset language title verdict duplicate_of \
+             distance resemblance fingerprint reason warc_file warc_offset sketch"
+        );
+    }
+}

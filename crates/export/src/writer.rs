@@ -1,0 +1,121 @@
+//! A table, written in one of three forms.
+
+use std::io::Write;
+
+use parquet::file::metadata::KeyValue;
+
+use crate::columnar::Columnar;
+use crate::text::{Csv, json_line};
+use crate::{ExportFault, Table, Value};
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One JSON object a line.
+    Jsonl,
+    /// Comma-separated values, with a header line.
+    Csv,
+    /// Parquet.
+    Parquet,
+}
+
+/// What a file says of itself, where its form has a place for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    /// Of this program.
+    pub version: &'static str,
+    /// Of fingerprints and sketches: only those of one version may be compared.
+    pub algorithm: u16,
+    /// Whether everything is hashed under the zero key. Another key is a secret, and not told.
+    pub zero_key: bool,
+}
+
+impl About {
+    pub(crate) fn notes(&self, table: Table) -> Vec<KeyValue> {
+        let key = if self.zero_key { "zero" } else { "secret" };
+        [
+            ("crawler.schema", table.schema.to_owned()),
+            ("crawler.version", self.version.to_owned()),
+            ("crawler.algorithm", self.algorithm.to_string()),
+            ("crawler.hash_key", key.to_owned()),
+        ]
+        .map(|(name, value)| KeyValue::new(name.to_owned(), value))
+        .into()
+    }
+}
+
+/// Writes the records of a table.
+pub struct TableWriter<W: Write + Send> {
+    table: Table,
+    form: Writing<W>,
+}
+
+enum Writing<W: Write + Send> {
+    Jsonl(W),
+    Csv(Box<Csv<W>>),
+    Parquet(Box<Columnar<W>>),
+}
+
+impl<W: Write + Send> TableWriter<W> {
+    /// Begins a table.
+    ///
+    /// # Errors
+    /// [`ExportFault`] where its beginning cannot be written.
+    pub fn begin(form: Form, table: Table, about: &About, out: W) -> Result<Self, ExportFault> {
+        let form = match form {
+            Form::Jsonl => Writing::Jsonl(out),
+            Form::Csv => Writing::Csv(Box::new(Csv::begin(table, out)?)),
+            Form::Parquet => Writing::Parquet(Box::new(Columnar::begin(table, about, out)?)),
+        };
+        Ok(Self { table, form })
+    }
+
+    /// Goes on with a table of text whose beginning is there. A Parquet file begins anew: it cannot be continued.
+    ///
+    /// # Errors
+    /// [`ExportFault`] where its beginning cannot be written.
+    pub fn go_on(form: Form, table: Table, about: &About, out: W) -> Result<Self, ExportFault> {
+        match form {
+            Form::Csv => Ok(Self {
+                table,
+                form: Writing::Csv(Box::new(Csv::go_on(out))),
+            }),
+            Form::Jsonl | Form::Parquet => Self::begin(form, table, about, out),
+        }
+    }
+
+    /// Writes a record: a field for each column, in their order. Fields beyond the last column are left out.
+    ///
+    /// # Errors
+    /// [`ExportFault`] where it cannot be written.
+    pub fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
+        let fields = &fields[..self.table.columns.len().min(fields.len())];
+        match &mut self.form {
+            Writing::Jsonl(out) => json_line(self.table, fields, out),
+            Writing::Csv(csv) => csv.write(fields),
+            Writing::Parquet(columnar) => columnar.write(fields),
+        }
+    }
+
+    /// Ends the table; everything was handed to the writer, which is given back.
+    ///
+    /// # Errors
+    /// [`ExportFault`] where its end cannot be written.
+    pub fn finish(self) -> Result<W, ExportFault> {
+        match self.form {
+            Writing::Jsonl(mut out) => {
+                out.flush()?;
+                Ok(out)
+            }
+            Writing::Csv(csv) => csv.finish(),
+            Writing::Parquet(columnar) => columnar.finish(),
+        }
+    }
+
+    /// Notes this in the footer of a Parquet file; the other forms have no place for it.
+    pub(crate) fn note(&mut self, name: &str, value: String) {
+        if let Writing::Parquet(columnar) = &mut self.form {
+            columnar.note(name, value);
+        }
+    }
+}

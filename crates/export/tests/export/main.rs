@@ -1,0 +1,10 @@
+//! Tables in every form, read back; files that are whole or not there; parts that go on.
+
+#![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
+
+mod linked;
+mod parts;
+mod read_back;
+mod round_trip;
+mod schema;
+mod whole_file;

@@ -1,0 +1,95 @@
+//! What is written in any form is read as it was.
+
+use export::{Form, LINKS, Link, ROW_GROUP_BYTES, ROW_GROUP_ROWS, SKETCHES, Table, VISITS, Value};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use proptest::prelude::*;
+
+use crate::read_back::{Told, from_csv, from_jsonl, from_parquet, texts, told, visit, visits, written};
+
+fn check(table: Table, records: &[Vec<Option<Value<'_>>>]) -> Result<(), TestCaseError> {
+    let truth: Vec<Told> = records
+        .iter()
+        .map(|fields| told(&fields[..table.columns.len()]))
+        .collect();
+    prop_assert_eq!(&from_jsonl(table, &written(Form::Jsonl, table, records)), &truth);
+    prop_assert_eq!(&from_parquet(written(Form::Parquet, table, records)), &truth);
+    let mut without_empty = truth;
+    for (column, field) in without_empty
+        .iter_mut()
+        .flat_map(|record| table.columns.iter().zip(record))
+    {
+        if column.nullable {
+            *field = field.take().filter(|text| !text.is_empty());
+        }
+    }
+    prop_assert_eq!(
+        &from_csv(table, &written(Form::Csv, table, records)),
+        &without_empty
+    );
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_visits_are_read_as_they_were_written_in_every_form(
+        visits in prop::collection::vec(visits(), 0..12),
+    ) {
+        let records: Vec<Vec<_>> = visits.iter().map(|visit| visit.fields().to_vec()).collect();
+        check(SKETCHES, &records)?;
+        check(VISITS, &records)?;
+    }
+
+    #[test]
+    fn any_links_are_read_as_they_were_written_in_every_form(
+        links in prop::collection::vec([texts(), texts(), texts(), texts(), texts()], 0..12),
+    ) {
+        let records: Vec<Vec<_>> = links
+            .iter()
+            .map(|[source, target, anchor, rel, kind]| {
+                Link { source, target, anchor, rel, kind }.fields().to_vec()
+            })
+            .collect();
+        check(LINKS, &records)?;
+    }
+}
+
+fn row_groups(bytes: Vec<u8>) -> Vec<i64> {
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+    let groups = reader.metadata().row_groups().iter();
+    groups.map(|group| group.num_rows()).collect()
+}
+
+#[test]
+fn a_row_group_ends_with_the_record_that_fills_it() {
+    let links = |count: usize, anchor: &str| {
+        let link = Link {
+            source: "",
+            target: "",
+            anchor,
+            rel: "",
+            kind: "",
+        };
+        row_groups(written(
+            Form::Parquet,
+            LINKS,
+            &vec![link.fields().to_vec(); count],
+        ))
+    };
+    let most = ROW_GROUP_ROWS as i64;
+    assert_eq!(links(ROW_GROUP_ROWS, ""), [most]);
+    assert_eq!(links(ROW_GROUP_ROWS + 1, ""), [most, 1]);
+    let eighth = "x".repeat(ROW_GROUP_BYTES / 8);
+    assert_eq!(links(8, &eighth), [8]);
+    assert_eq!(links(9, &eighth), [8, 1]);
+    assert_eq!(links(0, ""), [0; 0]);
+}
+
+#[test]
+fn a_row_by_itself_is_the_line_of_the_export() {
+    let visit = visit(7);
+    let line = written(Form::Jsonl, VISITS, &[visit.fields().to_vec()]);
+    let row = serde_json::to_string(&export::VisitRow(&visit.row)).unwrap();
+    assert_eq!(String::from_utf8(line).unwrap(), row + "\n");
+}

@@ -1,0 +1,417 @@
+//! Hosts that share a pace, on the runtime's paused clock: a small crawl, whose frontier knows hosts only.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use fetch::{Addressee, Answer, Asked, Pacer, PacingRules};
+use proptest::prelude::*;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until};
+use web::{Clock, GroupBy, Host, Pace, Timestamp, Why};
+
+const EPOCH: Timestamp = Timestamp::from_millis(1_000_000);
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn rules(group_by: GroupBy, delay: u64) -> PacingRules {
+    PacingRules {
+        delay: ms(delay),
+        factor: 0.0,
+        jitter: 0.0,
+        group_by,
+        ..PacingRules::default()
+    }
+}
+
+fn pacer(rules: PacingRules) -> Pacer {
+    let began = Instant::now();
+    Pacer::new(rules, Clock::new(move || EPOCH + began.elapsed()))
+}
+
+fn at(name: &str, address: u8) -> Addressee {
+    Addressee {
+        host: Host::new(name),
+        address: Some(IpAddr::V4(Ipv4Addr::new(192, 0, 2, address))),
+    }
+}
+
+const FINE: Answer = Answer {
+    elapsed: Duration::ZERO,
+    asked: Asked::Fine,
+};
+
+/// One visit: how long the answer takes, how it comes out, and where a redirect leads.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    elapsed: u64,
+    asked: Asked,
+    leads_to: Option<usize>,
+}
+
+/// A crawl of hosts, each with its group and the visits that are to be made there.
+#[derive(Clone, Debug)]
+struct Plan {
+    group_by: GroupBy,
+    delay: u64,
+    slots: usize,
+    hosts: Vec<(u8, Vec<Step>)>,
+}
+
+/// What was seen of one request.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    host: usize,
+    began: Instant,
+    ended: Instant,
+}
+
+/// What a crawl came to.
+struct Told {
+    seen: Vec<Seen>,
+    /// Visits that were begun and not the group's turn.
+    returned: usize,
+}
+
+impl Plan {
+    fn to(&self, host: usize) -> Addressee {
+        let group = self.hosts[host].0;
+        at(&format!("h{host}.g{group}.test"), group)
+    }
+
+    /// Crawls as `crawl::run` does: slots first, hosts in the order in which they are ready, never two visits of one.
+    async fn play(self: Arc<Self>) -> Told {
+        let pacer = Arc::new(pacer(rules(self.group_by, self.delay)));
+        let began = Instant::now();
+        let mut waiting = BinaryHeap::new();
+        let mut next = vec![0; self.hosts.len()];
+        for host in 0..self.hosts.len() {
+            waiting.push(Reverse((EPOCH, host)));
+        }
+        let mut under_way: JoinSet<(usize, Timestamp, Vec<Seen>)> = JoinSet::new();
+        let mut told = Told {
+            seen: Vec::new(),
+            returned: 0,
+        };
+        loop {
+            let now = EPOCH + began.elapsed();
+            while under_way.len() < self.slots
+                && let Some(Reverse((ready, host))) = waiting.peek().copied()
+                && ready <= now
+            {
+                waiting.pop();
+                let Some(step) = self.hosts[host].1.get(next[host]).copied() else {
+                    continue;
+                };
+                let (plan, pacer) = (Arc::clone(&self), Arc::clone(&pacer));
+                under_way.spawn(async move { plan.visit(&pacer, host, step).await });
+            }
+            if under_way.is_empty() && waiting.is_empty() {
+                return told;
+            }
+            let soon = waiting.peek().filter(|_| under_way.len() < self.slots);
+            let wake = soon.map_or(Duration::MAX, |Reverse((ready, _))| ready.since(now));
+            let wake = wake.min(Duration::from_secs(1 << 30));
+            tokio::select! {
+                Some(ended) = under_way.join_next() => {
+                    let (host, ready, seen) = ended.expect("no task panics");
+                    if seen.is_empty() {
+                        told.returned += 1;
+                    } else {
+                        next[host] += 1;
+                    }
+                    told.seen.extend(seen);
+                    waiting.push(Reverse((ready, host)));
+                }
+                () = sleep(wake) => {}
+            }
+        }
+    }
+
+    async fn visit(&self, pacer: &Pacer, host: usize, step: Step) -> (usize, Timestamp, Vec<Seen>) {
+        let to = self.to(host);
+        let mut seen = Vec::new();
+        if pacer.line_up(&to) {
+            for hop in [Some(host), step.leads_to].into_iter().flatten() {
+                let turn = pacer.turn(self.to(hop)).await;
+                let began = Instant::now();
+                sleep(ms(step.elapsed)).await;
+                seen.push(Seen {
+                    host: hop,
+                    began,
+                    ended: Instant::now(),
+                });
+                turn.finish(Answer {
+                    elapsed: ms(step.elapsed),
+                    asked: step.asked,
+                });
+            }
+        }
+        (host, pacer.pace(&to.host).ready, seen)
+    }
+
+    fn requests(&self) -> usize {
+        let steps = self.hosts.iter().flat_map(|(_, steps)| steps);
+        steps.map(|step| 1 + usize::from(step.leads_to.is_some())).sum()
+    }
+}
+
+fn play(plan: Plan) -> Told {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime needs nothing but memory");
+    runtime.block_on(Arc::new(plan).play())
+}
+
+fn plans() -> impl Strategy<Value = Plan> {
+    let asked = prop_oneof![
+        8 => Just(Asked::Fine),
+        1 => Just(Asked::Failed),
+        1 => prop::option::of(0_u64..5).prop_map(|seconds| Asked::SlowDown { retry_after: seconds.map(Duration::from_secs) }),
+    ];
+    let step = (0_u64..2000, asked, prop::option::weighted(0.2, 0_usize..12));
+    let steps = step.prop_map(|(elapsed, asked, leads_to)| Step {
+        elapsed,
+        asked,
+        leads_to,
+    });
+    let hosts = prop::collection::vec((0_u8..3, prop::collection::vec(steps, 0..6)), 12);
+    let group_by = prop_oneof![Just(GroupBy::Address), Just(GroupBy::Domain)];
+    (group_by, 0_u64..1000, 1_usize..8, hosts).prop_map(|(group_by, delay, slots, hosts)| Plan {
+        group_by,
+        delay,
+        slots,
+        hosts,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_two_turns_of_a_group_are_nearer_than_the_delay_and_each_host_gets_its_turns(plan in plans()) {
+        let told = play(plan.clone());
+        prop_assert_eq!(told.seen.len(), plan.requests(), "every host had all its turns");
+        let mut groups: HashMap<u8, Vec<Seen>> = HashMap::new();
+        for seen in &told.seen {
+            groups.entry(plan.hosts[seen.host].0).or_default().push(*seen);
+        }
+        for requests in groups.values_mut() {
+            requests.sort_by_key(|seen| seen.began);
+            for two in requests.windows(2) {
+                prop_assert!(two[1].began >= two[0].ended + ms(plan.delay), "{two:?}");
+            }
+        }
+    }
+}
+
+fn calm(elapsed: u64) -> Step {
+    Step {
+        elapsed,
+        asked: Asked::Fine,
+        leads_to: None,
+    }
+}
+
+#[test]
+fn two_thousand_hosts_of_one_domain_cost_few_returns_and_leave_another_host_its_pace() {
+    // The first host is alone in its group; the others come one after the other, each twice, and answer faster and slower.
+    let mut hosts = vec![(0, vec![calm(50); 500])];
+    for number in 1..=2000 {
+        hosts.push((1, vec![calm(50 + number % 7 * 30), calm(50 + number % 11 * 20)]));
+    }
+    let plan = Plan {
+        group_by: GroupBy::Domain,
+        delay: 1000,
+        slots: 8,
+        hosts,
+    };
+    let requests = plan.requests();
+    let told = play(plan);
+    assert_eq!(told.seen.len(), requests);
+    let began = told.seen.iter().map(|seen| seen.began).min().unwrap();
+    let alone = told.seen.iter().filter(|seen| seen.host == 0);
+    let ended = alone.map(|seen| seen.ended - began).max().unwrap();
+    assert_eq!(ended, 499 * ms(1050) + ms(50), "as if it were alone in the world");
+
+    let many = told.seen.iter().filter(|seen| seen.host != 0);
+    let took = many.clone().map(|seen| seen.ended).max().unwrap() - began;
+    let busy: Duration = many.map(|seen| seen.ended - seen.began + ms(1000)).sum();
+    // Measured: 4,664 s for 4,580, and 4.4 returns a request. The clock is a model, so the figures are always the same.
+    assert!(took < busy + busy / 20, "{took:?} for {busy:?}");
+    assert!(told.returned < 6 * requests, "{} returns", told.returned);
+}
+
+#[tokio::test(start_paused = true)]
+async fn hosts_of_one_domain_take_turns_and_others_do_not_wait_for_them() {
+    let pacer = pacer(rules(GroupBy::Domain, 1000));
+    let began = Instant::now();
+    for (name, expected) in [
+        ("a.site.test", 0),
+        ("b.site.test", 1000),
+        ("other.test", 1000),
+        ("site.test", 2000),
+        ("a.site.test", 3000),
+    ] {
+        let turn = pacer.turn(&Host::new(name)).await;
+        assert_eq!(began.elapsed(), ms(expected), "{name}");
+        turn.finish(FINE);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn hosts_of_one_address_take_turns_and_a_host_of_no_address_is_alone() {
+    let pacer = pacer(rules(GroupBy::Address, 1000));
+    let began = Instant::now();
+    let nowhere = Addressee::from(&Host::new("nowhere.test"));
+    for (to, expected) in [
+        (at("a.test", 1), 0),
+        (at("b.test", 2), 0),
+        (nowhere, 0),
+        (at("c.test", 1), 1000),
+        // It has moved, and is left alone by itself all the same.
+        (at("c.test", 3), 2000),
+    ] {
+        let turn = pacer.turn(to.clone()).await;
+        assert_eq!(began.elapsed(), ms(expected), "{to:?}");
+        turn.finish(FINE);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_finds_the_group_not_ready_is_told_a_time_of_its_own() {
+    let pacer = pacer(rules(GroupBy::Domain, 1000));
+    let to = |number: u32| Addressee::from(&Host::new(&format!("h{number}.site.test")));
+    let ready = |number: u32| pacer.pace(&to(number).host).ready;
+    assert!(pacer.line_up(&to(0)));
+    let turn = pacer.turn(to(0)).await;
+    for number in 1..=5 {
+        assert!(!pacer.line_up(&to(number)));
+        assert_eq!(ready(number), EPOCH + ms(1000) * number);
+    }
+    turn.finish(FINE);
+    // Whoever is told asks again in time, in the order in which they came; a newcomer does not get between.
+    for number in 1..=5 {
+        sleep_until(Instant::now() + ms(1000)).await;
+        assert!(!pacer.line_up(&to(99)), "the others came before");
+        assert!(pacer.line_up(&to(number)), "{number}");
+        assert!(!pacer.line_up(&to(98)), "it was promised to another");
+        pacer.turn(to(number)).await.finish(FINE);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plea_to_slow_down_is_heeded_for_the_group_and_a_dead_host_is_not() {
+    let pacer = pacer(rules(GroupBy::Domain, 1000));
+    let host = |name: &str| Host::new(&format!("{name}.site.test"));
+    drop(pacer.turn(&host("dead")).await);
+    let began = Instant::now();
+    let turn = pacer.turn(&host("busy")).await;
+    assert_eq!(began.elapsed(), ms(1000), "no more than after any other request");
+    let retry_after = Some(ms(7000));
+    turn.finish(Answer {
+        elapsed: Duration::ZERO,
+        asked: Asked::SlowDown { retry_after },
+    });
+    let began = Instant::now();
+    let turn = pacer.turn(&host("other")).await;
+    assert_eq!(began.elapsed(), ms(7000));
+    turn.finish(Answer {
+        elapsed: Duration::ZERO,
+        asked: Asked::SlowDown { retry_after: None },
+    });
+    let pace = pacer.pace(&host("other"));
+    assert_eq!(
+        (pace.failures, pace.wait, pace.why),
+        (1, ms(4000), Why::SlowDown),
+        "the second plea of the group in a row"
+    );
+    let began = Instant::now();
+    pacer.turn(&host("third")).await.finish(FINE);
+    assert_eq!(began.elapsed(), ms(4000));
+    pacer.turn(&host("fourth")).await.finish(FINE);
+    assert_eq!(began.elapsed(), ms(5000), "a good answer forgives");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_rests_for_an_hour_does_not_keep_its_group_waiting() {
+    let pacer = pacer(rules(GroupBy::Domain, 1000));
+    let hour = Pace {
+        ready: EPOCH + Duration::from_secs(3600),
+        ..Pace::default()
+    };
+    let resting = Host::new("resting.site.test");
+    pacer.recall(&resting, hour);
+    let began = Instant::now();
+    let long = pacer.turn(&resting);
+    tokio::pin!(long);
+    let others = async {
+        for number in 0..10 {
+            let host = Host::new(&format!("h{number}.site.test"));
+            pacer.turn(&host).await.finish(FINE);
+        }
+        began.elapsed()
+    };
+    let took = tokio::select! {
+        _turn = &mut long => panic!("it rests"),
+        took = others => took,
+    };
+    assert_eq!(took, ms(9000));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_group_is_left_alone_after_a_restart_for_as_long_as_its_last_answer_asked_for() {
+    let now = EPOCH + ms(400);
+    let asked = |wait: u64, why| Pace {
+        ready: Timestamp::NEVER,
+        wait: ms(wait),
+        why,
+        answered: now,
+        address: at("x", 1).address,
+        ..Pace::default()
+    };
+    // What is remembered of a host of the group → when another is asked, after the 400 ms that passed
+    for (group_by, pace, expected) in [
+        (GroupBy::Domain, asked(1000, Why::Delay), 1002),
+        (GroupBy::Address, asked(1000, Why::Delay), 1002),
+        (GroupBy::Address, asked(9000, Why::RetryAfter), 9002),
+        (GroupBy::Domain, asked(600_000, Why::Failures), 1002),
+        (GroupBy::Host, asked(9000, Why::RetryAfter), 0),
+        // Whatever became of the clock.
+        (
+            GroupBy::Domain,
+            Pace {
+                answered: Timestamp::NEVER,
+                ..asked(1, Why::Delay)
+            },
+            3_600_002,
+        ),
+    ] {
+        let clock_began = Instant::now();
+        let clock = Clock::new(move || now + clock_began.elapsed());
+        let pacer = Pacer::new(rules(group_by, 1000), clock);
+        pacer.recall(&Host::new("a.site.test"), pace);
+        pacer.turn(at("b.site.test", 1)).await.finish(FINE);
+        assert_eq!(clock_began.elapsed(), ms(expected), "{group_by} {pace:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_session_that_died_no_group_is_asked_before_its_delay_has_passed() {
+    let pacer = pacer(rules(GroupBy::Domain, 1000));
+    pacer.suppose_all_asked();
+    let began = Instant::now();
+    let to = Addressee::from(&Host::new("a.site.test"));
+    assert!(!pacer.line_up(&to));
+    assert_eq!(pacer.pace(&to.host).ready, EPOCH + ms(1000));
+    pacer.turn(to).await.finish(FINE);
+    assert_eq!(began.elapsed(), ms(1000));
+    pacer.turn(&Host::new("b.site.test")).await.finish(FINE);
+    assert_eq!(began.elapsed(), ms(2000));
+}

@@ -1,0 +1,46 @@
+//! What is said to some origins only, over the wire, and what archives are told of it.
+
+use std::sync::Arc;
+
+use fetch::{Fetch, FetchOptions, HttpFetch, SecretField, Secrets, read_cookies};
+use web::{Clock, Timestamp};
+
+use crate::server::Server;
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+#[tokio::test]
+async fn secrets_are_sent_to_their_origin_and_archives_are_told_their_names_only() {
+    let (own, other) = (Server::answering(OK).await, Server::answering(OK).await);
+    let fields = vec![
+        SecretField::parse("X-Token: SECRET1").unwrap(),
+        SecretField::basic("u:SECRET2", None).unwrap().unwrap(),
+        SecretField::parse("Accept: text/secret").unwrap(),
+    ];
+    let cookies = read_cookies(b"127.0.0.1\tFALSE\t/\tFALSE\t0\tid\tSECRET3").cookies;
+    let secrets = Secrets::new(fields, cookies, &[own.url("/seed")]);
+    let options = FetchOptions {
+        allow_private: true,
+        secrets: Arc::new(secrets),
+        ..FetchOptions::new("crawler/0.1", Clock::fixed(Timestamp::from_millis(1)))
+    };
+    let fetch = HttpFetch::new(options).unwrap();
+    let kept = fetch.fetch(&own.url("/x")).await.unwrap().request_head;
+    let kept_of_other = fetch.fetch(&other.url("/x")).await.unwrap().request_head;
+
+    let head = |server: &Server, accept: &str, rest: &str| {
+        let address = server.address;
+        format!(
+            "GET /x HTTP/1.1\r\nhost: {address}\r\nuser-agent: crawler/0.1\r\naccept: {accept}\r\n\
+             accept-encoding: gzip, deflate, br, zstd\r\n{rest}\r\n"
+        )
+    };
+    let said = "x-token: SECRET1\r\nauthorization: Basic dTpTRUNSRVQy\r\ncookie: id=SECRET3\r\n";
+    assert_eq!(own.heads(), [head(&own, "text/secret", said)]);
+    let told = "x-token: [not kept]\r\nauthorization: [not kept]\r\ncookie: [not kept]\r\n";
+    assert_eq!(String::from_utf8(kept).unwrap(), head(&own, "[not kept]", told));
+
+    let plain = head(&other, "text/html,application/xhtml+xml,*/*;q=0.8", "");
+    assert_eq!(other.heads(), std::slice::from_ref(&plain));
+    assert_eq!(String::from_utf8(kept_of_other).unwrap(), plain);
+}

@@ -1,0 +1,313 @@
+//! Ascending values in as few bits as their order leaves.
+//!
+//! All values of one run share their [`LEADING`] bits, so that these need not be stored. The next few bits are the number of a bucket of
+//! eight to sixteen values, and where a bucket starts is stored once for all of them. Of the lower half only as many bits
+//! are stored as the greatest one has. Ten million pages: 12 bits of the key, 24 of the id and 2 of the starts.
+//!
+//! Invariant: values ascend within a bucket, and buckets ascend, so that a run reads back in order.
+
+use std::ops::Range;
+
+use crate::tables::prefetch;
+
+/// How many bits all values of a run share: a set has 2¹⁰ runs.
+pub(super) const LEADING: u32 = 10;
+
+/// What of the upper half is left to tell values of one run apart.
+const UPPER: u32 = 32 - LEADING;
+
+/// Values in a bucket, at least and on average, while the upper half has bits enough.
+const IN_A_BUCKET: usize = 8;
+
+/// Up to so many values are read one by one; more are halved first.
+const FEW: usize = 32;
+
+/// An entry is read and written as a word of so many bytes, wherever its bits begin; so many must follow the last.
+const WORD: usize = size_of::<u64>();
+
+/// Distinct ascending values with the same leading bits.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Packed {
+    len: u32,
+    layout: Layout,
+    /// Of each bucket, and the end of the last; none where there are no values.
+    starts: Starts,
+    entries: Box<[u8]>,
+}
+
+/// Which bits of a value are where.
+#[derive(Clone, Copy, Debug, Default)]
+struct Layout {
+    bucket_bits: u32,
+    low_bits: u32,
+}
+
+#[derive(Clone, Debug)]
+enum Starts {
+    Narrow(Box<[u16]>),
+    Wide(Box<[u32]>),
+}
+
+impl Default for Starts {
+    fn default() -> Self {
+        Self::Narrow(Box::default())
+    }
+}
+
+impl Layout {
+    fn of(values: &[u64]) -> Self {
+        let lows = values.iter().fold(0, |lows, &value| lows | value as u32);
+        Self {
+            bucket_bits: (values.len() / IN_A_BUCKET).max(1).ilog2().min(UPPER),
+            low_bits: u32::BITS - lows.leading_zeros(),
+        }
+    }
+
+    /// Bits that an entry takes: 54 at most, so that with the bits before it it fits a word.
+    fn width(self) -> u32 {
+        UPPER - self.bucket_bits + self.low_bits
+    }
+
+    /// The bucket of an upper half, and the least entry that it can have there.
+    #[inline]
+    fn place(self, upper: u32) -> (usize, u64) {
+        let left = UPPER - self.bucket_bits;
+        let within = upper & ones(UPPER) as u32;
+        let entry = u64::from(within & ones(left) as u32) << self.low_bits;
+        ((within >> left) as usize, entry)
+    }
+
+    /// The value of an entry in a bucket of the run of this number.
+    #[inline]
+    fn value(self, number: usize, bucket: usize, entry: u64) -> u64 {
+        let upper = (number << UPPER | bucket << (UPPER - self.bucket_bits)) as u64 | entry >> self.low_bits;
+        upper << 32 | entry & ones(self.low_bits)
+    }
+}
+
+/// A number whose `bits` lowest bits are set, which are fewer than 64.
+#[inline]
+const fn ones(bits: u32) -> u64 {
+    (1 << bits) - 1
+}
+
+impl Packed {
+    /// The run of these values: distinct, ascending, alike in their leading bits, and no more than 2³² − 1.
+    pub(super) fn of(values: &[u64]) -> Self {
+        if values.is_empty() {
+            return Self::default();
+        }
+        let layout = Layout::of(values);
+        let width = layout.width();
+        let buckets = 1 << layout.bucket_bits;
+        let mut starts = Vec::with_capacity(buckets + 1);
+        let mut entries = vec![0; (values.len() * width as usize).div_ceil(8) + WORD];
+        // What is not written yet: `used` bits, fewer than eight between two values.
+        let (mut word, mut used, mut at) = (0, 0, 0);
+        for (value, place) in values.iter().zip(0_u32..) {
+            let (bucket, least) = layout.place((value >> 32) as u32);
+            while starts.len() <= bucket {
+                starts.push(place);
+            }
+            word |= (least | value & ones(layout.low_bits)) << used;
+            used += width;
+            if let Some(bytes) = entries[at..].first_chunk_mut() {
+                *bytes = u64::to_le_bytes(word);
+            }
+            at += (used / 8) as usize;
+            word >>= used & !7;
+            used &= 7;
+        }
+        starts.resize(buckets + 1, values.len() as u32);
+        Self {
+            len: values.len() as u32,
+            layout,
+            starts: Starts::of(&starts),
+            entries: entries.into(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// The lower halves of the values with this upper half, ascending.
+    #[inline]
+    pub(super) fn under(&self, upper: u32) -> impl Iterator<Item = u32> {
+        let (bucket, least) = self.layout.place(upper);
+        let lows = ones(self.layout.low_bits);
+        let bucket = self.starts.get(bucket);
+        (self.seek(bucket.clone(), least)..bucket.end)
+            .map(|at| self.entry(at))
+            .take_while(move |entry| entry & !lows == least)
+            .map(move |entry| (entry & lows) as u32)
+    }
+
+    /// Whether this value is here.
+    #[inline]
+    pub(super) fn contains(&self, value: u64) -> bool {
+        let (upper, low) = ((value >> 32) as u32, u64::from(value as u32));
+        if low > ones(self.layout.low_bits) {
+            return false;
+        }
+        let (bucket, least) = self.layout.place(upper);
+        let bucket = self.starts.get(bucket);
+        let at = self.seek(bucket.clone(), least | low);
+        at < bucket.end && self.entry(at) == least | low
+    }
+
+    /// Adds all values of the run, which has this number, ascending.
+    pub(super) fn unpack(&self, number: usize, values: &mut Vec<u64>) {
+        if self.len == 0 {
+            return;
+        }
+        values.reserve(self.len());
+        for bucket in 0..1 << self.layout.bucket_bits {
+            let entries = self.starts.get(bucket).map(|at| self.entry(at));
+            values.extend(entries.map(|entry| self.layout.value(number, bucket, entry)));
+        }
+    }
+
+    /// Asks for where the bucket of this upper half starts.
+    #[inline]
+    pub(super) fn prefetch_start(&self, upper: u32) {
+        let (bucket, _) = self.layout.place(upper);
+        match &self.starts {
+            Starts::Narrow(starts) => prefetch(starts, bucket),
+            Starts::Wide(starts) => prefetch(starts, bucket),
+        }
+    }
+
+    /// Asks for the bucket of this upper half.
+    #[inline]
+    pub(super) fn prefetch_bucket(&self, upper: u32) {
+        let (bucket, _) = self.layout.place(upper);
+        let Range { start, end } = self.starts.get(bucket);
+        let width = self.layout.width() as usize;
+        prefetch(&self.entries, start * width / 8);
+        prefetch(&self.entries, end * width / 8);
+    }
+
+    /// Bytes held.
+    pub(super) fn memory(&self) -> usize {
+        let starts = match &self.starts {
+            Starts::Narrow(starts) => size_of_val::<[_]>(starts),
+            Starts::Wide(starts) => size_of_val::<[_]>(starts),
+        };
+        starts + self.entries.len()
+    }
+
+    /// The first place in this part of a bucket whose entry is `wanted` or above, else its end.
+    #[inline]
+    fn seek(&self, bucket: Range<usize>, wanted: u64) -> usize {
+        let Range { mut start, end } = bucket;
+        let mut len = end - start;
+        while len > FEW {
+            let half = len / 2;
+            if self.entry(start + half) < wanted {
+                start += half + 1;
+                len -= half + 1;
+            } else {
+                len = half;
+            }
+        }
+        let end = start + len;
+        (start..end).find(|&at| self.entry(at) >= wanted).unwrap_or(end)
+    }
+
+    #[inline]
+    fn entry(&self, at: usize) -> u64 {
+        let width = self.layout.width();
+        let bit = at * width as usize;
+        let word = self.entries.get(bit / 8..).and_then(<[u8]>::first_chunk);
+        let word = u64::from_le_bytes(*word.unwrap_or(&[0; WORD]));
+        word >> (bit % 8) & ones(width)
+    }
+}
+
+impl Starts {
+    fn of(starts: &[u32]) -> Self {
+        let is_wide = starts.last().is_some_and(|end| *end > u32::from(u16::MAX));
+        if is_wide {
+            return Self::Wide(starts.into());
+        }
+        Self::Narrow(starts.iter().map(|&start| start as u16).collect())
+    }
+
+    /// The places of a bucket; none where there is no such.
+    #[inline]
+    fn get(&self, bucket: usize) -> Range<usize> {
+        let bounds = match self {
+            Self::Narrow(starts) => starts
+                .get(bucket..bucket + 2)
+                .map(|two| (two[0].into(), two[1].into())),
+            Self::Wide(starts) => starts.get(bucket..bucket + 2).map(|two| (two[0], two[1])),
+        };
+        let (start, end) = bounds.unwrap_or((0, 0));
+        start as usize..end as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::mix::mix;
+
+    fn check(number: usize, values: &BTreeSet<u64>, others: &[u64]) {
+        let ascending: Vec<u64> = values.iter().copied().collect();
+        let packed = Packed::of(&ascending);
+        assert_eq!(packed.len(), ascending.len());
+        let mut back = Vec::new();
+        packed.unpack(number, &mut back);
+        assert_eq!(back, ascending);
+        for value in ascending.iter().step_by(ascending.len() / 500 + 1).chain(others) {
+            assert_eq!(packed.contains(*value), values.contains(value), "{value:x}");
+            let upper = value >> 32;
+            let lows: Vec<u32> = values
+                .range(upper << 32..=upper << 32 | 0xffff_ffff)
+                .map(|value| *value as u32)
+                .collect();
+            assert_eq!(packed.under(upper as u32).collect::<Vec<_>>(), lows, "{upper:x}");
+        }
+    }
+
+    #[test]
+    fn a_run_of_each_size_reads_back_whether_its_starts_are_narrow_or_wide() {
+        for len in [0, 1, 15, 16, 1_000, 65_535, 65_536, 200_000] {
+            for low_bits in [0, 1, 24, 32] {
+                let value = |n: u64| 5 << 54 | (mix(n) >> LEADING & !0xffff_ffff) | mix(!n) & ones(low_bits);
+                let values: BTreeSet<u64> = (0..len).map(value).collect();
+                let others: Vec<u64> = (len..len + 100).map(value).collect();
+                check(5, &values, &others);
+            }
+        }
+    }
+
+    #[test]
+    fn ten_million_pages_take_38_bits_a_key() {
+        let in_a_run = 10_000_000 >> LEADING;
+        let mut values: Vec<u64> = (0..in_a_run)
+            .map(|n| mix(n) >> LEADING & !0xffff_ffff | (mix(!n) % 10_000_000))
+            .collect();
+        values.sort_unstable();
+        let bits = Packed::of(&values).memory() as f64 * 8.0 / in_a_run as f64;
+        assert!((36.0..38.0).contains(&bits), "{bits}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_run_holds_what_it_was_made_from(
+            values in prop::collection::btree_set((any::<u64>(), 0..64_u32).prop_map(|(value, shift)| value >> shift), 0..300),
+            number in 0..1_usize << LEADING, others: [u64; 8], crowd in 0..64_u32,
+        ) {
+            let lead = |value: &u64| (number as u64) << (64 - LEADING) | value & ones(64 - LEADING) & !(ones(crowd) << 32);
+            let values: BTreeSet<u64> = values.iter().map(lead).collect();
+            let others: Vec<u64> = others.iter().map(lead).collect();
+            check(number, &values, &others);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! How far an index tells the archive: what stands with its last commit.
+//!
+//! One line: `crawl-search 1 unique 4711 crawl-20261120182455-00001.warc.gz`, that is the format, the rules by which pages were chosen, and the
+//! place before which every page of the archive is in the index, none behind it. Golden test below.
+
+use sinks::ArchiveEnd;
+
+use crate::FORMAT;
+
+const NAME: &str = "crawl-search";
+
+/// What a commit says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Covered {
+    /// Which pages of the archive are in it, and what of them: one word.
+    pub(crate) rules: String,
+    /// Up to where; none where nothing of the archive is in it.
+    pub(crate) end: Option<ArchiveEnd>,
+}
+
+impl Covered {
+    pub(crate) fn write(&self) -> String {
+        let rules = &self.rules;
+        match &self.end {
+            Some(ArchiveEnd { file, end }) => format!("{NAME} {FORMAT} {rules} {end} {file}"),
+            None => format!("{NAME} {FORMAT} {rules} 0"),
+        }
+    }
+
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let mut words = text.splitn(5, ' ');
+        let mut next = || words.next();
+        if next()? != NAME || next()?.parse() != Ok(FORMAT) {
+            return None;
+        }
+        let rules = next()?.to_owned();
+        let end = next()?.parse().ok()?;
+        let end = next().map(|file| ArchiveEnd {
+            file: file.to_owned(),
+            end,
+        });
+        Some(Self { rules, end })
+    }
+}
+
+/// Whether the place in the first file lies before that in the second: files are in the order of the numbers at the end of their
+/// names, and of their names where they have none.
+pub(crate) fn is_before((file, at): (&str, u64), (other, end): (&str, u64)) -> bool {
+    (number(file), file, at) < (number(other), other, end)
+}
+
+fn number(file: &str) -> Option<u64> {
+    let (stem, _) = file.rsplit_once(".warc")?;
+    stem.rsplit_once('-')?.1.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_commit_says_is_a_promise() {
+        let end = ArchiveEnd {
+            file: "crawl-20261120182455-00001.warc.gz".to_owned(),
+            end: 4711,
+        };
+        for (end, text) in [
+            (
+                Some(end),
+                "crawl-search 1 unique 4711 crawl-20261120182455-00001.warc.gz",
+            ),
+            (None, "crawl-search 1 unique 0"),
+        ] {
+            let covered = Covered {
+                rules: "unique".to_owned(),
+                end,
+            };
+            assert_eq!(covered.write(), text);
+            assert_eq!(Covered::read(text), Some(covered));
+        }
+        for other in [
+            "",
+            "crawl-search",
+            "crawl-search 2 unique 0",
+            "crawl-search 1 unique x",
+            "other 1 unique 0",
+        ] {
+            assert_eq!(Covered::read(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn files_come_in_the_order_of_their_numbers() {
+        let files = [
+            "a.warc",
+            "b.warc.gz",
+            "crawl-20261120182455-00002.warc.gz",
+            "crawl-20251120182455-00010.warc.zst",
+            "crawl-20251120182455-100000.warc.zst",
+        ];
+        for pair in files.windows(2) {
+            assert!(is_before((pair[0], 9), (pair[1], 0)), "{pair:?}");
+            assert!(!is_before((pair[1], 0), (pair[0], 9)), "{pair:?}");
+            assert!(is_before((pair[0], 0), (pair[0], 1)) && !is_before((pair[0], 1), (pair[0], 1)));
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The index as it is read: queries, and what it holds.
+//!
+//! A finder sees the last commit before it was opened, and goes on seeing that while the crawl goes on.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::{Path, PathBuf};
+
+use sinks::ArchiveEnd;
+use tantivy::collector::{Count, TopDocs};
+use tantivy::schema::Value;
+use tantivy::{DocAddress, DocId, Searcher, SegmentReader, TantivyDocument, TantivyError};
+use web::Timestamp;
+
+use crate::covered::Covered;
+use crate::fault::IndexFault;
+use crate::fields::{DATE, FILE, Fields, OFFSET};
+use crate::plan::plan;
+use crate::query::Query;
+use crate::writer::{guarded, open, reader_of};
+
+/// Hits that may be asked for at a time, with those that are passed over: they are kept in memory.
+pub const MAX_HITS: usize = 100_000;
+
+/// Finds pages.
+pub struct Finder {
+    directory: PathBuf,
+    fields: Fields,
+    searcher: Searcher,
+    covered: Covered,
+}
+
+/// A page that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// Its address, as in its record.
+    pub url: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// The primary subtag of its language.
+    pub language: Option<String>,
+    /// When it was fetched.
+    pub at: Timestamp,
+    /// How well it fits: BM25 of title and text; more is better.
+    pub score: f32,
+    /// Where its record is.
+    pub place: Place,
+}
+
+/// Where the record of a page is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The archive file, without its directory.
+    pub file: String,
+    /// Where the record begins, in bytes.
+    pub offset: u64,
+}
+
+impl Finder {
+    /// Opens the index in `directory`, be it written to meanwhile.
+    ///
+    /// # Errors
+    /// [`IndexFault`]
+    pub fn open(directory: &Path) -> Result<Self, IndexFault> {
+        let (fields, index, covered) = open(directory)?;
+        guarded(directory, || {
+            Ok(Self {
+                directory: directory.to_owned(),
+                fields,
+                searcher: reader_of(&index)?.searcher(),
+                covered,
+            })
+        })
+    }
+
+    /// Up to where the archive can be searched.
+    #[must_use]
+    pub fn covered(&self) -> Option<&ArchiveEnd> {
+        self.covered.end.as_ref()
+    }
+
+    /// By which rules pages were chosen.
+    #[must_use]
+    pub fn rules(&self) -> &str {
+        &self.covered.rules
+    }
+
+    /// Pages that can be found.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        self.searcher.num_docs()
+    }
+
+    /// Segments that they are in.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        self.searcher.segment_readers().len()
+    }
+
+    /// The best hits behind the first `offset`, best first; at most `limit`, and [`MAX_HITS`] with those passed over.
+    ///
+    /// # Errors
+    /// [`IndexFault::Damaged`], [`IndexFault::Io`]
+    pub fn search(&self, query: &Query, limit: usize, offset: usize) -> Result<Vec<Hit>, IndexFault> {
+        let limit = limit.min(MAX_HITS.saturating_sub(offset));
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        guarded(&self.directory, || {
+            let best = TopDocs::with_limit(limit).and_offset(offset).order_by_score();
+            let found = self.searcher.search(&*plan(query, &self.fields), &best)?;
+            // Opened once a segment, not once a hit.
+            let mut columns = HashMap::new();
+            let mut hits = Vec::with_capacity(found.len());
+            for (score, address) in found {
+                let of_segment = match columns.entry(address.segment_ord) {
+                    Entry::Occupied(open) => open.into_mut(),
+                    Entry::Vacant(new) => {
+                        new.insert(Columns::of(self.searcher.segment_reader(address.segment_ord))?)
+                    }
+                };
+                hits.push(self.hit(score, address, of_segment)?);
+            }
+            Ok(hits)
+        })
+    }
+
+    /// How many pages there are.
+    ///
+    /// # Errors
+    /// [`IndexFault::Damaged`], [`IndexFault::Io`]
+    pub fn count(&self, query: &Query) -> Result<usize, IndexFault> {
+        guarded(&self.directory, || {
+            self.searcher.search(&*plan(query, &self.fields), &Count)
+        })
+    }
+
+    fn hit(&self, score: f32, address: DocAddress, columns: &Columns) -> tantivy::Result<Hit> {
+        let page: TantivyDocument = self.searcher.doc(address)?;
+        let text = |field| {
+            let value = page.get_first(field);
+            value.and_then(|value| value.as_str()).map(str::to_owned)
+        };
+        Ok(Hit {
+            url: text(self.fields.url).unwrap_or_default(),
+            title: text(self.fields.title),
+            language: text(self.fields.language),
+            at: columns.date(address.doc_id)?,
+            score,
+            place: columns.place(address.doc_id)?,
+        })
+    }
+
+    /// Shows the place of every page that can be found, in no order.
+    ///
+    /// # Errors
+    /// [`IndexFault::Damaged`], [`IndexFault::Io`]
+    pub fn places(&self, mut each: impl FnMut(Place)) -> Result<(), IndexFault> {
+        guarded(&self.directory, || {
+            for segment in self.searcher.segment_readers() {
+                let columns = Columns::of(segment)?;
+                for page in segment.doc_ids_alive() {
+                    each(columns.place(page)?);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The files of the index whose bytes are not those that were written.
+    ///
+    /// # Errors
+    /// [`IndexFault::Damaged`], [`IndexFault::Io`]
+    pub fn damaged_files(&self) -> Result<Vec<PathBuf>, IndexFault> {
+        guarded(&self.directory, || {
+            let mut damaged: Vec<PathBuf> = self.searcher.index().validate_checksum()?.into_iter().collect();
+            damaged.sort();
+            Ok(damaged)
+        })
+    }
+}
+
+/// The columns of a segment.
+struct Columns {
+    files: tantivy::columnar::StrColumn,
+    offsets: tantivy::columnar::Column<u64>,
+    dates: tantivy::columnar::Column<u64>,
+}
+
+impl Columns {
+    fn of(segment: &SegmentReader) -> tantivy::Result<Self> {
+        let columns = segment.fast_fields();
+        Ok(Self {
+            files: columns.str(FILE)?.ok_or_else(|| missing(FILE))?,
+            offsets: columns.u64(OFFSET)?,
+            dates: columns.u64(DATE)?,
+        })
+    }
+
+    fn place(&self, page: DocId) -> tantivy::Result<Place> {
+        let number = self.files.ords().first(page).ok_or_else(|| missing(FILE))?;
+        let mut file = String::new();
+        self.files.ord_to_str(number, &mut file)?;
+        let offset = self.offsets.first(page).ok_or_else(|| missing(OFFSET))?;
+        Ok(Place { file, offset })
+    }
+
+    fn date(&self, page: DocId) -> tantivy::Result<Timestamp> {
+        let date = self.dates.first(page);
+        Ok(Timestamp::from_millis(date.ok_or_else(|| missing(DATE))?))
+    }
+}
+
+fn missing(column: &str) -> TantivyError {
+    TantivyError::SchemaError(format!("a page has no {column}"))
+}

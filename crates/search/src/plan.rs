@@ -1,0 +1,112 @@
+//! A query in the engine's terms.
+//!
+//! Filters choose and do not weigh: only words do (BM25, the sum of title and text, as Robertson and Zaragoza, "The Probabilistic Relevance
+//! Framework", 2009, section 3.5 warns against weighing fields by more than that without training).
+
+use std::ops::Bound;
+
+use tantivy::Term;
+use tantivy::query::{
+    AllQuery, BooleanQuery, ConstScoreQuery, InvertedIndexRangeQuery, Occur, PhrasePrefixQuery, PhraseQuery,
+    Query as Engine, RangeQuery, TermQuery,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+
+use crate::fields::Fields;
+use crate::query::{Clause, Part, Query, Words};
+use crate::without::Gathered;
+
+/// Different continuations of a character at the end of a phrase that are looked for in a segment: more than Unicode has for any that was
+/// seen so far, and room for each is set aside.
+const CONTINUATIONS: u32 = 4_096;
+
+pub(crate) fn plan(query: &Query, fields: &Fields) -> Box<dyn Engine> {
+    clause(&query.root, fields)
+}
+
+fn clause(asked: &Clause, fields: &Fields) -> Box<dyn Engine> {
+    match asked {
+        Clause::All(clauses) => {
+            let mut parts: Vec<(Occur, Box<dyn Engine>)> = Vec::with_capacity(clauses.len());
+            for asked in clauses {
+                parts.push(match asked {
+                    Clause::Not(not) => (Occur::MustNot, gathered(not, fields)),
+                    other => (Occur::Must, clause(other, fields)),
+                });
+            }
+            if parts.iter().all(|(occurs, _)| *occurs == Occur::MustNot) {
+                parts.push((Occur::Must, weightless(Box::new(AllQuery))));
+            }
+            Box::new(BooleanQuery::new(parts))
+        }
+        Clause::Any(clauses) => {
+            let clauses = clauses.iter().map(|asked| clause(asked, fields)).collect();
+            Box::new(BooleanQuery::union(clauses))
+        }
+        Clause::Not(not) => Box::new(BooleanQuery::new(vec![
+            (Occur::Must, weightless(Box::new(AllQuery))),
+            (Occur::MustNot, gathered(not, fields)),
+        ])),
+        Clause::Words(part, looked_for) => {
+            let one = |field| words(field, looked_for);
+            match part {
+                Part::Page => Box::new(BooleanQuery::union(vec![one(fields.title), one(fields.text)])),
+                Part::Title => one(fields.title),
+                Part::Text => one(fields.text),
+                Part::Address => one(fields.address),
+            }
+        }
+        Clause::Host(host) => whole(fields.host, host),
+        Clause::Language(language) => whole(fields.language, language),
+        Clause::After(date) => {
+            let from = Bound::Included(Term::from_field_u64(fields.date, *date));
+            weightless(Box::new(RangeQuery::new(from, Bound::Unbounded)))
+        }
+        Clause::Before(date) => {
+            let to = Bound::Excluded(Term::from_field_u64(fields.date, *date));
+            weightless(Box::new(RangeQuery::new(Bound::Unbounded, to)))
+        }
+    }
+}
+
+fn gathered(asked: &Clause, fields: &Fields) -> Box<dyn Engine> {
+    Box::new(Gathered {
+        inner: clause(asked, fields),
+    })
+}
+
+fn weightless(query: Box<dyn Engine>) -> Box<dyn Engine> {
+    Box::new(ConstScoreQuery::new(query, 0.0))
+}
+
+fn whole(field: Field, value: &str) -> Box<dyn Engine> {
+    let term = Term::from_field_text(field, value);
+    weightless(Box::new(TermQuery::new(term, IndexRecordOption::Basic)))
+}
+
+fn words(field: Field, looked_for: &Words) -> Box<dyn Engine> {
+    let term = |word: &str| Term::from_field_text(field, word);
+    let terms = || {
+        let placed = looked_for.terms.iter();
+        placed.map(|(at, word)| (*at, term(word))).collect()
+    };
+    match (looked_for.terms.as_slice(), looked_for.open) {
+        ([(_, word)], false) => Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs)),
+        ([(_, word)], true) => {
+            // All tokens that begin so: the next character behind the mark at its end is beyond them.
+            let beyond = format!(
+                "{}{}",
+                word.trim_end_matches(crate::words::tokens::PAIR),
+                '\u{20}'
+            );
+            let range = (Bound::Included(term(word)), Bound::Excluded(term(&beyond)));
+            Box::new(InvertedIndexRangeQuery::new(range.0, range.1))
+        }
+        (_, false) => Box::new(PhraseQuery::new_with_offset(terms())),
+        (_, true) => {
+            let mut phrase = PhrasePrefixQuery::new_with_offset(terms());
+            phrase.set_max_expansions(CONTINUATIONS);
+            Box::new(phrase)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What is wrong with a query, and where.
+
+use std::fmt;
+
+use super::{MAX_CLAUSES, MAX_DEPTH, MAX_QUERY, MAX_WORDS};
+
+/// A query that cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryError {
+    /// What is wrong.
+    pub reason: Reason,
+    /// The part of the query that is.
+    pub culprit: String,
+    /// Where it begins, in characters counted from 1.
+    pub at: usize,
+}
+
+/// What is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// There is nothing to look for.
+    Empty,
+    /// More than [`MAX_QUERY`] bytes.
+    TooLong,
+    /// More than [`MAX_CLAUSES`] words, phrases and filters.
+    TooManyClauses,
+    /// More than [`MAX_WORDS`] words.
+    TooManyWords,
+    /// More than [`MAX_DEPTH`] parentheses and negations within each other.
+    TooDeep,
+    /// A quotation mark without another.
+    OpenPhrase,
+    /// A parenthesis that nothing closes.
+    OpenParenthesis,
+    /// A parenthesis that closes nothing.
+    ClosingParenthesis,
+    /// Something must follow.
+    Dangling,
+    /// There is no such field.
+    UnknownField,
+    /// No letter and no digit.
+    NoWord,
+    /// An asterisk at the end of a word.
+    Wildcard,
+    /// No host.
+    Host,
+    /// No language.
+    Language,
+    /// No date.
+    Date,
+}
+
+impl Reason {
+    /// What would be right.
+    #[must_use]
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Self::Empty | Self::Dangling => "name a word, a \"phrase\" or a filter such as host:example.org",
+            Self::TooLong | Self::TooManyClauses | Self::TooManyWords | Self::TooDeep => {
+                "ask for less at a time"
+            }
+            Self::OpenPhrase => "close the phrase with another quotation mark",
+            Self::OpenParenthesis | Self::ClosingParenthesis => {
+                "parentheses come in pairs; in \"quotes\" they mean nothing"
+            }
+            Self::UnknownField => {
+                "fields are title:, text:, url:, host:, lang:, after: and before:; a word with a colon goes in \"quotes\""
+            }
+            Self::NoWord => "words have letters or digits",
+            Self::Wildcard => "words are found whole: name each that you mean, with OR in between",
+            Self::Host => "name a host or a domain, as in host:example.org",
+            Self::Language => "name a language by its code, as in lang:de",
+            Self::Date => "dates are 2026, 2026-01, 2026-01-31 or 2026-01-31T12:00:00Z",
+        }
+    }
+}
+
+impl fmt::Display for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { reason, culprit, at } = self;
+        match reason {
+            Reason::Empty => return f.write_str("the query is empty"),
+            Reason::TooLong => return write!(f, "the query has more than {MAX_QUERY} bytes"),
+            Reason::TooManyClauses => write!(f, "more than {MAX_CLAUSES} words and filters"),
+            Reason::TooManyWords => write!(f, "more than {MAX_WORDS} words"),
+            Reason::TooDeep => write!(
+                f,
+                "more than {MAX_DEPTH} parentheses and negations within each other"
+            ),
+            Reason::OpenPhrase => f.write_str("a phrase is not closed"),
+            Reason::OpenParenthesis => f.write_str("a parenthesis is not closed"),
+            Reason::ClosingParenthesis => f.write_str("a parenthesis closes nothing"),
+            Reason::Dangling => f.write_str("nothing follows"),
+            Reason::UnknownField => f.write_str("there is no such field"),
+            Reason::NoWord => f.write_str("there is nothing to look for"),
+            Reason::Wildcard => f.write_str("there are no wildcards"),
+            Reason::Host => f.write_str("this is no host"),
+            Reason::Language => f.write_str("this is no language"),
+            Reason::Date => f.write_str("this is no date"),
+        }?;
+        write!(f, ": {culprit:?} at character {at}")
+    }
+}
+
+impl std::error::Error for QueryError {}

@@ -1,0 +1,80 @@
+//! The marks of a query: words, phrases, operators.
+
+use super::error::{QueryError, Reason};
+use super::places::error_at;
+
+/// A part of a query that means something by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark<'q> {
+    Open,
+    Close,
+    And,
+    Or,
+    Not,
+    /// It must be so: which it must anyway.
+    Must,
+    /// The name of a field, whose value follows directly.
+    Field(&'q str),
+    Word(&'q str),
+    /// What stands between two quotation marks.
+    Phrase(&'q str),
+}
+
+/// A mark, and where it begins and ends, in bytes.
+pub(super) type Placed<'q> = (Mark<'q>, usize, usize);
+
+/// Reads the marks of a query.
+pub(super) fn marks(query: &str) -> Result<Vec<Placed<'_>>, QueryError> {
+    let mut marks = Vec::new();
+    let mut at = 0;
+    while let Some(first) = query[at..].chars().next() {
+        if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        }
+        let (mark, length) = first_mark(query, at)?;
+        marks.push((mark, at, at + length));
+        at += length;
+    }
+    Ok(marks)
+}
+
+fn first_mark(query: &str, at: usize) -> Result<(Mark<'_>, usize), QueryError> {
+    let rest = &query[at..];
+    let one = match rest.as_bytes()[0] {
+        b'(' => Some(Mark::Open),
+        b')' => Some(Mark::Close),
+        b'-' | b'!' => Some(Mark::Not),
+        b'+' => Some(Mark::Must),
+        _ => None,
+    };
+    if let Some(mark) = one {
+        return Ok((mark, 1));
+    }
+    if let Some(phrase) = rest.strip_prefix('"') {
+        let Some(end) = phrase.find('"') else {
+            return Err(error_at(Reason::OpenPhrase, query, at, query.len()));
+        };
+        return Ok((Mark::Phrase(&phrase[..end]), end + 2));
+    }
+    let ends = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"');
+    let word = &rest[..rest.find(ends).unwrap_or(rest.len())];
+    if let Some(name) = field_name(word, &rest[word.len()..]) {
+        return Ok((Mark::Field(name), name.len() + 1));
+    }
+    let mark = match word {
+        "AND" | "&&" => Mark::And,
+        "OR" | "||" => Mark::Or,
+        "NOT" => Mark::Not,
+        word => Mark::Word(word),
+    };
+    Ok((mark, word.len()))
+}
+
+/// The name before a colon, where a value follows: not in `http://…`, `std::vec`, `12:30` or `note: this`.
+fn field_name<'q>(word: &'q str, behind: &str) -> Option<&'q str> {
+    let (name, value) = word.split_once(':')?;
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_value = !value.starts_with([':', '/']) && (!value.is_empty() || behind.starts_with('"'));
+    (is_name && is_value).then_some(name)
+}

@@ -1,0 +1,224 @@
+//! From marks to conditions, by recursive descent.
+//!
+//! ```text
+//! any  = all { OR all }
+//! all  = one { [AND] one }
+//! one  = ( "-" | NOT | "+" ) one | "(" any ")" | [ field ":" ] ( word | phrase )
+//! ```
+//!
+//! Invariant: whatever the text, this ends, in time that is linear in its length, with a query or an error.
+
+use web::{CanonicalForm, PageUrl, Timestamp};
+
+use super::error::{QueryError, Reason};
+use super::lexer::{Mark, Placed, marks};
+use super::places::error_at;
+use super::{Clause, MAX_CLAUSES, MAX_DEPTH, MAX_QUERY, MAX_WORDS, Part, Query, Words};
+
+pub(super) fn parse(text: &str) -> Result<Query, QueryError> {
+    if text.len() > MAX_QUERY {
+        return Err(error_at(Reason::TooLong, text, 0, text.len()));
+    }
+    let marks = marks(text)?;
+    if marks.is_empty() {
+        return Err(error_at(Reason::Empty, text, 0, 0));
+    }
+    let mut parser = Parser {
+        text,
+        marks,
+        at: 0,
+        clauses: 0,
+        words: 0,
+    };
+    let root = parser.any(0)?;
+    match parser.peek() {
+        None => Ok(Query { root }),
+        Some(mark) => Err(parser.error(Reason::ClosingParenthesis, mark)),
+    }
+}
+
+struct Parser<'q> {
+    text: &'q str,
+    marks: Vec<Placed<'q>>,
+    at: usize,
+    clauses: usize,
+    words: usize,
+}
+
+impl<'q> Parser<'q> {
+    fn peek(&self) -> Option<Placed<'q>> {
+        self.marks.get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<Placed<'q>> {
+        let mark = self.peek();
+        self.at += usize::from(mark.is_some());
+        mark
+    }
+
+    fn error(&self, reason: Reason, (_, start, end): Placed<'_>) -> QueryError {
+        error_at(reason, self.text, start, end)
+    }
+
+    /// Something should have come behind the mark before.
+    fn dangling(&self) -> QueryError {
+        let before = self.at.checked_sub(1).and_then(|before| self.marks.get(before));
+        match before.or(self.marks.first()) {
+            Some(&mark) => self.error(Reason::Dangling, mark),
+            None => error_at(Reason::Empty, self.text, 0, 0),
+        }
+    }
+
+    fn any(&mut self, depth: usize) -> Result<Clause, QueryError> {
+        let mut clauses = vec![self.all(depth)?];
+        while let Some((Mark::Or, ..)) = self.peek() {
+            self.at += 1;
+            clauses.push(self.all(depth)?);
+        }
+        Ok(only(clauses, Clause::Any))
+    }
+
+    fn all(&mut self, depth: usize) -> Result<Clause, QueryError> {
+        let mut clauses = vec![self.one(depth)?];
+        loop {
+            match self.peek() {
+                None | Some((Mark::Or | Mark::Close, ..)) => return Ok(only(clauses, Clause::All)),
+                Some((Mark::And, ..)) => self.at += 1,
+                Some(_) => {}
+            }
+            clauses.push(self.one(depth)?);
+        }
+    }
+
+    fn one(&mut self, depth: usize) -> Result<Clause, QueryError> {
+        let Some(mark) = self.peek() else {
+            return Err(self.dangling());
+        };
+        if depth > MAX_DEPTH {
+            return Err(self.error(Reason::TooDeep, mark));
+        }
+        self.at += 1;
+        match mark.0 {
+            Mark::Not => Ok(Clause::Not(Box::new(self.one(depth + 1)?))),
+            Mark::Must => self.one(depth + 1),
+            Mark::Open => {
+                let inner = self.any(depth + 1)?;
+                match self.next() {
+                    Some((Mark::Close, ..)) => Ok(inner),
+                    _ => Err(self.error(Reason::OpenParenthesis, mark)),
+                }
+            }
+            Mark::Field(name) => self.field(name, mark),
+            Mark::Word(word) => self.words(Part::Page, word, mark, false),
+            Mark::Phrase(phrase) => self.words(Part::Page, phrase, mark, true),
+            Mark::And | Mark::Or => Err(self.error(Reason::Dangling, mark)),
+            Mark::Close if depth == 0 => Err(self.error(Reason::ClosingParenthesis, mark)),
+            Mark::Close => {
+                self.at -= 1;
+                Err(self.dangling())
+            }
+        }
+    }
+
+    fn field(&mut self, name: &str, named: Placed<'_>) -> Result<Clause, QueryError> {
+        let (value, quoted, end) = match self.next() {
+            Some((Mark::Word(word), _, end)) => (word, false, end),
+            Some((Mark::Phrase(phrase), _, end)) => (phrase, true, end),
+            // `title:AND`, `title:lang:x`: the word as it stands.
+            Some((_, start, end)) if start == named.2 => (&self.text[start..end], false, end),
+            _ => return Err(self.error(Reason::Dangling, named)),
+        };
+        let place = (named.0, named.1, end);
+        let bad = |reason| Err(self.error(reason, place));
+        let clause = match name.to_ascii_lowercase().as_str() {
+            "title" => return self.words(Part::Title, value, place, quoted),
+            "text" => return self.words(Part::Text, value, place, quoted),
+            "url" => {
+                let words = crate::fields::address_words(value);
+                return self.words(Part::Address, &words, place, true);
+            }
+            "host" | "site" => match host(value) {
+                Some(host) => Clause::Host(host),
+                None => return bad(Reason::Host),
+            },
+            "lang" | "language" => match language(value) {
+                Some(language) => Clause::Language(language),
+                None => return bad(Reason::Language),
+            },
+            "after" | "before" => match (date(value), name.eq_ignore_ascii_case("after")) {
+                (Some(date), true) => Clause::After(date),
+                (Some(date), false) => Clause::Before(date),
+                (None, _) => return bad(Reason::Date),
+            },
+            _ => return bad(Reason::UnknownField),
+        };
+        self.count(1, 0, place)?;
+        Ok(clause)
+    }
+
+    fn words(
+        &mut self,
+        part: Part,
+        text: &str,
+        place: Placed<'_>,
+        quoted: bool,
+    ) -> Result<Clause, QueryError> {
+        if !quoted && text.len() > 1 && text.ends_with('*') {
+            return Err(self.error(Reason::Wildcard, place));
+        }
+        let Some(words) = Words::of(text) else {
+            return Err(self.error(Reason::NoWord, place));
+        };
+        self.count(1, words.terms.len(), place)?;
+        Ok(Clause::Words(part, words))
+    }
+
+    fn count(&mut self, clauses: usize, words: usize, place: Placed<'_>) -> Result<(), QueryError> {
+        self.clauses += clauses;
+        self.words += words;
+        if self.clauses > MAX_CLAUSES {
+            return Err(self.error(Reason::TooManyClauses, place));
+        }
+        if self.words > MAX_WORDS {
+            return Err(self.error(Reason::TooManyWords, place));
+        }
+        Ok(())
+    }
+}
+
+fn only(mut clauses: Vec<Clause>, several: fn(Vec<Clause>) -> Clause) -> Clause {
+    match clauses.len() {
+        1 => clauses.remove(0),
+        _ => several(clauses),
+    }
+}
+
+/// A host or a domain as it stands in addresses: lower case, Punycode.
+fn host(value: &str) -> Option<String> {
+    if value.contains(['/', '@', '?', '#']) {
+        return None;
+    }
+    let url = PageUrl::parse(&format!("http://{value}/"), &CanonicalForm::default()).ok()?;
+    let host = url.as_url().host_str()?;
+    let port = url.as_url().port();
+    (port.is_none() && !host.is_empty()).then(|| host.to_owned())
+}
+
+/// The primary subtag: two or three letters, or up to eight.
+fn language(value: &str) -> Option<String> {
+    let primary = value.split(['-', '_']).next()?;
+    let is_tag = (2..=8).contains(&primary.len()) && primary.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_tag.then(|| primary.to_ascii_lowercase())
+}
+
+/// The beginning of a year, a month or a day, or a time, in milliseconds since 1970.
+fn date(value: &str) -> Option<u64> {
+    let rest = match value.len() {
+        4 => "-01-01T00:00:00Z",
+        7 => "-01T00:00:00Z",
+        10 => "T00:00:00Z",
+        _ => "",
+    };
+    let time: Timestamp = format!("{value}{rest}").parse().ok()?;
+    Some(time.as_millis())
+}

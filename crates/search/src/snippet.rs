@@ -1,0 +1,232 @@
+//! The part of a text that says what was looked for.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use tantivy::tokenizer::TokenStream;
+
+use crate::query::{Query, Words};
+use crate::words::tokens::{PAIR, Tokens};
+
+/// About so many bytes of a text are shown.
+const LENGTH: usize = 240;
+
+/// A part of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snippet {
+    /// The part, in one line.
+    pub text: String,
+    /// What was looked for in it, in bytes, in order and apart from each other.
+    pub found: Vec<Range<usize>>,
+    /// Whether the text begins before it.
+    pub cut_before: bool,
+    /// Whether the text goes on behind it.
+    pub cut_behind: bool,
+}
+
+/// Makes snippets for a query.
+pub struct Snippets<'q> {
+    words: Vec<&'q Words>,
+}
+
+impl<'q> Snippets<'q> {
+    /// For what `query` looks for.
+    #[must_use]
+    pub fn of(query: &'q Query) -> Self {
+        Self { words: query.words() }
+    }
+
+    /// The part of `text` with the most of what is looked for, the first of these; the beginning where nothing of it is there.
+    #[must_use]
+    pub fn cut(&self, text: &str) -> Snippet {
+        let found = self.find(text);
+        let window = self.best_window(text, &found);
+        let found = found.into_iter().map(|(_, place)| place);
+        show(text, window, found)
+    }
+
+    /// Where each of the words and phrases stands, by its number.
+    fn find(&self, text: &str) -> Vec<(usize, Range<usize>)> {
+        // Where the run of words must have begun that each open end belongs to, by what must come at its place.
+        let mut firsts: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut open = Vec::new();
+        for (number, words) in self.words.iter().enumerate() {
+            let first = words.terms[0].1.as_str();
+            if words.open && words.terms.len() == 1 {
+                open.push((number, first));
+            } else {
+                firsts.entry(first).or_default().push(number);
+            }
+        }
+        let longest = self
+            .words
+            .iter()
+            .map(|words| span(words))
+            .max()
+            .unwrap_or_default();
+        let mut recent: std::collections::VecDeque<Seen> = std::collections::VecDeque::new();
+        let mut found = Vec::new();
+        let mut tokens = Tokens::of(text);
+        while tokens.advance() {
+            let token = tokens.token();
+            recent.push_back(Seen {
+                text: token.text.clone(),
+                place: token.offset_from..token.offset_to,
+            });
+            if recent.len() > longest + 1 {
+                recent.pop_front();
+            }
+            if recent.len() == longest + 1 {
+                self.take_first(&recent, &firsts, &open, &mut found);
+            }
+        }
+        while !recent.is_empty() {
+            if recent.len() <= longest {
+                self.take_first(&recent, &firsts, &open, &mut found);
+            }
+            recent.pop_front();
+        }
+        found
+    }
+
+    /// What begins with the first of the recent tokens.
+    fn take_first(
+        &self,
+        recent: &std::collections::VecDeque<Seen>,
+        firsts: &HashMap<&str, Vec<usize>>,
+        open: &[(usize, &str)],
+        found: &mut Vec<(usize, Range<usize>)>,
+    ) {
+        let Some(first) = recent.front() else {
+            return;
+        };
+        for (number, begins) in open {
+            if first.text.starts_with(begins) {
+                found.push((*number, first.place.clone()));
+            }
+        }
+        for &number in firsts.get(first.text.as_str()).into_iter().flatten() {
+            let words = self.words[number];
+            let base = words.terms[0].0;
+            let last = words.terms.len() - 1;
+            let stands = words.terms.iter().enumerate().all(|(which, (at, term))| {
+                recent
+                    .get(at - base)
+                    .is_some_and(|seen| match words.open && which == last {
+                        true => seen.text.starts_with(term.as_str()),
+                        false => seen.text == *term,
+                    })
+            });
+            if let Some(end) = recent.get(span(words)).filter(|_| stands) {
+                found.push((number, first.place.start..end.place.end));
+            } else if stands && let Some(end) = recent.get(words.terms[last].0 - base) {
+                found.push((number, first.place.start..end.place.end));
+            }
+        }
+    }
+
+    /// Of the windows that begin with a find, the first with the most different ones.
+    fn best_window(&self, text: &str, found: &[(usize, Range<usize>)]) -> Range<usize> {
+        let mut counts = vec![0_usize; self.words.len()];
+        let (mut best, mut different, mut end) = ((0, 0..0), 0, 0);
+        for (start, (number, place)) in found.iter().enumerate() {
+            while let Some((entering, next)) = found.get(end)
+                && (next.end <= place.start + LENGTH * 2 / 3 || end == start)
+            {
+                different += usize::from(counts[*entering] == 0);
+                counts[*entering] += 1;
+                end += 1;
+            }
+            if different > best.0 {
+                best = (different, place.start..found[end - 1].1.end);
+            }
+            counts[*number] -= 1;
+            different -= usize::from(counts[*number] == 0);
+        }
+        let (_, finds) = best;
+        // What is left of the room goes before and behind, a third before.
+        let spare = LENGTH.saturating_sub(finds.len());
+        let start = text.floor_char_boundary(finds.start.saturating_sub(spare / 3));
+        let end = text.ceil_char_boundary((finds.end + spare - spare / 3).min(text.len()));
+        start..end.min(text.ceil_char_boundary(start + 2 * LENGTH))
+    }
+}
+
+struct Seen {
+    text: String,
+    place: Range<usize>,
+}
+
+/// How many tokens lie between the first and the last piece of these words: that which a closed pair ends with is one more.
+fn span(words: &Words) -> usize {
+    let (first, last) = (&words.terms[0], &words.terms[words.terms.len() - 1]);
+    let pair = usize::from(!last.1.ends_with(PAIR) && last.1.contains(PAIR));
+    last.0 - first.0 + pair
+}
+
+/// Shows `window` of `text` in one line, cut between words where there are any nearby.
+fn show(text: &str, window: Range<usize>, found: impl Iterator<Item = Range<usize>>) -> Snippet {
+    const NEAR: usize = 24;
+    let mut window = window;
+    if window.start > 0 {
+        let near = &text[window.start..text.floor_char_boundary((window.start + NEAR).min(window.end))];
+        if let Some((at, space)) = near.char_indices().find(|(_, c)| c.is_whitespace()) {
+            window.start += at + space.len_utf8();
+        }
+    }
+    if window.end < text.len() {
+        let from = text.ceil_char_boundary(window.end.saturating_sub(NEAR).max(window.start));
+        if let Some(at) = text[from..window.end].rfind(char::is_whitespace) {
+            window.end = from + at;
+        }
+    }
+    let mut found: Vec<Range<usize>> = found
+        .map(|place| place.start.max(window.start)..place.end.min(window.end))
+        .filter(|place| !place.is_empty())
+        .collect();
+    found.sort_by_key(|place| (place.start, place.end));
+    let mut snippet = Snippet {
+        cut_before: window.start > 0,
+        cut_behind: window.end < text.len(),
+        ..Snippet::default()
+    };
+    let mut places = found.into_iter().peekable();
+    let mut open: Option<(usize, usize)> = None;
+    let mut space = true;
+    for (at, c) in text[window.clone()].char_indices() {
+        let at = window.start + at;
+        if let Some((start, end)) = open
+            && at >= end
+        {
+            push_range(&mut snippet.found, start..snippet.text.len());
+            open = None;
+        }
+        while let Some(place) = places.next_if(|place| place.start <= at) {
+            open = match open {
+                Some((start, end)) => Some((start, end.max(place.end))),
+                None => Some((snippet.text.len(), place.end)),
+            };
+        }
+        if c.is_whitespace() {
+            if !space {
+                snippet.text.push(' ');
+            }
+            space = true;
+        } else {
+            snippet.text.push(c);
+            space = false;
+        }
+    }
+    if let Some((start, _)) = open {
+        push_range(&mut snippet.found, start..snippet.text.len());
+    }
+    let length = snippet.text.trim_end().len();
+    snippet.text.truncate(length);
+    snippet
+}
+
+fn push_range(found: &mut Vec<Range<usize>>, place: Range<usize>) {
+    if !place.is_empty() {
+        found.push(place);
+    }
+}

@@ -1,0 +1,57 @@
+//! What a query leaves out, as a plain set.
+//!
+//! The engine (tantivy 0.27.0) asks what is excluded whether it has this page, then that one, by `seek_danger`, which promises
+//! rising pages and forbids itself to be asked for the same twice; it is asked so all the same where exclusions stand within each other, and where a phrase has no hit. Pages were
+//! lost by that (`-(example.org -page)`), and debug builds panicked (`-"no such phrase"`). So what is excluded is gathered first, a bit a page of the
+//! segment, by plain steps from one hit to the next.
+
+use tantivy::query::{BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query, Scorer, Weight};
+use tantivy::{BitSet, DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
+
+/// The pages that `inner` finds, all with the same score.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    pub(crate) inner: Box<dyn Query>,
+}
+
+impl Clone for Gathered {
+    fn clone(&self) -> Self {
+        Self {
+            inner: self.inner.box_clone(),
+        }
+    }
+}
+
+impl Query for Gathered {
+    fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        let inner = self
+            .inner
+            .weight(EnableScoring::disabled_from_schema(scoring.schema()))?;
+        Ok(Box::new(GatheredWeight { inner }))
+    }
+
+    fn query_terms<'a>(&'a self, visit: &mut dyn FnMut(&'a Term, bool)) {
+        self.inner.query_terms(visit);
+    }
+}
+
+struct GatheredWeight {
+    inner: Box<dyn Weight>,
+}
+
+impl Weight for GatheredWeight {
+    fn scorer(&self, segment: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        let mut pages = self.inner.scorer(segment, boost)?;
+        let mut gathered = BitSet::with_max_value(segment.max_doc());
+        let mut page = pages.doc();
+        while page != TERMINATED {
+            gathered.insert(page);
+            page = pages.advance();
+        }
+        Ok(Box::new(ConstScorer::new(BitSetDocSet::from(gathered), boost)))
+    }
+
+    fn explain(&self, segment: &SegmentReader, page: DocId) -> tantivy::Result<Explanation> {
+        self.inner.explain(segment, page)
+    }
+}

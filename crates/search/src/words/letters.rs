@@ -1,0 +1,81 @@
+//! Letters of which words can be read off without asking the rules: those of Latin, Greek, Cyrillic, Armenian, Hebrew and Arabic that fold to one
+//! letter and join with nothing, and the syllables of Hangul. They make up nearly all words that are not ASCII.
+
+use std::sync::LazyLock;
+
+use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::fold::case_folded;
+
+/// The letters below this have an entry.
+const TABLE: usize = 0x700;
+
+/// What each letter folds to; 0 for what is no such letter.
+pub(crate) struct Letters(&'static [u16; TABLE]);
+
+static FOLDED: LazyLock<Box<[u16; TABLE]>> = LazyLock::new(|| {
+    let mut table = Box::new([0; TABLE]);
+    for (point, entry) in (0..).zip(table.iter_mut()) {
+        *entry = char::from_u32(point).and_then(folded).unwrap_or_default();
+    }
+    table
+});
+
+impl Letters {
+    pub(crate) fn get() -> Self {
+        Self(&FOLDED)
+    }
+
+    /// Whether words may be read off through this character without asking the rules.
+    pub(crate) fn has(&self, c: char) -> bool {
+        match self.0.get(c as usize) {
+            Some(&folded) => folded != 0,
+            None => is_hangul(c),
+        }
+    }
+
+    /// Appends the folded word; false where it has other characters, and then something may have been appended.
+    pub(crate) fn fold_into(&self, folded: &mut String, word: &str) -> bool {
+        for c in word.chars() {
+            let letter = match self.0.get(c as usize) {
+                Some(&folded) => char::from_u32(u32::from(folded)).unwrap_or_default(),
+                None if is_hangul(c) => c,
+                None => return false,
+            };
+            if letter == '\0' {
+                return false;
+            }
+            folded.push(letter);
+        }
+        true
+    }
+}
+
+fn is_hangul(c: char) -> bool {
+    matches!(c, '가'..='힣')
+}
+
+/// What `c` folds to, where it is a letter or digit of one word with whatever letter stands beside it, and folds to one such.
+fn folded(c: char) -> Option<u16> {
+    let whole = |text: String| text.split_word_bounds().count() == 1;
+    if c == '_' {
+        return Some('_' as u16);
+    }
+    let is_letter = c.is_alphanumeric() && !is_combining_mark(c);
+    let joins =
+        whole(format!("a{c}")) && whole(format!("{c}a")) && whole(format!("1{c}")) && whole(format!("{c}1"));
+    if !(is_letter && joins) {
+        return None;
+    }
+    let spelled: String = [c].into_iter().nfkd().flat_map(case_folded).nfkc().collect();
+    let mut letters = spelled.chars();
+    let (letter, None) = (letters.next()?, letters.next()) else {
+        return None;
+    };
+    let inert =
+        canonical_combining_class(letter) == 0 && is_nfkc_quick([letter].into_iter()) == IsNormalized::Yes;
+    let again = case_folded(letter).eq([letter]);
+    inert.then_some(letter as u32).filter(|_| again)?.try_into().ok()
+}

@@ -1,0 +1,204 @@
+//! Cuts a text into words.
+//!
+//! Words are those of UAX 29 that have a letter or a digit. Scripts that write no spaces between words (Han, kana, Thai, Lao, Khmer, Burmese
+//! and others) would need a dictionary; of these each character is a piece, with its marks.
+//!
+//! Most words are read off the bytes: runs of ASCII and of other [`Letters`]. Wherever another character comes near, the rules are asked
+//! for all that stands up to the next white space, before which every word ends (WB4 lets marks behind a space be part of the space).
+//! Invariant: the words are those of `unicode_words` over the whole text, but for the unspaced scripts (property test).
+
+use std::ops::Range;
+
+use unicode_normalization::char::is_combining_mark;
+use unicode_segmentation::{UWordBoundIndices, UnicodeSegmentation};
+
+use super::letters::Letters;
+
+/// A piece of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Where it stands, in bytes.
+    pub(crate) place: Range<usize>,
+    /// Whether it is one character of a script without spaces.
+    pub(crate) unspaced: bool,
+}
+
+/// The pieces of a text, in order.
+pub(crate) struct Pieces<'t> {
+    text: &'t str,
+    at: usize,
+    letters: Letters,
+    /// What the rules say of a stretch that begins there.
+    ruled: Option<(usize, UWordBoundIndices<'t>)>,
+    /// The rest of a word of the rules that has more than one piece.
+    rest: Range<usize>,
+}
+
+impl<'t> Pieces<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        Self {
+            text,
+            at: 0,
+            letters: Letters::get(),
+            ruled: None,
+            rest: 0..0,
+        }
+    }
+
+    /// What `word` is looked for by.
+    pub(crate) fn letters(&self) -> &Letters {
+        &self.letters
+    }
+
+    /// The next piece of what the rules were asked for.
+    fn next_ruled(&mut self) -> Option<Piece> {
+        loop {
+            if !self.rest.is_empty() {
+                let (piece, rest) = first_of(self.text, self.rest.clone());
+                self.rest = rest;
+                if piece.unspaced || says_something(&self.text[piece.place.clone()]) {
+                    return Some(piece);
+                }
+                continue;
+            }
+            let (start, bounds) = self.ruled.as_mut()?;
+            let Some((at, word)) = bounds.next() else {
+                self.ruled = None;
+                return None;
+            };
+            self.rest = *start + at..*start + at + word.len();
+        }
+    }
+
+    /// A word of letters alone that begins at `start`; none where the rules must be asked.
+    fn plain_word(&self, start: usize) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let (mut end, mut is_ascii) = (start, true);
+        loop {
+            while bytes.get(end).is_some_and(|&byte| is_word_byte(byte)) {
+                end += 1;
+            }
+            let Some(&next) = bytes.get(end) else {
+                return Some(end);
+            };
+            if !next.is_ascii() {
+                let c = self.text[end..].chars().next()?;
+                if !self.letters.has(c) {
+                    return None;
+                }
+                is_ascii = false;
+                end += c.len_utf8();
+                continue;
+            }
+            if !matches!(next, b'.' | b'\'' | b':' | b',' | b';' | b'"') {
+                return Some(end);
+            }
+            match bytes.get(end + 1) {
+                None => return Some(end),
+                Some(after) if !is_word_byte(*after) && after.is_ascii() => return Some(end),
+                Some(after) if !after.is_ascii() || !is_ascii => return None,
+                Some(&after) if joins(bytes[end - 1], next, after) => end += 1,
+                Some(_) => return Some(end),
+            }
+        }
+    }
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        loop {
+            if let Some(piece) = self.next_ruled() {
+                return Some(piece);
+            }
+            let bytes = self.text.as_bytes();
+            while bytes
+                .get(self.at)
+                .is_some_and(|&byte| byte.is_ascii() && !is_word_byte(byte))
+            {
+                self.at += 1;
+            }
+            let start = self.at;
+            if start == bytes.len() {
+                return None;
+            }
+            if let Some(end) = self.plain_word(start) {
+                self.at = end;
+                let word = &bytes[start..end];
+                if word[0] == b'_' && !says_something(&self.text[start..end]) {
+                    continue;
+                }
+                return Some(Piece {
+                    place: start..end,
+                    unspaced: false,
+                });
+            }
+            let rest = &bytes[start..];
+            let end = rest.iter().position(u8::is_ascii_whitespace);
+            self.at = end.map_or(bytes.len(), |end| start + end);
+            let stretch = &self.text[start..self.at];
+            self.ruled = Some((start, stretch.split_word_bound_indices()));
+        }
+    }
+}
+
+/// Takes the first piece off a word of the rules: one unspaced character with its marks, or all that comes before the next such.
+fn first_of(text: &str, word: Range<usize>) -> (Piece, Range<usize>) {
+    let mut chars = text[word.clone()].char_indices();
+    let unspaced = chars.next().is_some_and(|(_, first)| is_unspaced(first));
+    let ends = |c: char| if unspaced { !is_mark(c) } else { is_unspaced(c) };
+    let length = chars.find(|&(_, c)| ends(c)).map_or(word.len(), |(at, _)| at);
+    let end = word.start + length;
+    let piece = Piece {
+        place: word.start..end,
+        unspaced,
+    };
+    (piece, end..word.end)
+}
+
+/// A letter or a digit; a mark behind a space or a dash, which the rules make one with those, is neither.
+pub(super) fn says_something(word: &str) -> bool {
+    word.chars().any(|c| c.is_alphanumeric() && !is_mark(c))
+}
+
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Whether a byte joins what stands beside it into one word: WB6, WB7, WB11 and WB12.
+fn joins(before: u8, byte: u8, after: u8) -> bool {
+    let letters = before.is_ascii_alphabetic() && after.is_ascii_alphabetic();
+    let digits = before.is_ascii_digit() && after.is_ascii_digit();
+    match byte {
+        b'.' | b'\'' => letters || digits,
+        b':' => letters,
+        b',' | b';' => digits,
+        _ => false,
+    }
+}
+
+fn is_mark(c: char) -> bool {
+    is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}' | '\u{200c}' | '\u{200d}')
+}
+
+/// A character of a script that writes no spaces between words, but for its marks and digits.
+pub(crate) fn is_unspaced(c: char) -> bool {
+    let script = matches!(c,
+        // Thai and Lao; Burmese; Khmer; New Tai Lue; Tai Tham; Burmese and Tai Viet again
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{19df}'
+        | '\u{1a20}'..='\u{1aaf}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}'
+        // Marks of ideographs, kana, bopomofo; ideographs; Yi; their compatibility forms and half width
+        | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{3035}' | '\u{3038}'..='\u{303c}'
+        | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}'
+        | '\u{3105}'..='\u{312f}' | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{a000}'..='\u{a48c}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9d}'
+        | '\u{16fe0}'..='\u{18dff}' | '\u{1aff0}'..='\u{1b2ff}' | '\u{20000}'..='\u{3ffff}');
+    script && c.is_alphanumeric() && !is_digit(c) && !is_combining_mark(c)
+}
+
+/// Digits of those scripts, which make numbers like other digits.
+fn is_digit(c: char) -> bool {
+    matches!(c, '\u{e50}'..='\u{e59}' | '\u{ed0}'..='\u{ed9}' | '\u{1040}'..='\u{1049}' | '\u{1090}'..='\u{1099}'
+        | '\u{17e0}'..='\u{17e9}' | '\u{19d0}'..='\u{19da}' | '\u{1a80}'..='\u{1a99}' | '\u{a9f0}'..='\u{a9f9}')
+}

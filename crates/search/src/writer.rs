@@ -1,0 +1,323 @@
+//! The index as it is written: one page after another, by one thread, in bounded memory.
+//!
+//! The engine has a writer of its own with threads and a queue of 10,000 documents, whatever their size. Here its segments are filled directly, so
+//! that what is in memory is what was asked for, and an error is had where it happens; the engine's writer commits them, merges them and
+//! removes what is no longer needed.
+//!
+//! Invariant: after a commit the index has every page of the archive that is to be found up to [`Covered::end`], once, and none behind it;
+//! pages that were added later are there after the next commit, or not at all.
+
+use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use sinks::ArchiveEnd;
+use tantivy::directory::MmapDirectory;
+use tantivy::indexer::{AddOperation, IndexWriterOptions, NoMergePolicy, SegmentWriter};
+use tantivy::query::{AllQuery, BooleanQuery, Query, RangeQuery, TermQuery};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Segment, TantivyError, Term};
+
+use crate::covered::{Covered, is_before};
+use crate::fault::IndexFault;
+use crate::fields::{Fields, IndexPage, PageDocument};
+use crate::merging::Tiers;
+
+/// How an index is written.
+#[derive(Clone, Debug)]
+pub struct IndexOptions {
+    /// Where it is.
+    pub directory: PathBuf,
+    /// Bytes of a segment that is being filled; at least [`MIN_MEMORY`].
+    pub memory: u64,
+    /// Which pages of the archive are in it, and what of them, as one word: an index with another is no use.
+    pub rules: String,
+}
+
+/// A segment takes so much before the first page is in it.
+pub const MIN_MEMORY: u64 = 8 << 20;
+
+/// The engine's own writer is asked for the least that it takes: it never gets a page.
+const IDLE: usize = 15_000_000;
+
+/// An index that pages are added to.
+pub struct Writer {
+    directory: PathBuf,
+    fields: Fields,
+    index: Index,
+    writer: IndexWriter,
+    memory: usize,
+    filling: Option<Filling>,
+    covered: Covered,
+}
+
+/// A segment that is being filled.
+struct Filling {
+    segment: Segment,
+    pages: SegmentWriter,
+}
+
+impl Writer {
+    /// Makes an index where there is none.
+    ///
+    /// # Errors
+    /// [`IndexFault::Io`]; [`IndexFault::Damaged`] where there is one already.
+    pub fn create(options: &IndexOptions) -> Result<Self, IndexFault> {
+        guarded(&options.directory, || {
+            std::fs::create_dir_all(&options.directory)?;
+            let (fields, schema) = Fields::schema();
+            let settings = IndexSettings {
+                // A page is some hundred bytes there: another thread would cost more than it does.
+                docstore_compress_dedicated_thread: false,
+                ..IndexSettings::default()
+            };
+            let index = Index::builder()
+                .schema(schema)
+                .settings(settings)
+                .tokenizers(Fields::tokenizers())
+                .create_in_dir(&options.directory)?;
+            let covered = Covered {
+                rules: options.rules.clone(),
+                end: None,
+            };
+            // It is no index yet: without a commit it says nothing of itself, and the next opening begins anew.
+            Self::over(options, fields, index, covered)
+        })
+    }
+
+    /// Opens an index. Pages behind `settled` are taken out, for the archive does not have them any more: all of them where
+    /// nothing is settled.
+    ///
+    /// # Errors
+    /// [`IndexFault::Missing`] where there is none; [`IndexFault::Damaged`] where it is not what this version writes with these rules, or lost
+    /// bytes; [`IndexFault::InUse`], [`IndexFault::Io`].
+    pub fn open(options: &IndexOptions, settled: Option<&ArchiveEnd>) -> Result<Self, IndexFault> {
+        let (fields, index, covered) = open(&options.directory)?;
+        if covered.rules != options.rules {
+            return Err(IndexFault::Damaged {
+                directory: options.directory.clone(),
+                reason: format!(
+                    "it was made with other rules: {}, not {}",
+                    covered.rules, options.rules
+                ),
+            });
+        }
+        guarded(&options.directory, || {
+            let mut writer = Self::over(options, fields, index, covered)?;
+            writer.cut(settled)?;
+            Ok(writer)
+        })
+    }
+
+    fn over(options: &IndexOptions, fields: Fields, index: Index, covered: Covered) -> tantivy::Result<Self> {
+        let idle = IndexWriterOptions::builder()
+            .num_worker_threads(1)
+            .memory_budget_per_thread(IDLE)
+            .num_merge_threads(1)
+            .build();
+        let writer: IndexWriter = index.writer_with_options(idle)?;
+        writer.set_merge_policy(Box::new(Tiers));
+        Ok(Self {
+            directory: options.directory.clone(),
+            fields,
+            index,
+            writer,
+            memory: usize::try_from(options.memory.max(MIN_MEMORY)).unwrap_or(usize::MAX),
+            filling: None,
+            covered,
+        })
+    }
+
+    /// Up to where the archive is covered.
+    #[must_use]
+    pub fn covered(&self) -> Option<&ArchiveEnd> {
+        self.covered.end.as_ref()
+    }
+
+    /// Where the index is.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Adds a page.
+    ///
+    /// # Errors
+    /// [`IndexFault::Io`] where there is no room for a segment that is full; [`IndexFault::Damaged`] where the engine gives up. What was added since the last
+    /// commit is lost then.
+    pub fn add(&mut self, page: IndexPage) -> Result<(), IndexFault> {
+        let directory = self.directory.clone();
+        guarded(&directory, || self.add_now(page))
+    }
+
+    /// Makes durable, and visible to readers, what was added: now everything up to `end` is covered, and nothing behind it was added.
+    ///
+    /// # Errors
+    /// As for [`Writer::add`].
+    pub fn commit(&mut self, end: Option<ArchiveEnd>) -> Result<(), IndexFault> {
+        let directory = self.directory.clone();
+        guarded(&directory, || self.commit_now(end))
+    }
+
+    /// The last commit; merges that would be worth it are left to the next time.
+    ///
+    /// # Errors
+    /// As for [`Writer::add`].
+    pub fn close(mut self, end: Option<ArchiveEnd>) -> Result<(), IndexFault> {
+        self.writer.set_merge_policy(Box::new(NoMergePolicy));
+        self.commit(end)
+    }
+
+    fn add_now(&mut self, page: IndexPage) -> tantivy::Result<()> {
+        if self.filling.is_none() {
+            let segment = self.index.new_segment();
+            let pages = SegmentWriter::for_segment(self.memory, segment.clone())?;
+            self.filling = Some(Filling { segment, pages });
+        }
+        let Some(filling) = &mut self.filling else {
+            return Ok(());
+        };
+        let document = PageDocument::new(self.fields, page);
+        filling
+            .pages
+            .add_document(AddOperation { opstamp: 0, document })?;
+        if filling.pages.mem_usage() >= self.memory {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the segment that is being filled.
+    fn flush(&mut self) -> tantivy::Result<()> {
+        let Some(Filling { segment, pages }) = self.filling.take() else {
+            return Ok(());
+        };
+        let count = pages.max_doc();
+        pages.finalize()?;
+        let segment = segment.with_max_doc(count).meta().clone();
+        segment.untrack_temp_docstore();
+        self.writer.add_segment(segment)
+    }
+
+    fn commit_now(&mut self, end: Option<ArchiveEnd>) -> tantivy::Result<()> {
+        self.flush()?;
+        self.covered.end = end;
+        let mut commit = self.writer.prepare_commit()?;
+        commit.set_payload(&self.covered.write());
+        commit.commit()?;
+        Ok(())
+    }
+
+    /// Takes out what the archive does not have, and what was added before a commit that did not say so.
+    fn cut(&mut self, settled: Option<&ArchiveEnd>) -> tantivy::Result<()> {
+        let place = |end: &ArchiveEnd| (end.file.clone(), end.end);
+        let settled_covered = match (settled, &self.covered.end) {
+            (Some(settled), Some(covered)) => {
+                let (one, other) = (place(settled), place(covered));
+                let first = if is_before((&one.0, one.1), (&other.0, other.1)) {
+                    settled
+                } else {
+                    covered
+                };
+                Some(first.clone())
+            }
+            _ => None,
+        };
+        let reader = reader_of(&self.index)?;
+        if !self.has_behind(&reader, settled_covered.as_ref())? && settled_covered == self.covered.end {
+            return Ok(());
+        }
+        let behind = self.behind(&reader, settled_covered.as_ref())?;
+        self.writer.delete_query(behind)?;
+        self.commit_now(settled_covered)
+    }
+
+    fn has_behind(&self, reader: &IndexReader, end: Option<&ArchiveEnd>) -> tantivy::Result<bool> {
+        let behind = self.behind(reader, end)?;
+        let count = reader.searcher().search(&*behind, &tantivy::collector::Count)?;
+        Ok(count > 0)
+    }
+
+    /// Finds the pages behind `end`.
+    fn behind(&self, reader: &IndexReader, end: Option<&ArchiveEnd>) -> tantivy::Result<Box<dyn Query>> {
+        let Some(ArchiveEnd { file, end }) = end else {
+            return Ok(Box::new(AllQuery));
+        };
+        let Fields {
+            file: files, offset, ..
+        } = self.fields;
+        let of_file = |name: &str| -> Box<dyn Query> {
+            let term = Term::from_field_text(files, name);
+            Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+        };
+        let from = Bound::Included(Term::from_field_u64(offset, *end));
+        let rest: Box<dyn Query> = Box::new(RangeQuery::new(from, Bound::Unbounded));
+        let mut behind: Vec<Box<dyn Query>> =
+            vec![Box::new(BooleanQuery::intersection(vec![of_file(file), rest]))];
+        for segment in reader.searcher().segment_readers() {
+            let names = segment.inverted_index(files)?;
+            let mut names = names.terms().stream()?;
+            while names.advance() {
+                let name = String::from_utf8_lossy(names.key());
+                if is_before((file, u64::MAX), (&name, 0)) {
+                    behind.push(of_file(&name));
+                }
+            }
+        }
+        Ok(Box::new(BooleanQuery::union(behind)))
+    }
+}
+
+/// Opens an index to whatever end; what stands in it is of this version.
+pub(crate) fn open(directory: &Path) -> Result<(Fields, Index, Covered), IndexFault> {
+    if !exists(directory) {
+        return Err(IndexFault::Missing {
+            directory: directory.to_owned(),
+        });
+    }
+    let opened = guarded(directory, || {
+        let mut index = Index::open(MmapDirectory::open(directory)?)?;
+        index.set_tokenizers(Fields::tokenizers());
+        let (fields, schema) = Fields::schema();
+        let metas = index.load_metas()?;
+        if metas.payload.is_none() && metas.segments.is_empty() {
+            return Ok(None);
+        }
+        let payload = metas.payload.unwrap_or_default();
+        let covered = Covered::read(&payload).filter(|_| index.schema() == schema);
+        let Some(covered) = covered else {
+            let told = format!("it is of another version: {payload:?}");
+            return Err(TantivyError::SchemaError(told));
+        };
+        Ok(Some((fields, index, covered)))
+    })?;
+    // A kill leaves an index that was never committed: there is nothing in it.
+    opened.ok_or_else(|| IndexFault::Missing {
+        directory: directory.to_owned(),
+    })
+}
+
+/// Whether there is an index, be it damaged.
+#[must_use]
+pub fn exists(directory: &Path) -> bool {
+    directory.join("meta.json").exists()
+}
+
+pub(crate) fn reader_of(index: &Index) -> tantivy::Result<IndexReader> {
+    index
+        .reader_builder()
+        .reload_policy(ReloadPolicy::Manual)
+        .try_into()
+}
+
+/// Does something with the engine, which panics over some of what it does not expect.
+pub(crate) fn guarded<T>(
+    directory: &Path,
+    work: impl FnOnce() -> tantivy::Result<T>,
+) -> Result<T, IndexFault> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error)) => Err(IndexFault::of(directory, &error)),
+        Err(panic) => Err(IndexFault::of_panic(directory, &*panic)),
+    }
+}

@@ -1,0 +1,169 @@
+//! A plain scan: every page is looked at for every query, word for word. What the index finds is compared with it.
+//!
+//! It knows nothing of the engine, of tokens or of pairs: a text is its words by `unicode_words`, in lower case, each ideograph a word of its own
+//! that stands directly behind the one before, or does not.
+
+use testkit::Random;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// A page, as a reader sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Page {
+    pub(crate) host: String,
+    pub(crate) path: String,
+    pub(crate) title: String,
+    pub(crate) text: String,
+    pub(crate) language: &'static str,
+    /// Days since 1970.
+    pub(crate) day: u64,
+}
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub(crate) enum Asked {
+    /// As it is typed, and its words.
+    Words(String, Vec<Word>),
+    Title(String, Vec<Word>),
+    Host(String),
+    Language(&'static str),
+    After(u64),
+    Before(u64),
+    All(Vec<Asked>),
+    Any(Vec<Asked>),
+    Not(Box<Asked>),
+}
+
+/// The words of a page.
+pub(crate) struct Words {
+    pub(crate) title: Vec<Word>,
+    pub(crate) text: Vec<Word>,
+}
+
+impl Words {
+    pub(crate) fn of(page: &Page) -> Self {
+        Self {
+            title: words(&page.title),
+            text: words(&page.text),
+        }
+    }
+}
+
+/// A word, and whether it is an ideograph that stands directly behind another.
+pub(crate) type Word = (String, bool);
+
+pub(crate) fn words(text: &str) -> Vec<Word> {
+    let is_alone = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}');
+    let mut found = Vec::new();
+    let mut end_of_last = usize::MAX;
+    for (at, word) in text.unicode_word_indices() {
+        if word.chars().all(is_alone) {
+            let mut follows = at == end_of_last;
+            for c in word.chars() {
+                found.push((c.to_string(), follows));
+                follows = true;
+            }
+            end_of_last = at + word.len();
+        } else {
+            found.push((word.to_lowercase(), false));
+        }
+    }
+    found
+}
+
+/// Whether these words stand somewhere in a part of a page, as they stand to each other.
+fn stand(phrase: &[Word], part: &[Word]) -> bool {
+    part.windows(phrase.len())
+        .any(|some| some[0].0 == phrase[0].0 && some[1..] == phrase[1..])
+}
+
+impl Asked {
+    pub(crate) fn fits(&self, page: &Page, has: &Words) -> bool {
+        match self {
+            Self::Words(_, words) => stand(words, &has.title) || stand(words, &has.text),
+            Self::Title(_, words) => stand(words, &has.title),
+            Self::Host(domain) => page.host == *domain || page.host.ends_with(&format!(".{domain}")),
+            Self::Language(language) => page.language == *language,
+            Self::After(day) => page.day >= *day,
+            Self::Before(day) => page.day < *day,
+            Self::All(all) => all.iter().all(|one| one.fits(page, has)),
+            Self::Any(any) => any.iter().any(|one| one.fits(page, has)),
+            Self::Not(not) => !not.fits(page, has),
+        }
+    }
+
+    /// The same as somebody would type it.
+    pub(crate) fn typed(&self) -> String {
+        let list = |all: &[Self], joint: &str| {
+            let typed: Vec<String> = all.iter().map(Self::typed).collect();
+            format!("({})", typed.join(joint))
+        };
+        match self {
+            Self::Words(typed, _) => typed.clone(),
+            Self::Title(typed, _) => format!("title:{typed}"),
+            Self::Host(domain) => format!("host:{domain}"),
+            Self::Language(language) => format!("lang:{language}"),
+            Self::After(day) => format!("after:{}", date(*day)),
+            Self::Before(day) => format!("before:{}", date(*day)),
+            Self::All(all) => list(all, " "),
+            Self::Any(any) => list(any, " OR "),
+            Self::Not(not) => format!("-{}", not.typed()),
+        }
+    }
+}
+
+/// A day of 1970 to 1972, of months that have 28 days here.
+fn date(day: u64) -> web::Timestamp {
+    web::Timestamp::from_millis(day * 24 * 3_600_000)
+}
+
+/// A query about something that stands in one of these pages, so that most find something.
+pub(crate) fn ask(random: &mut Random, pages: &[Page], depth: usize) -> Asked {
+    let page = &pages[random.below(pages.len())];
+    let spoken: Vec<&str> = page
+        .text
+        .split_whitespace()
+        .map(|word| word.trim_matches([',', '.']))
+        .collect();
+    let word = |random: &mut Random| {
+        let typed = random.pick(&spoken).to_owned();
+        Asked::Words(typed.clone(), words(&typed))
+    };
+    match random.below(if depth == 0 { 9 } else { 14 }) {
+        0..3 => word(random),
+        3..5 => {
+            let length = 2 + random.below(3);
+            let start = random.below(spoken.len().saturating_sub(length) + 1);
+            let phrase = spoken[start..].iter().take(length);
+            let phrase = phrase.copied().collect::<Vec<_>>().join(" ");
+            Asked::Words(format!("\"{phrase}\""), words(&phrase))
+        }
+        5 => {
+            let typed = page.title.split(' ').next().unwrap_or("the").to_owned();
+            let words = words(&typed);
+            Asked::Title(typed, words)
+        }
+        6 => match random.below(2) {
+            0 => Asked::Host(page.host.clone()),
+            _ => Asked::Host(
+                page.host
+                    .split_once('.')
+                    .map_or("org", |(_, parent)| parent)
+                    .to_owned(),
+            ),
+        },
+        7 => Asked::Language(page.language),
+        8 => match random.below(2) {
+            0 => Asked::After(page.day),
+            _ => Asked::Before(page.day),
+        },
+        9..12 => {
+            let mut all = vec![word(random), ask(random, pages, depth - 1)];
+            if random.below(3) == 0 {
+                all.push(Asked::Not(Box::new(ask(random, pages, depth - 1))));
+            }
+            Asked::All(all)
+        }
+        12 => Asked::Any(vec![ask(random, pages, depth - 1), ask(random, pages, depth - 1)]),
+        _ => Asked::All(vec![word(random), Asked::Not(Box::new(word(random)))]),
+    }
+}

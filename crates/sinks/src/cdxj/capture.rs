@@ -1,0 +1,305 @@
+//! What a record is in the index: a line of CDXJ, or nothing.
+//!
+//! A line is `key timestamp {json}` with the fields of cdxj-indexer in its order: `url`, `mime`, `status`, `digest`, `length`, `offset`,
+//! `filename`, all strings, what a record does not have left out. Which records have a line is cdxj-indexer's default too:
+//! `response`, `revisit`, `resource` and `metadata`, the latter two not if they consist of `application/warc-fields`.
+//!
+//! Of the `metadata` records that do, those that tell the verdict on a duplicate have a line under a key that no URL has
+//! ([`DUPLICATE`]): whoever replays does not find it, and whoever looks for what was left out does.
+//!
+//! Records are read here as warcio 1.8 reads them, since cdxj-indexer is built on it: lenient with status lines, charsets and
+//! URLs in angle brackets. One function serves the record that is being made and the record that is read again, so both
+//! give the same line.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use super::MAX_LINE;
+use super::head::Head;
+use super::json;
+use super::key::key;
+use crate::PayloadDigest;
+
+/// Before the key of a page that repeats another one. No URL has a key that begins so: it stands before all of them.
+pub const DUPLICATE: &str = "!duplicate:";
+
+/// The line breaks behind a record: in a file that is not packed, an index does not count them to its length.
+pub(crate) const BLANK: u64 = 4;
+
+/// Bytes of a block that are looked at: heads of HTTP messages are shorter.
+pub(crate) const GLANCE: usize = 64 << 10;
+
+/// Room that length, offset and the name of the file have in a line: names have 255 bytes, each of which may take six.
+const MAX_TOLD: usize = MAX_LINE - 4096;
+
+/// A line of the index, but for the name of its file: that is known when the record is appended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capture {
+    /// Key, timestamp, and the fields before `length`.
+    told: String,
+    /// Where the record begins in its file, in bytes.
+    pub offset: u64,
+    /// How long it is there, in bytes (compressed).
+    pub length: u64,
+}
+
+impl Capture {
+    /// The line, with its end, of a capture in the file of this name.
+    #[must_use]
+    pub fn line(&self, file: &str) -> String {
+        let Self { told, offset, length } = self;
+        let mut line = String::with_capacity(told.len() + file.len() + 80);
+        line.push_str(told);
+        write!(
+            line,
+            "\"length\": \"{length}\", \"offset\": \"{offset}\", \"filename\": "
+        )
+        .expect("a string takes every byte");
+        json::push_string(&mut line, file);
+        line.push_str("}\n");
+        line
+    }
+}
+
+/// A capture that does not know its place yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Told(String);
+
+impl Told {
+    /// What the index tells of a record whose header has these fields and whose block begins with `block`: [`GLANCE`] bytes are
+    /// enough. `payload` is the digest of its payload, which is asked for if the header does not tell it. Nothing for
+    /// a record that has no line, or none that could be found: without a URL or a date.
+    pub(crate) fn of<'a>(
+        field: impl Fn(&str) -> Option<&'a str>,
+        block: &[u8],
+        payload: impl FnOnce() -> Option<PayloadDigest>,
+    ) -> Option<Self> {
+        let kind = field("WARC-Type")?;
+        let content_type = || field("Content-Type");
+        let consists_of_fields = || content_type() == Some("application/warc-fields");
+        let is_verdict = match kind {
+            "response" | "revisit" => false,
+            "metadata" => consists_of_fields(),
+            "resource" if !consists_of_fields() => false,
+            _ => return None,
+        };
+        let url = target(field("WARC-Target-URI")?);
+        let date = field("WARC-Date")?;
+        if is_verdict {
+            return of_verdict(&url, date, block);
+        }
+        let is_message = matches!(kind, "response" | "revisit");
+        let is_http = url.starts_with("http:") || url.starts_with("https:");
+        let head = (is_message && is_http && !block.is_empty()).then(|| Head::of_message(block));
+        let mime = match kind {
+            "revisit" => Some(Cow::Borrowed("warc/revisit")),
+            "response" => head.as_ref().and_then(|head| head.field("content-type")),
+            _ => content_type().map(Cow::Borrowed),
+        };
+        let computed = || payload().filter(|_| kind != "revisit");
+        let digest = match field("WARC-Payload-Digest").filter(|told| !told.is_empty()) {
+            Some(told) => Some(Cow::Borrowed(told)),
+            None => computed().map(|digest| Cow::Owned(digest.to_string())),
+        };
+        let mut line = begin("", &url, date)?;
+        push(&mut line, "url", Some(&url));
+        push(&mut line, "mime", mime.as_deref().map(essence));
+        push(&mut line, "status", head.as_ref().map(Head::status).as_deref());
+        push(&mut line, "digest", digest.as_deref());
+        (line.len() <= MAX_TOLD).then_some(Self(line))
+    }
+
+    /// The capture of this record at this place in its file, in bytes.
+    pub(crate) fn at(self, offset: u64, length: u64) -> Capture {
+        Capture {
+            told: self.0,
+            offset,
+            length,
+        }
+    }
+}
+
+/// The line of a page that repeats another one, by the record of the verdict on it.
+fn of_verdict(url: &str, date: &str, block: &[u8]) -> Option<Told> {
+    let notes = Head::of_fields(block);
+    let original = notes.field("duplicate-of")?;
+    let mut line = begin(DUPLICATE, url, date)?;
+    push(&mut line, "url", Some(url));
+    push(&mut line, "mime", notes.field("content-type").as_deref());
+    push(&mut line, "status", notes.field("http-status").as_deref());
+    push(&mut line, "duplicate_of", Some(&original));
+    push(&mut line, "distance", notes.field("distance").as_deref());
+    push(&mut line, "resemblance", notes.field("resemblance").as_deref());
+    (line.len() <= MAX_TOLD).then_some(Told(line))
+}
+
+/// A URL without the angle brackets of Wget 1.19, and without spaces: a key must not have any.
+fn target(url: &str) -> Cow<'_, str> {
+    let url = url
+        .strip_prefix('<')
+        .and_then(|url| url.strip_suffix('>'))
+        .unwrap_or(url);
+    if url.contains(' ') {
+        return Cow::Owned(url.replace(' ', "%20"));
+    }
+    Cow::Borrowed(url)
+}
+
+/// A media type without its parameters.
+fn essence(media_type: &str) -> &str {
+    let end = media_type.find(|letter: char| letter == ';' || letter.is_whitespace());
+    &media_type[..end.unwrap_or(media_type.len())]
+}
+
+/// Key and timestamp; nothing where the date is none, or the URL is one of which no key for a line can be made.
+fn begin(before_key: &str, url: &str, date: &str) -> Option<String> {
+    let key = key(url);
+    if key.is_empty() || key.contains(|letter: char| letter.is_whitespace() || letter.is_control()) {
+        return None;
+    }
+    let mut line = String::with_capacity(before_key.len() + key.len() + 2 * url.len() + 192);
+    line.push_str(before_key);
+    line.push_str(&key);
+    line.push(' ');
+    push_timestamp(&mut line, date)?;
+    line.push_str(" {");
+    Some(line)
+}
+
+/// The fourteen digits of a date, down to the second.
+fn push_timestamp(line: &mut String, date: &str) -> Option<()> {
+    let mut parts = date.split(|letter: char| !letter.is_ascii_digit());
+    for digits in [4, 2, 2, 2, 2, 2] {
+        let part: u16 = parts.next()?.parse().ok().filter(|_| digits != 0)?;
+        let before = line.len();
+        write!(line, "{part:0digits$}").expect("a string takes every byte");
+        if line.len() - before != digits {
+            return None;
+        }
+    }
+    Some(())
+}
+
+fn push(line: &mut String, name: &str, value: Option<&str>) {
+    let Some(value) = value else {
+        return;
+    };
+    line.push('"');
+    line.push_str(name);
+    line.push_str("\": ");
+    json::push_string(line, value);
+    line.push_str(", ");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn line(fields: &[(&str, &str)], block: &str) -> Option<String> {
+        let fields: HashMap<&str, &str> = fields.iter().copied().collect();
+        let field = |name: &str| fields.get(name).copied();
+        let payload = || Some(PayloadDigest::of(b""));
+        let told = Told::of(field, block.as_bytes(), payload)?;
+        Some(told.at(7, 9).line("a.warc.gz"))
+    }
+
+    const PAGE: [(&str, &str); 4] = [
+        ("WARC-Type", "response"),
+        ("WARC-Target-URI", "https://www.example.org/A?b"),
+        ("WARC-Date", "2026-11-21T20:04:55.120Z"),
+        ("WARC-Payload-Digest", "sha1:ABC"),
+    ];
+
+    fn with<'a>(changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+        [&PAGE, changes].concat()
+    }
+
+    #[test]
+    fn a_page_has_the_line_of_cdxj_indexer() {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\nbody";
+        assert_eq!(
+            line(&PAGE, head).unwrap(),
+            "org,example)/a?b 20261121200455 {\"url\": \"https://www.example.org/A?b\", \"mime\": \"text/html\", \
+             \"status\": \"200\", \"digest\": \"sha1:ABC\", \"length\": \"9\", \"offset\": \"7\", \"filename\": \"a.warc.gz\"}\n"
+        );
+    }
+
+    #[test]
+    fn what_a_record_does_not_have_is_left_out() {
+        for (fields, block, expected) in [
+            (
+                with(&[("WARC-Type", "revisit")]),
+                "HTTP/1.1 304 Not Modified\r\n\r\n",
+                r#""mime": "warc/revisit", "status": "304", "digest": "sha1:ABC", "#,
+            ),
+            (
+                with(&[("WARC-Type", "revisit"), ("WARC-Payload-Digest", "")]),
+                "",
+                r#""mime": "warc/revisit", "#,
+            ),
+            (with(&[]), "", r#""digest": "sha1:ABC", "#),
+            (
+                with(&[]),
+                "HTTP/1.1 200 OK\r\n\r\n",
+                r#""status": "200", "digest": "sha1:ABC", "#,
+            ),
+            (
+                with(&[
+                    ("WARC-Type", "resource"),
+                    ("Content-Type", "text/plain; charset=x"),
+                ]),
+                "User-agent: *",
+                r#""mime": "text/plain", "digest": "sha1:ABC", "#,
+            ),
+            (
+                with(&[
+                    ("WARC-Type", "metadata"),
+                    ("Content-Type", "text/xml"),
+                    ("WARC-Payload-Digest", ""),
+                ]),
+                "",
+                r#""mime": "text/xml", "digest": "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "#,
+            ),
+        ] {
+            let line = line(&fields, block).unwrap();
+            let (_, told) = line.split_once("A?b\", ").unwrap();
+            assert_eq!(told.split_once("\"length\"").unwrap().0, expected);
+        }
+    }
+
+    #[test]
+    fn a_verdict_stands_where_no_url_is_looked_up() {
+        let fields = with(&[
+            ("WARC-Type", "metadata"),
+            ("Content-Type", "application/warc-fields"),
+        ]);
+        let notes = "verdict: near-duplicate\r\nduplicate-of: https://example.org/\r\ndistance: 2\r\nresemblance: 0.9100\r\n\
+                     http-status: 200\r\ncontent-type: text/html\r\n";
+        assert_eq!(
+            line(&fields, notes).unwrap(),
+            "!duplicate:org,example)/a?b 20261121200455 {\"url\": \"https://www.example.org/A?b\", \"mime\": \"text/html\", \
+             \"status\": \"200\", \"duplicate_of\": \"https://example.org/\", \"distance\": \"2\", \"resemblance\": \"0.9100\", \
+             \"length\": \"9\", \"offset\": \"7\", \"filename\": \"a.warc.gz\"}\n"
+        );
+        assert_eq!(line(&fields, "verdict: excluded\r\n"), None);
+    }
+
+    #[test]
+    fn what_could_not_be_found_again_has_no_line() {
+        for change in [
+            ("WARC-Type", "request"),
+            ("WARC-Type", "warcinfo"),
+            ("WARC-Date", "yesterday"),
+            ("WARC-Date", "2026-11-21"),
+            ("WARC-Date", "20261-11-21T20:04:55Z"),
+            ("WARC-Target-URI", ""),
+            ("WARC-Target-URI", "http://a.com:b/\u{a0}"),
+        ] {
+            let found = line(&with(&[change]), "HTTP/1.1 200 OK\r\n\r\n");
+            let is_dash = found.as_ref().is_some_and(|line| line.starts_with("- "));
+            assert!(found.is_none() || is_dash, "{change:?}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The index of any WARC files, ours or others'.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use disk::Disk;
+
+use super::batch::Batch;
+use super::capture::{BLANK, Capture, GLANCE};
+use super::index::MEMORY;
+use super::run::{self, MergeFault, Run, Writer};
+use super::scan;
+use crate::SinkFault;
+use crate::warc::{self, Packing, ReadFault, Record, WarcStream};
+
+/// Faults that are kept to be told; the others are only counted.
+const MOST_TOLD: usize = 20;
+
+/// What came of indexing files.
+#[derive(Debug, Default)]
+pub struct Gathering {
+    /// Records that were read.
+    pub records: u64,
+    /// Lines that were written.
+    pub lines: u64,
+    /// Places that could not be read, and were passed over: all else is in the index.
+    pub broken: u64,
+    /// What was wrong with the first of them.
+    pub told: Vec<ReadFault>,
+    /// Records that share a packed member with others: no reader finds them by a place in the file, so that they have no line.
+    pub sharing: u64,
+}
+
+/// Writes the index of these files to `out`, sorted; files are named without their directories. Lines that do not fit into memory are
+/// kept in runs in the directory `scratch`, which is made if it takes any and is empty afterwards.
+///
+/// # Errors
+/// What the disk says, and `out`: [`SinkFault::Io`] with the path `-`.
+pub fn index_files(
+    disk: &dyn Disk,
+    files: &[PathBuf],
+    scratch: &Path,
+    out: &mut dyn Write,
+) -> Result<Gathering, SinkFault> {
+    let mut gathering = Gathering::default();
+    let mut batch = Batch::default();
+    let mut runs: Vec<Run> = Vec::new();
+    let mut number = 0;
+    let mut name = || {
+        number += 1;
+        scratch.join(format!("{number:06}.cdxj"))
+    };
+    for path in files {
+        // One that is still written has the name that it will have.
+        let file = match warc::name_of(path) {
+            Some(name) => name.into(),
+            None => path.file_name().unwrap_or_default().to_string_lossy(),
+        };
+        read_file(path, &mut gathering, &mut |capture| {
+            batch.push(&capture.line(&file));
+            if batch.size() < MEMORY {
+                return Ok(());
+            }
+            runs.push(spill(disk, scratch, &std::mem::take(&mut batch), &name())?);
+            Ok(())
+        })?;
+    }
+    let mut write = |line: &[u8]| {
+        gathering.lines += 1;
+        out.write_all(line)
+            .and_then(|()| out.write_all(b"\n"))
+            .map_err(|error| SinkFault::io("write", Path::new("-"), error))
+    };
+    if runs.is_empty() {
+        let mut lines = batch.sorted();
+        lines.dedup();
+        for line in lines {
+            write(line)?;
+        }
+    } else {
+        runs.push(spill(disk, scratch, &batch, &name())?);
+        let whole = run::merge(disk, &runs, &mut name).map_err(of_scratch)?;
+        run::merged(std::slice::from_ref(&whole), &mut |line| Ok(write(line)?)).map_err(of_scratch)?;
+        for run in runs.iter().chain([&whole]) {
+            run::remove(disk, &run.path)?;
+        }
+    }
+    out.flush()
+        .map_err(|error| SinkFault::io("write", Path::new("-"), error))?;
+    Ok(gathering)
+}
+
+fn of_scratch(fault: MergeFault) -> SinkFault {
+    match fault {
+        MergeFault::Sink(fault) => fault,
+        MergeFault::Damaged(path) => SinkFault::IndexDamaged { path },
+    }
+}
+
+fn spill(disk: &dyn Disk, scratch: &Path, batch: &Batch, path: &Path) -> Result<Run, SinkFault> {
+    disk.create_directories(scratch)
+        .map_err(|source| SinkFault::io("create", scratch, source))?;
+    let mut writer = Writer::create(disk, path)?;
+    for line in batch.sorted() {
+        writer.push(line)?;
+    }
+    writer.finish()
+}
+
+/// Shows what each record of a file has for the index, and goes on behind whatever cannot be read.
+fn read_file(
+    path: &Path,
+    gathering: &mut Gathering,
+    each: &mut dyn FnMut(&Capture) -> Result<(), SinkFault>,
+) -> Result<(), SinkFault> {
+    let pass_over = |gathering: &mut Gathering, fault: ReadFault| {
+        gathering.broken += 1;
+        if gathering.told.len() < MOST_TOLD {
+            gathering.told.push(fault);
+        }
+    };
+    let mut stream = match WarcStream::open(path) {
+        Ok(stream) => stream,
+        Err(fault) => {
+            pass_over(gathering, fault);
+            return Ok(());
+        }
+    };
+    loop {
+        match stream.next_record(GLANCE) {
+            Ok(None) => return Ok(()),
+            Err(fault) => pass_over(gathering, fault),
+            Ok(Some(record)) => {
+                gathering.records += 1;
+                if let Some(capture) = capture(&record, stream.packing()) {
+                    match record.addressable {
+                        true => each(&capture)?,
+                        false => gathering.sharing += 1,
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn capture(record: &Record, packing: Packing) -> Option<Capture> {
+    let mut capture = scan::capture(record)?;
+    if packing == Packing::Plain {
+        capture.length = capture.length.saturating_sub(BLANK);
+    }
+    Some(capture)
+}

@@ -1,0 +1,142 @@
+//! The head of an HTTP message, or fields by themselves, as warcio reads them.
+//!
+//! warcio takes whatever stands before the first space for the protocol and what follows it for the status; a line is UTF-8,
+//! else ISO 8859-1; what begins with white space goes on with the field before; of equal fields the first counts.
+
+use std::borrow::Cow;
+
+/// Lines of a head.
+pub(super) struct Head<'a> {
+    status: &'a [u8],
+    fields: &'a [u8],
+}
+
+impl<'a> Head<'a> {
+    /// The head with which this HTTP message begins.
+    pub(super) fn of_message(message: &'a [u8]) -> Self {
+        let (status, fields) = next_line(message);
+        let fields = if text(status).trim_end().is_empty() {
+            b"".as_slice()
+        } else {
+            fields
+        };
+        Self { status, fields }
+    }
+
+    /// A block of the type `application/warc-fields`.
+    pub(super) fn of_fields(block: &'a [u8]) -> Self {
+        Self {
+            status: b"",
+            fields: block,
+        }
+    }
+
+    /// The second word of the status line: three digits, if the server is sane.
+    pub(super) fn status(&self) -> Cow<'a, str> {
+        let word = |line: &'a str| {
+            let (_, behind) = line.trim_end().split_once(' ').unwrap_or_default();
+            behind.trim().split(' ').next().unwrap_or_default()
+        };
+        match text(self.status) {
+            Cow::Borrowed(line) => Cow::Borrowed(word(line)),
+            Cow::Owned(line) => {
+                let (_, behind) = line.trim_end().split_once(' ').unwrap_or_default();
+                Cow::Owned(behind.trim().split(' ').next().unwrap_or_default().to_owned())
+            }
+        }
+    }
+
+    /// The value of the first field of this name, which is in lower case.
+    pub(super) fn field(&self, name: &str) -> Option<Cow<'a, str>> {
+        let mut rest = self.fields;
+        while !rest.is_empty() {
+            let (line, behind) = next_line(rest);
+            rest = behind;
+            let line = text(line);
+            let line = trimmed_end(line);
+            if line.is_empty() {
+                return None;
+            }
+            let Some((found, value)) = line.split_once(':') else {
+                continue;
+            };
+            if !found.trim_end_matches([' ', '\t']).eq_ignore_ascii_case(name) {
+                continue;
+            }
+            let mut value = match &line {
+                Cow::Borrowed(line) => Cow::Borrowed(line[found.len() + 1..].trim_start()),
+                Cow::Owned(_) => Cow::Owned(value.trim_start().to_owned()),
+            };
+            while rest.starts_with(b" ") || rest.starts_with(b"\t") {
+                let (more, behind) = next_line(rest);
+                let more = trimmed_end(text(more));
+                if more.is_empty() {
+                    break;
+                }
+                rest = behind;
+                value.to_mut().push_str(&more);
+            }
+            return Some(value);
+        }
+        None
+    }
+}
+
+fn next_line(bytes: &[u8]) -> (&[u8], &[u8]) {
+    match bytes.iter().position(|&byte| byte == b'\n') {
+        Some(end) => (&bytes[..end], &bytes[end + 1..]),
+        None => (bytes, b""),
+    }
+}
+
+fn text(line: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(line) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(line.iter().map(|&byte| char::from(byte)).collect()),
+    }
+}
+
+fn trimmed_end(line: Cow<'_, str>) -> Cow<'_, str> {
+    match line {
+        Cow::Borrowed(line) => Cow::Borrowed(line.trim_end()),
+        Cow::Owned(line) => Cow::Owned(line.trim_end().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_read_as_warcio_reads_it() {
+        // Each expected pair is what warcio 1.8 told of the message: `get_statuscode()`, `get_header("content-type")`.
+        for (message, status, media_type) in [
+            (
+                "HTTP/1.1 200 OK\r\nContent-Type: a/b; c\r\n\r\n",
+                "200",
+                Some("a/b; c"),
+            ),
+            (
+                "HTTP/1.1  404\nCONTENT-TYPE \t:a/b\ncontent-type: c/d\n\n",
+                "404",
+                Some("a/b"),
+            ),
+            ("HTTP/1.1\r\n\r\nContent-Type: body/only", "", None),
+            ("ICY 200 OK\r\nx: y\r\ncontent-type:\r\n\r\n", "200", Some("")),
+            ("\r\nContent-Type: a/b\r\n\r\n", "", None),
+            (
+                "HTTP/1.0 200\r\nno colon\r\nContent-Type: a/b\r\n  ;c=d\r\n\te\r\n\r\n",
+                "200",
+                Some("a/b  ;c=d\te"),
+            ),
+            ("<html>", "", None),
+            ("a b c", "b", None),
+        ] {
+            let head = Head::of_message(message.as_bytes());
+            assert_eq!(head.status(), status, "{message:?}");
+            assert_eq!(head.field("content-type").as_deref(), media_type, "{message:?}");
+        }
+        let latin = Head::of_message(b"HTTP/1.1 200 OK\r\nContent-Type: t\xe9xt\r\n\r\n");
+        assert_eq!(latin.field("content-type").as_deref(), Some("t\u{e9}xt"));
+    }
+}

@@ -1,0 +1,481 @@
+//! The index of an archive: sorted runs, what they cover, and one file of all of them when it is closed.
+//!
+//! ```text
+//! archive/index.cdxj       the whole index, when it is closed; the first run while the archive goes on
+//! archive/index/runs       which runs there are, and what they cover (`manifest`)
+//! archive/index/NNNNNN.cdxj  runs, each of a span of the archive that begins where the one before ends
+//! ```
+//!
+//! Invariant: **the archive is the truth.** What the manifest names tells exactly of the archive up to where it says. On opening, what
+//! tells of more than there is is cut, what is missing or not whole is dropped, and the rest of the archive is read
+//! again. So whatever call to the disk is the last one that was made, the next opening puts the index right.
+//!
+//! To close it, the runs are merged into one, that one alone is put into the manifest, and is then renamed to `index.cdxj`: under
+//! either name it is found by its length, and its checksum is checked whenever it is read.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use disk::Disk;
+
+use super::batch::Batch;
+use super::entry::Entry;
+use super::manifest::{Covering, Manifest};
+use super::run::{self, MergeFault, Reader, Run, Seal, Writer};
+use super::scan;
+use crate::{ArchiveEnd, SinkFault};
+
+/// Memory for lines that are no run yet, in bytes. It holds two batches: one is gathered while the other is written.
+pub(super) const MEMORY: usize = 16 << 20;
+
+/// The whole index, below the directory of the archive.
+pub const INDEX: &str = "index.cdxj";
+/// The directory of the runs.
+const DIRECTORY: &str = "index";
+const MANIFEST: &str = "runs";
+const SUFFIX: &str = ".cdxj";
+
+/// The index of an archive while it is written.
+pub(super) struct Index {
+    disk: Arc<dyn Disk>,
+    archive: PathBuf,
+    manifest: Manifest,
+    /// Above the numbers of all runs.
+    next: u64,
+    /// Bytes of a batch that make it a run.
+    full: usize,
+    /// Whether the only run was read since it was written.
+    is_checked: bool,
+}
+
+impl Index {
+    /// Opens the index of the archive in `archive`, of which what lies up to `end` is valid, and brings it up to there.
+    pub(super) fn open(
+        disk: Arc<dyn Disk>,
+        archive: &Path,
+        end: &ArchiveEnd,
+        memory: usize,
+    ) -> Result<Self, SinkFault> {
+        let directory = archive.join(DIRECTORY);
+        disk.create_directories(&directory)
+            .map_err(|source| SinkFault::io("create", &directory, source))?;
+        let manifest = Manifest::read(&directory.join(MANIFEST));
+        let next = manifest.0.iter().map(|run| run.number + 1).max().unwrap_or(1);
+        let mut index = Self {
+            disk,
+            archive: archive.to_owned(),
+            manifest,
+            next,
+            full: memory / 2,
+            is_checked: false,
+        };
+        index.keep_what_holds(end)?;
+        index.catch_up(end)?;
+        Ok(index)
+    }
+
+    /// Up to where the runs tell of the archive.
+    pub(super) fn covered(&self) -> Option<&ArchiveEnd> {
+        self.manifest.0.last().map(|run| &run.end)
+    }
+
+    /// Bytes of a batch that make it a run.
+    pub(super) fn full(&self) -> usize {
+        self.full
+    }
+
+    /// Makes a run of these lines, which tell of what follows [`Index::covered`] up to `end`.
+    pub(super) fn add(&mut self, batch: &Batch, end: ArchiveEnd) -> Result<(), SinkFault> {
+        if self.covered() == Some(&end) {
+            return Ok(());
+        }
+        if batch.is_empty()
+            && let Some(last) = self.manifest.0.last_mut()
+        {
+            last.end = end;
+            return self.write_manifest();
+        }
+        self.is_checked = false;
+        let (number, path) = self.next_run();
+        let mut writer = Writer::create(&*self.disk, &path)?;
+        for line in batch.sorted() {
+            writer.push(line)?;
+        }
+        let seal = writer.finish()?.seal;
+        self.sync(DIRECTORY)?;
+        self.manifest.0.push(Covering { number, seal, end });
+        self.write_manifest()
+    }
+
+    /// Reads the archive from where the runs end up to `end`.
+    pub(super) fn catch_up(&mut self, end: &ArchiveEnd) -> Result<(), SinkFault> {
+        if self.covered() == Some(end) {
+            return Ok(());
+        }
+        self.read(Some(end)).map(drop)
+    }
+
+    /// Reads the archive from where the runs end up to `end`, or to its own.
+    fn read(&mut self, end: Option<&ArchiveEnd>) -> Result<Made, SinkFault> {
+        let from = self.covered().cloned();
+        let archive = self.archive.clone();
+        let mut batch = Batch::default();
+        let mut made = Made::default();
+        let reached = scan::scan(&archive, from.as_ref(), end, &mut |place| {
+            made.records += 1;
+            if let Some(line) = place.line() {
+                made.lines += 1;
+                batch.push(&line);
+            }
+            if batch.size() >= self.full {
+                let full = std::mem::take(&mut batch);
+                self.add(&full, place.end())?;
+            }
+            Ok(())
+        })?;
+        if let Some(end) = end.cloned().or(reached) {
+            self.add(&batch, end)?;
+        }
+        Ok(made)
+    }
+
+    /// Merges all runs into [`INDEX`], which tells of the archive up to `end`.
+    pub(super) fn close(&mut self, end: &ArchiveEnd) -> Result<(), SinkFault> {
+        self.catch_up(end)?;
+        match self.merge() {
+            Err(MergeFault::Sink(fault)) => return Err(fault),
+            Err(MergeFault::Damaged(path)) => {
+                let path = path.display();
+                tracing::warn!(%path, "this part of the index is damaged: all of it is made again from the archive");
+                self.drop_all()?;
+                self.catch_up(end)?;
+                self.merge().map_err(|fault| match fault {
+                    MergeFault::Sink(fault) => fault,
+                    MergeFault::Damaged(path) => SinkFault::IndexDamaged { path },
+                })?;
+            }
+            Ok(()) => {}
+        }
+        self.promote()
+    }
+
+    /// Forgets all runs, and what they covered.
+    pub(super) fn drop_all(&mut self) -> Result<(), SinkFault> {
+        self.manifest = Manifest::default();
+        self.write_manifest()?;
+        self.remove_strays()
+    }
+
+    fn merge(&mut self) -> Result<(), MergeFault> {
+        let Some(end) = self.covered().cloned() else {
+            return Ok(());
+        };
+        if self.manifest.0.len() == 1 && self.is_checked {
+            return Ok(());
+        }
+        let runs: Option<Vec<Run>> = (0..self.manifest.0.len())
+            .map(|place| self.found(place))
+            .collect();
+        let runs = runs.ok_or_else(|| MergeFault::Damaged(self.archive.join(DIRECTORY)))?;
+        if let [only] = runs.as_slice() {
+            check(only)?;
+            self.is_checked = true;
+            return Ok(());
+        }
+        let mut number = 0;
+        let disk = Arc::clone(&self.disk);
+        let seal = run::merge(&*disk, &runs, || {
+            let (next, path) = self.next_run();
+            number = next;
+            path
+        })?
+        .seal;
+        self.sync(DIRECTORY)?;
+        self.manifest = Manifest(vec![Covering { number, seal, end }]);
+        self.write_manifest()?;
+        self.is_checked = true;
+        Ok(())
+    }
+
+    /// The one run becomes [`INDEX`]; what is no run any more is removed.
+    fn promote(&mut self) -> Result<(), SinkFault> {
+        if let [whole] = self.manifest.0.as_slice() {
+            let from = self.run_path(whole.number);
+            if is_sealed(&from, whole.seal) {
+                let into = self.archive.join(INDEX);
+                self.disk
+                    .rename(&from, &into)
+                    .map_err(|source| SinkFault::io("replace", &into, source))?;
+                self.sync("")?;
+                self.sync(DIRECTORY)?;
+            }
+        }
+        self.remove_strays()
+    }
+
+    /// Drops what cannot be trusted, and cuts what tells of more than there is.
+    fn keep_what_holds(&mut self, end: &ArchiveEnd) -> Result<(), SinkFault> {
+        let before = self.manifest.clone();
+        let mut kept = 0;
+        while kept < self.manifest.0.len() && self.holds(kept) {
+            kept += 1;
+        }
+        self.manifest.0.truncate(kept);
+        let mut cut = None;
+        while let Some(last) = self.manifest.0.last()
+            && !is_up_to(&last.end, end)
+        {
+            let place = self.manifest.0.len() - 1;
+            cut = self.found(place);
+            self.manifest.0.pop();
+        }
+        if self.manifest != before || cut.is_some() {
+            if let Some(run) = cut
+                && self.covered() != Some(end)
+            {
+                self.cut(&run, end)?;
+            }
+            self.write_manifest()?;
+        }
+        self.remove_strays()
+    }
+
+    /// Makes a run of what `run`, which tells of what follows [`Index::covered`], tells of the archive before `end`. Where it is
+    /// damaged, nothing is made.
+    fn cut(&mut self, run: &Run, end: &ArchiveEnd) -> Result<(), SinkFault> {
+        let (number, path) = self.next_run();
+        let mut writer = Writer::create(&*self.disk, &path)?;
+        let mut read = || -> Result<(), MergeFault> {
+            let mut reader = Reader::open(run)?;
+            while let Some(line) = reader.next()? {
+                let entry = Entry::parse(line).map_err(|_odd| MergeFault::Damaged(run.path.clone()))?;
+                let place = ArchiveEnd {
+                    file: entry.file().to_owned(),
+                    end: entry.end(),
+                };
+                if is_up_to(&place, end) {
+                    writer.push(line)?;
+                }
+            }
+            Ok(())
+        };
+        match read() {
+            Ok(()) => {}
+            Err(MergeFault::Damaged(_)) => return Ok(()),
+            Err(MergeFault::Sink(fault)) => return Err(fault),
+        }
+        let seal = writer.finish()?.seal;
+        self.sync(DIRECTORY)?;
+        let end = end.clone();
+        self.manifest.0.push(Covering { number, seal, end });
+        Ok(())
+    }
+
+    /// Whether the run in this place is there, and so is the end of what it covers.
+    fn holds(&self, place: usize) -> bool {
+        let end = &self.manifest.0[place].end;
+        let is_later = place
+            .checked_sub(1)
+            .is_none_or(|before| is_up_to(&self.manifest.0[before].end, end));
+        is_later && scan::reaches(&self.archive, end) && self.found(place).is_some()
+    }
+
+    /// Where the run in this place lies.
+    fn found(&self, place: usize) -> Option<Run> {
+        find(&self.archive, &self.manifest.0[place], place == 0)
+    }
+
+    /// Removes runs and an index that the manifest does not name.
+    fn remove_strays(&self) -> Result<(), SinkFault> {
+        let directory = self.archive.join(DIRECTORY);
+        let listed = std::fs::read_dir(&directory).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        for item in listed.map_err(|source| SinkFault::io("list", &directory, source))? {
+            let name = item.file_name();
+            let number = name
+                .to_str()
+                .and_then(|name| name.strip_suffix(SUFFIX)?.parse::<u64>().ok());
+            let is_named =
+                number.is_some_and(|number| self.manifest.0.iter().any(|run| run.number == number));
+            if number.is_some() && !is_named {
+                run::remove(&*self.disk, &item.path())?;
+            }
+        }
+        let whole = self.archive.join(INDEX);
+        let is_run = !self.manifest.0.is_empty() && self.found(0).is_some_and(|run| run.path == whole);
+        if !is_run {
+            run::remove(&*self.disk, &whole)?;
+        }
+        Ok(())
+    }
+
+    fn next_run(&mut self) -> (u64, PathBuf) {
+        let number = self.next;
+        self.next += 1;
+        (number, self.run_path(number))
+    }
+
+    fn run_path(&self, number: u64) -> PathBuf {
+        run_path(&self.archive, number)
+    }
+
+    fn write_manifest(&self) -> Result<(), SinkFault> {
+        let path = self.archive.join(DIRECTORY).join(MANIFEST);
+        self.manifest.write(&*self.disk, &path)
+    }
+
+    /// Has the names in this directory outlast a power cut.
+    fn sync(&self, directory: &str) -> Result<(), SinkFault> {
+        let directory = self.archive.join(directory);
+        self.disk
+            .sync_directory(&directory)
+            .map_err(|source| SinkFault::io("sync", &directory, source))
+    }
+}
+
+/// What an index that is not open has: its runs, whether they are what was written or not, and up to where in the archive they should
+/// tell. Those that are not there at all are left out.
+pub(super) fn survey(archive: &Path) -> Option<Survey> {
+    let manifest = Manifest::read(&archive.join(DIRECTORY).join(MANIFEST));
+    let covered = manifest.0.last()?.end.clone();
+    let mut survey = Survey {
+        runs: Vec::new(),
+        covered,
+        missing: None,
+    };
+    for (place, run) in manifest.0.iter().enumerate() {
+        let own = run_path(archive, run.number);
+        let whole = archive.join(INDEX);
+        let path = if place == 0 && !own.exists() { whole } else { own };
+        if path.exists() {
+            survey.runs.push(Run { path, seal: run.seal });
+        } else {
+            survey.missing = Some(path);
+        }
+    }
+    Some(survey)
+}
+
+/// See [`survey`].
+pub(super) struct Survey {
+    pub(super) runs: Vec<Run>,
+    pub(super) covered: ArchiveEnd,
+    /// A run that should be there.
+    pub(super) missing: Option<PathBuf>,
+}
+
+/// Up to where the index that is closed tells of the archive in `archive`; none where it is not closed, or not what was written. It is read once, for its
+/// checksum.
+#[must_use]
+pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
+    let survey = survey(archive)?;
+    let [run] = survey.runs.as_slice() else {
+        return None;
+    };
+    let is_whole = run.path == archive.join(INDEX) && survey.missing.is_none() && check(run).is_ok();
+    is_whole.then_some(survey.covered)
+}
+
+/// Makes the index of the archive in `archive` again, from all of its records up to the first one of its end that is not whole. Nobody may
+/// have the archive open.
+///
+/// # Errors
+/// What the disk says.
+pub fn make_again(disk: Arc<dyn Disk>, archive: &Path) -> Result<Made, SinkFault> {
+    make_again_with(disk, archive, MEMORY)
+}
+
+/// The same with other memory for lines, in bytes.
+///
+/// # Errors
+/// As [`make_again`].
+pub fn make_again_with(disk: Arc<dyn Disk>, archive: &Path, memory: usize) -> Result<Made, SinkFault> {
+    let directory = archive.join(DIRECTORY);
+    disk.create_directories(&directory)
+        .map_err(|source| SinkFault::io("create", &directory, source))?;
+    let mut index = Index {
+        disk,
+        archive: archive.to_owned(),
+        manifest: Manifest::default(),
+        next: 1,
+        full: memory / 2,
+        is_checked: false,
+    };
+    index.drop_all()?;
+    let made = index.read(None)?;
+    if let Some(end) = index.covered().cloned() {
+        index.close(&end)?;
+    }
+    Ok(made)
+}
+
+/// What a reading of an archive brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// Records that were read.
+    pub records: u64,
+    /// Lines that were made of them.
+    pub lines: u64,
+}
+
+/// Whether this file, by its name, tells what runs an index has: no part of an archive, and nothing to read.
+#[must_use]
+pub fn is_manifest(path: &Path) -> bool {
+    let is_in_index = path
+        .parent()
+        .is_some_and(|directory| directory.ends_with(DIRECTORY));
+    path.ends_with(MANIFEST) && is_in_index
+}
+
+/// Takes away the index of an archive that goes on without one: nobody would tell it what is cut off the archive meanwhile.
+///
+/// # Errors
+/// What the disk said.
+pub fn remove(disk: &dyn Disk, archive: &Path) -> Result<(), SinkFault> {
+    let directory = archive.join(DIRECTORY);
+    if !directory.exists() {
+        return run::remove(disk, &archive.join(INDEX));
+    }
+    run::remove(disk, &directory.join(MANIFEST))?;
+    disk.sync_directory(&directory)
+        .map_err(|source| SinkFault::io("sync", &directory, source))?;
+    let listed = std::fs::read_dir(&directory).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    for item in listed.map_err(|source| SinkFault::io("list", &directory, source))? {
+        let name = item.file_name();
+        if name.to_str().is_some_and(|name| name.ends_with(SUFFIX)) {
+            run::remove(disk, &item.path())?;
+        }
+    }
+    run::remove(disk, &archive.join(INDEX))
+}
+
+fn run_path(archive: &Path, number: u64) -> PathBuf {
+    archive.join(DIRECTORY).join(format!("{number:06}{SUFFIX}"))
+}
+
+fn find(archive: &Path, run: &Covering, is_first: bool) -> Option<Run> {
+    let own = run_path(archive, run.number);
+    let whole = is_first.then(|| archive.join(INDEX));
+    let path = [Some(own), whole]
+        .into_iter()
+        .flatten()
+        .find(|path| is_sealed(path, run.seal))?;
+    Some(Run { path, seal: run.seal })
+}
+
+/// Whether a file is as long as it should be. Its checksum is left to whoever reads it.
+fn is_sealed(path: &Path, seal: Seal) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == seal.bytes)
+}
+
+/// Reads a run to its end: whether it is whole.
+fn check(run: &Run) -> Result<(), MergeFault> {
+    let mut reader = Reader::open(run)?;
+    while reader.next()?.is_some() {}
+    Ok(())
+}
+
+/// Whether `place` lies before `end`, or is the same.
+pub(super) fn is_up_to(place: &ArchiveEnd, end: &ArchiveEnd) -> bool {
+    let number = |end: &ArchiveEnd| scan::number(&end.file);
+    (number(place), place.end) <= (number(end), end.end)
+}

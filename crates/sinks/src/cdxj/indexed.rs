@@ -1,0 +1,200 @@
+//! A sink that indexes what another one archives.
+//!
+//! Lines are made where the records are, and gathered in the order of the archive, by ticket: a run must cover all of a span. When
+//! there are enough, they are sorted and written away from the reactor, while the next ones are gathered. Whatever goes
+//! missing on the way, a visit that was never heard of again included, is read from the archive when it is closed or opened.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use disk::Disk;
+use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
+
+use super::batch::Batch;
+use super::index::{Index, MEMORY};
+use crate::{ArchiveEnd, Archived, Sink, SinkFault, Visit};
+
+/// Visits that may be archived behind one whose write has not returned; more means that it never will.
+const MAX_AHEAD: usize = 1 << 16;
+
+/// Indexes what another sink archives.
+pub struct Indexed {
+    inner: Arc<dyn Sink>,
+    archive: PathBuf,
+    /// Held while a run is written; nothing once that failed. Taken before `gathered`.
+    index: Arc<Turns<Option<Index>>>,
+    gathered: Mutex<Gathered>,
+    full: usize,
+}
+
+/// Lines that are in no run yet.
+struct Gathered {
+    batch: Batch,
+    /// Where the last visit in the batch ends.
+    end: ArchiveEnd,
+    /// The ticket of the visit behind that.
+    next: u64,
+    /// Visits beyond one that is still missing.
+    ahead: BTreeMap<u64, Archived>,
+    /// Whether one is missing for good: the rest is read from the archive.
+    is_torn: bool,
+}
+
+impl Indexed {
+    /// Indexes what `inner` archives in the directory `archive`, which it has opened and has not written to since. Reads what of the
+    /// archive is not in the index yet: all of it where there is none.
+    ///
+    /// # Errors
+    /// What the disk says, and what [`Sink::sync`] of `inner` does.
+    pub async fn open(inner: Arc<dyn Sink>, disk: Arc<dyn Disk>, archive: &Path) -> Result<Self, SinkFault> {
+        Self::open_with(inner, disk, archive, MEMORY).await
+    }
+
+    /// The same with other memory for lines, in bytes.
+    ///
+    /// # Errors
+    /// As [`Indexed::open`].
+    pub async fn open_with(
+        inner: Arc<dyn Sink>,
+        disk: Arc<dyn Disk>,
+        archive: &Path,
+        memory: usize,
+    ) -> Result<Self, SinkFault> {
+        let end = inner.sync().await?;
+        let (path, until) = (archive.to_owned(), end.clone());
+        let index = off_the_reactor(move || Index::open(disk, &path, &until, memory)).await?;
+        Ok(Self {
+            inner,
+            archive: archive.to_owned(),
+            full: index.full(),
+            index: Arc::new(Turns::new(Some(index))),
+            gathered: Mutex::new(Gathered {
+                batch: Batch::default(),
+                end,
+                next: 0,
+                ahead: BTreeMap::new(),
+                is_torn: false,
+            }),
+        })
+    }
+
+    /// Makes a run of what is gathered, if that is still enough.
+    async fn spill(&self) -> Result<(), SinkFault> {
+        let index = Arc::clone(&self.index).lock_owned().await;
+        let (batch, end) = {
+            let mut gathered = self.gathered();
+            if gathered.batch.size() < self.full {
+                return Ok(());
+            }
+            (std::mem::take(&mut gathered.batch), gathered.end.clone())
+        };
+        self.change(index, move |index| index.add(&batch, end)).await
+    }
+
+    /// Changes the index off the reactor. One that failed is not touched again: the next opening puts it right.
+    async fn change(
+        &self,
+        mut index: OwnedMutexGuard<Option<Index>>,
+        change: impl FnOnce(&mut Index) -> Result<(), SinkFault> + Send + 'static,
+    ) -> Result<(), SinkFault> {
+        let archive = self.archive.clone();
+        off_the_reactor(move || {
+            let Some(mut working) = index.take() else {
+                return Err(SinkFault::Poisoned { path: archive });
+            };
+            change(&mut working)?;
+            *index = Some(working);
+            Ok(())
+        })
+        .await
+    }
+
+    fn gathered(&self) -> std::sync::MutexGuard<'_, Gathered> {
+        // Nothing in it is worth a panic: what it lost is read from the archive.
+        self.gathered.lock().unwrap_or_else(|poisoned| {
+            let mut gathered = PoisonError::into_inner(poisoned);
+            gathered.is_torn = true;
+            gathered
+        })
+    }
+}
+
+impl Gathered {
+    /// Takes what a visit left; true when there is enough for a run.
+    fn take(&mut self, archived: &Archived, full: usize) -> bool {
+        if self.is_torn {
+            return false;
+        }
+        if archived.ticket != self.next {
+            self.ahead.insert(archived.ticket, archived.clone());
+            if self.ahead.len() > MAX_AHEAD {
+                self.is_torn = true;
+                self.ahead.clear();
+            }
+            return false;
+        }
+        self.push(archived);
+        while let Some(archived) = self.ahead.remove(&self.next) {
+            self.push(&archived);
+        }
+        self.batch.size() >= full
+    }
+
+    fn push(&mut self, archived: &Archived) {
+        for capture in &archived.captures {
+            self.batch.push(&capture.line(&archived.file));
+        }
+        self.next += 1;
+        self.end = ArchiveEnd {
+            file: archived.file.clone(),
+            end: archived.end,
+        };
+    }
+}
+
+#[async_trait]
+impl Sink for Indexed {
+    async fn write(&self, visit: Visit) -> Result<Archived, SinkFault> {
+        let archived = self.inner.write(visit).await?;
+        let is_full = self.gathered().take(&archived, self.full);
+        if is_full {
+            self.spill().await?;
+        }
+        Ok(archived)
+    }
+
+    async fn sync(&self) -> Result<ArchiveEnd, SinkFault> {
+        self.inner.sync().await
+    }
+
+    async fn close(&self) -> Result<ArchiveEnd, SinkFault> {
+        let end = self.inner.close().await?;
+        let index = Arc::clone(&self.index).lock_owned().await;
+        let (batch, gathered) = {
+            let mut gathered = self.gathered();
+            (std::mem::take(&mut gathered.batch), gathered.end.clone())
+        };
+        let until = end.clone();
+        self.change(index, move |index| {
+            // Of a second closing there is nothing gathered, and everything is covered.
+            if !batch.is_empty() {
+                index.add(&batch, gathered)?;
+            }
+            index.close(&until)
+        })
+        .await?;
+        Ok(end)
+    }
+}
+
+async fn off_the_reactor<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SinkFault> + Send + 'static,
+) -> Result<T, SinkFault> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(ended) if ended.is_panic() => std::panic::resume_unwind(ended.into_panic()),
+        Err(_) => Err(SinkFault::Stopped),
+    }
+}

@@ -1,0 +1,194 @@
+//! Reading an index, anybody's, in bounded memory.
+
+use std::io::{self, BufRead, Read as _};
+
+use super::MAX_LINE;
+use super::capture::DUPLICATE;
+use super::entry::{Entry, Oddity};
+
+/// Reads the lines of an index in order. What is not a line of it is skipped and counted; a line out of order is counted, too, but given.
+pub struct Lines<R> {
+    input: R,
+    line: Vec<u8>,
+    /// The line that was given before, by which order is told.
+    before: Vec<u8>,
+    is_given: bool,
+    skipped: Skipped,
+}
+
+/// What was odd about an index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Lines that were read, all of them.
+    pub lines: u64,
+    /// Longer than any line is.
+    pub too_long: u64,
+    /// Not a key, a timestamp and a JSON object.
+    pub malformed: u64,
+    /// Without the place of the record.
+    pub placeless: u64,
+    /// Out of order: given all the same.
+    pub unsorted: u64,
+    /// The number of the first odd line, counted from 1, and what is odd about it.
+    pub first: Option<(u64, Oddity)>,
+}
+
+impl Skipped {
+    /// Lines that were not given.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.too_long + self.malformed + self.placeless
+    }
+
+    fn add(&mut self, oddity: Oddity) {
+        let count = match oddity {
+            Oddity::TooLong => &mut self.too_long,
+            Oddity::Malformed => &mut self.malformed,
+            Oddity::Missing(_) => &mut self.placeless,
+            Oddity::Unsorted => &mut self.unsorted,
+        };
+        *count += 1;
+        self.first.get_or_insert((self.lines, oddity));
+    }
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Reads `input` from where it stands.
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            line: Vec::new(),
+            before: Vec::new(),
+            is_given: false,
+            skipped: Skipped::default(),
+        }
+    }
+
+    /// What was odd so far.
+    pub fn skipped(&self) -> Skipped {
+        self.skipped
+    }
+
+    /// The line of the entry that was given last, without its line break.
+    pub fn line(&self) -> &[u8] {
+        self.line.strip_suffix(b"\n").unwrap_or(&self.line)
+    }
+
+    /// The next entry; nothing at the end.
+    ///
+    /// # Errors
+    /// What reading the input meets.
+    pub fn next_entry(&mut self) -> io::Result<Option<Entry>> {
+        loop {
+            if !self.read_line()? {
+                return Ok(None);
+            }
+            if is_header(&self.line) {
+                continue;
+            }
+            match Entry::parse(&self.line) {
+                Ok(entry) => {
+                    if self.line < self.before {
+                        self.skipped.add(Oddity::Unsorted);
+                    }
+                    self.is_given = true;
+                    return Ok(Some(entry));
+                }
+                Err(oddity) => self.skipped.add(oddity),
+            }
+        }
+    }
+
+    /// Reads a line, or what of it may be kept; false at the end.
+    fn read_line(&mut self) -> io::Result<bool> {
+        if std::mem::take(&mut self.is_given) {
+            std::mem::swap(&mut self.line, &mut self.before);
+        }
+        self.line.clear();
+        let limit = MAX_LINE as u64 + 1;
+        self.input
+            .by_ref()
+            .take(limit)
+            .read_until(b'\n', &mut self.line)?;
+        if self.line.is_empty() {
+            return Ok(false);
+        }
+        self.skipped.lines += 1;
+        let mut is_whole = self.line.ends_with(b"\n");
+        while !is_whole && self.line.len() > MAX_LINE {
+            let chunk = self.input.fill_buf()?;
+            let end = chunk.iter().position(|&byte| byte == b'\n');
+            is_whole = end.is_some() || chunk.is_empty();
+            let length = end.map_or(chunk.len(), |end| end + 1);
+            self.input.consume(length);
+        }
+        Ok(true)
+    }
+}
+
+/// The first lines of some indexes tell of the index: ` CDX …`, `!meta …`.
+fn is_header(line: &[u8]) -> bool {
+    line.starts_with(b" CDX") || line.starts_with(b"!") && !line.starts_with(DUPLICATE.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: &str = r#"{"url": "http://a.com/", "length": "5", "offset": 7, "filename": "a.warc.gz"}"#;
+
+    fn read(text: &[u8]) -> (Vec<String>, Skipped) {
+        let mut lines = Lines::new(text);
+        let mut keys = Vec::new();
+        while let Some(entry) = lines.next_entry().unwrap() {
+            keys.push(entry.key);
+        }
+        (keys, lines.skipped())
+    }
+
+    #[test]
+    fn what_is_no_line_is_skipped_and_counted() {
+        let long = "x".repeat(MAX_LINE);
+        let text = format!(
+            " CDX N b a\n!meta 0 {{}}\n!duplicate:com,a)/ 2026 {PLACE}\ncom,a)/ 2026 {PLACE}\nno line\ncom,a)/ soon {PLACE}\n\
+             com,b)/ 2026 {{\"offset\": \"7\", \"filename\": \"a\"}}\ncom,c)/ 2026 {{\"offset\": }}\n{long} 2026 {PLACE}\n\
+             com,a)/ 2025 {PLACE}\r\n\ncom,z)/ 2026 {PLACE}"
+        );
+        let (keys, skipped) = read(text.as_bytes());
+        assert_eq!(keys, ["!duplicate:com,a)/", "com,a)/", "com,a)/", "com,z)/"]);
+        let expected = Skipped {
+            lines: 12,
+            too_long: 1,
+            malformed: 4,
+            placeless: 1,
+            unsorted: 1,
+            first: Some((5, Oddity::Malformed)),
+        };
+        assert_eq!(skipped, expected);
+        assert_eq!(skipped.count(), 6);
+    }
+
+    #[test]
+    fn a_line_at_the_cap_is_read_and_one_past_it_is_not() {
+        let rest = format!(" 2026 {PLACE}\n");
+        for (length, expected) in [(MAX_LINE, 1), (MAX_LINE + 1, 0)] {
+            let text = format!("{}{rest}com,z)/ 2026 {PLACE}\n", "a".repeat(length - rest.len()));
+            assert_eq!(read(text.as_bytes()).0.len(), expected + 1);
+        }
+    }
+
+    #[test]
+    fn places_are_numbers_however_they_are_written() {
+        let entry = Entry::parse(format!("com,a)/ 20260101000000 {PLACE}").as_bytes()).unwrap();
+        assert_eq!((entry.offset(), entry.end(), entry.file()), (7, 12, "a.warc.gz"));
+        assert_eq!(entry.text("url"), Some("http://a.com/"));
+        for value in ["-1", "1.5", "\"x\"", "null", "[]", "18446744073709551616"] {
+            let line = format!("a 2026 {{\"length\": 1, \"offset\": {value}, \"filename\": \"a\"}}");
+            assert_eq!(
+                Entry::parse(line.as_bytes()),
+                Err(Oddity::Missing("offset")),
+                "{value}"
+            );
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! CDXJ: the index by which replay tools find what is in an archive.
+//!
+//! - [`Indexed`] is a sink around the archive: it makes the index while the crawl runs, in bounded memory, by sorted runs that are merged
+//!   when it is closed. `capture` says what a record's line is, [`key()`] what it is sorted by.
+//! - `index` is the index on the disk, `manifest` what it knows of its runs, `run` how they are written and merged.
+//! - `scan` reads an archive again, for what is missing from its index; [`make_again`] all of it, [`index_files`] those of others.
+//! - [`Lines`] reads any index, and [`Comparison`] an index side by side with its archive.
+//!
+//! **The index is a function of the archive**: lost, it is made again, and comes out the same byte for byte.
+
+mod batch;
+mod capture;
+mod compare;
+mod entry;
+mod gather;
+mod head;
+mod index;
+mod indexed;
+mod json;
+mod key;
+mod lines;
+mod manifest;
+mod run;
+mod scan;
+mod sessions;
+
+pub(crate) use capture::{BLANK, GLANCE, Told};
+pub use capture::{Capture, DUPLICATE};
+pub use compare::{Comparison, Difference, compare};
+pub use entry::{Entry, Oddity};
+pub use gather::{Gathering, index_files};
+pub use index::{INDEX, Made, is_manifest, make_again, make_again_with, remove, whole};
+pub use indexed::Indexed;
+pub use key::key;
+pub use lines::{Lines, Skipped};
+
+/// Longest line that is written or read, in bytes: URLs of as many KiB as a record's header may have fit.
+pub const MAX_LINE: usize = 1 << 20;

@@ -1,0 +1,255 @@
+//! Sorted files of lines: written from a batch, read, and merged, a bounded number at a time.
+//!
+//! Invariant: a run is in the order of `LC_ALL=C sort`, has no line twice, and is as long, and has the checksum, that was
+//! noted when it was written. Whatever else is found is damage, and the lines are made again from the archive.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use disk::{Disk, DiskFile};
+use libdeflater::Crc;
+
+use super::MAX_LINE;
+use crate::SinkFault;
+
+/// Runs that are merged at a time: with [`BUFFER`], what merging takes of memory.
+const FAN_IN: usize = 64;
+/// Bytes that are read from a run, or written to one, at a time.
+const BUFFER: usize = 64 << 10;
+
+/// How a file was when it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seal {
+    /// How long it is, in bytes.
+    pub(super) bytes: u64,
+    /// Its CRC-32 (RFC 1952, section 8).
+    pub(super) crc: u32,
+}
+
+/// A run where it lies.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) path: PathBuf,
+    pub(super) seal: Seal,
+}
+
+/// Why runs cannot be merged.
+pub(super) enum MergeFault {
+    /// A run is not what was written: make it again.
+    Damaged(PathBuf),
+    /// The disk does not do what it should.
+    Sink(SinkFault),
+}
+
+impl From<SinkFault> for MergeFault {
+    fn from(fault: SinkFault) -> Self {
+        Self::Sink(fault)
+    }
+}
+
+/// A run that is being written.
+pub(super) struct Writer<'a> {
+    disk: &'a dyn Disk,
+    file: DiskFile,
+    buffer: Vec<u8>,
+    last: Vec<u8>,
+    crc: Crc,
+    bytes: u64,
+}
+
+impl<'a> Writer<'a> {
+    /// Begins a run in place of whatever lies there.
+    pub(super) fn create(disk: &'a dyn Disk, path: &Path) -> Result<Self, SinkFault> {
+        remove(disk, path)?;
+        let file = disk
+            .create(path)
+            .map_err(|source| SinkFault::io("create", path, source))?;
+        Ok(Self {
+            disk,
+            file,
+            buffer: Vec::with_capacity(2 * BUFFER),
+            last: Vec::new(),
+            crc: Crc::new(),
+            bytes: 0,
+        })
+    }
+
+    /// Appends a line, which comes without its line break, unless it is the same as the one before.
+    pub(super) fn push(&mut self, line: &[u8]) -> Result<(), SinkFault> {
+        if self.bytes + self.buffer.len() as u64 > 0 && self.last == line {
+            return Ok(());
+        }
+        self.last.clear();
+        self.last.extend_from_slice(line);
+        self.buffer.extend_from_slice(line);
+        self.buffer.push(b'\n');
+        if self.buffer.len() >= BUFFER {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// The run is on the disk, but for its name in the directory.
+    pub(super) fn finish(mut self) -> Result<Run, SinkFault> {
+        self.flush()?;
+        let path = self.file.path();
+        self.disk
+            .sync(&self.file)
+            .map_err(|source| SinkFault::io("sync", path, source))?;
+        Ok(Run {
+            path: path.to_owned(),
+            seal: Seal {
+                bytes: self.bytes,
+                crc: self.crc.sum(),
+            },
+        })
+    }
+
+    fn flush(&mut self) -> Result<(), SinkFault> {
+        self.crc.update(&self.buffer);
+        self.bytes += self.buffer.len() as u64;
+        self.disk
+            .append(&self.file, &self.buffer)
+            .map_err(|short| SinkFault::io("write", self.file.path(), short.source))?;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+/// Reads a run to its end, in which it must be sorted and what it was when it was written.
+pub(super) struct Reader {
+    input: BufReader<File>,
+    run: Run,
+    crc: Crc,
+    bytes: u64,
+    line: Vec<u8>,
+    before: Vec<u8>,
+}
+
+impl Reader {
+    pub(super) fn open(run: &Run) -> Result<Self, MergeFault> {
+        let file = File::open(&run.path).map_err(|error| unreadable(&run.path, error))?;
+        Ok(Self {
+            input: BufReader::with_capacity(BUFFER, file),
+            run: run.clone(),
+            crc: Crc::new(),
+            bytes: 0,
+            line: Vec::new(),
+            before: Vec::new(),
+        })
+    }
+
+    /// The next line, without its line break; nothing behind the last one.
+    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, MergeFault> {
+        std::mem::swap(&mut self.line, &mut self.before);
+        self.line.clear();
+        let limit = MAX_LINE as u64 + 1;
+        let read = io::Read::take(&mut self.input, limit).read_until(b'\n', &mut self.line);
+        read.map_err(|error| unreadable(&self.run.path, error))?;
+        self.crc.update(&self.line);
+        self.bytes += self.line.len() as u64;
+        if self.line.is_empty() {
+            let found = Seal {
+                bytes: self.bytes,
+                crc: self.crc.sum(),
+            };
+            return if found == self.run.seal {
+                Ok(None)
+            } else {
+                Err(self.damaged())
+            };
+        }
+        let is_first = self.bytes == self.line.len() as u64;
+        if self.line.pop() != Some(b'\n') || !is_first && self.line <= self.before {
+            return Err(self.damaged());
+        }
+        Ok(Some(&self.line))
+    }
+
+    fn damaged(&self) -> MergeFault {
+        MergeFault::Damaged(self.run.path.clone())
+    }
+}
+
+fn unreadable(path: &Path, error: io::Error) -> MergeFault {
+    if error.kind() == io::ErrorKind::NotFound {
+        return MergeFault::Damaged(path.to_owned());
+    }
+    SinkFault::io("read", path, error).into()
+}
+
+/// Merges runs into one, in passes of [`FAN_IN`]; `name` gives the files of each pass their names, the result the last. The runs
+/// stay; what was made on the way does not.
+pub(super) fn merge(
+    disk: &dyn Disk,
+    runs: &[Run],
+    mut name: impl FnMut() -> PathBuf,
+) -> Result<Run, MergeFault> {
+    let mut level = runs.to_vec();
+    let mut is_ours = false;
+    loop {
+        let mut next = Vec::new();
+        for group in level.chunks(FAN_IN) {
+            next.push(merge_group(disk, group, &name())?);
+        }
+        if next.is_empty() {
+            next.push(merge_group(disk, &[], &name())?);
+        }
+        if is_ours {
+            for run in &level {
+                remove(disk, &run.path)?;
+            }
+        }
+        is_ours = true;
+        level = next;
+        if let [whole] = level.as_slice() {
+            return Ok(whole.clone());
+        }
+    }
+}
+
+fn merge_group(disk: &dyn Disk, group: &[Run], into: &Path) -> Result<Run, MergeFault> {
+    let mut writer = Writer::create(disk, into)?;
+    merged(group, &mut |line| Ok(writer.push(line)?))?;
+    Ok(writer.finish()?)
+}
+
+/// Shows the lines of all these runs, which must not be more than [`FAN_IN`] where memory counts, in their common order; one that is
+/// in several of them several times.
+pub(super) fn merged(
+    runs: &[Run],
+    each: &mut dyn FnMut(&[u8]) -> Result<(), MergeFault>,
+) -> Result<(), MergeFault> {
+    let mut readers = runs.iter().map(Reader::open).collect::<Result<Vec<_>, _>>()?;
+    let mut heads = BinaryHeap::with_capacity(readers.len());
+    for (place, reader) in readers.iter_mut().enumerate() {
+        if let Some(line) = reader.next()? {
+            heads.push(Reverse((line.to_vec(), place)));
+        }
+    }
+    while let Some(mut head) = heads.peek_mut() {
+        let Reverse((line, place)) = &mut *head;
+        each(line)?;
+        match readers[*place].next()? {
+            Some(next) => {
+                line.clear();
+                line.extend_from_slice(next);
+            }
+            None => {
+                std::collections::binary_heap::PeekMut::pop(head);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes a file that may be there.
+pub(super) fn remove(disk: &dyn Disk, path: &Path) -> Result<(), SinkFault> {
+    match disk.remove(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(SinkFault::io("remove", path, error)),
+        _removed_or_not_there => Ok(()),
+    }
+}

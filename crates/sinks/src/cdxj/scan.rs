@@ -1,0 +1,167 @@
+//! Reading an archive for its index: each record of a span, in order, with its line if it has one.
+
+use std::path::{Path, PathBuf};
+
+use super::capture::{BLANK, Capture, GLANCE, Told};
+use crate::warc::{self, Packing, ReadFault, Record, WarcReader, WarcStream};
+use crate::{ArchiveEnd, SinkFault};
+
+/// A record where it stands.
+pub(super) struct Place<'a> {
+    capture: Option<Capture>,
+    file: &'a str,
+    end: u64,
+}
+
+impl Place<'_> {
+    /// The record's line, with its line break.
+    pub(super) fn line(&self) -> Option<String> {
+        self.capture.as_ref().map(|capture| capture.line(self.file))
+    }
+
+    /// Where the record ends.
+    pub(super) fn end(&self) -> ArchiveEnd {
+        ArchiveEnd {
+            file: self.file.to_owned(),
+            end: self.end,
+        }
+    }
+}
+
+/// What an index tells of a record that was read with [`GLANCE`] bytes of its block.
+pub(super) fn capture(record: &Record) -> Option<Capture> {
+    let payload = || record.undeclared_payload;
+    let told = Told::of(|name| record.field(name), &record.block, payload)?;
+    Some(told.at(record.offset, record.length))
+}
+
+/// The number of an archive file of ours, by which they are ordered.
+pub(super) fn number(name: &str) -> Option<u64> {
+    warc::file_number(name)
+}
+
+/// The files in a directory, by their names, which the one being written has without its last suffix, in their order: those of others
+/// have no number, as far as their names tell, and come first.
+fn files(directory: &Path) -> Result<Vec<(Option<u64>, String, PathBuf)>, SinkFault> {
+    let unlisted = |source| SinkFault::io("list", directory, source);
+    let mut files = Vec::new();
+    for item in std::fs::read_dir(directory).map_err(unlisted)? {
+        let path = item.map_err(unlisted)?.path();
+        if let Some(name) = warc::name_of(&path) {
+            files.push((number(name), name.to_owned(), path));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Whether the archive has a file of this name, of ours, that is as long.
+pub(super) fn reaches(directory: &Path, end: &ArchiveEnd) -> bool {
+    let path = warc::locate(directory, &end.file);
+    let is_there = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() >= end.end);
+    number(&end.file).is_some() && is_there
+}
+
+/// Shows each record of the archive in `directory` between two places, at which records begin and end: from its beginning, up to its
+/// end, where none is given. A file of ours in which a record cannot be read is left there, with a warning: `verify` says more. Files of other
+/// crawlers are whole, and told first; of those, what is broken or cannot be read by its offset is passed over.
+/// Returns where the last record ends that could be read.
+pub(super) fn scan(
+    directory: &Path,
+    from: Option<&ArchiveEnd>,
+    to: Option<&ArchiveEnd>,
+    each: &mut dyn FnMut(&Place<'_>) -> Result<(), SinkFault>,
+) -> Result<Option<ArchiveEnd>, SinkFault> {
+    let first = from.and_then(|from| number(&from.file));
+    let last = to.map_or(Some(u64::MAX), |to| number(&to.file));
+    let mut reached = None;
+    for (number, name, path) in files(directory)? {
+        if number < first || number > last || (number.is_none() && from.is_some()) {
+            continue;
+        }
+        let begun_before = from.filter(|_| number.is_some() && number == first);
+        let start = begun_before.map_or(0, |from| from.end);
+        let ends_within = to.filter(|_| number.is_some() && number == last);
+        let end = ends_within.map_or(u64::MAX, |to| to.end);
+        let mut at = start;
+        let scan = match warc::is_foreign(&path) {
+            true => scan_foreign,
+            false => scan_file,
+        };
+        let read = scan(&path, start, end, &mut |record| {
+            at = record.offset + record.length;
+            let mut capture = capture(record);
+            if let Some(capture) = &mut capture
+                && name.ends_with(Packing::Plain.suffix())
+            {
+                capture.length = capture.length.saturating_sub(BLANK);
+            }
+            each(&Place {
+                capture,
+                file: &name,
+                end: at,
+            })
+        });
+        match read {
+            Ok(()) => {}
+            Err(ScanFault::Sink(fault)) => return Err(fault),
+            Err(ScanFault::Read(error)) if to.is_some() => {
+                tracing::warn!(%error, "the rest of this archive file is not in the index");
+            }
+            Err(ScanFault::Read(_torn)) => {}
+        }
+        reached = Some(ArchiveEnd { file: name, end: at });
+    }
+    Ok(reached)
+}
+
+/// Why a file is not read on.
+enum ScanFault {
+    Read(ReadFault),
+    Sink(SinkFault),
+}
+
+fn scan_file(
+    path: &Path,
+    start: u64,
+    end: u64,
+    each: &mut dyn FnMut(&Record) -> Result<(), SinkFault>,
+) -> Result<(), ScanFault> {
+    if start >= end {
+        return Ok(());
+    }
+    let mut reader = WarcReader::open_at(path, start).map_err(ScanFault::Read)?;
+    while let Some(record) = reader.next_record(GLANCE).map_err(ScanFault::Read)? {
+        if record.offset + record.length > end {
+            break;
+        }
+        each(&record).map_err(ScanFault::Sink)?;
+        if record.offset + record.length == end {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The same with a file of another crawler.
+fn scan_foreign(
+    path: &Path,
+    start: u64,
+    end: u64,
+    each: &mut dyn FnMut(&Record) -> Result<(), SinkFault>,
+) -> Result<(), ScanFault> {
+    let mut stream = WarcStream::open(path).map_err(ScanFault::Read)?;
+    loop {
+        match stream.next_record(GLANCE) {
+            Ok(Some(record)) => {
+                let is_within = record.offset >= start && record.offset + record.length <= end;
+                if record.addressable && is_within {
+                    each(&record).map_err(ScanFault::Sink)?;
+                }
+            }
+            Ok(None) => return Ok(()),
+            Err(ReadFault::Broken { .. }) => {}
+            Err(fault) => return Err(ScanFault::Read(fault)),
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! A ZIP file as a list of places.
+//!
+//! The library reads the list at the end of the file; the bytes are then read straight from their places, so that several can be read at
+//! once. What a hostile list says is bounded here: places are cut to the file, and what is deflated ends where it unpacks to more than its
+//! length can account for.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
+use std::path::Path;
+
+use flate2::read::DeflateDecoder;
+use zip::{CompressionMethod, ZipArchive};
+
+use super::{ARCHIVE, CHUNK, WaczFault};
+
+/// What is deflated may unpack to so many times its length, and this on top; text is about a fifth.
+const RATIO: u64 = 250;
+const SLACK: u64 = 16 << 20;
+
+/// A file in a ZIP.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    /// As the list has it; what is not UTF-8 is replaced.
+    pub(super) name: String,
+    pub(super) packing: Packing,
+    /// Where its bytes begin in the file.
+    pub(super) begin: u64,
+    /// How long they are there.
+    pub(super) length: u64,
+    /// How long the list says that it is, unpacked.
+    pub(super) size: u64,
+    pub(super) crc: u32,
+    pub(super) is_directory: bool,
+    /// What is wrong with it, by the list alone.
+    pub(super) oddities: Vec<&'static str>,
+}
+
+/// How its bytes are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Packing {
+    Stored,
+    Deflated,
+    Other,
+}
+
+/// The list of a ZIP file, and the file.
+pub(super) struct Entries<R> {
+    pub(super) list: Vec<Entry>,
+    /// What is wrong with the list as a whole.
+    pub(super) oddities: Vec<String>,
+    file: RefCell<R>,
+}
+
+impl<R: Read + Seek> Entries<R> {
+    pub(super) fn read(mut input: R) -> Result<Self, WaczFault> {
+        let unreadable = |source: io::Error| WaczFault::NotZip {
+            reason: source.to_string(),
+        };
+        let end = input.seek(SeekFrom::End(0)).map_err(unreadable)?;
+        let buffered = BufReader::with_capacity(CHUNK, input);
+        let mut zip = ZipArchive::new(buffered).map_err(|error| WaczFault::opening(&error))?;
+        let mut oddities = Vec::new();
+        if zip.has_duplicate_names() {
+            oddities.push("two files of the ZIP have the same name".to_owned());
+        }
+        match zip.has_overlapping_entries() {
+            Ok(false) => {}
+            Ok(true) => oddities.push("files of the ZIP overlap each other".to_owned()),
+            Err(error) => oddities.push(format!("the list of the ZIP is damaged: {error}")),
+        }
+        let mut list = Vec::new();
+        for number in 0..zip.len() {
+            match zip.by_index_raw(number) {
+                Ok(file) => list.push(Entry::of(&file, end)),
+                Err(error) => oddities.push(format!("file {number} of the ZIP is damaged: {error}")),
+            }
+        }
+        Ok(Self {
+            list,
+            oddities,
+            file: RefCell::new(zip.into_inner().into_inner()),
+        })
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Entry> {
+        self.list.iter().find(|entry| entry.name == name)
+    }
+
+    /// Its bytes, unpacked. Where there are more than there can be, reading fails.
+    pub(super) fn open(&self, entry: &Entry) -> io::Result<Box<dyn Read + '_>> {
+        let section = self.section(entry, 0, entry.length);
+        match entry.packing {
+            Packing::Stored => Ok(Box::new(section)),
+            Packing::Deflated => Ok(Box::new(Bounded::of(DeflateDecoder::new(section), entry.length))),
+            Packing::Other => Err(io::Error::other(
+                "it is encrypted, or packed in a way that WACZ does not have",
+            )),
+        }
+    }
+
+    /// So many bytes from this place of it on, as they lie in the file; fewer where it ends.
+    pub(super) fn section(&self, entry: &Entry, from: u64, length: u64) -> Section<'_, R> {
+        let from = from.min(entry.length);
+        let length = length.min(entry.length - from);
+        Section {
+            file: &self.file,
+            at: entry.begin.saturating_add(from),
+            left: length,
+        }
+    }
+}
+
+impl Entry {
+    fn of<R: Read>(file: &zip::read::ZipFile<'_, R>, end: u64) -> Self {
+        let raw = file.name_raw();
+        let name = String::from_utf8_lossy(raw).into_owned();
+        let mut oddities = Vec::new();
+        if std::str::from_utf8(raw).is_err() || !is_inside(&name) {
+            oddities.push("its name leads outside, or is no name");
+        }
+        if file.is_symlink() {
+            oddities.push("it is a link");
+        }
+        if file.encrypted() {
+            oddities.push("it is encrypted");
+        }
+        let packing = match file.compression() {
+            _ if file.encrypted() => Packing::Other,
+            CompressionMethod::Stored => Packing::Stored,
+            CompressionMethod::Deflated => Packing::Deflated,
+            _ => Packing::Other,
+        };
+        let begin = file.data_start().unwrap_or(end).min(end);
+        let length = file.compressed_size();
+        if length > end - begin {
+            oddities.push("it ends behind the end of the ZIP");
+        }
+        Self {
+            name,
+            packing,
+            begin,
+            length: length.min(end - begin),
+            size: file.size(),
+            crc: file.crc32(),
+            is_directory: file.is_dir(),
+            oddities,
+        }
+    }
+}
+
+/// Whether a name, unpacked, stays below where it is unpacked to, on any system.
+fn is_inside(name: &str) -> bool {
+    let path = name.strip_suffix('/').unwrap_or(name);
+    let is_drive = path.as_bytes().get(1) == Some(&b':');
+    let is_plain = !path
+        .chars()
+        .any(|character| character == '\\' || character.is_control());
+    is_plain && !is_drive && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
+/// A part of a file, read from wherever others have left it.
+pub(super) struct Section<'a, R> {
+    file: &'a RefCell<R>,
+    at: u64,
+    left: u64,
+}
+
+impl<R: Read + Seek> Read for Section<'_, R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let length = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        if length == 0 {
+            return Ok(0);
+        }
+        let mut file = self.file.borrow_mut();
+        file.seek(SeekFrom::Start(self.at))?;
+        let read = file.read(&mut bytes[..length])?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.at += read as u64;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+/// Fails where there is more than there may be.
+pub(super) struct Bounded<R> {
+    input: R,
+    left: u64,
+}
+
+impl<R> Bounded<R> {
+    /// What `input` unpacks from so many bytes.
+    pub(super) fn of(input: R, packed: u64) -> Self {
+        Self {
+            input,
+            left: packed.saturating_mul(RATIO).saturating_add(SLACK),
+        }
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(bytes)?;
+        self.left = self
+            .left
+            .checked_sub(read as u64)
+            .ok_or_else(|| io::Error::other("it unpacks to far more than it should"))?;
+        Ok(read)
+    }
+}
+
+/// A WARC file in a WACZ: its name there, and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchivePart {
+    /// As the WACZ has it, "archive/data.warc.gz": data, and no path to be followed.
+    pub name: String,
+    begin: u64,
+    length: u64,
+}
+
+impl ArchivePart {
+    /// Its bytes, from the WACZ at `path`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(&self, path: &Path) -> io::Result<Take<File>> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(self.begin))?;
+        Ok(file.take(self.length))
+    }
+}
+
+/// The WARC files in the WACZ at `path`, in its order.
+///
+/// # Errors
+/// [`WaczFault::Read`] where it cannot be read, and [`WaczFault::NotZip`] where it is no ZIP file, has no WARC file, or has one that is not stored as it is.
+pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
+    let file = File::open(path).map_err(|source| WaczFault::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let entries = Entries::read(file)?;
+    let mut parts = Vec::new();
+    for entry in entries.list {
+        if !is_archive(&entry) {
+            continue;
+        }
+        if entry.packing != Packing::Stored {
+            let reason = format!("{} in it is not stored as it is, as WACZ has it", entry.name);
+            return Err(WaczFault::NotZip { reason });
+        }
+        parts.push(ArchivePart {
+            name: entry.name,
+            begin: entry.begin,
+            length: entry.length,
+        });
+    }
+    if parts.is_empty() {
+        let reason = "it has no WARC file".to_owned();
+        return Err(WaczFault::NotZip { reason });
+    }
+    Ok(parts)
+}
+
+/// Whether it is a file of the archive.
+pub(super) fn is_archive(entry: &Entry) -> bool {
+    let is_warc = |name: &str| {
+        let name = name
+            .strip_suffix(".gz")
+            .or(name.strip_suffix(".zst"))
+            .unwrap_or(name);
+        name.ends_with(".warc")
+    };
+    entry.name.strip_prefix(ARCHIVE).is_some_and(is_warc) && !entry.is_directory
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_outside_on_any_system_are_told() {
+        for name in [
+            "archive/a.warc.gz",
+            "a",
+            "archive/",
+            "archive/a b",
+            "..a/b..",
+            "archive/a:b",
+        ] {
+            assert!(is_inside(name), "{name}");
+        }
+        for name in [
+            "",
+            "/",
+            "/etc/passwd",
+            "..",
+            "../a",
+            "a/../b",
+            "a/..",
+            "./a",
+            "a//b",
+            "C:/a",
+            "c:a",
+            "a\\b",
+            "\\\\host\\a",
+            "a\0b",
+            "a\nb",
+        ] {
+            assert!(!is_inside(name), "{name:?}");
+        }
+    }
+}

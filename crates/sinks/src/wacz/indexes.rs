@@ -1,0 +1,227 @@
+//! The indexes of a WACZ: each line leads to a record, and each line of a list of blocks (ZipNum) to a block that begins as it says.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::path::Path;
+
+use flate2::read::{GzDecoder, MultiGzDecoder};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::blocks::prefix;
+use super::check::shown;
+use super::complaints::Complaints;
+use super::entries::{Bounded, Entries, Entry, is_archive};
+use super::{ARCHIVE, CHUNK, INDEXES, sha256_text};
+use crate::cdxj::{Lines, MAX_LINE};
+use crate::warc::head_in;
+
+/// Bytes of a record's head that are read.
+const MAX_HEAD: usize = 64 << 10;
+/// Bytes with which a Zstandard frame begins (RFC 8878, section 3.1.1): of those, no more is looked at, since the dictionary stands elsewhere.
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// Looks into all indexes; says how many lines they have.
+pub(super) fn check<R: Read + Seek>(
+    entries: &Entries<R>,
+    complaints: &mut Complaints,
+    each: &mut dyn FnMut(),
+) -> u64 {
+    let mut archives = HashMap::new();
+    for entry in entries.list.iter().filter(|entry| is_archive(entry)) {
+        archives.insert(&entry.name[ARCHIVE.len()..], entry);
+    }
+    let indexes = || {
+        entries
+            .list
+            .iter()
+            .filter(|entry| entry.name.starts_with(INDEXES))
+    };
+    let (mut lines, mut count) = (0, 0);
+    for entry in indexes() {
+        let packed = [".cdx.gz", ".cdxj.gz"]
+            .iter()
+            .any(|end| entry.name.ends_with(end));
+        let plain = [".cdx", ".cdxj"].iter().any(|end| entry.name.ends_with(end));
+        if packed || plain {
+            count += 1;
+            let index = Index {
+                entries,
+                archives: &archives,
+                entry,
+            };
+            match index.check(packed, complaints, each) {
+                Ok(found) => lines += found,
+                Err(error) => complaints.add(format!("{} cannot be read: {error}", shown(&entry.name))),
+            }
+        }
+        if entry.name.ends_with(".idx")
+            && let Err(error) = check_blocks(entries, entry, complaints)
+        {
+            complaints.add(format!("{} cannot be read: {error}", shown(&entry.name)));
+        }
+    }
+    if count == 0 {
+        complaints.add("it has no index");
+    }
+    lines
+}
+
+/// An index, and what its lines may name.
+struct Index<'a, R> {
+    entries: &'a Entries<R>,
+    archives: &'a HashMap<&'a str, &'a Entry>,
+    entry: &'a Entry,
+}
+
+impl<R: Read + Seek> Index<'_, R> {
+    fn check(&self, packed: bool, complaints: &mut Complaints, each: &mut dyn FnMut()) -> io::Result<u64> {
+        let name = shown(&self.entry.name);
+        let input = self.entries.open(self.entry)?;
+        let input: Box<dyn Read + '_> = if packed {
+            Box::new(Bounded::of(MultiGzDecoder::new(input), self.entry.length))
+        } else {
+            input
+        };
+        let mut lines = Lines::new(BufReader::with_capacity(CHUNK, input));
+        let mut given = 0;
+        while let Some(line) = lines.next_entry()? {
+            given += 1;
+            each();
+            let number = lines.skipped().lines;
+            let complaint = match self.archives.get(line.file()) {
+                None => format!("names {}, which is not there", shown(line.file())),
+                Some(archive) if line.end() > archive.length => {
+                    format!("leads behind the end of {}", shown(line.file()))
+                }
+                Some(archive) => match self.record(archive, line.offset(), line.end()) {
+                    Ok(()) => continue,
+                    Err(reason) => format!("leads to no record of {}: {reason}", shown(line.file())),
+                },
+            };
+            complaints.add(format!("{name}: line {number} {complaint}"));
+        }
+        let skipped = lines.skipped();
+        if let Some((number, oddity)) = skipped.first {
+            let odd = skipped.count() + skipped.unsorted;
+            complaints.add(format!(
+                "{name}: {odd} lines are odd, the first is line {number}: {oddity}"
+            ));
+        }
+        Ok(given)
+    }
+
+    /// That a record begins here.
+    fn record(&self, archive: &Entry, offset: u64, end: u64) -> Result<(), String> {
+        let mut section = self.entries.section(archive, offset, end.saturating_sub(offset));
+        if archive.name.ends_with(".zst") {
+            let mut magic = [0; 4];
+            section
+                .read_exact(&mut magic)
+                .map_err(|error| error.to_string())?;
+            return (magic == ZSTD)
+                .then_some(())
+                .ok_or_else(|| "no frame begins there".to_owned());
+        }
+        let record = head_in(Path::new(&shown(&archive.name)), section, MAX_HEAD);
+        record.map(drop).map_err(|fault| fault.to_string())
+    }
+}
+
+/// That the blocks of a list follow each other to the end of what it is a list of, and begin as it says.
+fn check_blocks<R: Read + Seek>(
+    entries: &Entries<R>,
+    list: &Entry,
+    complaints: &mut Complaints,
+) -> io::Result<()> {
+    let name = shown(&list.name);
+    let mut input = BufReader::with_capacity(CHUNK, entries.open(list)?);
+    let (mut line, mut number) = (Vec::new(), 0_u64);
+    let mut index: Option<&Entry> = None;
+    let mut expected = 0;
+    loop {
+        line.clear();
+        number += 1;
+        if input
+            .by_ref()
+            .take(MAX_LINE as u64)
+            .read_until(b'\n', &mut line)?
+            == 0
+        {
+            break;
+        }
+        let brace = line.iter().position(|&byte| byte == b'{').unwrap_or(line.len());
+        let place: Value = serde_json::from_slice(&line[brace..]).unwrap_or_default();
+        if line.starts_with(b"!meta ") {
+            let file = place["filename"].as_str().unwrap_or_default();
+            index = entries.find(&format!("{INDEXES}{file}"));
+            continue;
+        }
+        let (Some(index), Some(offset), Some(length)) =
+            (index, place["offset"].as_u64(), place["length"].as_u64())
+        else {
+            complaints.add(format!("{name}: line {number} does not say where its block is"));
+            return Ok(());
+        };
+        if let Err(reason) = check_block(
+            entries,
+            index,
+            (offset, length),
+            prefix(&line),
+            place["digest"].as_str(),
+        ) {
+            complaints.add(format!("{name}: line {number}: {reason}"));
+        } else if offset != expected {
+            complaints.add(format!(
+                "{name}: line {number}: its block does not follow the one before"
+            ));
+        }
+        expected = offset.saturating_add(length);
+    }
+    match index {
+        None => complaints.add(format!("{name} does not say what it is a list of")),
+        // An index without lines is a block that no line tells of.
+        Some(index) if expected != index.length && expected > 0 => {
+            complaints.add(format!("{name} does not list all blocks"));
+        }
+        Some(_) => {}
+    }
+    Ok(())
+}
+
+fn check_block<R: Read + Seek>(
+    entries: &Entries<R>,
+    index: &Entry,
+    (offset, length): (u64, u64),
+    begin: &[u8],
+    digest: Option<&str>,
+) -> Result<(), String> {
+    if offset.checked_add(length).is_none_or(|end| end > index.length) {
+        return Err("its block ends behind the end of the index".to_owned());
+    }
+    let told = |error: io::Error| format!("its block cannot be read: {error}");
+    if let Some(digest) = digest.filter(|digest| digest.starts_with("sha256:")) {
+        let mut section = entries.section(index, offset, length);
+        let (mut sum, mut chunk) = (Sha256::new(), vec![0; CHUNK]);
+        loop {
+            let read = section.read(&mut chunk).map_err(told)?;
+            if read == 0 {
+                break;
+            }
+            sum.update(&chunk[..read]);
+        }
+        if digest != sha256_text(&sum.finalize()) {
+            return Err("its block has another digest".to_owned());
+        }
+    }
+    let block = GzDecoder::new(entries.section(index, offset, length));
+    let mut line = Vec::new();
+    BufReader::new(block)
+        .take(MAX_LINE as u64)
+        .read_until(b'\n', &mut line)
+        .map_err(told)?;
+    if prefix(&line) != begin {
+        return Err("its block begins with another line".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! What is written to until something goes wrong.
+//!
+//! A ZIP writer that is dropped ends its file as if it were whole, and says on standard error what goes wrong then. Neither may be: what was not
+//! finished must not look as if it were, and who could not write has been told. So behind an error, or once the packer is gone, nothing passes.
+
+use std::cell::Cell;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::rc::Rc;
+
+/// Passes on what is written, until it is shut or fails.
+pub struct Latch<W> {
+    out: W,
+    is_shut: Rc<Cell<bool>>,
+    at: u64,
+}
+
+/// Shuts the latch when it is dropped.
+pub(super) struct Shutting(Rc<Cell<bool>>);
+
+impl<W> Latch<W> {
+    pub(super) fn over(out: W) -> (Self, Shutting) {
+        let is_shut = Rc::new(Cell::new(false));
+        let shutting = Shutting(Rc::clone(&is_shut));
+        (Self { out, is_shut, at: 0 }, shutting)
+    }
+
+    /// What was written to.
+    #[must_use]
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
+    fn or_shut<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &done
+            && error.kind() != io::ErrorKind::Interrupted
+        {
+            self.is_shut.set(true);
+        }
+        done
+    }
+}
+
+impl Drop for Shutting {
+    fn drop(&mut self) {
+        self.0.set(true);
+    }
+}
+
+impl<W: Write> Write for Latch<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = match self.is_shut.get() {
+            true => Ok(bytes.len()),
+            false => self.out.write(bytes),
+        };
+        let length = self.or_shut(written)?;
+        self.at += length as u64;
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.is_shut.get() {
+            return Ok(());
+        }
+        let flushed = self.out.flush();
+        self.or_shut(flushed)
+    }
+}
+
+impl<W: Seek> Seek for Latch<W> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        if !self.is_shut.get() {
+            let sought = self.out.seek(to);
+            self.at = self.or_shut(sought)?;
+            return Ok(self.at);
+        }
+        self.at = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+            SeekFrom::End(_) => self.at,
+        };
+        Ok(self.at)
+    }
+}

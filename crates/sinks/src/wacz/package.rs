@@ -1,0 +1,378 @@
+//! Writing a WACZ, front to back: each file is copied, packed and digested in one go.
+//!
+//! WARC files and the packed index are stored, since whoever replays reads single records of them from the middle of the file; what is read as a
+//! whole is deflated. Every entry may exceed 4 GiB (ZIP64), since nobody knows before how long it will be.
+
+use std::collections::HashMap;
+use std::io::{BufRead, Read, Seek, Write};
+use std::path::Path;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use web::Timestamp;
+use zip::write::{SimpleFileOptions, StreamWriter};
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use super::blocks::Blocks;
+use super::latch::{Latch, Shutting};
+use super::{ARCHIVE, BLOCKS, CHUNK, DIGEST, INDEX, PACKAGE, PAGES, WACZ_VERSION, WaczFault, sha256_text};
+use crate::cdxj::{DUPLICATE, Lines};
+
+/// What a WACZ says of itself.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// What made the crawl.
+    pub software: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// What it is, for people.
+    pub description: Option<String>,
+    /// What is shown first, and when it was archived.
+    pub main_page: Option<(String, Timestamp)>,
+}
+
+/// A page of the crawl.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    /// As its capture has it.
+    pub url: &'a str,
+    /// When it was archived.
+    pub at: Timestamp,
+    /// The document's title.
+    pub title: Option<&'a str>,
+    /// All of its text, for a search in the replay.
+    pub text: Option<&'a str>,
+}
+
+/// Writes a WACZ: the archive files, the index, the pages, and [`Packer::finish`].
+pub struct Packer<W: Write + Seek> {
+    /// Comes before the writer, and so is dropped before it.
+    shutting: Shutting,
+    zip: ZipWriter<W>,
+    at: Timestamp,
+    /// Lengths of the archive files, by their names.
+    archives: HashMap<String, u64>,
+    resources: Vec<Resource>,
+    chunk: Vec<u8>,
+}
+
+/// A file, as `datapackage.json` has it.
+struct Resource {
+    path: String,
+    hash: String,
+    bytes: u64,
+}
+
+/// A file that is being written.
+struct Writing<'a, W: Write + Seek> {
+    zip: &'a mut ZipWriter<W>,
+    digest: Sha256,
+    bytes: u64,
+}
+
+impl<W: Write> Packer<StreamWriter<Latch<W>>> {
+    /// Writes to what cannot be gone back in: lengths stand behind the files then, which all but a few readers take as well.
+    pub fn stream(out: W, at: Timestamp) -> Self {
+        let (out, shutting) = Latch::over(out);
+        Self::to(ZipWriter::new_stream(out), shutting, at)
+    }
+}
+
+impl<W: Write + Seek> Packer<Latch<W>> {
+    /// Writes to `out`; `at`, the time of the crawl, is when everything in it was made.
+    pub fn new(out: W, at: Timestamp) -> Self {
+        let (out, shutting) = Latch::over(out);
+        Self::to(ZipWriter::new(out), shutting, at)
+    }
+}
+
+impl<W: Write + Seek> Packer<W> {
+    fn to(zip: ZipWriter<W>, shutting: Shutting, at: Timestamp) -> Self {
+        Self {
+            shutting,
+            zip,
+            at,
+            archives: HashMap::new(),
+            resources: Vec::new(),
+            chunk: vec![0; CHUNK],
+        }
+    }
+
+    /// Copies an archive file, which faults call `path`, under this name; `each` is called for each piece of it.
+    ///
+    /// # Errors
+    /// [`WaczFault::Read`] and [`WaczFault::Write`].
+    pub fn archive(
+        &mut self,
+        name: &str,
+        path: &Path,
+        mut input: impl Read,
+        each: &mut dyn FnMut(),
+    ) -> Result<u64, WaczFault> {
+        let entry = format!("{ARCHIVE}{name}");
+        let mut chunk = std::mem::take(&mut self.chunk);
+        let mut writing = self.begin(&entry, CompressionMethod::Stored)?;
+        loop {
+            let length = match input.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(length) => length,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(source) => {
+                    return Err(WaczFault::Read {
+                        path: path.to_owned(),
+                        source,
+                    });
+                }
+            };
+            writing.write_all(&chunk[..length]).map_err(WaczFault::Write)?;
+            each();
+        }
+        let resource = writing.end(entry);
+        let bytes = resource.bytes;
+        self.chunk = chunk;
+        self.archives.insert(name.to_owned(), bytes);
+        self.resources.push(resource);
+        Ok(bytes)
+    }
+
+    /// Packs the lines of the index of the archive files that were copied; `path` is what faults call it. Lines about duplicates that were left out, and
+    /// about what was not copied, are left out; returns how many there are.
+    ///
+    /// # Errors
+    /// [`WaczFault::Index`] where it is not whole or not sorted, [`WaczFault::Read`] and [`WaczFault::Write`].
+    pub fn index(&mut self, path: &Path, input: impl BufRead) -> Result<u64, WaczFault> {
+        let mut lines = Lines::new(input);
+        let mut count = 0;
+        let archives = std::mem::take(&mut self.archives);
+        let writing = self.begin(INDEX, CompressionMethod::Stored)?;
+        let mut blocks = Blocks::new(writing);
+        loop {
+            let entry = lines.next_entry().map_err(|source| WaczFault::Read {
+                path: path.to_owned(),
+                source,
+            })?;
+            if let Some((line, reason)) = lines.skipped().first {
+                let path = path.to_owned();
+                return Err(WaczFault::Index { path, line, reason });
+            }
+            let Some(entry) = entry else { break };
+            let is_there = archives
+                .get(entry.file())
+                .is_some_and(|&length| entry.end() <= length);
+            if is_there && !entry.key.starts_with(DUPLICATE) {
+                blocks.push(lines.line())?;
+                count += 1;
+            }
+        }
+        let (writing, list) = blocks.finish()?;
+        let index = writing.end(INDEX.to_owned());
+        self.archives = archives;
+        self.resources.push(index);
+        self.whole(BLOCKS, &list)?;
+        Ok(count)
+    }
+
+    /// Lists the pages that `write` adds.
+    ///
+    /// # Errors
+    /// [`WaczFault::Write`], or what `write` returns.
+    pub fn pages<E: From<WaczFault>>(
+        &mut self,
+        write: impl FnOnce(&mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut writing = self.begin(PAGES, CompressionMethod::Deflated)?;
+        let header = r#"{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}"#;
+        let mut line = |line: &str| {
+            writing
+                .write_all(line.as_bytes())
+                .and_then(|()| writing.write_all(b"\n"))
+                .map_err(WaczFault::Write)
+        };
+        line(header)?;
+        write(&mut |page| line(&page.line()))?;
+        let resource = writing.end(PAGES.to_owned());
+        self.resources.push(resource);
+        Ok(())
+    }
+
+    /// Writes what there is to say of all that, and the ZIP's own list.
+    ///
+    /// # Errors
+    /// [`WaczFault::Write`].
+    pub fn finish(mut self, about: &About) -> Result<W, WaczFault> {
+        let package = pretty(&self.package(about));
+        self.whole(PACKAGE, package.as_bytes())?;
+        let hash = sha256_text(&Sha256::digest(package.as_bytes()));
+        let digest = pretty(&json!({ "path": PACKAGE, "hash": hash }));
+        self.whole(DIGEST, digest.as_bytes())?;
+        let Self { zip, shutting, .. } = self;
+        let out = zip.finish().map_err(WaczFault::writing);
+        drop(shutting);
+        out
+    }
+
+    fn package(&self, about: &About) -> Value {
+        let resources: Vec<Value> = self.resources.iter().map(Resource::told).collect();
+        let mut package = json!({
+            "profile": "data-package",
+            "wacz_version": WACZ_VERSION,
+            "created": whole_second(self.at),
+            "software": about.software,
+            "resources": resources,
+        });
+        let mut add = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                package[name] = value.into();
+            }
+        };
+        add("title", about.title.clone());
+        add("description", about.description.clone());
+        if let Some((url, at)) = &about.main_page {
+            add("mainPageUrl", Some(url.clone()));
+            add("mainPageDate", Some(whole_second(*at)));
+        }
+        package
+    }
+
+    /// Writes a file that is read as a whole.
+    fn whole(&mut self, path: &str, bytes: &[u8]) -> Result<(), WaczFault> {
+        let mut writing = self.begin(path, CompressionMethod::Deflated)?;
+        writing.write_all(bytes).map_err(WaczFault::Write)?;
+        let resource = writing.end(path.to_owned());
+        self.resources.push(resource);
+        Ok(())
+    }
+
+    fn begin(&mut self, path: &str, method: CompressionMethod) -> Result<Writing<'_, W>, WaczFault> {
+        let options = SimpleFileOptions::default()
+            .compression_method(method)
+            .large_file(true)
+            .unix_permissions(0o644)
+            .last_modified_time(dos_time(self.at));
+        self.zip.start_file(path, options).map_err(WaczFault::writing)?;
+        Ok(Writing {
+            zip: &mut self.zip,
+            digest: Sha256::new(),
+            bytes: 0,
+        })
+    }
+}
+
+impl<W: Write + Seek> Writing<'_, W> {
+    fn end(self, path: String) -> Resource {
+        Resource {
+            path,
+            hash: sha256_text(&self.digest.finalize()),
+            bytes: self.bytes,
+        }
+    }
+}
+
+impl<W: Write + Seek> Write for Writing<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let length = self.zip.write(bytes)?;
+        self.digest.update(&bytes[..length]);
+        self.bytes += length as u64;
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.zip.flush()
+    }
+}
+
+impl Resource {
+    fn told(&self) -> Value {
+        let name = self.path.rsplit('/').next().unwrap_or_default().to_lowercase();
+        json!({ "name": name, "path": self.path, "hash": self.hash, "bytes": self.bytes })
+    }
+}
+
+impl Page<'_> {
+    fn line(&self) -> String {
+        let at = self.at.to_string();
+        let name = Sha256::digest(format!("{} {at}", self.url));
+        let id = data_encoding::HEXLOWER.encode(&name[..8]);
+        let mut line = format!("{{\"id\": \"{id}\"");
+        let told = [
+            ("url", Some(self.url)),
+            ("ts", Some(&at)),
+            ("title", self.title),
+            ("text", self.text),
+        ];
+        for (name, value) in told {
+            if let Some(value) = value {
+                line.push_str(&format!(", \"{name}\": {}", Value::from(value)));
+            }
+        }
+        line.push('}');
+        line
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+/// RFC 3339 without a fraction: readers take no other.
+fn whole_second(at: Timestamp) -> String {
+    let text = at.to_string();
+    match text.split_once('.') {
+        Some((second, _)) => format!("{second}Z"),
+        None => text,
+    }
+}
+
+/// The time as ZIP has it, in steps of two seconds; 1980 where it cannot say it.
+fn dos_time(at: Timestamp) -> DateTime {
+    let digits = at.digits();
+    let number = |from: usize, to: usize| digits.get(from..to)?.parse::<u16>().ok();
+    let small = |from: usize| number(from, from + 2).and_then(|number| u8::try_from(number).ok());
+    let time = || {
+        let (year, month, day) = (number(0, 4)?, small(4)?, small(6)?);
+        let (hour, minute, second) = (small(8)?, small(10)?, small(12)?);
+        DateTime::from_date_and_time(year, month, day, hour, minute, second & !1).ok()
+    };
+    time().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_a_line_whatever_its_title_has() {
+        let page = Page {
+            url: "http://a.test/",
+            at: Timestamp::from_millis(1_795_201_495_120),
+            title: Some("A \"quoted\"\ntitle"),
+            text: None,
+        };
+        let line = page.line();
+        assert!(!line.contains('\n'));
+        let value: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(value["title"], "A \"quoted\"\ntitle");
+        assert_eq!(value["ts"], "2026-11-20T19:04:55.120Z");
+        assert_eq!(value["id"].as_str().unwrap().len(), 16);
+        assert!(value.get("text").is_none());
+    }
+
+    #[test]
+    fn times_are_those_that_the_formats_can_say() {
+        let at = Timestamp::from_millis(1_795_201_495_120);
+        assert_eq!(whole_second(at), "2026-11-20T19:04:55Z");
+        let time = dos_time(at);
+        let told = (
+            time.year(),
+            time.month(),
+            time.day(),
+            time.hour(),
+            time.minute(),
+            time.second(),
+        );
+        assert_eq!(told, (2026, 11, 20, 19, 4, 54));
+        for odd in [Timestamp::from_millis(0), Timestamp::NEVER] {
+            assert_eq!(dos_time(odd), DateTime::default());
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The exchange that a record was made from, as far as the archive has it: what `message` wrote, read again; and what others wrote.
+//!
+//! Browsers' archives have status lines of HTTP/2, which has none; wget and Heritrix keep chunks as they were sent; some keep the field that
+//! tells of chunks and take them apart all the same.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use web::{CanonicalForm, Exchange, PageUrl, Protocol, Truncation};
+
+use super::message::RENAMED;
+use super::parsed::Record;
+
+/// Header fields of an answer that are read; a message with more has none.
+const MAX_FIELDS: usize = 4096;
+
+/// So many of them nearly every answer has at most.
+const USUAL_FIELDS: usize = 128;
+
+/// Longest head of an answer whose status line is not one of HTTP/1, in bytes.
+const MAX_HEAD: usize = 256 << 10;
+
+/// An HTTP answer as a record has it.
+#[derive(Clone, Debug)]
+pub struct Answer<'a> {
+    /// The status code.
+    pub status: u16,
+    /// The header fields, under the names that they were received by.
+    pub headers: HeaderMap,
+    /// Behind the head: as much as was kept.
+    sent: &'a [u8],
+    is_chunked: bool,
+}
+
+impl<'a> Answer<'a> {
+    /// The body without its transfer coding; its content codings are left.
+    #[must_use]
+    pub fn body(&self) -> Cow<'a, [u8]> {
+        match self.is_chunked.then(|| without_chunks(self.sent)).flatten() {
+            Some(body) => Cow::Owned(body),
+            None => Cow::Borrowed(self.sent),
+        }
+    }
+
+    fn read(message: &'a [u8]) -> Option<Self> {
+        let version = message.strip_prefix(b"HTTP/")?;
+        if version.starts_with(b"1.") {
+            let (answer, head) = Self::read_head(message)?;
+            let sent = message.get(head..)?;
+            return Some(Self { sent, ..answer });
+        }
+        let rest = message.iter().take(16).position(|byte| *byte == b' ')?;
+        let head = &message[rest..message.len().min(rest + MAX_HEAD)];
+        let head = [b"HTTP/1.1", head].concat();
+        let (answer, length) = Self::read_head(&head)?;
+        let sent = message.get(length + rest - b"HTTP/1.1".len()..)?;
+        Some(Self {
+            sent,
+            status: answer.status,
+            headers: answer.headers,
+            // HTTP/2 has no chunks (RFC 9113, section 8.1).
+            is_chunked: answer.is_chunked && !version.starts_with(b"2"),
+        })
+    }
+
+    /// The answer without its body, and how long its head is.
+    fn read_head(message: &[u8]) -> Option<(Answer<'static>, usize)> {
+        let mut few = [httparse::EMPTY_HEADER; USUAL_FIELDS];
+        let mut answer = httparse::Response::new(&mut few);
+        match config().parse_response(&mut answer, message) {
+            Ok(httparse::Status::Complete(length)) => Some((Answer::of(&answer)?, length)),
+            Err(httparse::Error::TooManyHeaders) => {
+                let mut many = vec![httparse::EMPTY_HEADER; MAX_FIELDS];
+                let mut answer = httparse::Response::new(&mut many);
+                match config().parse_response(&mut answer, message).ok()? {
+                    httparse::Status::Complete(length) => Some((Answer::of(&answer)?, length)),
+                    httparse::Status::Partial => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn of(parsed: &httparse::Response<'_, '_>) -> Option<Answer<'static>> {
+        let mut headers = HeaderMap::new();
+        let mut is_chunked = false;
+        for field in parsed.headers.iter() {
+            // Where we renamed the field, we kept no chunks.
+            is_chunked |= field.name.eq_ignore_ascii_case("transfer-encoding")
+                && field.value.to_ascii_lowercase().ends_with(b"chunked");
+            let name = field.name.strip_prefix(RENAMED).unwrap_or(field.name);
+            let name = HeaderName::from_bytes(name.as_bytes());
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(field.value)) {
+                headers.append(name, value);
+            }
+        }
+        Some(Answer {
+            status: parsed.code?,
+            headers,
+            sent: b"",
+            is_chunked,
+        })
+    }
+}
+
+fn config() -> httparse::ParserConfig {
+    let mut config = httparse::ParserConfig::default();
+    config
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .allow_spaces_after_header_name_in_responses(true)
+        .ignore_invalid_headers_in_responses(true);
+    config
+}
+
+/// The body that was sent in chunks (RFC 9112, section 7.1); none where it is not in chunks. A body that breaks off is what came before.
+fn without_chunks(mut sent: &[u8]) -> Option<Vec<u8>> {
+    let mut body = Vec::with_capacity(sent.len());
+    let mut chunks = 0;
+    while let Ok(httparse::Status::Complete((start, size))) = httparse::parse_chunk_size(sent) {
+        chunks += 1;
+        let rest = &sent[start..];
+        let size = usize::try_from(size).unwrap_or(usize::MAX).min(rest.len());
+        body.extend_from_slice(&rest[..size]);
+        if size == 0 {
+            break;
+        }
+        sent = rest[size..].strip_prefix(b"\r\n").unwrap_or_default();
+    }
+    (chunks > 0).then_some(body)
+}
+
+impl Record {
+    /// The HTTP answer in a `response` or `revisit` record of anybody's; none where there is none, or it cannot be read. Its body
+    /// is empty where the block was not kept whole, and in a `revisit`, which has none.
+    #[must_use]
+    pub fn http(&self) -> Option<Answer<'_>> {
+        let answer = Answer::read(&self.block)?;
+        match self.block.len() as u64 == self.block_length {
+            true => Some(answer),
+            false => Some(Answer { sent: b"", ..answer }),
+        }
+    }
+
+    /// The answer in a `response` or `revisit` record; none where it cannot be read. The body is empty where the block was
+    /// not kept whole, and in a `revisit`, which has none. The request is in another record, the address and the time it took
+    /// are not told.
+    #[must_use]
+    pub fn answer(&self, form: &CanonicalForm) -> Option<Exchange> {
+        let answer = self.http()?;
+        let truncated = match self.truncated() {
+            Some("length") if self.kind() == "response" => Some(Truncation::Length),
+            Some("time") => Some(Truncation::Time),
+            Some("disconnect") => Some(Truncation::Disconnect),
+            _ => None,
+        };
+        Some(Exchange {
+            url: self.page_url(form)?,
+            request_head: Vec::new(),
+            status: answer.status,
+            body: Bytes::from(answer.body().into_owned()),
+            headers: answer.headers,
+            truncated,
+            address: None,
+            protocol: match self.field("WARC-Protocol") {
+                Some("http/1.0") => Protocol::Http10,
+                Some("h2") => Protocol::Http2,
+                _ => Protocol::Http11,
+            },
+            started: self.date().parse().ok()?,
+            elapsed: Duration::ZERO,
+        })
+    }
+
+    /// `WARC-Target-URI`, where it is one that a crawl can visit.
+    #[must_use]
+    pub fn page_url(&self, form: &CanonicalForm) -> Option<PageUrl> {
+        PageUrl::parse(self.target()?, form).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_read_whatever_its_status_line_and_its_line_breaks() {
+        for (message, status, body) in [
+            ("HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", 200, "body"),
+            ("HTTP/1.0 404\r\nA: b\r\n\r\n", 404, ""),
+            ("HTTP/1.1 200 OK\nA: b\n\nbody", 200, "body"),
+            ("HTTP/2 200\r\nA: b\r\n\r\nbody", 200, "body"),
+            ("HTTP/2.0 200 \r\nA: b\r\n\r\nbody", 200, "body"),
+            ("HTTP/3 200\r\nA: b\r\n\r\nbody", 200, "body"),
+            ("HTTP/1.1 200 OK\r\nA: b\r\nno field\r\n\r\nbody", 200, "body"),
+            (
+                "HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+                200,
+                "body",
+            ),
+            (
+                "HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\nbody",
+                200,
+                "body",
+            ),
+            (
+                "HTTP/1.1 200 OK\r\nA: b\r\nx-crawler-transfer-encoding: chunked\r\n\r\n4\r\nbody",
+                200,
+                "4\r\nbody",
+            ),
+        ] {
+            let answer = Answer::read(message.as_bytes()).unwrap();
+            assert_eq!(answer.status, status, "{message}");
+            assert_eq!(answer.headers["a"], "b");
+            assert_eq!(answer.body(), body.as_bytes(), "{message}");
+        }
+        let many = format!("HTTP/1.1 200 OK\r\n{}\r\nbody", "A: b\r\n".repeat(4000));
+        assert_eq!(Answer::read(many.as_bytes()).unwrap().headers.len(), 4000);
+        for message in [
+            "",
+            "HTTP/",
+            "HTTP/1.1 200 OK\r\n",
+            "GET / HTTP/1.1\r\n\r\n",
+            "HTTP/2",
+        ] {
+            assert!(Answer::read(message.as_bytes()).is_none(), "{message}");
+        }
+    }
+
+    #[test]
+    fn chunks_are_put_together_and_what_is_not_in_chunks_is_left_alone() {
+        for (sent, body) in [
+            (&b"5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n"[..], Some(&b"hello!"[..])),
+            (b"5;note=1\r\nhello\r\n0\r\n\r\n", Some(b"hello")),
+            (b"5\r\nhel", Some(b"hel")),
+            (b"ffffffffffffffff\r\nhello", Some(b"hello")),
+            (b"0\r\n\r\n", Some(b"")),
+            (b"<html>", None),
+            (b"", None),
+        ] {
+            assert_eq!(without_chunks(sent).as_deref(), body);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Files of other crawlers in the directory of an archive of ours: they are read, and never written, cut or removed.
+//!
+//! Whether a file is foreign, its name says, and where that could be ours, its `warcinfo`: Common Crawl names files as we do. Our own
+//! files come behind them all: the number in the name of the first is above every number in theirs, so that whoever goes on from a place in
+//! one of ours has nothing to do with them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use disk::Disk;
+
+use super::archive::{ArchiveEnd, session};
+use super::files::{self, FileName, name_of};
+use super::packing::Packing;
+use super::stream::WarcStream;
+use super::volume::{Volume, first_record};
+use super::warcinfo::ArchiveOptions;
+use crate::SinkFault;
+
+/// What the software in our `warcinfo` records begins with.
+const OUR_SOFTWARE: &str = "crawler/";
+
+/// More of a `warcinfo` is not read to find out who wrote it.
+const MAX_WARCINFO: usize = 64 << 10;
+
+/// Whether another crawler wrote the archive file at `path`. A file with a name like ours whose beginning cannot be read is ours.
+#[must_use]
+pub fn is_foreign(path: &Path) -> bool {
+    let Some(name) = name_of(path) else {
+        return true;
+    };
+    if FileName::parse(name).is_none() {
+        return true;
+    }
+    let first = WarcStream::open(path).and_then(|mut stream| stream.next_record(MAX_WARCINFO));
+    let Ok(Some(first)) = first else {
+        return false;
+    };
+    first.kind() != "warcinfo" || !is_our_software(&first.block)
+}
+
+/// Whether this is what we say of ourselves, or nothing.
+fn is_our_software(warcinfo: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(warcinfo);
+    let mut fields = text.lines().filter_map(|line| line.split_once(':'));
+    let software = fields.find(|(name, _)| name.eq_ignore_ascii_case("software"));
+    software.is_none_or(|(_, software)| {
+        let software = software.trim();
+        software.is_empty() || software.starts_with(OUR_SOFTWARE)
+    })
+}
+
+/// Begins an archive of ours behind the files in `dir`, of which none is ours but what an earlier call of this left; returns where its
+/// first visit goes. Durable when it returns.
+///
+/// # Errors
+/// [`SinkFault::Foreign`] where a file has a number in its name that has none above; otherwise what the disk says.
+pub fn begin_behind(
+    disk: &Arc<dyn Disk>,
+    dir: &Path,
+    options: &ArchiveOptions,
+) -> Result<ArchiveEnd, SinkFault> {
+    let unlisted = |source| SinkFault::io("list", dir, source);
+    if let Some(last) = files::last_first(dir).map_err(unlisted)?.first()
+        && last.is_open
+        && !is_foreign(&last.path)
+        && let Ok(first) = first_record(&last.path)
+    {
+        let file = last.name.as_str().to_owned();
+        let end = first.ends;
+        return Ok(ArchiveEnd { file, end });
+    }
+    let mut before = 0;
+    for item in std::fs::read_dir(dir).map_err(unlisted)? {
+        let path = item.map_err(unlisted)?.path();
+        if let Some(name) = name_of(&path)
+            && let Some(number) = last_number(name)
+        {
+            let taken = || SinkFault::Foreign {
+                name: name.to_owned(),
+            };
+            before = before.max(number.checked_add(1).ok_or_else(taken)? - 1);
+        }
+    }
+    let volume = Volume::begin(disk, dir, options, session(options, None), before + 1)?;
+    volume.open.sync()?;
+    Ok(ArchiveEnd {
+        file: volume.name.as_str().to_owned(),
+        end: volume.length,
+    })
+}
+
+/// Where the first visit of an archive of ours goes that begins behind files of others; none where there are no such files, or
+/// nothing of ours.
+///
+/// # Errors
+/// What the system says that keeps us from looking.
+pub fn beginning(dir: &Path) -> Result<Option<ArchiveEnd>, SinkFault> {
+    let unlisted = |source| SinkFault::io("list", dir, source);
+    let (mut others, mut first) = (false, None);
+    let listed = match std::fs::read_dir(dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        listed => listed.map_err(unlisted)?,
+    };
+    for item in listed {
+        let path = item.map_err(unlisted)?.path();
+        let Some(name) = name_of(&path) else { continue };
+        match FileName::parse(name).filter(|_| !is_foreign(&path)) {
+            None => others = true,
+            Some(name) => {
+                let is_first = |(found, _): &(FileName, _)| name.counter() < found.counter();
+                if first.as_ref().is_none_or(is_first) {
+                    first = Some((name, path));
+                }
+            }
+        }
+    }
+    let (Some((name, path)), true) = (first, others) else {
+        return Ok(None);
+    };
+    let record = first_record(&path).ok();
+    Ok(record.map(|record| ArchiveEnd {
+        file: name.as_str().to_owned(),
+        end: record.ends,
+    }))
+}
+
+/// The number at the end of a name, by which whoever lists an archive orders its files.
+fn last_number(name: &str) -> Option<u64> {
+    let suffix = Packing::ALL
+        .into_iter()
+        .map(Packing::suffix)
+        .find(|suffix| name.ends_with(suffix))?;
+    let (_, number) = name.strip_suffix(suffix)?.rsplit_once('-')?;
+    number.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_wrote_a_file_its_warcinfo_says() {
+        for (warcinfo, ours) in [
+            ("software: crawler/0.1.0\r\n", true),
+            ("software: \r\nformat: WARC File Format 1.1\r\n", true),
+            ("format: WARC File Format 1.1\r\n", true),
+            ("Software: Wget/1.21.3 (linux-gnu)\r\n", false),
+            (
+                "isPartOf: CC-MAIN-2024-10\r\nsoftware: Apache Nutch 1.19\r\n",
+                false,
+            ),
+        ] {
+            assert_eq!(is_our_software(warcinfo.as_bytes()), ours, "{warcinfo}");
+        }
+    }
+
+    #[test]
+    fn our_first_file_is_above_every_number_of_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(disk::SystemDisk);
+        for name in [
+            "wget-00007.warc.gz",
+            "a.warc",
+            "CC-MAIN-20240101000000-20240101030000-00042.warc.gz",
+        ] {
+            std::fs::write(dir.path().join(name), name).unwrap();
+        }
+        let options = ArchiveOptions::new(web::Clock::new(web::Timestamp::default));
+        let begun = begin_behind(&disk, dir.path(), &options).unwrap();
+        assert!(begun.file.ends_with("-00043.warc.gz"), "{begun:?}");
+        // What was cut short is made use of.
+        assert_eq!(begin_behind(&disk, dir.path(), &options).unwrap(), begun);
+        let archive = super::super::WarcArchive::open(disk, dir.path(), options, Some(begun)).unwrap();
+        drop(archive);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 4);
+    }
+}

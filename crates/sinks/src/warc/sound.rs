@@ -1,0 +1,121 @@
+//! What a power cut left of an archive's end.
+//!
+//! What was never synced may be missing, be zeros, or be whole: the checksum of each gzip member and the digests of each
+//! record tell which. What was synced must be there: where it is not, somebody took it away, and that is a fault.
+
+use std::cmp::Ordering;
+use std::io;
+use std::path::Path;
+
+use disk::Disk;
+
+use super::archive::ArchiveEnd;
+use super::files::{FileName, locate};
+use super::read::{ReadFault, WarcReader};
+use crate::SinkFault;
+
+/// How many of these visits, which end at these places and stand in the order of the archive in `dir`, are there from the first record
+/// to the last: as many as stand before the first one that is not. Those that end up to `durable` are on the disk for certain, and
+/// are not read; the others are, and are on the disk for certain afterwards.
+///
+/// # Errors
+/// [`SinkFault::Missing`], [`SinkFault::TooShort`] where a visit is gone that was on the disk for certain;
+/// [`SinkFault::Foreign`] where a name is none of ours; otherwise what the system said.
+pub fn whole_visits(
+    disk: &dyn Disk,
+    dir: &Path,
+    durable: Option<&ArchiveEnd>,
+    visits: &[ArchiveEnd],
+) -> Result<usize, SinkFault> {
+    let mut checked: Option<(&str, u64)> = None;
+    for (place, visit) in visits.iter().enumerate() {
+        let path = locate(dir, file_name(visit)?.as_str());
+        if is_covered(visit, durable)? {
+            holds(&path, visit.end)?;
+            continue;
+        }
+        let sound = match checked {
+            Some((file, sound)) if file == visit.file => sound,
+            _ => {
+                let before = durable.filter(|durable| durable.file == visit.file);
+                let sound = synced_end(disk, &path, before.map_or(0, |durable| durable.end))?;
+                checked = Some((&visit.file, sound));
+                sound
+            }
+        };
+        if visit.end > sound {
+            return Ok(place);
+        }
+    }
+    Ok(visits.len())
+}
+
+fn is_covered(visit: &ArchiveEnd, durable: Option<&ArchiveEnd>) -> Result<bool, SinkFault> {
+    let Some(durable) = durable else {
+        return Ok(false);
+    };
+    let files = file_name(visit)?.counter().cmp(&file_name(durable)?.counter());
+    Ok(match files {
+        Ordering::Less => true,
+        Ordering::Equal => visit.end <= durable.end,
+        Ordering::Greater => false,
+    })
+}
+
+fn file_name(end: &ArchiveEnd) -> Result<FileName, SinkFault> {
+    FileName::parse(&end.file).ok_or_else(|| SinkFault::Foreign {
+        name: end.file.clone(),
+    })
+}
+
+/// That a file has at least so many bytes.
+fn holds(path: &Path, end: u64) -> Result<(), SinkFault> {
+    let path = path.to_owned();
+    match std::fs::metadata(&path) {
+        Ok(found) if found.len() >= end => Ok(()),
+        Ok(found) => Err(SinkFault::TooShort {
+            path,
+            end,
+            length: found.len(),
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(SinkFault::Missing { path }),
+        Err(error) => Err(SinkFault::io("examine", &path, error)),
+    }
+}
+
+/// [`sound_end`], and what was read is on the disk afterwards.
+fn synced_end(disk: &dyn Disk, path: &Path, from: u64) -> Result<u64, SinkFault> {
+    let sound = sound_end(path, from).map_err(|source| SinkFault::Damaged {
+        path: path.to_owned(),
+        source,
+    })?;
+    if sound > from {
+        disk.open(path)
+            .and_then(|file| disk.sync(&file))
+            .map_err(|source| SinkFault::io("sync", path, source))?;
+    }
+    Ok(sound)
+}
+
+/// Reads the records of `path` from byte `from` on, where one begins, and returns where the last one ends before the first that
+/// is torn, damaged or has a false digest: at least `from`. A file that is not there, or shorter than `from`, has nothing
+/// behind `from`, so that is the answer too.
+///
+/// # Errors
+/// [`ReadFault::Io`] where the system does not let us read: what is there is not known then.
+fn sound_end(path: &Path, from: u64) -> Result<u64, ReadFault> {
+    let mut reader = match WarcReader::open_at(path, from) {
+        Err(ReadFault::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(from),
+        // The dictionary with which the file begins is not whole, so no record is.
+        Err(ReadFault::TornTail { .. } | ReadFault::Damaged { .. }) => return Ok(from),
+        opened => opened?,
+    };
+    let mut end = from;
+    loop {
+        match reader.next_record(0) {
+            Ok(Some(record)) if record.digests_hold() => end = record.offset + record.length,
+            Err(fault @ ReadFault::Io { .. }) => return Err(fault),
+            Ok(_) | Err(_) => return Ok(end),
+        }
+    }
+}

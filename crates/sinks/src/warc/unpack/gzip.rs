@@ -1,0 +1,186 @@
+//! Members of a gzip file (RFC 1952), one at a time, with nothing read behind their end.
+
+use std::io::{self, Read};
+
+use flate2::bufread::GzDecoder;
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+
+use super::window::{Input, Window};
+use super::{broken, torn};
+
+/// How a member begins: the method is always deflate (section 2.3).
+pub(super) const MAGIC: &[u8] = &[0x1f, 0x8b, 8];
+
+/// Name and comment of a member are not longer, in bytes, together with what else stands in its header.
+const MAX_HEADER: usize = 64 << 10;
+
+const HAS_CHECKSUM: u8 = 1 << 1;
+const HAS_EXTRA: u8 = 1 << 2;
+const HAS_NAME: u8 = 1 << 3;
+const HAS_COMMENT: u8 = 1 << 4;
+const RESERVED: u8 = 0xe0;
+
+/// Unpacks members.
+pub(super) struct Gunzip {
+    inflate: Decompress,
+    checksum: Crc,
+}
+
+impl Gunzip {
+    pub(super) fn new() -> Self {
+        Self {
+            inflate: Decompress::new(false),
+            checksum: Crc::new(),
+        }
+    }
+
+    /// Reads a member's header.
+    pub(super) fn begin(&mut self, input: &mut Input<impl Read>) -> io::Result<()> {
+        self.inflate.reset(false);
+        self.checksum.reset();
+        loop {
+            match header_length(input.rest()) {
+                Ok(Some(length)) => {
+                    input.consume(length);
+                    return Ok(());
+                }
+                Ok(None) if input.more()? => {}
+                Ok(None) => return Err(torn()),
+                Err(reason) => return Err(broken(reason)),
+            }
+        }
+    }
+
+    /// Appends unpacked bytes to `out`; false at the member's end, which holds what it promised.
+    pub(super) fn unpack(
+        &mut self,
+        input: &mut Input<impl Read>,
+        out: &mut Window,
+        chunk: usize,
+    ) -> io::Result<bool> {
+        loop {
+            let packed = input.fill()?;
+            let into = out.end();
+            into.reserve(chunk);
+            let (before, read) = (into.len(), self.inflate.total_in());
+            let status = self
+                .inflate
+                .decompress_vec(packed, into, FlushDecompress::None)
+                .map_err(|_error| broken("corrupt deflate stream"))?;
+            let nothing_left = packed.is_empty();
+            let read = usize::try_from(self.inflate.total_in() - read).map_err(io::Error::other)?;
+            self.checksum.update(&into[before..]);
+            let grown = into.len() > before;
+            input.consume(read);
+            match status {
+                Status::StreamEnd => {
+                    self.trailer(input)?;
+                    return Ok(false);
+                }
+                _ if grown => return Ok(true),
+                _ if nothing_left => return Err(torn()),
+                // A decoder that takes nothing and gives nothing would do so for ever.
+                _ if read == 0 => return Err(broken("corrupt deflate stream")),
+                _ => {}
+            }
+        }
+    }
+
+    fn trailer(&self, input: &mut Input<impl Read>) -> io::Result<()> {
+        let Some(trailer) = input.at_least(8)?.first_chunk::<8>() else {
+            return Err(torn());
+        };
+        let [a, b, c, d, length @ ..] = *trailer;
+        let holds = u32::from_le_bytes([a, b, c, d]) == self.checksum.sum()
+            && u32::from_le_bytes(length) == self.checksum.amount();
+        input.consume(8);
+        match holds {
+            true => Ok(()),
+            false => Err(broken("corrupt gzip stream does not have a matching checksum")),
+        }
+    }
+}
+
+/// The length of the header with which `bytes` begins; nothing where there are too few of them to tell.
+fn header_length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
+    let begun = bytes.len().min(MAGIC.len());
+    if bytes[..begun] != MAGIC[..begun] {
+        return Err("invalid gzip header");
+    }
+    let Some(&flags) = bytes.get(3) else {
+        return Ok(None);
+    };
+    if flags & RESERVED != 0 {
+        return Err("invalid gzip header");
+    }
+    let length = fields_length(bytes, flags);
+    match length {
+        Some(length) if length <= MAX_HEADER => Ok(Some(length).filter(|&length| length <= bytes.len())),
+        None if bytes.len() <= MAX_HEADER => Ok(None),
+        _ => Err("the gzip header does not end, or not soon enough"),
+    }
+}
+
+fn fields_length(bytes: &[u8], flags: u8) -> Option<usize> {
+    let mut length = 10;
+    if flags & HAS_EXTRA != 0 {
+        let extra = bytes.get(length..length + 2)?;
+        length += 2 + usize::from(extra[0]) + 256 * usize::from(extra[1]);
+    }
+    for text in [HAS_NAME, HAS_COMMENT] {
+        if flags & text != 0 {
+            length += bytes.get(length..)?.iter().position(|&byte| byte == 0)? + 1;
+        }
+    }
+    Some(length + if flags & HAS_CHECKSUM != 0 { 2 } else { 0 })
+}
+
+/// Whether a member begins with `bytes`, as far as its header tells.
+pub(super) fn begins(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC) && header_length(bytes).is_ok()
+}
+
+/// Whether the member at the beginning of `bytes`, which may be cut, unpacks to something that begins like this.
+pub(super) fn unpacks_to(bytes: &[u8], beginning: &[u8]) -> bool {
+    let mut found = Vec::new();
+    // What cannot be unpacked on may have begun well: reading it will tell.
+    let _damage = GzDecoder::new(bytes)
+        .take(beginning.len() as u64)
+        .read_to_end(&mut found);
+    found == beginning
+}
+
+/// Whether a member says that it is one of many of equal size, which have nothing to do with what is in them (bgzip).
+pub(super) fn is_block(bytes: &[u8]) -> bool {
+    bytes.get(3).is_some_and(|flags| flags & HAS_EXTRA != 0) && bytes.get(12..14) == Some(b"BC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_ends_where_its_flags_say() {
+        let fixed = |flags: u8| [&[0x1f, 0x8b, 8, flags], &[0; 6][..]].concat();
+        for (flags, fields, length) in [
+            (0, &b""[..], 10),
+            (HAS_NAME, b"a.warc\0", 17),
+            (HAS_NAME | HAS_COMMENT, b"a\0\0", 13),
+            (HAS_EXTRA, b"\x04\0abcd", 16),
+            (HAS_EXTRA | HAS_NAME | HAS_CHECKSUM, b"\x01\0a\0..", 16),
+        ] {
+            let header = [&fixed(flags), fields].concat();
+            assert_eq!(
+                header_length(&[&header[..], b"deflate"].concat()),
+                Ok(Some(length))
+            );
+            for cut in 0..length {
+                assert_eq!(header_length(&header[..cut]), Ok(None), "{flags} {cut}");
+            }
+        }
+        assert!(header_length(&fixed(0x80)).is_err());
+        assert!(header_length(b"\x1f\x8b\x07").is_err());
+        let endless = [&fixed(HAS_NAME)[..], &vec![b'a'; MAX_HEADER]].concat();
+        assert!(header_length(&endless).is_err());
+    }
+}

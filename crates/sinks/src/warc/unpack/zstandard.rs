@@ -1,0 +1,167 @@
+//! Frames of a Zstandard file (RFC 8878), one at a time, and the dictionary that web archives put before them.
+//!
+//! "Zstandard compression for WARC files" (IIPC, draft 1.0): each record is a frame; where a dictionary is used, it stands at the
+//! beginning of the file in a skippable frame of its own, as it is or packed itself. Other skippable frames say nothing to us.
+
+use std::io::{self, Read};
+
+use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
+
+use super::window::{Input, Window};
+use super::{broken, torn};
+
+/// How a frame begins (section 3.1.1).
+pub(super) const MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
+/// How the skippable frame with the dictionary begins.
+pub(super) const DICTIONARY: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
+
+/// A dictionary is not longer, in bytes: those of the tool that all use have 100 KiB unless told otherwise.
+const MAX_DICTIONARY: usize = 16 << 20;
+
+/// A block unpacks to no more, in bytes (section 3.1.1.2.3).
+const BLOCK: usize = 128 << 10;
+
+/// Whether a dictionary begins here, and not only four bytes that happen to look like it.
+pub(super) fn begins_dictionary(bytes: &[u8]) -> bool {
+    let is_one = |inside: &[u8]| inside.starts_with(MAGIC) || inside.starts_with(&[0x37, 0xa4, 0x30, 0xec]);
+    bytes.starts_with(DICTIONARY) && bytes.get(8..).is_some_and(is_one)
+}
+
+/// Whether a skippable frame begins here (section 3.1.2).
+pub(super) fn is_skippable(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
+}
+
+/// Unpacks frames. Their windows are at most 128 MiB, which is the library's own limit.
+pub(super) struct Unzstd {
+    decoder: Decoder<'static>,
+    dictionary: Vec<u8>,
+    /// Whether the frame has ended for the library, which may have bytes left for us all the same.
+    full: bool,
+}
+
+impl Unzstd {
+    pub(super) fn new() -> io::Result<Self> {
+        Self::with(Vec::new())
+    }
+
+    fn with(dictionary: Vec<u8>) -> io::Result<Self> {
+        let decoder =
+            Decoder::with_dictionary(&dictionary).map_err(|_error| broken("corrupt zstd dictionary"))?;
+        Ok(Self {
+            decoder,
+            dictionary,
+            full: false,
+        })
+    }
+
+    /// Another one that unpacks what this one does.
+    pub(super) fn again(&self) -> io::Result<Self> {
+        Self::with(self.dictionary.clone())
+    }
+
+    pub(super) fn begin(&mut self) -> io::Result<()> {
+        self.full = false;
+        self.decoder.reinit()
+    }
+
+    /// Whether the frame at the beginning of `bytes`, which may be cut, unpacks to something that begins like this.
+    pub(super) fn unpacks_to(&mut self, bytes: &[u8], beginning: &[u8]) -> bool {
+        let mut found = Vec::with_capacity(BLOCK);
+        let mut from = bytes;
+        if self.begin().is_err() {
+            return false;
+        }
+        while found.len() < beginning.len() && found.len() < found.capacity() {
+            match run(&mut self.decoder, from, &mut found) {
+                Ok((read, hint)) if hint > 0 && read > 0 => from = &from[read..],
+                _ => break,
+            }
+        }
+        found.starts_with(beginning)
+    }
+
+    /// Passes over the skippable frame that stands next, and takes the dictionary that may be in it.
+    pub(super) fn skip(&mut self, input: &mut Input<impl Read>) -> io::Result<()> {
+        let Some(&[_, _, _, _, a, b, c, d]) = input.at_least(8)?.first_chunk::<8>() else {
+            return Err(torn());
+        };
+        let is_dictionary = input.rest().starts_with(DICTIONARY);
+        let mut left = u32::from_le_bytes([a, b, c, d]) as usize;
+        if is_dictionary && left > MAX_DICTIONARY {
+            return Err(broken("the zstd dictionary is too long"));
+        }
+        input.consume(8);
+        let mut bytes = Vec::new();
+        while left > 0 {
+            let next = input.fill()?;
+            if next.is_empty() {
+                return Err(torn());
+            }
+            let length = next.len().min(left);
+            if is_dictionary {
+                bytes.extend_from_slice(&next[..length]);
+            }
+            input.consume(length);
+            left -= length;
+        }
+        if is_dictionary {
+            *self = Self::with(unpacked_dictionary(bytes)?)?;
+        }
+        Ok(())
+    }
+
+    /// Appends unpacked bytes to `out`; false at the frame's end.
+    pub(super) fn unpack(
+        &mut self,
+        input: &mut Input<impl Read>,
+        out: &mut Window,
+        chunk: usize,
+    ) -> io::Result<bool> {
+        if self.full {
+            return Ok(false);
+        }
+        loop {
+            let packed = input.fill()?;
+            let into = out.end();
+            into.reserve(chunk);
+            let before = into.len();
+            let (read, hint) = run(&mut self.decoder, packed, into)?;
+            let (nothing_left, grown) = (packed.is_empty(), into.len() > before);
+            input.consume(read);
+            self.full = hint == 0;
+            match (self.full, grown) {
+                (_, true) => return Ok(true),
+                (true, false) => return Ok(false),
+                (false, false) if nothing_left => return Err(torn()),
+                (false, false) => {}
+            }
+        }
+    }
+}
+
+/// One step: how many bytes it took, and what the library would have next, which is nothing behind a frame.
+fn run(decoder: &mut Decoder<'_>, packed: &[u8], into: &mut Vec<u8>) -> io::Result<(usize, usize)> {
+    let mut from = InBuffer::around(packed);
+    let at = into.len();
+    let mut to = OutBuffer::around_pos(into, at);
+    let hint = decoder.run(&mut from, &mut to);
+    let hint = hint.map_err(|error| broken(&format!("corrupt zstd frame ({error})")))?;
+    Ok((from.pos(), hint))
+}
+
+fn unpacked_dictionary(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    if !bytes.starts_with(MAGIC) {
+        return Ok(bytes);
+    }
+    let mut unpacked = Vec::new();
+    zstd::stream::read::Decoder::with_buffer(&bytes[..])?
+        .take(MAX_DICTIONARY as u64 + 1)
+        .read_to_end(&mut unpacked)
+        .map_err(|_error| broken("corrupt zstd dictionary"))?;
+    if unpacked.len() > MAX_DICTIONARY {
+        return Err(broken("the zstd dictionary is too long"));
+    }
+    Ok(unpacked)
+}

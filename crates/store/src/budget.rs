@@ -1,0 +1,67 @@
+//! How many hosts of one registrable domain are visited: whoever owns a domain can make names below it without end.
+
+use std::collections::{HashMap, HashSet};
+
+use web::{Host, UrlKey};
+
+use crate::{Find, HOSTS_RULE, LeftOut};
+
+/// How many hosts are known of each registrable domain; by the key of its name, 16 bytes a domain.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DomainCounts(HashMap<UrlKey, u32>);
+
+impl DomainCounts {
+    /// A host becomes known.
+    pub(crate) fn add(&mut self, host: &Host) {
+        *self.0.entry(key_of(host)).or_insert(0) += 1;
+    }
+
+    fn of(&self, host: &Host) -> u32 {
+        self.0.get(&key_of(host)).copied().unwrap_or(0)
+    }
+}
+
+fn key_of(host: &Host) -> UrlKey {
+    UrlKey::of_name(host.registrable_domain())
+}
+
+/// Takes out of `finds` what is of a host that is not known, where `max` of its domain are; what stays may bring new hosts up to that.
+/// Seeds stay.
+pub(crate) fn leave_out(
+    finds: &mut Vec<Find>,
+    max: u32,
+    domains: &DomainCounts,
+    is_known: impl Fn(&Host) -> bool,
+) -> Option<LeftOut> {
+    let mut left_out: Option<LeftOut> = None;
+    let mut last: Option<Host> = None;
+    let (mut new_hosts, mut new_of_domain) = (HashSet::new(), HashMap::<UrlKey, u32>::new());
+    finds.retain(|find| {
+        // The links of a page are of one host, most of them.
+        let same = last
+            .as_ref()
+            .is_some_and(|last| find.url.as_url().host_str() == Some(last.as_str()));
+        if same {
+            return true;
+        }
+        let host = find.url.host();
+        let stays = is_known(&host) || new_hosts.contains(&host) || {
+            let new = new_of_domain.entry(key_of(&host)).or_insert(0);
+            let has_room = find.depth == 0 || domains.of(&host) + *new < max;
+            *new += u32::from(has_room);
+            has_room && new_hosts.insert(host.clone())
+        };
+        if stays {
+            last = Some(host);
+            return true;
+        }
+        let told = left_out.get_or_insert_with(|| LeftOut {
+            rule: HOSTS_RULE.to_owned(),
+            links: 0,
+            example: find.url.clone(),
+        });
+        told.links += 1;
+        false
+    });
+    left_out
+}

@@ -1,0 +1,192 @@
+//! A bit turned in any file of the database: it says so, or it tells what was written.
+//!
+//! The engine takes damage near the end of its log for a write that was torn, and goes back to what it held before. That
+//! is no loss where everything in it goes back together, the watermark too: the journal tells the rest.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use neardup::Portrait;
+use web::UrlKey;
+
+use super::cards::{Card, Cards};
+use super::database::Database;
+use super::meta::Meta;
+use super::sorted::{Posting, SortedTables, Table};
+use crate::StoreFault;
+
+const FOLDS: u64 = 6;
+const WATERMARK: &str = "checkpoint";
+const TABLES: [Table; 2] = [Table::new(1), Table::new(2)];
+
+/// What is in a database after so many folds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Contents {
+    watermark: Option<u64>,
+    tables: [Vec<Posting>; 2],
+    cards: BTreeMap<u32, Card>,
+}
+
+fn posting(number: u64) -> Posting {
+    Posting::new(number.wrapping_mul(0x9e37_79b9_7f4a_7c15), number as u32)
+}
+
+fn added(fold: u64, table: usize) -> Vec<Posting> {
+    // So many that the last folds write new generations.
+    let mut postings: Vec<Posting> = (0..4_000)
+        .map(|n| posting(fold * 10_000 + n + table as u64))
+        .collect();
+    postings.sort_unstable();
+    postings
+}
+
+fn cards(fold: u64) -> Vec<(u32, Card)> {
+    let card = |document: u32| Card {
+        position: fold,
+        page: UrlKey::from_u64(u64::from(document)),
+        group: 7,
+        portrait: Portrait {
+            payload: u128::from(document),
+            text: None,
+        },
+    };
+    // Every fold writes some anew.
+    (fold as u32 * 30..fold as u32 * 30 + 50)
+        .map(|document| (document, card(document)))
+        .collect()
+}
+
+/// Writes a database; what it holds after each fold. In the middle of the last the power is cut, and `killed` is what the disk
+/// holds then.
+fn write(path: &Path, killed: &Path) -> Vec<Contents> {
+    let mut history = vec![Contents::default()];
+    let database = Database::open(path).unwrap();
+    let meta = Meta::open(&database).unwrap();
+    let (tables, stack) = (
+        SortedTables::open(&database).unwrap(),
+        Cards::open(&database).unwrap(),
+    );
+    for fold in 1..=FOLDS {
+        meta.begin_fold().unwrap();
+        let mut contents = history.last().unwrap().clone();
+        for (number, table) in TABLES.into_iter().enumerate() {
+            let added = added(fold, number);
+            tables.unite(table, &added).unwrap();
+            contents.tables[number].extend(added);
+            contents.tables[number].sort_unstable();
+            if fold == FOLDS && number == 0 {
+                database.flush().unwrap();
+                copy_all(path, killed);
+            }
+        }
+        stack.update(&cards(fold), &[]).unwrap();
+        contents.cards.extend(cards(fold));
+        contents.watermark = Some(fold);
+        meta.end_fold(WATERMARK, &fold).unwrap();
+        history.push(contents);
+    }
+    history
+}
+
+fn read(path: &Path) -> Result<Contents, StoreFault> {
+    let database = Database::open(path)?;
+    let meta = Meta::open(&database)?;
+    let (tables, stack) = (SortedTables::open(&database)?, Cards::open(&database)?);
+    let mut contents = Contents {
+        watermark: meta.get(WATERMARK)?,
+        ..Contents::default()
+    };
+    for (into, table) in contents.tables.iter_mut().zip(TABLES) {
+        let mut scan = tables.all(table)?;
+        while scan.next_block(into)? {}
+    }
+    stack.each(|document, card| {
+        contents.cards.insert(document, card.clone());
+    })?;
+    if meta.is_fold_under_way()? {
+        // Then the tables may be ahead of the watermark, and hearing the journal from there mends them.
+        let end = (contents.watermark.unwrap_or(0) + 1).min(FOLDS);
+        for (number, table) in TABLES.into_iter().enumerate() {
+            tables.unite(table, &added(end, number))?;
+            contents.tables[number].clear();
+            let mut scan = tables.all(table)?;
+            while scan.next_block(&mut contents.tables[number])? {}
+        }
+        stack.update(&cards(end), &[])?;
+        contents.cards.extend(cards(end));
+        contents.watermark = Some(end);
+    }
+    Ok(contents)
+}
+
+fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_below(&path));
+        } else {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for file in files_below(from) {
+        let target = to.join(file.strip_prefix(from).unwrap());
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        std::fs::copy(&file, target).unwrap();
+    }
+}
+
+#[test]
+fn a_bit_turned_in_any_file_is_reported_or_what_was_written_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let closed = directory.path().join("closed");
+    let killed = directory.path().join("killed");
+    let history = write(&closed, &killed);
+    assert_eq!(&read(&closed).unwrap(), history.last().unwrap());
+    for whole in [closed, killed] {
+        turn_bits(&whole, &directory.path().join("broken"), &history);
+    }
+}
+
+/// Turns a bit in a copy of `whole`, at many places one after the other.
+fn turn_bits(whole: &Path, broken: &Path, history: &[Contents]) {
+    let (mut reported, mut equal) = (0, 0);
+    for file in files_below(whole) {
+        let length = std::fs::metadata(&file).unwrap().len() as usize;
+        // Small files byte by byte, the log at places that fall anywhere in its messages.
+        let step = (length / 100).max(1);
+        for (number, place) in (0..length).step_by(step).enumerate() {
+            let place = (place + number * 37 % step).min(length - 1);
+            if broken.exists() {
+                std::fs::remove_dir_all(broken).unwrap();
+            }
+            copy_all(whole, broken);
+            let target = broken.join(file.strip_prefix(whole).unwrap());
+            let mut bytes = std::fs::read(&target).unwrap();
+            bytes[place] ^= 1 << (number % 8);
+            std::fs::write(&target, bytes).unwrap();
+            match read(broken) {
+                Err(StoreFault::Tables { .. }) => reported += 1,
+                Err(fault) => panic!("{} at {place}: {fault}", file.display()),
+                Ok(found) => {
+                    let told = &history[found.watermark.unwrap_or(0) as usize];
+                    let at = found.watermark;
+                    assert!(
+                        found == *told,
+                        "{} at {place}: not what {at:?} tells of",
+                        file.display()
+                    );
+                    equal += 1;
+                }
+            }
+        }
+    }
+    println!("{reported} reported, {equal} equal");
+    assert!(reported > 0 && equal > 0, "{reported} reported, {equal} equal");
+}

@@ -1,0 +1,389 @@
+//! What the frontier heard since the last fold, on its way to the database.
+//!
+//! | tree | key (big-endian) | value |
+//! |---|---|---|
+//! | `queue` | host · priority · first sequence · part | a block (`block.rs`) |
+//! | `frontier` | number of a group of hosts · position · part | [`HostRecord`]s (postcard) |
+//! | `frontier` | `ffffffff` · position · part | [`Told`](super::told::Told) (postcard) |
+//! | `seen` | position u64 · number of the run u32 | version u8 · keys u64 ascending · crc32, little-endian |
+//! | `robots` | origin | position of the record u64, little-endian |
+//!
+//! `position` is the journal's, at the fold. A fold is valid once the watermark says so: what stands under a later
+//! position than the watermark's was left by a fold that was cut short, is not read, and is removed by the next. So
+//! counts are never ahead of the watermark. Blocks may be, which does no harm: pages that are put in twice are united, and those that are taken
+//! out are taken out again.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use neardup::SeenKeys;
+use serde::{Deserialize, Serialize};
+use web::{Host, Pace, Timestamp};
+
+use super::super::database::{Batch, Database, Tree};
+use super::super::segment::Position;
+use super::hosts::HostState;
+use super::parts;
+use super::place::{Body, Place, Rank};
+use super::shelf::Shelf;
+use super::{Queue, Tries};
+use crate::{FrontierRules, StoreFault};
+
+/// Hosts that are written together.
+const GROUP: u32 = 64;
+/// The group number of what is not a host's.
+const TOLD: u32 = u32::MAX;
+const SEEN_VERSION: u8 = 1;
+/// Keys of a run: it fits into one value.
+const SEEN_RUN: usize = 880;
+/// Changes of small values that are made in one step.
+const STEP_CHANGES: usize = 32;
+/// Pages of a host that may be done with and lie in its blocks; a quarter of them, where it has fewer.
+const GONE_PAGES: u32 = 64;
+/// Longer origins are no host's; their robots.txt is asked for again by the next session.
+const MAX_ORIGIN_BYTES: usize = 1 << 10;
+
+/// What a fold writes.
+pub(in super::super) struct Fold {
+    position: Position,
+    shelf: Shelf,
+    new: Arc<BTreeMap<Place, Body>>,
+    gone: BTreeSet<Place>,
+    dirty: BTreeSet<u32>,
+    records: Vec<(u32, Vec<u8>)>,
+    seen: Vec<u64>,
+    robots: HashMap<String, Position>,
+    retired: Retired,
+}
+
+/// Entries that no watermark needs any more.
+#[derive(Clone, Debug, Default)]
+struct Retired {
+    records: Vec<(Vec<u8>, u16)>,
+    seen: Vec<Vec<u8>>,
+}
+
+/// What was written under which position.
+#[derive(Default)]
+pub(super) struct Generations {
+    current: HashMap<u32, (Position, u16)>,
+    retired: Retired,
+}
+
+/// A host, as it is stored.
+#[derive(Serialize, Deserialize)]
+struct HostRecord {
+    name: Host,
+    pace: Pace,
+    pages: u64,
+    live: u64,
+    gone: Vec<Rank>,
+    tries: Vec<(Rank, u32, Timestamp)>,
+    /// What of `live` pages need.
+    requisites: u64,
+}
+
+impl Fold {
+    /// Writes everything; durable after the next flush, valid once the watermark has been set to the fold's position.
+    pub(in super::super) fn write(&self, database: &Database) -> Result<(), StoreFault> {
+        let frontier = database.tree("frontier")?;
+        let seen = database.tree("seen")?;
+        step(&frontier, &self.retired.records, |batch, (key, parts)| {
+            parts::remove(batch, key, *parts);
+        })?;
+        step(&seen, &self.retired.seen, |batch, key| batch.remove(key))?;
+        self.shelf.write(&self.gone, &self.new)?;
+        step(&frontier, &self.records, |batch, (group, bytes)| {
+            parts::insert(batch, &record_key(*group, self.position), bytes);
+        })?;
+        let runs: Vec<(usize, &[u64])> = self.seen.chunks(SEEN_RUN).enumerate().collect();
+        step(&seen, &runs, |batch, (number, run)| {
+            let key = [
+                self.position.to_be_bytes().as_slice(),
+                &(*number as u32).to_be_bytes(),
+            ]
+            .concat();
+            batch.insert(&key, &encode_run(run));
+        })?;
+        let robots: Vec<(&String, &Position)> = self.robots.iter().collect();
+        step(&database.tree("robots")?, &robots, |batch, (origin, position)| {
+            if origin.len() <= MAX_ORIGIN_BYTES {
+                batch.insert(origin.as_bytes(), &position.to_le_bytes());
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+impl Fold {
+    /// Some of it is not written.
+    pub(in super::super) fn leave_out(&mut self, parts: u8) {
+        let leave = |part: u8| parts & (1 << part) != 0;
+        if leave(0) {
+            self.retired = Retired::default();
+        }
+        if leave(1) {
+            self.gone.clear();
+        }
+        if leave(2) {
+            let every_other = self.new.iter().step_by(2);
+            self.new = Arc::new(every_other.map(|(place, body)| (*place, body.clone())).collect());
+        }
+        if leave(3) {
+            self.records.truncate(1);
+        }
+        if leave(4) {
+            self.seen.clear();
+        }
+    }
+}
+
+/// Applies many small changes, some at a time.
+fn step<T>(tree: &Tree, items: &[T], mut change: impl FnMut(&mut Batch, &T)) -> Result<(), StoreFault> {
+    for items in items.chunks(STEP_CHANGES) {
+        let mut batch = Batch::default();
+        items.iter().for_each(|item| change(&mut batch, item));
+        tree.apply(batch)?;
+    }
+    Ok(())
+}
+
+impl Queue {
+    /// Takes out what was heard since the last fold. It is still answered from until [`Queue::folded`].
+    pub(in super::super) fn fold(&mut self, position: Position) -> Fold {
+        let mut new = std::mem::take(&mut self.pending);
+        // Something is left where a fold failed.
+        new.extend(self.folding.iter().map(|(place, body)| (*place, body.clone())));
+        self.pending_bytes = 0;
+        self.folding = Arc::new(new);
+        let mut dirty = std::mem::take(&mut self.dirty);
+        dirty.insert(TOLD);
+        let gone = self.gone_enough(&dirty);
+        let record = |group: &u32| (*group, self.record_of(*group, &gone));
+        let records: Vec<_> = dirty.iter().map(record).collect();
+        let mut seen = std::mem::take(&mut self.unsaved_seen);
+        seen.extend(self.seen.take_unsaved());
+        seen.sort_unstable();
+        Fold {
+            position,
+            shelf: self.shelf.clone(),
+            new: Arc::clone(&self.folding),
+            records,
+            gone,
+            dirty,
+            seen,
+            robots: std::mem::take(&mut self.robots),
+            retired: std::mem::take(&mut self.generations.retired),
+        }
+    }
+
+    /// The fold is durable, and the watermark says so.
+    pub(in super::super) fn folded(&mut self, fold: &Fold) {
+        self.folding = Arc::default();
+        for place in &fold.gone {
+            if self.gone.remove(place) {
+                self.hosts.heads_of(place.host).gone -= 1;
+            }
+        }
+        for (group, bytes) in &fold.records {
+            self.generations
+                .written(*group, fold.position, parts::count(bytes.len()));
+        }
+    }
+
+    /// The fold did not succeed: all of it is part of the next.
+    pub(in super::super) fn not_folded(&mut self, fold: Fold) {
+        self.doubtful = self.told.next_sequence;
+        self.dirty.extend(fold.dirty);
+        self.unsaved_seen = fold.seen;
+        for (origin, position) in fold.robots {
+            self.robots.entry(origin).or_insert(position);
+        }
+        self.generations.retired = fold.retired;
+    }
+
+    /// What is to be taken out of its blocks, of hosts where there is enough of it.
+    fn gone_enough(&self, dirty: &BTreeSet<u32>) -> BTreeSet<Place> {
+        let mut enough = BTreeSet::new();
+        for number in dirty.iter().flat_map(|group| self.group(*group)) {
+            let host = self.hosts.get(number);
+            let most = u64::from(host.gone) * 4 >= host.all.live + u64::from(host.gone);
+            if host.gone > 0 && (host.gone >= GONE_PAGES || most) {
+                let places = Place::first_of(number)..=Place::last_of(number);
+                enough.extend(self.gone.range(places));
+            }
+        }
+        enough
+    }
+
+    fn group(&self, group: u32) -> std::ops::Range<u32> {
+        if group == TOLD {
+            return 0..0;
+        }
+        let hosts = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
+        let end = group.saturating_add(1).saturating_mul(GROUP);
+        group.saturating_mul(GROUP).min(hosts)..end.min(hosts)
+    }
+
+    fn record_of(&self, group: u32, leaving: &BTreeSet<Place>) -> Vec<u8> {
+        if group == TOLD {
+            return encode(&self.told);
+        }
+        let record = |number| {
+            let host = self.hosts.get(number);
+            let places = || Place::first_of(number)..=Place::last_of(number);
+            let gone = self.gone.range(places()).filter(|place| !leaving.contains(place));
+            let tries = self.tries.range(places());
+            HostRecord {
+                name: host.name.clone(),
+                pace: host.pace,
+                pages: host.pages,
+                live: host.all.live,
+                requisites: host.requisites.live,
+                gone: gone.map(|place| place.rank).collect(),
+                tries: tries
+                    .map(|(place, tries)| (place.rank, tries.attempts, tries.due))
+                    .collect(),
+            }
+        };
+        encode(&self.group(group).map(record).collect::<Vec<_>>())
+    }
+
+    /// A host changed in a way that outlasts the process.
+    pub(super) fn touch(&mut self, host: u32) {
+        self.dirty.insert(host / GROUP);
+    }
+
+    /// The frontier as it was when the watermark was set.
+    pub(in super::super) fn load(
+        database: &Database,
+        watermark: Position,
+        rules: FrontierRules,
+    ) -> Result<Self, StoreFault> {
+        let mut queue = Self::new(database, rules)?;
+        let tree = database.tree("frontier")?;
+        let mut found: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+        let mut entries = tree.under(&[]);
+        while let Some(whole) = parts::next(&mut entries, &tree)? {
+            let key = <[u8; 12]>::try_from(&*whole.key);
+            let key = key.map_err(|_length| tree.broken("a key has another length".to_owned()))?;
+            let group = u32::from_be_bytes(std::array::from_fn(|i| key[i]));
+            let position = Position::from_be_bytes(std::array::from_fn(|i| key[4 + i]));
+            if position > watermark {
+                queue
+                    .generations
+                    .retired
+                    .records
+                    .push((whole.key.clone(), whole.parts));
+            } else {
+                queue.generations.written(group, position, whole.parts);
+                found.insert(group, whole.bytes().to_vec());
+            }
+        }
+        if let Some(bytes) = found.remove(&TOLD) {
+            queue.told = decode(&tree, &bytes)?;
+            queue.hosts.set_floor(queue.told.floor);
+        }
+        for (group, bytes) in found {
+            if queue.hosts.len() as u64 != u64::from(group) * u64::from(GROUP) {
+                return Err(tree.broken("hosts are missing".to_owned()));
+            }
+            for record in decode::<Vec<HostRecord>>(&tree, &bytes)? {
+                queue.restore(record);
+            }
+        }
+        queue.load_seen(&database.tree("seen")?, watermark)?;
+        Ok(queue)
+    }
+
+    fn restore(&mut self, record: HostRecord) {
+        let mut state = HostState::new(record.name, record.pace);
+        state.pages = record.pages;
+        let needed = record.tries.iter().filter(|(rank, ..)| rank.is_requisite());
+        state.all.live = record.live;
+        state.all.later = record.tries.len() as u64;
+        state.requisites.live = record.requisites;
+        state.requisites.later = needed.count() as u64;
+        state.gone = record.gone.len() as u32;
+        let host = self.hosts.add(state);
+        self.gone
+            .extend(record.gone.into_iter().map(|rank| Place { host, rank }));
+        for (rank, attempts, due) in record.tries {
+            let place = Place { host, rank };
+            self.later.insert((due, rank.sequence), place);
+            let waits = true;
+            self.tries.insert(place, Tries { attempts, due, waits });
+        }
+    }
+
+    fn load_seen(&mut self, tree: &Tree, watermark: Position) -> Result<(), StoreFault> {
+        let mut keys: Vec<u64> = Vec::new();
+        for entry in tree.under(&[]) {
+            let (key, value) = entry?;
+            let position = key.first_chunk().map(|bytes| Position::from_be_bytes(*bytes));
+            let position = position.ok_or_else(|| tree.broken("a key has another length".to_owned()))?;
+            if position > watermark {
+                self.generations.retired.seen.push(key.to_vec());
+                continue;
+            }
+            keys.extend(decode_run(&value).ok_or_else(|| tree.broken("a run of URLs seen".to_owned()))?);
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        self.seen = SeenKeys::from_ascending(keys).map_err(|error| tree.broken(error.to_string()))?;
+        Ok(())
+    }
+}
+
+/// Where the journal has what was last folded of an origin's robots.txt.
+pub(in super::super) fn robots_position(
+    database: &Database,
+    origin: &str,
+) -> Result<Option<Position>, StoreFault> {
+    let tree = database.tree("robots")?;
+    let found = tree.get(origin.as_bytes())?;
+    let position = found.map(|bytes| <[u8; 8]>::try_from(&*bytes).map(Position::from_le_bytes));
+    position
+        .transpose()
+        .map_err(|_length| tree.broken("a position has another length".to_owned()))
+}
+
+impl Generations {
+    fn written(&mut self, group: u32, position: Position, parts: u16) {
+        let old = self.current.insert(group, (position, parts));
+        if let Some((old_position, old_parts)) = old.filter(|(old, _)| *old != position) {
+            self.retired
+                .records
+                .push((record_key(group, old_position), old_parts));
+        }
+    }
+}
+
+fn record_key(group: u32, position: Position) -> Vec<u8> {
+    [group.to_be_bytes().as_slice(), &position.to_be_bytes()].concat()
+}
+
+fn encode_run(keys: &[u64]) -> Vec<u8> {
+    let mut bytes = vec![SEEN_VERSION];
+    bytes.extend(keys.iter().flat_map(|key| key.to_le_bytes()));
+    let checksum = crc32fast::hash(&bytes);
+    bytes.extend(checksum.to_le_bytes());
+    bytes
+}
+
+fn decode_run(bytes: &[u8]) -> Option<impl Iterator<Item = u64> + '_> {
+    let (content, checksum) = bytes.split_last_chunk::<4>()?;
+    let (version, keys) = content.split_first()?;
+    let (keys, rest) = keys.as_chunks::<8>();
+    let sound = crc32fast::hash(content).to_le_bytes() == *checksum;
+    (sound && *version == SEEN_VERSION && rest.is_empty())
+        .then(|| keys.iter().map(|key| u64::from_le_bytes(*key)))
+}
+
+fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+    postcard::to_allocvec(value).expect("encoding to memory cannot fail")
+}
+
+fn decode<T: serde::de::DeserializeOwned>(tree: &Tree, bytes: &[u8]) -> Result<T, StoreFault> {
+    postcard::from_bytes(bytes).map_err(|error| tree.broken(error.to_string()))
+}

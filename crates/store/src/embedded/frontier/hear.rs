@@ -1,0 +1,269 @@
+//! What a record means for the frontier: the same while it happens and when it is read again.
+
+use std::sync::Arc;
+
+use web::{Host, Pace, PageUrl, UrlKey};
+
+use super::super::record::{Entry, Record};
+use super::super::segment::{self, Position};
+use super::place::{Body, Place, Rank};
+use super::told::Struck;
+use super::{Queue, Tries};
+use crate::{ArchiveSpan, Find, Row, StoreFault};
+
+impl Queue {
+    /// Takes note of a record; `position` is the journal's after it.
+    pub(in super::super) fn hear(&mut self, position: Position, record: &Record) {
+        match record {
+            Record::Begun { .. } => {}
+            Record::Discovered { first, finds } => self.queue(*first, finds),
+            Record::Leased { sequences } => {
+                self.told.asked = true;
+                self.told.under_way.extend(sequences);
+            }
+            Record::Returned { sequence, host, pace } => {
+                self.keep_pace(host, *pace);
+                self.told.under_way.remove(sequence);
+                if let Some(place) = self.come_back(*sequence) {
+                    self.wait_again(place);
+                }
+            }
+            Record::Postponed { entry, at, pace } => {
+                self.keep_pace(&entry.find.url.host(), *pace);
+                self.postpone(entry, *at);
+            }
+            Record::Settled {
+                sequence,
+                row,
+                archived,
+                first,
+                finds,
+                reached,
+                pace,
+                priority,
+                left_out: _,
+            } => {
+                let rank = Rank::new(row.requisite, *priority, row.depth, *sequence);
+                let place = self.place_of(row, rank);
+                self.keep_pace(&row.url.host(), *pace);
+                self.take_out(place);
+                self.told.totals.count(row);
+                self.told.voids.settled(row, reached);
+                self.told.patterns.hear(record);
+                self.told.reclaims.retain(|_, entry| entry != sequence);
+                self.hosts
+                    .change(place.host, |host| host.pages += u64::from(row.is_page()));
+                if archived.is_some() {
+                    self.told.archive.clone_from(archived);
+                }
+                self.see(reached.iter());
+                self.queue(*first, finds);
+            }
+            Record::SeedAdopted { url } => {
+                if !self.told.adopted.contains(url) {
+                    self.told.adopted.push(url.clone());
+                }
+            }
+            Record::Stopped => {
+                self.told.under_way.clear();
+                self.told.asked = false;
+            }
+            Record::Resumed { at, least_wait } => {
+                self.hosts.wait_after_death(*at, *least_wait);
+                self.told.floor = *at + *least_wait;
+                for host in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
+                    self.touch(host);
+                }
+            }
+            Record::Died { sequences } => {
+                for sequence in sequences {
+                    self.told.under_way.remove(sequence);
+                    self.told.struck.entry(*sequence).or_default().strikes += 1;
+                }
+            }
+            Record::Paced { host, pace } => self.keep_pace(host, *pace),
+            Record::RobotsRead { origin, .. } => {
+                let begins = position - segment::encode(record).len() as u64;
+                self.robots.insert(origin.clone(), begins);
+            }
+            Record::Archived { file, end } => {
+                self.told.archived_at = [self.told.archived_at[1], position];
+                if std::mem::take(&mut self.told.archive_cut) {
+                    self.told.archive = Some(ArchiveSpan {
+                        ticket: 0,
+                        file: file.clone(),
+                        end: *end,
+                    });
+                }
+            }
+            Record::Admitted { page, .. } => self.told.voids.admitted(page.key()),
+            Record::LetThrough(seated) => self.told.voids.admitted(seated.page.key()),
+            Record::Forgotten { page } => self.told.voids.forgotten(*page),
+            Record::PatternClosed(_) | Record::PatternReopened(_) => self.told.patterns.hear(record),
+            Record::Revoked { entry, row, reached } => {
+                self.told.voids.revoked(row);
+                self.told.patterns.hear(record);
+                self.told.archive_cut |= row.warc_file.is_none() && self.told.archive.is_some();
+                self.told.totals.uncount(row);
+                let again = reached.iter().map(|url| (url.key(), entry.sequence));
+                self.told.reclaims.extend(again);
+                let host = self.hosts.number(&row.url.host());
+                self.hosts.change(host, |host| {
+                    host.pages = host.pages.saturating_sub(u64::from(row.is_page()));
+                });
+                self.queue_entry(entry);
+            }
+        }
+    }
+
+    /// New pages wait, and their URLs are seen.
+    fn queue(&mut self, first: u64, finds: &[Find]) {
+        self.see(finds.iter().map(|find| &find.url));
+        self.told.next_sequence = self.told.next_sequence.max(first + finds.len() as u64);
+        // The links of a page share the text of the page that they were found on.
+        let mut via: Option<(&PageUrl, Arc<str>)> = None;
+        for (sequence, find) in (first..).zip(finds) {
+            if via.as_ref().map(|(url, _)| *url) != find.via.as_ref() {
+                via = find.via.as_ref().map(|url| (url, url.as_str().into()));
+            }
+            let shared = via.as_ref().map(|(_, text)| Arc::clone(text));
+            self.put(find, sequence, shared);
+        }
+    }
+
+    fn queue_entry(&mut self, entry: &Entry) {
+        self.told.next_sequence = self.told.next_sequence.max(entry.sequence + 1);
+        let via = entry.find.via.as_ref().map(|via| via.as_str().into());
+        self.put(&entry.find, entry.sequence, via);
+    }
+
+    fn put(&mut self, find: &Find, sequence: u64, via: Option<Arc<str>>) {
+        let host = self.hosts.number(&find.url.host());
+        let rank = Rank::of(find, sequence);
+        let body = Body {
+            url: find.url.as_str().into(),
+            via,
+        };
+        self.pending_bytes += body.weight();
+        self.pending.insert(Place { host, rank }, body);
+        self.hosts.change(host, |host| {
+            host.tally(rank, |tally| tally.live += 1);
+            host.rewind(rank);
+        });
+        self.touch(host);
+    }
+
+    fn see<'a>(&mut self, urls: impl Iterator<Item = &'a PageUrl>) {
+        let keys: Vec<u64> = urls.map(|url| url.key().as_u64()).collect();
+        // Which were new was asked before the record was written.
+        let _seen = self.seen.insert_new(&keys);
+        for key in keys {
+            self.claims.remove(&UrlKey::from_u64(key));
+        }
+    }
+
+    /// A page is done with.
+    fn take_out(&mut self, place: Place) {
+        let sequence = place.rank.sequence;
+        self.told.under_way.remove(&sequence);
+        self.told.struck.remove(&sequence);
+        self.forget_tries(place);
+        self.come_back(sequence);
+        let removed = self.pending.remove(&place);
+        if let Some(body) = &removed {
+            self.pending_bytes = self.pending_bytes.saturating_sub(body.weight());
+        }
+        let in_blocks = removed.is_none() || sequence < self.doubtful;
+        let newly_gone = in_blocks && self.gone.insert(place);
+        self.hosts.change(place.host, |host| {
+            host.tally(place.rank, |tally| tally.live = tally.live.saturating_sub(1));
+            host.gone += u32::from(newly_gone);
+        });
+        self.touch(place.host);
+    }
+
+    fn postpone(&mut self, entry: &Entry, at: web::Timestamp) {
+        let host = self.hosts.number(&entry.find.url.host());
+        let rank = Rank::of(&entry.find, entry.sequence);
+        let place = Place { host, rank };
+        self.told.under_way.remove(&entry.sequence);
+        self.come_back(entry.sequence);
+        self.forget_tries(place);
+        let tries = Tries {
+            attempts: entry.attempts,
+            due: at,
+            waits: true,
+        };
+        self.tries.insert(place, tries);
+        self.later.insert((at, entry.sequence), place);
+        self.hosts
+            .change(host, |host| host.tally(rank, |tally| tally.later += 1));
+        self.touch(host);
+    }
+
+    fn forget_tries(&mut self, place: Place) {
+        let Some(tries) = self.tries.remove(&place) else {
+            return;
+        };
+        if self.later.remove(&(tries.due, place.rank.sequence)).is_some() {
+            self.hosts.change(place.host, |host| {
+                host.tally(place.rank, |tally| tally.later = tally.later.saturating_sub(1));
+            });
+        }
+    }
+
+    /// A page is no longer out; where it stands, if it was.
+    fn come_back(&mut self, sequence: u64) -> Option<Place> {
+        let place = self.out.remove(&sequence)?;
+        self.hosts.change(place.host, |host| {
+            host.tally(place.rank, |tally| tally.out = tally.out.saturating_sub(1));
+        });
+        Some(place)
+    }
+
+    fn keep_pace(&mut self, host: &Host, pace: Pace) {
+        let host = self.hosts.number(host);
+        self.hosts.change(host, |host| host.keep_pace(pace));
+        self.touch(host);
+    }
+
+    fn place_of(&mut self, row: &Row, rank: Rank) -> Place {
+        let host = self.hosts.number(&row.url.host());
+        Place { host, rank }
+    }
+
+    /// Looks for the pages that too many sessions died with, where that was not done before, and sets them aside.
+    pub(super) fn set_aside(&mut self) -> Result<(), StoreFault> {
+        let lost = |struck: &Struck| struck.place.is_none();
+        let told = &self.told;
+        let looked_for =
+            |sequence: &u64| told.is_set_aside(*sequence) && told.struck.get(sequence).is_some_and(lost);
+        let mut found: Vec<Place> = Vec::new();
+        if told.struck.keys().any(looked_for) {
+            let memory = self.pending.keys().copied();
+            found.extend(memory.filter(|place| looked_for(&place.rank.sequence)));
+            self.shelf.each(|place| {
+                if looked_for(&place.rank.sequence) {
+                    found.push(place);
+                }
+            })?;
+        }
+        for place in found {
+            let struck = self.told.struck.get_mut(&place.rank.sequence);
+            struck.expect("it was looked for").place = Some(place);
+        }
+        let aside = self
+            .told
+            .struck
+            .iter()
+            .filter(|(sequence, _)| self.told.is_set_aside(**sequence));
+        let aside: Vec<Place> = aside.filter_map(|(_, struck)| struck.place).collect();
+        for place in aside {
+            // What waits for a time of its own is set aside when that has come.
+            if !self.tries.get(&place).is_some_and(|tries| tries.waits) {
+                self.wait_again(place);
+            }
+        }
+        Ok(())
+    }
+}

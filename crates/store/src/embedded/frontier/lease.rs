@@ -1,0 +1,223 @@
+//! What goes out next.
+//!
+//! The first pages of a host are read from its blocks and from memory when its turn comes, a few at a time; what belongs before them
+//! and comes later makes the host read again from there. What is set aside goes out when nothing else could, and nothing is out:
+//! alone.
+
+use web::Timestamp;
+
+use super::super::journal::Journal;
+use super::super::record::Record;
+use super::hosts::Wanted;
+use super::place::{Body, Place, Rank};
+use super::{Queue, broken};
+use crate::{Find, Lease, StoreFault, Supply};
+
+/// What the pages that were read ahead may take, over all hosts.
+const HEADS_BYTES: u64 = 48 << 20;
+/// Such a page, about.
+const HEAD_BYTES: u64 = 160;
+/// Pages of a host that are read ahead at least, and at most.
+const HEADS: std::ops::RangeInclusive<u64> = 2..=64;
+impl Queue {
+    pub(in super::super) fn lease(
+        &mut self,
+        journal: &Journal,
+        now: Timestamp,
+        want: usize,
+        what: Wanted,
+    ) -> Result<Supply, StoreFault> {
+        if self.alone.is_some() {
+            return Ok(Supply::NothingBefore(Timestamp::NEVER));
+        }
+        self.recall_due(now);
+        let mut leases = Vec::new();
+        let mut round = Vec::new();
+        // One page of each ready host a round, so that a fast host does not starve the others.
+        while leases.len() < want {
+            while leases.len() < want
+                && let Some(host) = self.hosts.take_due(now, what)
+            {
+                round.push(host);
+                let (rank, body) = self.next_of(host)?;
+                leases.push(self.hand_out(Place { host, rank }, body)?);
+            }
+            if round.is_empty() {
+                break;
+            }
+            self.hosts.next_round(&mut round);
+        }
+        if !leases.is_empty() {
+            return self.tell(journal, leases);
+        }
+        let next = self.hosts.next_ready(what).into_iter().chain(self.recalled(what));
+        let next = next.min();
+        if self.hosts.sums().leased > 0 {
+            return Ok(Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER)));
+        }
+        let aside = self.lease_aside(journal, now, what)?;
+        Ok(aside.or_before(next))
+    }
+
+    /// When the first of those comes up that wait for a time of their own.
+    fn recalled(&self, what: Wanted) -> Option<Timestamp> {
+        let mut later = self.later.iter();
+        let first = match what {
+            Wanted::All => later.next(),
+            Wanted::Requisites if self.hosts.sums().requisites == 0 => None,
+            Wanted::Requisites => later.find(|(_, place)| place.rank.is_requisite()),
+        };
+        first.map(|((due, _), _)| *due)
+    }
+
+    /// Nothing is out, and nothing else could be: what was set aside goes out, one page at a time.
+    fn lease_aside(&mut self, journal: &Journal, now: Timestamp, what: Wanted) -> Result<Supply, StoreFault> {
+        let open = self.aside.iter().filter(|(_, place)| {
+            let is_wanted = what == Wanted::All || place.rank.is_requisite();
+            is_wanted && self.hosts.has_room(place.host, place.rank)
+        });
+        let ready = |place: &Place| self.hosts.get(place.host).pace.ready;
+        let Some((_, first)) = open.min_by_key(|(sequence, place)| (ready(place), **sequence)) else {
+            return Ok(Supply::Exhausted);
+        };
+        let (place, ready) = (*first, ready(first));
+        if ready > now {
+            return Ok(Supply::NothingBefore(ready));
+        }
+        let body = self.body(place)?;
+        self.aside.remove(&place.rank.sequence);
+        self.hosts.change(place.host, |host| {
+            host.tally(place.rank, |tally| tally.aside = tally.aside.saturating_sub(1));
+        });
+        self.alone = Some(place.rank.sequence);
+        let lease = self.hand_out(place, body)?;
+        self.tell(journal, vec![lease])
+    }
+
+    fn hand_out(&mut self, place: Place, body: Body) -> Result<Lease, StoreFault> {
+        let rules = *self.hosts.rules();
+        let attempts = self.tries.get(&place).map_or(0, |tries| tries.attempts);
+        let strikes = self.told.strikes(place.rank.sequence);
+        let entry = body.into_entry(place.rank, attempts, strikes)?;
+        self.out.insert(entry.sequence, place);
+        self.hosts.change(place.host, |host| {
+            host.tally(place.rank, |tally| tally.out += 1);
+            host.leased += 1;
+        });
+        let Find {
+            url,
+            depth,
+            via,
+            priority,
+            requisite,
+        } = entry.find;
+        let patterns = &mut self.told.patterns;
+        let barred = match requisite {
+            0 => patterns.bar(&url, rules.closes_patterns, rules.max_pages_per_pattern),
+            _ => None,
+        };
+        Ok(Lease {
+            url,
+            depth,
+            via,
+            attempts,
+            strikes,
+            pace: self.hosts.get(place.host).pace,
+            priority,
+            barred,
+            requisite,
+            sequence: entry.sequence,
+        })
+    }
+
+    fn tell(&mut self, journal: &Journal, leases: Vec<Lease>) -> Result<Supply, StoreFault> {
+        let sequences = leases.iter().map(|lease| lease.sequence).collect();
+        self.record(journal, &Record::Leased { sequences })?;
+        Ok(Supply::Leases(leases))
+    }
+
+    fn next_of(&mut self, host: u32) -> Result<(Rank, Body), StoreFault> {
+        if self.hosts.get(host).heads.is_empty() {
+            self.read_ahead(host)?;
+        }
+        let next = self.hosts.heads_of(host).heads.pop_front();
+        next.ok_or_else(|| {
+            let name = &self.hosts.get(host).name;
+            broken(format!("the queue of {name} has fewer pages than were counted"))
+        })
+    }
+
+    /// Reads the first pages of a host that wait.
+    fn read_ahead(&mut self, host: u32) -> Result<(), StoreFault> {
+        let active = self.hosts.sums().active_hosts.max(1);
+        let want = (HEADS_BYTES / HEAD_BYTES / active).clamp(*HEADS.start(), *HEADS.end());
+        let want = usize::try_from(want).unwrap_or(usize::MAX);
+        let after = self.hosts.get(host).read_to;
+        let waits = |place: Place| self.waits(place);
+        let mut found = self.shelf.read(host, after, want, waits)?;
+        let from = Place {
+            host,
+            rank: after.unwrap_or(Place::first_of(host).rank),
+        };
+        for memory in [&*self.folding, &self.pending] {
+            let places = memory.range(from..=Place::last_of(host));
+            let behind = places.filter(|(place, _)| after.is_none_or(|after| place.rank > after));
+            let waiting = behind.filter(|(place, _)| self.waits(**place));
+            found.extend(waiting.take(want).map(|(place, body)| (place.rank, body.clone())));
+        }
+        found.sort_unstable_by_key(|(rank, _)| *rank);
+        found.dedup_by_key(|(rank, _)| *rank);
+        found.truncate(want);
+        let state = self.hosts.heads_of(host);
+        if let Some((last, _)) = found.last() {
+            state.read_to = Some(*last);
+        }
+        state.heads = found.into();
+        Ok(())
+    }
+
+    /// Whether the page at this place is to be handed out when its host's turn comes.
+    fn waits(&self, place: Place) -> bool {
+        let sequence = place.rank.sequence;
+        !self.gone.contains(&place)
+            && !self.out.contains_key(&sequence)
+            && !self.aside.contains_key(&sequence)
+            && !self.tries.get(&place).is_some_and(|tries| tries.waits)
+    }
+
+    fn body(&self, place: Place) -> Result<Body, StoreFault> {
+        let memory = self.pending.get(&place).or_else(|| self.folding.get(&place));
+        if let Some(body) = memory {
+            return Ok(body.clone());
+        }
+        let found = self.shelf.body(place)?;
+        found.ok_or_else(|| broken("a page that was set aside is not in the queue".to_owned()))
+    }
+
+    fn recall_due(&mut self, now: Timestamp) {
+        while let Some(first) = self.later.first_entry()
+            && first.key().0 <= now
+        {
+            let place = first.remove();
+            if let Some(tries) = self.tries.get_mut(&place) {
+                tries.waits = false;
+            }
+            self.hosts.change(place.host, |host| {
+                host.tally(place.rank, |tally| tally.later = tally.later.saturating_sub(1));
+            });
+            self.wait_again(place);
+        }
+    }
+
+    /// A page waits from now on: at its place, or aside.
+    pub(super) fn wait_again(&mut self, place: Place) {
+        if self.told.is_set_aside(place.rank.sequence) {
+            self.aside.insert(place.rank.sequence, place);
+            self.hosts.change(place.host, |host| {
+                host.tally(place.rank, |tally| tally.aside += 1);
+            });
+        } else {
+            self.hosts.heads_of(place.host).rewind(place.rank);
+        }
+    }
+}

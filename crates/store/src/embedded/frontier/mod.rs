@@ -1,0 +1,359 @@
+//! The frontier on a disk: what waits, whose turn it is, what has been seen, what is out on lease.
+//!
+//! ```text
+//! place.rs   where a page stands                    block.rs, parts.rs, shelf.rs   pages in the database
+//! hosts.rs   the hosts and their turns              fold.rs                        what is written when, and load
+//! told.rs    what else the journal told             hear.rs                        what a record means
+//! lease.rs   what goes out                          settle.rs                      what comes back
+//! ```
+//! Memory holds the hosts, the first pages of those that were handed out lately, and what was discovered since the last
+//! fold. A page stays where it is, in memory or in its block, from its discovery to its settlement; what happens to it in between (it was
+//! handed out, it waits for a time of its own, it is set aside) is told beside it, by its place.
+//!
+//! Every verb decides, appends to the journal, and hears what it wrote; so does the next process, when it reads the journal.
+//! Leases are told to the journal before they are handed out: a page that is under way when the process dies gets a strike.
+//!
+//! Invariant: what the fold writes is a function of the journal, but for which pages that are done with still lie in blocks, and for waits
+//! that were longer than any can be.
+
+mod block;
+mod fold;
+mod hear;
+mod hosts;
+mod lease;
+mod parts;
+mod place;
+mod settle;
+mod shelf;
+mod told;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use neardup::SeenKeys;
+use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
+
+use self::fold::Generations;
+pub(super) use self::fold::{Fold, robots_position};
+use self::hosts::Hosts;
+pub(super) use self::hosts::Wanted;
+use self::place::{Body, Place};
+use self::shelf::Shelf;
+use self::told::Told;
+use super::database::Database;
+use super::journal::Journal;
+use super::record::{Record, Robots};
+use super::segment::Position;
+use crate::{ArchivePlace, ArchiveSpan, Find, FrontierRules, Lease, LeftOut, PatternName, Row};
+use crate::{Standing, StoreFault, Totals};
+
+/// A fold is asked for when what was discovered since the last one takes this.
+const PENDING_BYTES: usize = 64 << 20;
+/// A fold is asked for when so many pages are done with and still lie in blocks, or URLs were seen since the last one.
+const PENDING_CHANGES: usize = 4 << 20;
+
+pub(super) struct Queue {
+    shelf: Shelf,
+    hosts: Hosts,
+    told: Told,
+    /// Pages that were discovered since the last fold.
+    pending: BTreeMap<Place, Body>,
+    pending_bytes: usize,
+    /// Pages that a fold is writing.
+    folding: Arc<BTreeMap<Place, Body>>,
+    /// Pages that are done with, and may still lie in a block.
+    gone: BTreeSet<Place>,
+    /// Pages that were tried before.
+    tries: BTreeMap<Place, Tries>,
+    /// Those of them that wait for a time of their own.
+    later: BTreeMap<(Timestamp, u64), Place>,
+    /// What was handed out and not yet recorded as settled.
+    out: HashMap<u64, Place>,
+    /// What waits for everything else.
+    aside: BTreeMap<u64, Place>,
+    /// A page that was set aside, and is out on lease: nothing else is.
+    alone: Option<u64>,
+    seen: SeenKeys,
+    /// Of a fold that failed.
+    unsaved_seen: Vec<u64>,
+    /// Which entry claimed a URL. It is seen once that entry's settlement names it.
+    claims: HashMap<UrlKey, u64>,
+    robots: HashMap<String, Position>,
+    next_ticket: u64,
+    early: BTreeMap<u64, Ended>,
+    /// Groups of hosts that changed since the last fold.
+    dirty: BTreeSet<u32>,
+    generations: Generations,
+    /// Pages before this number may lie in blocks although they are in memory: a fold of theirs was cut short, or may have been.
+    doubtful: u64,
+}
+
+/// What came of a page so far.
+#[derive(Clone, Copy, Debug)]
+struct Tries {
+    attempts: u32,
+    due: Timestamp,
+    /// It is not due yet, as far as was asked.
+    waits: bool,
+}
+
+/// A visit that ended.
+struct Ended {
+    lease: Lease,
+    row: Box<Row>,
+    archived: Option<ArchiveSpan>,
+    finds: Vec<Find>,
+    reached: Vec<PageUrl>,
+    left_out: Vec<LeftOut>,
+    /// When its host was to be asked again, as this visit left it: a later one may be settled before this one is recorded.
+    ready: Timestamp,
+}
+
+impl Queue {
+    fn new(database: &Database, rules: FrontierRules) -> Result<Self, StoreFault> {
+        Ok(Self {
+            shelf: Shelf::new(database.tree("queue")?),
+            hosts: Hosts::new(rules),
+            told: Told::default(),
+            pending: BTreeMap::new(),
+            pending_bytes: 0,
+            folding: Arc::default(),
+            gone: BTreeSet::new(),
+            tries: BTreeMap::new(),
+            later: BTreeMap::new(),
+            out: HashMap::new(),
+            aside: BTreeMap::new(),
+            alone: None,
+            seen: SeenKeys::new(),
+            unsaved_seen: Vec::new(),
+            claims: HashMap::new(),
+            robots: HashMap::new(),
+            next_ticket: 0,
+            early: BTreeMap::new(),
+            dirty: BTreeSet::new(),
+            generations: Generations::default(),
+            doubtful: u64::MAX,
+        })
+    }
+
+    /// The journal was heard to its end, and a session begins: what was under way when the last one died is noted, and
+    /// after such an end no host is asked before its least wait has passed.
+    pub(super) fn begin_session(&mut self, journal: &Journal, now: Timestamp) -> Result<(), StoreFault> {
+        self.doubtful = self.told.next_sequence;
+        if !self.told.under_way.is_empty() {
+            let sequences = self.told.under_way.iter().copied().collect();
+            self.record(journal, &Record::Died { sequences })?;
+        }
+        if self.told.asked {
+            let least_wait = self.hosts.rules().least_wait;
+            self.record(journal, &Record::Resumed { at: now, least_wait })?;
+        }
+        self.wait_at_most_until(now + self.hosts.rules().most_wait);
+        self.set_aside()?;
+        self.told.patterns.begin_session();
+        self.change_patterns(journal)?;
+        self.revoke_due(journal)
+    }
+
+    /// Opens a pattern again, if it is known.
+    pub(super) fn reopen(&mut self, journal: &Journal, name: &PatternName) -> Result<bool, StoreFault> {
+        let known = self.told.patterns.contains(name);
+        if known {
+            self.record(journal, &Record::PatternReopened(name.clone()))?;
+        }
+        Ok(known)
+    }
+
+    /// Nothing waits beyond `latest`, of hosts and of pages that were put off. Not journalled: every opening sees to it.
+    fn wait_at_most_until(&mut self, latest: Timestamp) {
+        self.hosts.wait_at_most_until(latest);
+        while let Some((&(due, sequence), &place)) = self.later.last_key_value()
+            && due > latest
+        {
+            self.later.remove(&(due, sequence));
+            self.later.insert((latest, sequence), place);
+            if let Some(tries) = self.tries.get_mut(&place) {
+                tries.due = latest;
+            }
+        }
+    }
+
+    pub(super) fn discover(&mut self, journal: &Journal, finds: Vec<Find>) -> Result<usize, StoreFault> {
+        let mut left_out = Vec::new();
+        let finds = self.only_new(finds, &mut left_out);
+        for LeftOut { rule, links, example } in left_out {
+            tracing::info!(rule, links, %example, "left out");
+        }
+        if finds.is_empty() {
+            return Ok(0);
+        }
+        let (first, count) = (self.told.next_sequence, finds.len());
+        self.record(journal, &Record::Discovered { first, finds })?;
+        Ok(count)
+    }
+
+    pub(super) fn claim(&mut self, lease: &Lease, url: &PageUrl) -> bool {
+        let key = url.key();
+        match self.claims.get(&key) {
+            Some(owner) => *owner == lease.sequence,
+            None if self.told.reclaims.get(&key) == Some(&lease.sequence) => true,
+            None if self.seen.contains(key.as_u64()) => false,
+            None => {
+                self.claims.insert(key, lease.sequence);
+                true
+            }
+        }
+    }
+
+    pub(super) fn adopt_seed(&mut self, journal: &Journal, url: &PageUrl) -> Result<(), StoreFault> {
+        if self.told.adopted.contains(url) {
+            return Ok(());
+        }
+        self.record(journal, &Record::SeedAdopted { url: url.clone() })
+    }
+
+    pub(super) fn note_pace(&mut self, journal: &Journal, host: &Host, pace: Pace) -> Result<(), StoreFault> {
+        let host = host.clone();
+        self.record(journal, &Record::Paced { host, pace })
+    }
+
+    /// What was last said of a host.
+    pub(super) fn pace(&self, host: &Host) -> Option<Pace> {
+        let pace = self.hosts.get(self.hosts.find(host)?).pace;
+        (pace != Pace::default()).then_some(pace)
+    }
+
+    /// Hosts whose last answer leaves them, or those who share their pace, alone beyond `now`.
+    pub(super) fn resting(&self, now: Timestamp) -> Vec<(Host, Pace)> {
+        let resting = self
+            .hosts
+            .iter()
+            .filter(|host| host.pace.answered + host.pace.wait > now);
+        resting.map(|host| (host.name.clone(), host.pace)).collect()
+    }
+
+    pub(super) fn keep_robots(
+        &mut self,
+        journal: &Journal,
+        origin: &str,
+        robots: Robots,
+    ) -> Result<(), StoreFault> {
+        let origin = origin.to_owned();
+        self.record(journal, &Record::RobotsRead { origin, robots })
+    }
+
+    /// Where the journal has the last word on an origin's robots.txt, if it was said since the last fold.
+    pub(super) fn robots_position(&self, origin: &str) -> Option<Position> {
+        self.robots.get(origin).copied()
+    }
+
+    /// The session ends in order.
+    pub(super) fn stop(&mut self, journal: &Journal) -> Result<(), StoreFault> {
+        self.record(journal, &Record::Stopped)
+    }
+
+    pub(super) fn standing(&self) -> Standing {
+        let sums = self.hosts.sums();
+        let postponed = self.later.len() as u64;
+        let struck = self.told.struck.keys();
+        Standing {
+            totals: self.told.totals,
+            queued: sums.waiting + sums.leased + sums.aside + postponed,
+            postponed,
+            leased: sums.leased,
+            set_aside: struck
+                .filter(|sequence| self.told.is_set_aside(**sequence))
+                .count() as u64,
+            active_hosts: sums.active_hosts,
+            hosts: sums.visited_hosts,
+        }
+    }
+
+    /// Whether memory holds as much as it should: the next checkpoint is to be a fold.
+    pub(super) fn wants_fold(&self) -> bool {
+        self.pending_bytes >= PENDING_BYTES || self.gone.len() + self.seen.unsaved() >= PENDING_CHANGES
+    }
+
+    /// The journal says up to where the archive is on the disk.
+    pub(super) fn archived(&mut self, journal: &Journal, place: &ArchivePlace) -> Result<(), StoreFault> {
+        let (file, end) = (place.file.clone(), place.end);
+        self.record(journal, &Record::Archived { file, end })
+    }
+
+    /// From here on the journal may tell of pages that the archive lost.
+    pub(super) fn unsure_from(&self) -> Position {
+        self.told.archived_at[0]
+    }
+
+    pub(super) fn archive_end(&self) -> Option<&ArchiveSpan> {
+        self.told.archive.as_ref()
+    }
+
+    pub(super) fn adopted(&self) -> &[PageUrl] {
+        &self.told.adopted
+    }
+
+    pub(super) fn is_begun(&self) -> bool {
+        self.told.next_sequence > 0
+    }
+
+    /// Whether the session before this one may have asked for something that it did not live to tell of.
+    pub(super) fn died(&self) -> bool {
+        self.told.asked
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        self.told.totals
+    }
+
+    /// The sequences of all that is not settled, from the blocks and from memory; for the audit.
+    pub(super) fn queued(&self) -> Result<BTreeSet<u64>, StoreFault> {
+        let mut queued = BTreeSet::new();
+        let memory = self.pending.keys().chain(self.folding.keys());
+        queued.extend(
+            memory
+                .filter(|place| !self.gone.contains(place))
+                .map(|place| place.rank.sequence),
+        );
+        self.shelf.each(|place| {
+            if !self.gone.contains(&place) {
+                queued.insert(place.rank.sequence);
+            }
+        })?;
+        Ok(queued)
+    }
+
+    /// The keys of all URLs seen, ascending; for the audit.
+    pub(super) fn seen(&self) -> impl Iterator<Item = UrlKey> + '_ {
+        self.seen.iter().map(UrlKey::from_u64)
+    }
+
+    fn record(&mut self, journal: &Journal, record: &Record) -> Result<(), StoreFault> {
+        let position = journal.append(record)?;
+        self.hear(position, record);
+        Ok(())
+    }
+
+    /// What is neither seen nor claimed, each URL once; behind everything else where its pattern has brought little so far. What would
+    /// be of a host too many is left out.
+    fn only_new(&self, finds: Vec<Find>, left_out: &mut Vec<LeftOut>) -> Vec<Find> {
+        let mut twice = HashSet::with_capacity(finds.len());
+        let mut new = finds;
+        new.retain(|find| {
+            let key = find.url.key();
+            !self.seen.contains(key.as_u64()) && !self.claims.contains_key(&key) && twice.insert(key)
+        });
+        left_out.extend(self.hosts.leave_out(&mut new));
+        if self.hosts.rules().closes_patterns {
+            self.told.patterns.put_behind(&mut new);
+        }
+        new
+    }
+}
+
+fn broken(what: String) -> StoreFault {
+    StoreFault::Tables {
+        path: "sled".into(),
+        what,
+    }
+}

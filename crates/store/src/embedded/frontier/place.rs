@@ -1,0 +1,144 @@
+//! Where a page stands in the queue, and what is kept of it while it waits.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use web::PageUrl;
+
+use super::super::record::Entry;
+use crate::{Find, StoreFault};
+
+/// A page's place among those of its host: by its priority, nearer to a seed first, then in the order of discovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(super) struct Rank {
+    /// Lower goes first: whether it is a page, in the highest bit; below it eight bits of the priority, or of the steps from the page that
+    /// needs it; below them the depth.
+    pub(super) priority: u32,
+    pub(super) sequence: u64,
+}
+
+const PAGE: u32 = 1 << 31;
+const DEPTH_BITS: u32 = 23;
+/// What is farther from a seed goes last, and is told to be so far. At a page a second it is reached in three months.
+const MAX_DEPTH: u32 = (1 << DEPTH_BITS) - 1;
+
+/// A page's place in the queue of the crawl.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(super) struct Place {
+    /// The number of its host, in the order in which hosts became known.
+    pub(super) host: u32,
+    pub(super) rank: Rank,
+}
+
+/// A page that waits, as text: parsed URLs take three times the room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Body {
+    pub(super) url: Box<str>,
+    /// Shared by the links of one page.
+    pub(super) via: Option<Arc<str>>,
+}
+
+impl Rank {
+    /// That of what was found like this.
+    pub(super) fn of(find: &Find, sequence: u64) -> Self {
+        Self::new(find.requisite, find.priority, find.depth, sequence)
+    }
+
+    /// That of a page (`requisite` is 0) or of what one needs, so far from a seed.
+    pub(super) fn new(requisite: u8, priority: u8, depth: u32, sequence: u64) -> Self {
+        let (kind, urgency) = match requisite {
+            0 => (PAGE, priority),
+            steps => (0, steps),
+        };
+        Self {
+            priority: kind | u32::from(urgency) << DEPTH_BITS | depth.min(MAX_DEPTH),
+            sequence,
+        }
+    }
+
+    /// Whether it is something that a page needs.
+    pub(super) fn is_requisite(self) -> bool {
+        self.priority & PAGE == 0
+    }
+
+    /// How far from a seed the page was found.
+    pub(super) fn depth(self) -> u32 {
+        self.priority & MAX_DEPTH
+    }
+
+    /// The priority of a page.
+    fn urgency(self) -> u8 {
+        if self.is_requisite() { 0 } else { self.middle() }
+    }
+
+    /// Steps from the page that needs it.
+    fn requisite(self) -> u8 {
+        if self.is_requisite() { self.middle() } else { 0 }
+    }
+
+    fn middle(self) -> u8 {
+        (self.priority >> DEPTH_BITS & 0xff) as u8
+    }
+
+    /// The last rank before this one, if there is any.
+    pub(super) fn before(self) -> Option<Self> {
+        match (self.sequence.checked_sub(1), self.priority.checked_sub(1)) {
+            (Some(sequence), _) => Some(Self { sequence, ..self }),
+            (None, Some(priority)) => Some(Self {
+                priority,
+                sequence: u64::MAX,
+            }),
+            (None, None) => None,
+        }
+    }
+}
+
+impl Place {
+    /// The first place that a host can have.
+    pub(super) fn first_of(host: u32) -> Self {
+        let rank = Rank {
+            priority: 0,
+            sequence: 0,
+        };
+        Self { host, rank }
+    }
+
+    /// The last place that a host can have.
+    pub(super) fn last_of(host: u32) -> Self {
+        let rank = Rank {
+            priority: u32::MAX,
+            sequence: u64::MAX,
+        };
+        Self { host, rank }
+    }
+}
+
+impl Body {
+    /// Bytes of memory, about: the texts, and a node of the map that holds it.
+    pub(super) fn weight(&self) -> usize {
+        self.url.len() + 96
+    }
+
+    /// The page again.
+    pub(super) fn into_entry(self, rank: Rank, attempts: u32, strikes: u32) -> Result<Entry, StoreFault> {
+        let parse = |text: &str| {
+            PageUrl::try_from(text.to_owned()).map_err(|error| StoreFault::Tables {
+                path: "sled".into(),
+                what: format!("a queued URL cannot be read ({error})"),
+            })
+        };
+        let find = Find {
+            url: parse(&self.url)?,
+            depth: rank.depth(),
+            via: self.via.as_deref().map(parse).transpose()?,
+            priority: rank.urgency(),
+            requisite: rank.requisite(),
+        };
+        Ok(Entry {
+            sequence: rank.sequence,
+            find,
+            attempts,
+            strikes,
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! What comes back, and what is taken back.
+//!
+//! Archived pages are journalled in the order of the archive (see [`Frontier::settle`](crate::Frontier::settle)): a settlement that comes before its turn
+//! waits in `early` until those before it have come. What still waits when the process dies was never recorded: its page
+//! is visited again, and its place in the archive lies beyond the recorded end, where it is cut off.
+
+use web::{Pace, PageUrl};
+
+use super::super::journal::Journal;
+use super::super::record::{Entry, Record};
+use super::told::Void;
+use super::{Ended, Queue};
+use crate::{Find, Lease, LeftOut, Row, Settlement, StoreFault};
+
+impl Queue {
+    pub(in super::super) fn settle(
+        &mut self,
+        journal: &Journal,
+        lease: Lease,
+        settlement: Settlement,
+        pace: Pace,
+    ) -> Result<(), StoreFault> {
+        let name = lease.url.host();
+        let host = self.hosts.number(&name);
+        let is_page = matches!(&settlement, Settlement::Done { row, .. } if row.is_page());
+        self.hosts.change(host, |host| {
+            host.leased = host.leased.saturating_sub(1);
+            host.unrecorded += u64::from(is_page);
+            host.keep_pace(pace);
+        });
+        if self.alone == Some(lease.sequence) {
+            self.alone = None;
+        }
+        let pace = self.hosts.get(host).pace;
+        match settlement {
+            Settlement::Done {
+                row,
+                archived,
+                finds,
+                reached,
+                left_out,
+            } => {
+                let ended = Ended {
+                    lease,
+                    row,
+                    archived,
+                    finds,
+                    reached,
+                    left_out,
+                    ready: pace.ready,
+                };
+                match &ended.archived {
+                    None => self.end(journal, ended),
+                    Some(span) => {
+                        self.early.insert(span.ticket, ended);
+                        self.end_in_order(journal)
+                    }
+                }
+            }
+            Settlement::Again { at } => {
+                let entry = entry_of(lease);
+                self.record(journal, &Record::Postponed { entry, at, pace })
+            }
+            Settlement::Returned => {
+                let sequence = lease.sequence;
+                let host = name;
+                self.record(journal, &Record::Returned { sequence, host, pace })
+            }
+        }
+    }
+
+    fn end_in_order(&mut self, journal: &Journal) -> Result<(), StoreFault> {
+        while let Some(ended) = self.early.remove(&self.next_ticket) {
+            self.end(journal, ended)?;
+            // Not where that failed: the archive would be taken for settled behind a page that is not.
+            self.next_ticket += 1;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, journal: &Journal, ended: Ended) -> Result<(), StoreFault> {
+        let Ended {
+            lease,
+            row,
+            archived,
+            finds,
+            reached,
+            mut left_out,
+            ready,
+        } = ended;
+        let host = self.hosts.number(&lease.url.host());
+        let finds = self.only_new_beside(finds, &reached, &mut left_out);
+        let record = Record::Settled {
+            sequence: lease.sequence,
+            archived,
+            first: self.told.next_sequence,
+            finds,
+            reached,
+            priority: lease.priority,
+            left_out,
+            pace: Pace {
+                ready,
+                ..self.hosts.get(host).pace
+            },
+            row,
+        };
+        let position = journal.append(&record)?;
+        if let Record::Settled { row, .. } = &record {
+            let page = u64::from(row.is_page());
+            self.hosts.change(host, |host| {
+                host.unrecorded = host.unrecorded.saturating_sub(page);
+            });
+        }
+        self.hear(position, &record);
+        self.change_patterns(journal)?;
+        self.revoke_due(journal)
+    }
+
+    /// As [`Queue::only_new`]; what was reached on the way is seen.
+    fn only_new_beside(
+        &self,
+        finds: Vec<Find>,
+        reached: &[PageUrl],
+        left_out: &mut Vec<LeftOut>,
+    ) -> Vec<Find> {
+        let mut new = self.only_new(finds, left_out);
+        new.retain(|find| !reached.contains(&find.url));
+        new
+    }
+
+    /// Closes the patterns that are to be closed, and reopens those that are to be reopened.
+    pub(super) fn change_patterns(&mut self, journal: &Journal) -> Result<(), StoreFault> {
+        while self.hosts.rules().closes_patterns
+            && let Some(change) = self.told.patterns.due()
+        {
+            self.record(journal, &change)?;
+        }
+        Ok(())
+    }
+
+    /// Takes back the rows whose original came to nothing: their pages wait again.
+    pub(in super::super) fn revoke_due(&mut self, journal: &Journal) -> Result<(), StoreFault> {
+        while let Some(Void { row, reached }) = self.told.voids.due.first().cloned() {
+            self.revoke(journal, row, reached)?;
+        }
+        Ok(())
+    }
+
+    /// Queues a page again whose row is void; what it reached on the way may be claimed by it again.
+    pub(in super::super) fn revoke(
+        &mut self,
+        journal: &Journal,
+        row: Box<Row>,
+        reached: Vec<PageUrl>,
+    ) -> Result<(), StoreFault> {
+        let find = Find::new(row.url.clone(), row.depth, row.via.clone()).needed(row.requisite);
+        let entry = Entry {
+            sequence: self.told.next_sequence,
+            find,
+            attempts: 0,
+            strikes: 0,
+        };
+        self.record(journal, &Record::Revoked { entry, row, reached })
+    }
+}
+
+/// The place of a lease whose visit failed.
+fn entry_of(lease: Lease) -> Entry {
+    let Lease {
+        url,
+        depth,
+        via,
+        attempts,
+        strikes,
+        sequence,
+        priority,
+        requisite,
+        ..
+    } = lease;
+    Entry {
+        sequence,
+        find: Find {
+            url,
+            depth,
+            via,
+            priority,
+            requisite,
+        },
+        attempts: attempts + 1,
+        strikes,
+    }
+}

@@ -1,0 +1,307 @@
+//! The group commit under many orders of events, which Shuttle chooses: its own code, only the locks are Shuttle's.
+//!
+//! Around it stands what the journal has around it: a head, where positions are given under a lock and a full segment is synced by
+//! whoever comes first, and a disk that knows what it was asked to keep and objects when it is asked wrongly.
+//! (Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.)
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use shuttle::future::block_on;
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use shuttle::{Config, Runner, thread};
+use tokio::sync::oneshot;
+
+use super::*;
+
+/// Of each kind, for each story; the tests' time goes with it.
+const ORDERS: usize = 250;
+
+struct ShuttleLocks {
+    state: shuttle::sync::Mutex<State>,
+    alone: shuttle::sync::Mutex<()>,
+    /// To look at it is to let others come between.
+    between: shuttle::sync::atomic::AtomicBool,
+}
+
+impl Locks for ShuttleLocks {
+    fn state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let changed = change(&mut self.state.lock().unwrap());
+        // What follows, a call of tokio's `Notify`, Shuttle does not know: without this it would be one with the change.
+        self.between.load(Ordering::SeqCst);
+        changed
+    }
+
+    fn alone<T>(&self, fsync: impl FnOnce() -> T) -> T {
+        let _alone = self.alone.lock().unwrap();
+        fsync()
+    }
+}
+
+/// What may happen in one run.
+#[derive(Clone, Copy, Default)]
+struct Story {
+    workers: u64,
+    /// Appended, and synced, by each.
+    records: u64,
+    /// A segment is full after so many.
+    segment: Option<u64>,
+    /// The fdatasync that fails; the disk counts from 1.
+    failing: Option<u64>,
+    /// Every other worker lets go of its syncs at some moment.
+    impatient: bool,
+    /// Some leaders never come to their sync, as when their runtime goes down.
+    halting: bool,
+}
+
+/// What the disk has been asked; its atomics order nothing, everything runs on one thread.
+#[derive(Default)]
+struct Platter {
+    appended: AtomicU64,
+    kept: AtomicU64,
+    begun: AtomicU64,
+    failed: AtomicU64,
+    /// By which fdatasync, counted from 1, a position was first kept.
+    kept_by: Mutex<Vec<(Position, u64)>>,
+}
+
+impl Platter {
+    fn fsync(&self, failing: Option<u64>) -> io::Result<()> {
+        assert_eq!(get(&self.failed), 0, "an fsync that failed is repeated");
+        let number = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
+        let covered = get(&self.appended);
+        thread::yield_now();
+        assert_eq!(get(&self.begun), number, "two fsyncs at once");
+        if failing == Some(number) {
+            self.failed.store(1, Ordering::Relaxed);
+            return Err(io::Error::other("broken"));
+        }
+        self.kept.store(covered, Ordering::Relaxed);
+        self.kept_by.lock().unwrap().push((covered, number));
+        Ok(())
+    }
+
+    fn first_kept_by(&self, position: Position) -> u64 {
+        let kept_by = self.kept_by.lock().unwrap();
+        let first = kept_by.iter().find(|(covered, _)| *covered >= position);
+        first.expect("it is durable").1
+    }
+}
+
+fn get(number: &AtomicU64) -> u64 {
+    number.load(Ordering::Relaxed)
+}
+
+struct Model {
+    story: Story,
+    /// The end of the journal, and where its last segment begins.
+    tail: shuttle::sync::Mutex<(Position, Position)>,
+    platter: Platter,
+    commit: Arc<GroupCommit<ShuttleLocks>>,
+}
+
+impl Model {
+    fn new(story: Story) -> Arc<Self> {
+        let locks = ShuttleLocks {
+            state: shuttle::sync::Mutex::new(State::durable_to(0)),
+            alone: shuttle::sync::Mutex::new(()),
+            between: shuttle::sync::atomic::AtomicBool::new(false),
+        };
+        Arc::new(Self {
+            story,
+            tail: shuttle::sync::Mutex::new((0, 0)),
+            platter: Platter::default(),
+            commit: Arc::new(GroupCommit::new(locks)),
+        })
+    }
+
+    fn append(&self) -> Result<Position, StoreFault> {
+        let mut tail = self.tail.lock().unwrap();
+        self.commit.in_order()?;
+        if self.story.segment.is_some_and(|full| tail.0 - tail.1 >= full) {
+            self.commit.fsync(Path::new(""), || self.fsync())?;
+            tail.1 = tail.0;
+            self.commit.reached(tail.0);
+        }
+        tail.0 += 1;
+        self.platter.appended.store(tail.0, Ordering::Relaxed);
+        Ok(tail.0)
+    }
+
+    fn fsync(&self) -> io::Result<()> {
+        self.platter.fsync(self.story.failing)
+    }
+
+    async fn sync(self: &Arc<Self>, position: Position) -> Result<(), StoreFault> {
+        let begun = get(&self.platter.begun);
+        let told = self.told(position).await;
+        let kept = get(&self.platter.kept);
+        if told.is_ok() {
+            assert!(kept >= position, "told durable at {position}, kept is {kept}");
+            let Story { segment, halting, .. } = self.story;
+            if segment.is_none() && !halting {
+                let waited = self.platter.first_kept_by(position).saturating_sub(begun);
+                assert!(waited <= 1, "one that was found under way, and one more");
+            }
+        } else {
+            assert_eq!(get(&self.platter.failed), 1, "nothing else stops it");
+        }
+        told
+    }
+
+    async fn told(self: &Arc<Self>, position: Position) -> Result<(), StoreFault> {
+        loop {
+            let turn = match self.commit.join(position).await {
+                Part::Durable => return Ok(()),
+                Part::Poisoned(reason) => return Err(StoreFault::Poisoned(reason)),
+                Part::Lead(turn) => turn,
+            };
+            if self.story.halting && chance(2) == 0 {
+                drop(turn);
+                continue;
+            }
+            // As the journal does; one that is let go here gives the turn back.
+            shuttle::future::yield_now().await;
+            let model = Arc::clone(self);
+            let (tell, told) = oneshot::channel();
+            thread::spawn(move || {
+                let _gone = tell.send(model.lead(turn));
+            });
+            return told.await.expect("it is told, or has panicked");
+        }
+    }
+
+    fn lead(&self, turn: Turn<ShuttleLocks>) -> Result<(), StoreFault> {
+        let end = self.tail.lock().unwrap().0;
+        turn.lead(Path::new(""), end, || self.fsync())
+    }
+
+    /// Appends and syncs until something fails; how many were told durable.
+    fn work(self: &Arc<Self>, impatient: bool) -> u64 {
+        let mut durable = 0;
+        for _ in 0..self.story.records {
+            let Ok(position) = self.append() else {
+                break;
+            };
+            if impatient {
+                let model = Arc::clone(self);
+                let syncing = shuttle::future::spawn(async move { model.sync(position).await.is_ok() });
+                for _ in 0..chance(4) {
+                    thread::yield_now();
+                }
+                syncing.abort();
+                durable += u64::from(block_on(syncing).unwrap_or(false));
+            } else {
+                match block_on(self.sync(position)) {
+                    Ok(()) => durable += 1,
+                    Err(_) => break,
+                }
+            }
+        }
+        durable
+    }
+}
+
+/// Any number below `below`.
+fn chance(below: u64) -> u64 {
+    use shuttle::rand::Rng;
+    shuttle::rand::thread_rng().gen_range(0..below)
+}
+
+fn tell(story: Story) {
+    let model = Model::new(story);
+    let workers: Vec<_> = (0..story.workers)
+        .map(|worker| {
+            let model = Arc::clone(&model);
+            thread::spawn(move || model.work(story.impatient && worker % 2 == 1))
+        })
+        .collect();
+    let durable: u64 = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
+    if story.failing.is_none() && !story.impatient {
+        assert_eq!(durable, story.workers * story.records);
+    }
+    // Whoever comes afterwards is served too: nobody has kept the turn.
+    let position = model.append().unwrap_or(Position::MAX);
+    let served = block_on(model.sync(position)).is_ok();
+    assert_eq!(served, get(&model.platter.failed) == 0);
+}
+
+fn explore(scheduler: impl Scheduler + 'static, story: impl Fn() + Send + Sync + 'static) {
+    let mut config = Config::new();
+    config.failure_persistence = shuttle::FailurePersistence::Print;
+    Runner::new(scheduler, config).run(story);
+}
+
+/// Random orders, and orders with few but deep changes of turn.
+fn explore_many(story: Story) {
+    explore(RandomScheduler::new_from_seed(1, ORDERS), move || tell(story));
+    explore(PctScheduler::new_from_seed(2, 3, ORDERS), move || tell(story));
+}
+
+#[test]
+fn whatever_the_order_everybody_is_served_and_nobody_is_told_durable_too_early() {
+    explore_many(Story {
+        workers: 4,
+        records: 3,
+        ..Story::default()
+    });
+}
+
+#[test]
+fn whatever_the_order_a_full_segment_and_the_group_do_not_come_in_each_others_way() {
+    for failing in [None, Some(1), Some(2), Some(3)] {
+        explore_many(Story {
+            workers: 3,
+            records: 3,
+            segment: Some(2),
+            failing,
+            ..Story::default()
+        });
+    }
+}
+
+#[test]
+fn whatever_the_order_nothing_is_durable_after_the_sync_that_failed_and_everybody_is_told() {
+    for failing in 1..4 {
+        explore_many(Story {
+            workers: 4,
+            records: 2,
+            failing: Some(failing),
+            ..Story::default()
+        });
+    }
+}
+
+#[test]
+fn whatever_the_order_who_lets_go_of_his_sync_or_cannot_lead_holds_nobody_up() {
+    for (halting, failing) in [(false, None), (true, None), (false, Some(2)), (true, Some(2))] {
+        explore_many(Story {
+            workers: 4,
+            records: 2,
+            failing,
+            impatient: true,
+            halting,
+            ..Story::default()
+        });
+    }
+}
+
+#[test]
+fn sixteen_who_have_appended_share_one_fdatasync_whatever_the_order() {
+    let together = || {
+        let model = Model::new(Story::default());
+        let positions: Vec<_> = (0..16).map(|_| model.append().unwrap()).collect();
+        let workers: Vec<_> = positions
+            .into_iter()
+            .map(|position| {
+                let model = Arc::clone(&model);
+                thread::spawn(move || block_on(model.sync(position)).unwrap())
+            })
+            .collect();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert_eq!(get(&model.platter.begun), 1);
+    };
+    explore(RandomScheduler::new_from_seed(1, ORDERS), together);
+    explore(PctScheduler::new_from_seed(2, 3, ORDERS), together);
+}

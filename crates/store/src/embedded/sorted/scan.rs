@@ -1,0 +1,63 @@
+//! All of a table, in order, as fast as its blocks can be decoded.
+
+use std::sync::Arc;
+
+use super::generation::Generation;
+use super::{MISCOUNTED, Posting, Summary};
+use crate::StoreFault;
+use crate::embedded::database::Entries;
+
+/// See [`SortedTables::all`](super::SortedTables::all).
+#[derive(Default)]
+pub struct Scan {
+    /// None where there is no table.
+    table: Option<(Arc<Generation>, Entries)>,
+    /// What has not been read yet, if the summary is right.
+    left: Summary,
+    last: Option<Posting>,
+}
+
+impl Scan {
+    pub(super) fn begin(generation: Arc<Generation>) -> Result<Self, StoreFault> {
+        let (first, last) = (
+            generation.key_of(Posting::default()),
+            generation.key_of(Posting::LAST),
+        );
+        let blocks = generation.tree.range(&first[..]..=&last[..]);
+        Ok(Self {
+            left: generation.summary()?,
+            table: Some((generation, blocks)),
+            last: None,
+        })
+    }
+
+    /// How many postings are still to come.
+    pub fn left(&self) -> u64 {
+        self.left.postings
+    }
+
+    /// Adds the postings of the next block to `into`; false, and nothing added, after the last. Then as many came as the summary
+    /// says: a table that lost a block is an error.
+    pub fn next_block(&mut self, into: &mut Vec<Posting>) -> Result<bool, StoreFault> {
+        let Some((table, blocks)) = &mut self.table else {
+            return Ok(false);
+        };
+        let Some(entry) = blocks.next() else {
+            return if self.left == Summary::default() {
+                Ok(false)
+            } else {
+                Err(table.wrong(MISCOUNTED))
+            };
+        };
+        let (key, value) = entry?;
+        let (from, block) = (into.len(), table.read(&key, &value)?);
+        block.decode(into).map_err(|broken| table.broken(broken))?;
+        if self.last >= into.get(from).copied() {
+            return Err(table.wrong("two blocks overlap"));
+        }
+        self.last = into.last().copied();
+        let left = self.left.without(block.count(), key.len() + value.len());
+        self.left = left.ok_or_else(|| table.wrong(MISCOUNTED))?;
+        Ok(true)
+    }
+}

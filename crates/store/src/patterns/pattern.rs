@@ -1,0 +1,258 @@
+//! One pattern: what its visits brought, and what follows from that.
+//!
+//! The numbers are from a simulation (`examples/novelty.rs`; docs/adr/0007 has its table).
+
+use serde::{Deserialize, Serialize};
+use web::UrlPattern;
+
+use super::PatternReport;
+use crate::{Fate, Row};
+
+/// Visits after which a pattern may become poor.
+const POOR_VISITS: u32 = 30;
+/// The visits that decide on that, and how many of them in a hundred must bring something new.
+const POOR_WINDOW: u32 = 50;
+const POOR_PERCENT: u32 = 5;
+/// The last visits that decide on closing, and how many of them at most brought something new.
+const CLOSED_WINDOW: u32 = 100;
+const CLOSED_NEW: u32 = 1;
+/// URLs of a closed pattern that are left out before the first probe; twice as many before each one after that, up to the last.
+const FIRST_GAP: u32 = 16;
+const LAST_GAP: u32 = 1_024;
+/// After a probe that brought something new, and so many of them in a row reopen the pattern.
+const HOPEFUL_GAP: u32 = 2;
+const REOPENING_PROBES: u8 = 3;
+/// Examples that are kept: the latest.
+const EXAMPLES: usize = 3;
+
+/// Whether the URLs of a pattern are visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PatternState {
+    /// As all others.
+    Open,
+    /// Behind all others of the host.
+    Poor,
+    /// Not, but for a probe now and then.
+    Closed,
+}
+
+impl PatternState {
+    /// The word in reports.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Poor => "poor",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// A visit that brought nothing new.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Example {
+    /// What was visited.
+    pub url: Box<str>,
+    /// The page that it repeats, if it was had.
+    pub original: Option<Box<str>>,
+}
+
+/// What a visit brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Visit {
+    New,
+    Repeated,
+    Nothing,
+    LeftOut,
+}
+
+impl Visit {
+    /// None where it says nothing about the pattern: the host was in trouble, or nothing was asked for.
+    pub(super) fn of(row: &Row) -> Option<Self> {
+        match row.fate {
+            Fate::Unique => Some(Self::New),
+            // What is unchanged since an earlier crawl is no fault of its address.
+            Fate::ExactDuplicate | Fate::NearDuplicate if row.of_earlier => Some(Self::New),
+            Fate::ExactDuplicate | Fate::NearDuplicate => Some(Self::Repeated),
+            Fate::Failed => matches!(row.status, Some(404 | 410)).then_some(Self::Nothing),
+            Fate::Excluded => row.status.map(|_| Self::Nothing),
+        }
+    }
+}
+
+/// What is known of a pattern.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Pattern {
+    pub(super) generality: u8,
+    new: u64,
+    repeated: u64,
+    nothing: u64,
+    left_out: u64,
+    /// The last visits, the latest in the lowest bit: whether they brought something new.
+    recent: u128,
+    /// How many of them there are, up to the window.
+    recent_visits: u32,
+    closed: Option<Closed>,
+    /// When it was last visited.
+    touched: u64,
+    examples: Vec<Example>,
+    /// A probe is under way.
+    #[serde(skip)]
+    probing: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Closed {
+    /// URLs left out since the last probe.
+    since: u32,
+    /// And before the next.
+    gap: u32,
+    /// Probes in a row that brought something new.
+    hopeful: u8,
+}
+
+impl Pattern {
+    pub(super) fn new(generality: u8) -> Self {
+        Self {
+            generality,
+            new: 0,
+            repeated: 0,
+            nothing: 0,
+            left_out: 0,
+            recent: 0,
+            recent_visits: 0,
+            closed: None,
+            touched: 0,
+            examples: Vec::new(),
+            probing: false,
+        }
+    }
+
+    pub(super) fn count(&mut self, visit: Visit, row: &Row, heard: u64) {
+        self.touched = heard;
+        self.probing = false;
+        *match visit {
+            Visit::New => &mut self.new,
+            Visit::Repeated => &mut self.repeated,
+            Visit::Nothing => &mut self.nothing,
+            Visit::LeftOut => &mut self.left_out,
+        } += 1;
+        if visit == Visit::LeftOut {
+            if let Some(closed) = &mut self.closed {
+                closed.since = closed.since.saturating_add(1);
+            }
+            return;
+        }
+        let is_new = visit == Visit::New;
+        self.recent = self.recent << 1 | u128::from(is_new);
+        self.recent_visits = (self.recent_visits + 1).min(CLOSED_WINDOW);
+        if let Some(closed) = &mut self.closed {
+            closed.since = 0;
+            closed.hopeful = if is_new {
+                closed.hopeful.saturating_add(1)
+            } else {
+                0
+            };
+            closed.gap = match is_new {
+                true => HOPEFUL_GAP,
+                false => (closed.gap * 2).clamp(FIRST_GAP, LAST_GAP),
+            };
+        }
+        if !is_new {
+            let original = row.duplicate_of.as_ref().map(|url| url.as_str().into());
+            let url = row.url.as_str().into();
+            self.examples.truncate(EXAMPLES - 1);
+            self.examples.insert(0, Example { url, original });
+        }
+    }
+
+    pub(super) fn take_back_left_out(&mut self) {
+        self.left_out = self.left_out.saturating_sub(1);
+    }
+
+    pub(super) fn state(&self) -> PatternState {
+        if self.closed.is_some() {
+            return PatternState::Closed;
+        }
+        let window = self.recent_visits.min(POOR_WINDOW);
+        let is_poor =
+            self.recent_visits >= POOR_VISITS && self.new_of_last(window) * 100 < window * POOR_PERCENT;
+        if is_poor {
+            PatternState::Poor
+        } else {
+            PatternState::Open
+        }
+    }
+
+    /// Whether it is to be closed, or to be reopened.
+    pub(super) fn is_due(&self) -> bool {
+        match &self.closed {
+            Some(closed) => closed.hopeful >= REOPENING_PROBES,
+            None => self.recent_visits >= CLOSED_WINDOW && self.new_of_last(CLOSED_WINDOW) <= CLOSED_NEW,
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        let (since, gap, hopeful) = (0, FIRST_GAP, 0);
+        self.closed = Some(Closed { since, gap, hopeful });
+    }
+
+    /// What was counted stays, what decides begins anew.
+    pub(super) fn reopen(&mut self) {
+        self.closed = None;
+        (self.recent, self.recent_visits) = (0, 0);
+    }
+
+    /// Whether the next URL of this closed pattern is to be visited all the same.
+    pub(super) fn probe(&mut self) -> bool {
+        let is_time = self
+            .closed
+            .as_ref()
+            .is_some_and(|closed| closed.since >= closed.gap);
+        let probe = is_time && !self.probing;
+        self.probing |= probe;
+        probe
+    }
+
+    pub(super) fn begin_session(&mut self) {
+        self.probing = false;
+    }
+
+    /// Pages that were had.
+    pub(super) fn pages(&self) -> u64 {
+        self.new + self.repeated
+    }
+
+    pub(super) fn why_closed(&self) -> String {
+        format!(
+            "{} of its last {} pages said something new",
+            self.new_of_last(self.recent_visits),
+            self.recent_visits
+        )
+    }
+
+    /// Who is smaller is forgotten first.
+    pub(super) fn idleness(&self) -> (bool, u64) {
+        (self.closed.is_some(), self.touched)
+    }
+
+    pub(super) fn report<'a>(&'a self, host: &'a str, pattern: &'a UrlPattern) -> PatternReport<'a> {
+        PatternReport {
+            host,
+            pattern,
+            state: self.state(),
+            visited: self.new + self.repeated + self.nothing,
+            new: self.new,
+            repeated: self.repeated,
+            nothing: self.nothing,
+            left_out: self.left_out,
+            examples: &self.examples,
+        }
+    }
+
+    fn new_of_last(&self, visits: u32) -> u32 {
+        let last = (1_u128 << visits.min(CLOSED_WINDOW)) - 1;
+        (self.recent & last).count_ones()
+    }
+}

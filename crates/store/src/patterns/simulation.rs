@@ -1,0 +1,101 @@
+//! Which patterns are closed, and after how many visits: the simulation that docs/adr/0007 goes by.
+//!
+//! A site has pages of one pattern. `share` per cent of them say something new, each by itself or in runs of a mean length of `run`. It is
+//! visited as a crawl does: what is barred is left out. `SITES=200 PAGES=10000 cargo test --release -p store simulation -- --nocapture` prints
+//! the table of the ADR.
+
+use testkit::Random;
+
+use super::tests::visit;
+use super::*;
+
+#[derive(Default)]
+struct Told {
+    /// Sites whose pattern was closed, and their visits before that.
+    closed: u64,
+    visits_before: u64,
+    new: u64,
+    new_left_out: u64,
+    fruitless: u64,
+    /// Sites whose pattern is not closed at the end.
+    open: u64,
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
+}
+
+fn simulate(share: u64, run: u64) -> Told {
+    let (sites, pages) = (number("SITES", 6), number("PAGES", 3_000));
+    let mut told = Told::default();
+    for site in 0..sites {
+        visit_site(share, run, pages, site, &mut told);
+    }
+    let before = told.visits_before.checked_div(told.closed);
+    println!(
+        "| {share} % | {run} | {:.1} % | {} | {:.2} % | {} | {:.1} % |",
+        100.0 * told.closed as f64 / sites as f64,
+        before.map_or("-".to_owned(), |visits| visits.to_string()),
+        100.0 * told.new_left_out as f64 / told.new.max(1) as f64,
+        told.fruitless / sites,
+        100.0 * told.open as f64 / sites as f64,
+    );
+    told
+}
+
+fn visit_site(share: u64, run: u64, pages: u64, site: u64, told: &mut Told) {
+    let mut random = Random::of(share << 32 | run, site);
+    let mut patterns = Patterns::default();
+    let (mut was_closed, mut is_new) = (false, random.next() % 100 < share);
+    for page in 0..pages {
+        if run == 1 {
+            is_new = random.next() % 100 < share;
+        } else {
+            // Runs of new pages and of others take turns; their mean lengths are as the shares.
+            let mean = if is_new { run * share / (100 - share) } else { run };
+            is_new ^= random.next().is_multiple_of(mean.max(1));
+        }
+        told.new += u64::from(is_new);
+        let fate = if is_new { Fate::Unique } else { Fate::NearDuplicate };
+        let barred = visit(&mut patterns, page, fate, None).is_some();
+        told.new_left_out += u64::from(barred && is_new);
+        told.fruitless += u64::from(!barred && !is_new);
+        if barred && !was_closed {
+            was_closed = true;
+            told.closed += 1;
+            told.visits_before += page;
+        }
+    }
+    let is_open = |report: PatternReport<'_>| report.state != PatternState::Closed;
+    told.open += u64::from(patterns.reports().all(is_open));
+}
+
+#[test]
+fn simulation_of_honest_sites_and_traps() {
+    println!(
+        "| new | run | sites closed | visits before | new pages left out | fruitless fetches a site | open at the end |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for (share, run) in [(0, 1), (1, 1)] {
+        let told = simulate(share, run);
+        assert_eq!(told.closed, number("SITES", 6), "{share} %: a trap is closed");
+        assert!(told.visits_before / told.closed < 400, "{share} %: and soon");
+    }
+    for (share, run) in [(2, 1), (3, 1), (5, 1), (10, 1)] {
+        simulate(share, run);
+    }
+    for (share, run) in [(20, 1), (50, 1), (80, 1), (80, 10)] {
+        let told = simulate(share, run);
+        assert_eq!(
+            told.closed, 0,
+            "{share} % in runs of {run}: honest sites stay open"
+        );
+    }
+    // Repetitions in runs so long that they look like a trap while they last: it opens again by itself.
+    for (share, run) in [(50, 50), (80, 50), (80, 200), (80, 1_000), (95, 200)] {
+        simulate(share, run);
+    }
+}

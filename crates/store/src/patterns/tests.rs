@@ -1,0 +1,283 @@
+//! What closes a pattern, what does not, and what opens it again.
+
+use proptest::prelude::*;
+use web::{CanonicalForm, Timestamp};
+
+use super::*;
+use crate::contract::{find, url};
+
+fn row(address: &str, fate: Fate, status: u16) -> Row {
+    let lease_like = find(address, 1);
+    Row {
+        url: lease_like.url,
+        final_url: None,
+        status: Some(status),
+        fetched_at: Timestamp::from_millis(1),
+        depth: 1,
+        via: None,
+        content_type: None,
+        bytes: 0,
+        charset: None,
+        language: None,
+        title: None,
+        fate,
+        duplicate_of: fate.is_duplicate().then(|| url("http://a.test/original")),
+        distance: None,
+        resemblance: None,
+        fingerprint: None,
+        reason: None,
+        warc_file: None,
+        warc_offset: None,
+        kept: fate == Fate::Unique,
+        of_earlier: false,
+        canonical: None,
+        requisite: 0,
+    }
+}
+
+/// Visits the next page of the pattern, or leaves it out, as a crawl does.
+pub(super) fn visit(patterns: &mut Patterns, number: u64, fate: Fate, max: Option<u64>) -> Option<String> {
+    let address = format!("http://a.test/item/{}", number + 10_000);
+    let barred = patterns.bar(&url(&address), true, max);
+    let mut row = row(&address, fate, 200);
+    if barred.is_some() {
+        (row.fate, row.status, row.duplicate_of) = (Fate::Excluded, None, None);
+        row.reason.clone_from(&barred);
+    }
+    patterns.settled(&row);
+    while let Some(change) = patterns.due() {
+        patterns.hear(&change);
+    }
+    barred
+}
+
+fn name() -> PatternName {
+    PatternName::from_text("a.test/item/{n}").unwrap()
+}
+
+fn state(patterns: &Patterns) -> PatternState {
+    patterns.get(&name()).unwrap().state()
+}
+
+#[test]
+fn a_pattern_that_brings_nothing_new_becomes_poor_and_then_is_closed_and_says_why() {
+    let mut patterns = Patterns::default();
+    visit(&mut patterns, 0, Fate::Unique, None);
+    for number in 1..29 {
+        visit(&mut patterns, number, Fate::NearDuplicate, None);
+    }
+    assert_eq!(state(&patterns), PatternState::Open);
+    visit(&mut patterns, 29, Fate::ExactDuplicate, None);
+    assert_eq!(state(&patterns), PatternState::Poor);
+    let mut finds = [find("http://a.test/item/7", 3), find("http://a.test/about", 3)];
+    patterns.put_behind(&mut finds);
+    assert_eq!(finds.each_ref().map(|find| find.priority), [Find::BEHIND, 0]);
+    for number in 30..100 {
+        assert_eq!(state(&patterns), PatternState::Poor, "{number}");
+        assert_eq!(visit(&mut patterns, number, Fate::NearDuplicate, None), None);
+    }
+    assert_eq!(state(&patterns), PatternState::Closed);
+    let reason = visit(&mut patterns, 100, Fate::Unique, None).unwrap();
+    assert_eq!(
+        reason,
+        "pattern closed: a.test/item/{n}: 1 of its last 100 pages said something new"
+    );
+    let report = patterns.reports().next().unwrap();
+    assert_eq!(
+        (report.visited, report.new, report.repeated, report.left_out),
+        (100, 1, 99, 1)
+    );
+    let examples: Vec<&str> = report.examples.iter().map(|example| &*example.url).collect();
+    assert_eq!(
+        examples,
+        [
+            "http://a.test/item/10099",
+            "http://a.test/item/10098",
+            "http://a.test/item/10097"
+        ]
+    );
+    assert_eq!(
+        report.examples[0].original.as_deref(),
+        Some("http://a.test/original")
+    );
+}
+
+#[test]
+fn a_poor_pattern_that_brings_something_new_again_is_open_again() {
+    let mut patterns = Patterns::default();
+    (0..40).for_each(|number| drop(visit(&mut patterns, number, Fate::NearDuplicate, None)));
+    assert_eq!(state(&patterns), PatternState::Poor);
+    (40..43).for_each(|number| drop(visit(&mut patterns, number, Fate::Unique, None)));
+    assert_eq!(state(&patterns), PatternState::Open);
+    assert_eq!(patterns.troubled, 0);
+}
+
+#[test]
+fn a_closed_pattern_is_probed_ever_more_rarely_and_opens_when_it_brings_something_new_again() {
+    let mut patterns = Patterns::default();
+    let mut probes = Vec::new();
+    for number in 0..5_000 {
+        let had_been_closed = number >= 100;
+        if visit(&mut patterns, number, Fate::NearDuplicate, None).is_none() && had_been_closed {
+            probes.push(number);
+        }
+    }
+    let gaps: Vec<u64> = probes.windows(2).map(|pair| pair[1] - pair[0] - 1).collect();
+    assert_eq!(probes[0], 116);
+    assert_eq!(gaps, [32, 64, 128, 256, 512, 1_024, 1_024, 1_024]);
+
+    let mut left_out = 0;
+    for number in 5_000.. {
+        left_out += u64::from(visit(&mut patterns, number, Fate::Unique, None).is_some());
+        if state(&patterns) == PatternState::Open {
+            break;
+        }
+    }
+    assert!(left_out <= 1_024 + 2 * 2, "{left_out}");
+    assert_eq!(visit(&mut patterns, 1, Fate::NearDuplicate, None), None);
+}
+
+#[test]
+fn what_says_nothing_about_the_address_does_not_count() {
+    let mut earlier = row("http://a.test/item/1", Fate::ExactDuplicate, 200);
+    earlier.of_earlier = true;
+    let mut unasked = row("http://a.test/item/1", Fate::Excluded, 200);
+    unasked.status = None;
+    let silent = [
+        row("http://a.test/item/1", Fate::Failed, 503),
+        row("http://a.test/item/1", Fate::Failed, 403),
+        unasked,
+        earlier,
+    ];
+    let mut patterns = Patterns::default();
+    for _ in 0..300 {
+        silent.iter().for_each(|row| patterns.settled(row));
+    }
+    assert_eq!(state(&patterns), PatternState::Open);
+    for (fate, status) in [(Fate::Failed, 404), (Fate::Failed, 410), (Fate::Excluded, 200)] {
+        let mut patterns = Patterns::default();
+        for _ in 0..300 {
+            patterns.settled(&row("http://a.test/item/1", fate, status));
+        }
+        assert!(patterns.due().is_some(), "{fate:?} {status}");
+    }
+}
+
+#[test]
+fn a_pattern_has_so_many_pages_and_no_more() {
+    let mut patterns = Patterns::default();
+    for number in 0..5 {
+        assert_eq!(visit(&mut patterns, number, Fate::Unique, Some(5)), None);
+    }
+    let reason = visit(&mut patterns, 5, Fate::Unique, Some(5)).unwrap();
+    assert_eq!(
+        reason,
+        "pattern budget: a.test/item/{n}: it had its 5 pages (--max-pages-per-pattern)"
+    );
+    assert_eq!(visit(&mut patterns, 6, Fate::Unique, Some(6)), None);
+}
+
+#[test]
+fn beyond_so_many_patterns_of_a_host_general_ones_count() {
+    let mut patterns = Patterns::default();
+    for number in 0..2_000 {
+        // Words, so that each folder is a pattern of its own.
+        let word: String = format!("{number:04}")
+            .bytes()
+            .map(|digit| char::from(digit + 50))
+            .collect();
+        patterns.settled(&row(
+            &format!("http://a.test/shop/{word}/item"),
+            Fate::Unique,
+            200,
+        ));
+        patterns.settled(&row(&format!("http://a.test/list?{word}=1"), Fate::Unique, 200));
+    }
+    let names: Vec<String> = patterns
+        .reports()
+        .map(|report| report.pattern.as_str().to_owned())
+        .collect();
+    assert!(names.len() <= 241, "{}", names.len());
+    assert!(names.contains(&"/shop/{name}/{name}".to_owned()), "{names:?}");
+    assert!(names.contains(&"/{name}?**".to_owned()), "{names:?}");
+    assert_eq!(
+        names.iter().filter(|name| name.starts_with("/{name}?")).count(),
+        MAX_QUERIES + 1
+    );
+    let visited: u64 = patterns.reports().map(|report| report.visited).sum();
+    assert_eq!(visited, 4_000);
+}
+
+#[test]
+fn those_go_that_were_idle_longest_and_closed_ones_last() {
+    let mut patterns = Patterns::default();
+    (0..200).for_each(|number| drop(visit(&mut patterns, number, Fate::NearDuplicate, None)));
+    for host in 0..MAX_PATTERNS {
+        patterns.settled(&row(&format!("http://h{host}.test/x"), Fate::Unique, 200));
+    }
+    assert!(
+        patterns.count <= MAX_PATTERNS && patterns.count >= MAX_PATTERNS / 2,
+        "{}",
+        patterns.count
+    );
+    assert_eq!(state(&patterns), PatternState::Closed);
+    let known = |host: usize| patterns.hosts.contains_key(format!("h{host}.test").as_str());
+    assert!(!known(0) && known(MAX_PATTERNS - 1));
+    assert_eq!(patterns.troubled, 1);
+}
+
+#[test]
+fn a_row_tells_which_pattern_left_it_out() {
+    let mut told = row("http://a.test/item/1", Fate::Excluded, 200);
+    for (reason, pattern) in [
+        (
+            Some("pattern closed: a.test/item/{n}: 1 of: its last"),
+            Some(name()),
+        ),
+        (Some("pattern budget: a.test/item/{n}: it had"), Some(name())),
+        (Some("pattern closed: "), None),
+        (Some("robots.txt: pattern closed: a.test/item/{n}: x"), None),
+        (None, None),
+    ] {
+        told.reason = reason.map(str::to_owned);
+        assert_eq!(PatternName::that_left_out(&told), pattern, "{reason:?}");
+    }
+}
+
+proptest! {
+    /// Whatever happens, what is kept in step is what would be counted anew, and what is stored is read again.
+    #[test]
+    fn the_sums_are_those_of_the_patterns(
+        visits in proptest::collection::vec((0..3_u8, 0..40_u8, 0..6_u8), 0..600), reopen in any::<bool>(),
+    ) {
+        let mut patterns = Patterns::default();
+        for (host, page, what) in visits {
+            let address = format!("http://h{host}.test/{}/{page}", ["a", "b"][usize::from(page % 2)]);
+            let address = PageUrl::parse(&address, &CanonicalForm::default()).unwrap();
+            let barred = patterns.bar(&address, true, None);
+            let fate = [Fate::NearDuplicate, Fate::ExactDuplicate, Fate::Unique, Fate::Failed, Fate::ExactDuplicate, Fate::NearDuplicate];
+            let mut row = row(address.as_str(), fate[usize::from(what)], 404);
+            if let Some(reason) = barred {
+                (row.fate, row.reason, row.status) = (Fate::Excluded, Some(reason), None);
+            }
+            patterns.settled(&row);
+            while let Some(change) = patterns.due() {
+                patterns.hear(&change);
+            }
+        }
+        let first = patterns.reports().next().map(|report| PatternName {
+            host: Host::new(report.host),
+            pattern: report.pattern.clone(),
+        });
+        if let Some(name) = first.filter(|_| reopen) {
+            patterns.hear(&Record::PatternReopened(name));
+        }
+        prop_assert_eq!(patterns.count, patterns.reports().count());
+        prop_assert_eq!(patterns.troubled, patterns.reports().filter(|report| report.state != PatternState::Open).count());
+        prop_assert!(patterns.due.is_empty());
+        patterns.begin_session();
+        let bytes = postcard::to_allocvec(&patterns).unwrap();
+        let read: Patterns = postcard::from_bytes(&bytes).unwrap();
+        prop_assert_eq!(read, patterns);
+    }
+}

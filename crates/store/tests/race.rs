@@ -1,0 +1,135 @@
+//! Near-duplicates that are admitted at the same time, on a disk.
+
+#![expect(clippy::unwrap_used, reason = "what the test unwraps is part of it")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use disk::SystemDisk;
+use neardup::{Features, HashKey, Likeness, PageText, Painter, Portrait};
+use store::embedded::{EmbeddedStore, StoreOptions};
+use store::{FrontierRules, LikenessRules, NearDupIndex, Page, Verdict};
+use testkit::Random;
+use tokio::task::JoinSet;
+use web::{CanonicalForm, PageUrl, Timestamp};
+
+const PAIRS: usize = 24_000;
+const WORKERS: usize = 16;
+/// Words of a page; the last one is what two siblings differ in.
+const WORDS: usize = 60;
+
+fn options() -> StoreOptions {
+    StoreOptions {
+        rules: FrontierRules::default(),
+        likeness: LikenessRules::default(),
+        features: Features::default().to_string(),
+        key: None,
+        new_key: HashKey::ZERO,
+        earlier: None,
+        mirror: true,
+        tables: None,
+        now: Timestamp::from_millis(1),
+        disk: Arc::new(SystemDisk),
+    }
+}
+
+fn open(directory: &Path) -> EmbeddedStore {
+    EmbeddedStore::open(directory, &options()).unwrap()
+}
+
+/// Either page of a pair. Siblings stand on two hosts.
+fn page(pair: usize, sibling: usize) -> Page {
+    let text = format!("http://h{sibling}.test/{pair}");
+    let url = PageUrl::parse(&text, &CanonicalForm::default()).unwrap();
+    Page {
+        final_url: url.clone(),
+        url,
+        at: Timestamp::from_millis(7),
+    }
+}
+
+/// What it looks like.
+fn portrait(painter: &Painter, pair: usize, sibling: usize) -> Portrait {
+    const SYLLABLES: [&str; 16] = [
+        "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "we",
+    ];
+    let mut random = Random::of(7, pair as u64);
+    let mut text = String::new();
+    for _ in 1..WORDS {
+        let word = random.next();
+        for place in [0, 4, 8, 12] {
+            text.push_str(SYLLABLES[(word >> place & 15) as usize]);
+        }
+        text.push(' ');
+    }
+    text.push_str(["first", "second"][sibling]);
+    let payload = (2 * pair + sibling) as u128;
+    painter.portrait(
+        payload,
+        Some(PageText {
+            text: &text,
+            own: None,
+        }),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 16)]
+async fn of_24_000_pairs_raced_by_16_workers_exactly_one_of_each_is_admitted() {
+    let directory = tempfile::tempdir().unwrap();
+    let painter = Painter::new(Features::default(), HashKey::ZERO);
+    let store = Arc::new(open(directory.path()));
+    let mut workers = JoinSet::new();
+    for worker in 0..WORKERS {
+        let (store, painter) = (Arc::clone(&store), painter.clone());
+        workers.spawn(async move {
+            let mut verdicts = Vec::new();
+            // Siblings follow each other, so two workers come to them at the same time.
+            for number in (worker..2 * PAIRS).step_by(WORKERS) {
+                let (pair, sibling) = (number / 2, number % 2);
+                let portrait = portrait(&painter, pair, sibling);
+                let verdict = store.admit(&page(pair, sibling), &portrait, None).await.unwrap();
+                verdicts.push((pair, sibling, verdict));
+            }
+            verdicts
+        });
+    }
+    let mut unique = vec![None; PAIRS];
+    let mut repeated = vec![None; PAIRS];
+    for (pair, sibling, verdict) in workers.join_all().await.into_iter().flatten() {
+        match verdict {
+            Verdict::Unique => {
+                assert_eq!(unique[pair], None, "both of pair {pair} were admitted");
+                unique[pair] = Some(sibling);
+            }
+            Verdict::Duplicate(original) => {
+                assert!(matches!(original.likeness, Likeness::Near { .. }), "{original:?}");
+                assert_eq!(original.page, page(pair, 1 - sibling));
+                repeated[pair] = Some(sibling);
+            }
+            other => panic!("{other:?} of {:?}", page(pair, sibling)),
+        }
+    }
+    for pair in 0..PAIRS {
+        assert!(unique[pair].is_some() && repeated[pair].is_some(), "pair {pair}");
+    }
+    // Which of the two it is, is up to the scheduler.
+
+    // Whoever opens the store next is told the same.
+    drop(store);
+    let store = open(directory.path());
+    for pair in (0..PAIRS).step_by(97) {
+        let first = unique[pair].unwrap();
+        let again = store
+            .admit(&page(pair, first), &portrait(&painter, pair, first), None)
+            .await;
+        assert_eq!(again.unwrap(), Verdict::Own);
+        let second = 1 - first;
+        let again = store
+            .admit(&page(pair, second), &portrait(&painter, pair, second), None)
+            .await;
+        let Verdict::Duplicate(original) = again.unwrap() else {
+            panic!("pair {pair} was forgotten");
+        };
+        assert_eq!(original.page, page(pair, first));
+    }
+}

@@ -1,0 +1,368 @@
+//! TLS that fails, in each of the ways in which it can (RFC 8446), and HTTP that goes wrong within it.
+//!
+//! The host name is read from the client's first message, so that these modes share a port with all others.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio_rustls::rustls::server::Acceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::script::{SLOW, Script, Step, TICK};
+use super::server::{Shared, Wire, converse, play};
+use super::{Asked, DOMAIN, Expect, Mode, Place};
+use crate::Request;
+
+const FAMILY: &str = "tls";
+/// The first byte of a handshake record (RFC 8446 section 5.1).
+pub(super) const HANDSHAKE: u8 = 22;
+
+/// How a client's greeting is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Handshake {
+    /// With the script, as plain bytes.
+    Plain,
+    /// Properly, with this certificate; the script is played within.
+    Shows(Certificate),
+    /// Properly, and then the script follows outside of the encryption.
+    Forgets,
+}
+
+/// Which certificate is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Certificate {
+    Good,
+    SelfSigned,
+    Expired,
+    NotYet,
+    WrongName,
+    Stranger,
+    ManyNames,
+}
+
+pub(super) fn modes() -> Vec<Mode> {
+    use Expect::{Failed, FailedOrPage, Page};
+    let plain = |name, does, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, Failed, answer).at(Place::Tls(Handshake::Plain))
+    };
+    let shows = |name, does, expect, certificate, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, expect, answer).at(Place::Tls(Handshake::Shows(certificate)))
+    };
+    let page = |asked: &Asked<'_>| asked.page();
+    vec![
+        plain("tls-plain-http", "answers in plain HTTP", |_| {
+            Script::only("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+        }),
+        plain("tls-garbage", "answers with bytes that are no record", |_| {
+            Script::only([0xde, 0xad, 0xbe, 0xef].repeat(200))
+        }),
+        plain("tls-echo", "answers with a handshake record of nonsense", |_| {
+            Script::only([&[HANDSHAKE, 3, 3, 0, 100][..], &[0x55; 100]].concat())
+        }),
+        plain("tls-stalls", "takes the greeting and says nothing", |_| {
+            Script::new().hang()
+        }),
+        plain(
+            "tls-stalls-in-record",
+            "begins a record and does not end it",
+            |_| {
+                Script::new()
+                    .send(&[HANDSHAKE, 3, 3, 0x40, 0, 2, 0, 0][..])
+                    .hang()
+            },
+        ),
+        plain("tls-drips", "a record of three bytes a second", |_| {
+            Script::new().drip(
+                [
+                    &[HANDSHAKE, 3, 3, 0x40, 0, 2, 0, 0x3f, 0xfc, 3, 3][..],
+                    &[7; 2000],
+                ]
+                .concat(),
+                SLOW,
+            )
+        }),
+        plain(
+            "tls-record-too-long",
+            "a record of more bytes than records may have",
+            |_| {
+                Script::new()
+                    .send([&[HANDSHAKE, 3, 3, 0xff, 0xff][..], &[0; 65_535]].concat())
+                    .hang()
+            },
+        ),
+        plain("tls-records-endless", "hollow records without end", |_| {
+            Script::new().endless([20, 3, 3, 0, 1, 1].repeat(100), TICK)
+        }),
+        plain("tls-warnings-endless", "warnings without end", |_| {
+            Script::new().endless([21, 3, 3, 0, 2, 1, 112].repeat(100), TICK)
+        }),
+        plain("tls-alert-refused", "refuses the handshake", |_| {
+            Script::only(&[21, 3, 3, 0, 2, 2, 40][..])
+        }),
+        plain("tls-alert-version", "wants another version", |_| {
+            Script::only(&[21, 3, 1, 0, 2, 2, 70][..])
+        }),
+        plain("tls-alert-unknown", "an alert that nobody knows", |_| {
+            Script::only(&[21, 3, 3, 0, 2, 2, 255][..])
+        }),
+        plain("tls-closes", "closes instead of a handshake", |_| {
+            Script::new().close()
+        }),
+        plain("tls-resets", "resets instead of a handshake", |_| {
+            Script::new().reset()
+        }),
+        shows(
+            "tls-self-signed",
+            "a certificate that vouches for itself",
+            Failed,
+            Certificate::SelfSigned,
+            page,
+        ),
+        shows(
+            "tls-expired",
+            "a certificate that expired in 2001",
+            Failed,
+            Certificate::Expired,
+            page,
+        ),
+        shows(
+            "tls-not-yet",
+            "a certificate that begins in 2090",
+            Failed,
+            Certificate::NotYet,
+            page,
+        ),
+        shows(
+            "tls-wrong-name",
+            "a certificate for another name",
+            Failed,
+            Certificate::WrongName,
+            page,
+        ),
+        shows(
+            "tls-stranger",
+            "a certificate of an authority that nobody trusts",
+            Failed,
+            Certificate::Stranger,
+            page,
+        ),
+        shows(
+            "tls-many-names",
+            "a certificate for 2,000 names, ours the last",
+            FailedOrPage,
+            Certificate::ManyNames,
+            page,
+        ),
+        shows("tls-good", "nothing is wrong", Page, Certificate::Good, page),
+        shows(
+            "tls-no-farewell",
+            "a page without a length, and leaves without a farewell",
+            FailedOrPage,
+            Certificate::Good,
+            |asked| Script::until_close("").send(asked.article("")).then(Step::Vanish),
+        ),
+        shows(
+            "tls-no-farewell-cut",
+            "half a page with a length, and leaves without a farewell",
+            Failed,
+            Certificate::Good,
+            |asked| {
+                let page = asked.article("");
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", page.len());
+                Script::new()
+                    .send(head + &page[..page.len() / 2])
+                    .then(Step::Vanish)
+            },
+        ),
+        shows(
+            "tls-reset-in-body",
+            "resets within a page",
+            Failed,
+            Certificate::Good,
+            |asked| {
+                let page = asked.article("");
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", page.len());
+                Script::new().send(head + &page[..page.len() / 2]).reset()
+            },
+        ),
+        shows(
+            "tls-tiny-records",
+            "a record for every byte of a page",
+            Page,
+            Certificate::Good,
+            |asked| {
+                let page = asked.article("");
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n",
+                    page.len()
+                );
+                Script::new().drip(head + &page, Duration::ZERO)
+            },
+        ),
+        shows(
+            "tls-never-answers",
+            "a good handshake, and no answer",
+            Failed,
+            Certificate::Good,
+            |_| Script::new().hang(),
+        ),
+        shows(
+            "tls-endless-body",
+            "a page without end",
+            FailedOrPage,
+            Certificate::Good,
+            |_| Script::until_close("").endless("<p>and more</p>\n".repeat(1000), TICK),
+        ),
+        shows(
+            "tls-downgrade",
+            "redirects to plain HTTP",
+            Page,
+            Certificate::Good,
+            |asked| {
+                if !asked.is_front() {
+                    return asked.page();
+                }
+                Script::redirect(format!("http://{}:{}/landed", asked.request.host, asked.port))
+            },
+        ),
+        Mode::new(
+            FAMILY,
+            "tls-forgets",
+            "a good handshake, and then plain bytes",
+            Failed,
+            |asked| asked.page().close(),
+        )
+        .at(Place::Tls(Handshake::Forgets)),
+    ]
+}
+
+/// Every certificate that is shown, and the authority behind the good ones.
+#[derive(Debug)]
+pub(super) struct Identities {
+    /// As PEM.
+    pub(super) authority: String,
+    configurations: Vec<(Certificate, Arc<ServerConfig>)>,
+}
+
+impl Identities {
+    pub(super) fn new() -> Self {
+        let (ours, stranger) = (
+            authority("testkit, good for nothing else"),
+            authority("a stranger"),
+        );
+        let any = format!("*.{DOMAIN}");
+        let mut many: Vec<String> = (0..2000).map(|number| format!("name-{number}.test")).collect();
+        many.push(any.clone());
+        let named = |names: Vec<String>| CertificateParams::new(names).expect("these are host names");
+        let ours_only = || named(vec![any.clone()]);
+        let (mut expired, mut not_yet) = (ours_only(), ours_only());
+        (expired.not_before, expired.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(2001, 1, 1));
+        (not_yet.not_before, not_yet.not_after) = (date_time_ymd(2090, 1, 1), date_time_ymd(2091, 1, 1));
+        let shown = [
+            (Certificate::Good, ours_only(), Some(&ours)),
+            (Certificate::SelfSigned, ours_only(), None),
+            (Certificate::Expired, expired, Some(&ours)),
+            (Certificate::NotYet, not_yet, Some(&ours)),
+            (
+                Certificate::WrongName,
+                named(vec!["other.test".into()]),
+                Some(&ours),
+            ),
+            (Certificate::Stranger, ours_only(), Some(&stranger)),
+            (Certificate::ManyNames, named(many), Some(&ours)),
+        ];
+        let configure = |(certificate, params, issuer): (_, CertificateParams, Option<&Authority>)| {
+            (certificate, configuration(&params, issuer))
+        };
+        Self {
+            configurations: shown.map(configure).into(),
+            authority: ours.pem(),
+        }
+    }
+
+    fn configuration(&self, certificate: Certificate) -> Arc<ServerConfig> {
+        let found = self.configurations.iter().find(|(of, _)| *of == certificate);
+        Arc::clone(&found.expect("there is one for each").1)
+    }
+}
+
+type Authority = CertifiedIssuer<'static, KeyPair>;
+
+fn key() -> KeyPair {
+    KeyPair::generate().expect("the default algorithm has a generator")
+}
+
+fn authority(name: &str) -> Authority {
+    let mut params = CertificateParams::new(Vec::new()).expect("no names, none of them wrong");
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    CertifiedIssuer::self_signed(params, key()).expect("the parameters are complete")
+}
+
+/// Signed by itself where there is no issuer.
+fn configuration(params: &CertificateParams, issuer: Option<&Authority>) -> Arc<ServerConfig> {
+    let own = key();
+    let signed = match issuer {
+        Some(issuer) => params.signed_by(&own, issuer),
+        None => params.self_signed(&own),
+    };
+    let certificate = signed.expect("whoever signs may");
+    let private = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(own.serialize_der()));
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("ring speaks the default versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], private)
+        .expect("the key belongs to the certificate");
+    Arc::new(config)
+}
+
+/// A connection that begins with a handshake.
+pub(super) async fn receive(stream: TcpStream, shared: &Shared) -> io::Result<()> {
+    let greeted = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+    let host = greeted
+        .client_hello()
+        .server_name()
+        .unwrap_or_default()
+        .to_owned();
+    let Some((mode, handshake)) = shared.mode(&host).and_then(|mode| match mode.place {
+        Place::Tls(handshake) => Some((mode, handshake)),
+        _ => None,
+    }) else {
+        return Ok(());
+    };
+    let certificate = match handshake {
+        Handshake::Plain => return play_outside(greeted.io, shared, mode).await,
+        Handshake::Shows(certificate) => certificate,
+        Handshake::Forgets => Certificate::Good,
+    };
+    let configuration = shared.identities.configuration(certificate);
+    let stream = greeted.into_stream(configuration).await?;
+    if handshake == Handshake::Forgets {
+        return play_outside(stream.into_inner().0, shared, mode).await;
+    }
+    converse(stream, shared).await
+}
+
+/// What a mode says without TLS to whoever expects it.
+async fn play_outside(mut stream: TcpStream, shared: &Shared, mode: &Mode) -> io::Result<()> {
+    let request = Request::get(&format!("https://{}/", mode.host()));
+    let script = shared.script(mode, &request, 0);
+    play(&mut stream, &mut BytesMut::new(), script).await?;
+    stream.shutdown().await
+}
+
+impl Wire for TlsStream<TcpStream> {
+    fn socket(&self) -> &TcpStream {
+        self.get_ref().0
+    }
+}

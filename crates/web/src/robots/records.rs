@@ -1,0 +1,131 @@
+//! The lines of a robots.txt: what each of them is, and for whom a group is meant.
+//!
+//! Lines end with CR, LF, both, or NUL; a byte order mark is passed over, `#` begins a comment (RFC 9309 section 2.2).
+//! Keys may be spelled as people spell them, and the colon may be missing where white space is there: the list is that
+//! of google/robotstxt and robotxt.
+
+/// How much of a robots.txt is read, in bytes (RFC 9309 section 2.5: at least 500 KiB).
+pub const MAX_ROBOTS_BYTES: usize = 500 * 1024;
+
+/// A line that says something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Record<'b> {
+    /// The product token that a `User-agent` line names.
+    Agent(&'b [u8]),
+    /// `Allow` or `Disallow`; the path may be empty.
+    Rule {
+        allow: bool,
+        path: &'b [u8],
+    },
+    CrawlDelay(&'b [u8]),
+    Sitemap(&'b [u8]),
+}
+
+/// The lines of a robots.txt that lie wholly within [`MAX_ROBOTS_BYTES`]: those that are read.
+#[must_use]
+pub fn whole_lines(body: &[u8]) -> &[u8] {
+    let Some(window) = body.get(..=MAX_ROBOTS_BYTES) else {
+        return body;
+    };
+    let end = window.iter().rposition(is_line_end);
+    &body[..end.unwrap_or(0)]
+}
+
+/// The name at the start of a `User-Agent` value: `Foo` of `Foo/2.1 (+https://foo.example)`.
+///
+/// Digits are let through beside what section 2.2.1 allows: `MJ12bot` is a name.
+#[must_use]
+pub fn product_token(value: &[u8]) -> &[u8] {
+    let value = value.trim_ascii();
+    if value.starts_with(b"*") {
+        return b"*";
+    }
+    let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let end = value.iter().position(|byte| !is_token(byte));
+    &value[..end.unwrap_or(value.len())]
+}
+
+/// The records of a file, each with the number of its line; lines that say nothing to us are left out.
+pub(super) fn records(body: &[u8]) -> impl Iterator<Item = (u32, Record<'_>)> {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+    (1..)
+        .zip(lines(body))
+        .filter_map(|(number, line)| Some((number, record(line)?)))
+}
+
+fn lines(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.iter().position(is_line_end).unwrap_or(rest.len());
+        let (line, after) = rest.split_at(end);
+        let ending = if after.starts_with(b"\r\n") { 2 } else { 1 };
+        rest = after.get(ending..).unwrap_or_default();
+        Some(line)
+    })
+}
+
+const fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\r' | b'\n' | 0)
+}
+
+#[derive(Clone, Copy)]
+enum Key {
+    Agent,
+    Allow,
+    Disallow,
+    CrawlDelay,
+    Sitemap,
+}
+
+/// No spelling begins with another one of another key.
+const SPELLINGS: &[(&str, Key)] = &[
+    ("user-agent", Key::Agent),
+    ("user agent", Key::Agent),
+    ("useragent", Key::Agent),
+    ("allow", Key::Allow),
+    ("alow", Key::Allow),
+    ("allaw", Key::Allow),
+    ("disallow", Key::Disallow),
+    ("dissallow", Key::Disallow),
+    ("dissalow", Key::Disallow),
+    ("disalow", Key::Disallow),
+    ("diasllow", Key::Disallow),
+    ("disallaw", Key::Disallow),
+    ("crawl-delay", Key::CrawlDelay),
+    ("crawl delay", Key::CrawlDelay),
+    ("crawldelay", Key::CrawlDelay),
+    ("sitemap", Key::Sitemap),
+    ("site-map", Key::Sitemap),
+    ("site map", Key::Sitemap),
+];
+
+fn record(line: &[u8]) -> Option<Record<'_>> {
+    let line = line.trim_ascii_start();
+    let (spelling, key) = SPELLINGS.iter().find(|(spelling, _)| {
+        line.get(..spelling.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(spelling.as_bytes()))
+    })?;
+    let value = value(&line[spelling.len()..])?;
+    Some(match key {
+        Key::Agent => Record::Agent(product_token(value)),
+        Key::Allow | Key::Disallow => Record::Rule {
+            allow: matches!(key, Key::Allow),
+            path: value,
+        },
+        Key::CrawlDelay => Record::CrawlDelay(value),
+        Key::Sitemap => Record::Sitemap(value),
+    })
+}
+
+/// What follows a key, without its comment.
+fn value(after_key: &[u8]) -> Option<&[u8]> {
+    let value = match after_key.trim_ascii_start().strip_prefix(b":") {
+        Some(value) => value,
+        None if after_key.first().is_some_and(u8::is_ascii_whitespace) => after_key,
+        None => return None,
+    };
+    let comment = value.iter().position(|&byte| byte == b'#');
+    Some(value[..comment.unwrap_or(value.len())].trim_ascii())
+}

@@ -1,0 +1,176 @@
+"""The Parquet that `crawler export` writes, read by DuckDB, pandas and pyarrow: types, and every value.
+
+    parquet.py DIR --crawler PROGRAM
+
+The same export as JSON lines, read by Python's own json module, is what they are compared with, field by field: visits in one
+file and in a directory of parts, and the link graph. Fingerprints must be unsigned 64-bit integers that DuckDB's
+`bit_count(xor(…))` tells the distance of, as a table of all pairs confirms.
+"""
+
+import argparse
+import json
+import math
+import subprocess
+import tempfile
+from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
+from pathlib import Path
+
+import duckdb
+import pandas
+import pyarrow
+import pyarrow.parquet
+
+from crawls import Complaints
+
+# What DuckDB calls the types of the columns, in order.
+TYPES = {
+    "visits": {
+        "url": "VARCHAR", "final_url": "VARCHAR", "status": "USMALLINT", "fetched_at": "TIMESTAMP WITH TIME ZONE",
+        "depth": "UINTEGER", "via": "VARCHAR", "content_type": "VARCHAR", "bytes": "UBIGINT", "charset": "VARCHAR",
+        "language": "VARCHAR", "title": "VARCHAR", "verdict": "VARCHAR", "duplicate_of": "VARCHAR",
+        "distance": "UINTEGER", "resemblance": "DOUBLE", "fingerprint": "UBIGINT", "reason": "VARCHAR",
+        "warc_file": "VARCHAR", "warc_offset": "UBIGINT", "sketch": "BLOB",
+    },
+    "links": {"source": "VARCHAR", "target": "VARCHAR", "anchor": "VARCHAR", "rel": "VARCHAR", "kind": "VARCHAR"},
+}
+# What pyarrow calls the unsigned and the dated ones.
+ARROW = {"status": "uint16", "depth": "uint32", "bytes": "uint64", "distance": "uint32", "fingerprint": "uint64",
+         "warc_offset": "uint64", "fetched_at": "timestamp[ms, tz=UTC]", "sketch": "fixed_size_binary[160]"}
+# Pages of which all pairs are looked at.
+PAIRS = 300
+
+
+def export(crawler, directory, *arguments):
+    subprocess.run([crawler, "export", directory, *arguments], check=True, timeout=1800)
+
+
+def meant(column, value):
+    """A field of JSON as the value that it stands for."""
+    if value is None:
+        return None
+    match column:
+        case "fingerprint":
+            return int(value, 16)
+        case "fetched_at":
+            return datetime.fromisoformat(value)
+        case "sketch":
+            return bytes.fromhex(value)
+    return value
+
+
+def truth(file, columns):
+    with open(file, encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    for row in rows:
+        assert list(row) == list(columns), f"columns of the JSON: {list(row)}"
+    return [tuple(meant(column, row[column]) for column in columns) for row in rows]
+
+
+def same(complaints, reader, rows, expected):
+    for number, (row, wanted) in enumerate(zip_longest(rows, expected)):
+        if row != wanted:
+            complaints.add(f"{reader}: row {number} is {row}, not {wanted}")
+
+
+def plain(value):
+    """A value of pandas as one of Python's; what is missing is None."""
+    if value is None or value is pandas.NaT or value is pandas.NA:
+        return None
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value
+
+
+def check_table(complaints, connection, name, files, expected):
+    """One table by three readers; `files` is a pattern."""
+    types = TYPES[name]
+    relation = connection.sql(f"SELECT * FROM read_parquet('{files}', file_row_number = false)")
+    found = dict(zip(relation.columns, map(str, relation.types)))
+    if found != types:
+        complaints.add(f"duckdb: types of {name} are {found}")
+    # Whole files are read in their order.
+    if "fetched_at" in types:
+        # As a number: for a date with a zone, DuckDB wants a package more.
+        relation = relation.project("* REPLACE (epoch_ms(fetched_at) AS fetched_at)")
+    rows = [tuple(moment(column, value) for column, value in zip(types, row)) for row in relation.fetchall()]
+    same(complaints, f"duckdb {name}", rows, expected)
+
+    paths = sorted(Path().glob(files)) if not Path(files).is_absolute() else sorted(Path(files).parent.glob(Path(files).name))
+    tables = [pyarrow.parquet.read_table(path) for path in paths]
+    for path, table in zip(paths, tables):
+        for column, kind in ARROW.items():
+            if column in table.column_names and str(table.schema.field(column).type) != kind:
+                complaints.add(f"pyarrow: {path.name}: {column} is {table.schema.field(column).type}")
+        notes = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+        if not {"crawler.schema", "crawler.version", "crawler.algorithm", "crawler.hash_key"} <= set(notes):
+            complaints.add(f"pyarrow: {path.name} says of itself only {notes}")
+        if notes.get("crawler.hash_key") not in ("zero", "secret"):
+            complaints.add(f"pyarrow: {path.name} tells its key: {notes.get('crawler.hash_key')}")
+    table = pyarrow.concat_tables(tables)
+    same(complaints, f"pyarrow {name}", zip(*(column.to_pylist() for column in table.columns)), expected)
+
+    frame = pandas.concat([pandas.read_parquet(path, dtype_backend="pyarrow") for path in paths])
+    records = zip(*(map(plain, frame[column].tolist()) for column in frame.columns))
+    same(complaints, f"pandas {name}", [tuple(to_utc(value) for value in row) for row in records], expected)
+
+
+def moment(column, value):
+    """Milliseconds since 1970 as a date."""
+    return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=value) if column == "fetched_at" else value
+
+
+def to_utc(value):
+    if isinstance(value, pandas.Timestamp):
+        value = value.to_pydatetime()
+    return value.astimezone(UTC) if isinstance(value, datetime) else value
+
+
+def check_distances(complaints, connection, files, expected):
+    """The distances that DuckDB computes are those that Python does."""
+    place = list(TYPES["visits"]).index("fingerprint")
+    fingerprints = [row[place] for row in expected if row[place] is not None][:PAIRS]
+    wanted = sum((a ^ b).bit_count() for a in fingerprints for b in fingerprints)
+    ((found,),) = connection.sql(f"""
+        WITH pages AS (
+            SELECT fingerprint FROM read_parquet('{files}') WHERE fingerprint IS NOT NULL LIMIT {PAIRS}
+        )
+        SELECT sum(bit_count(xor(a.fingerprint, b.fingerprint))) FROM pages a, pages b
+    """).fetchall()
+    if fingerprints and int(found) != wanted:
+        complaints.add(f"duckdb: the distances of all pairs make {found}, not {wanted}")
+    return sum(fingerprint >= 1 << 63 for fingerprint in fingerprints)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("directory")
+    parser.add_argument("--crawler", required=True)
+    options = parser.parse_args()
+    complaints = Complaints("Parquet")
+    connection = duckdb.connect()
+    connection.sql("SET TimeZone = 'UTC'")
+    connection.sql("SET preserve_insertion_order = true")
+    with tempfile.TemporaryDirectory() as place:
+        place = Path(place)
+        sources = {"visits": ["--sketches"], "links": ["--links"]}
+        counts = {}
+        for name, arguments in sources.items():
+            lines, file, parts = place / f"{name}.jsonl", place / f"{name}.parquet", place / name
+            export(options.crawler, options.directory, *arguments, "--output", lines)
+            parquet = ["--format", "parquet", *arguments]
+            export(options.crawler, options.directory, *parquet, "--output", file)
+            export(options.crawler, options.directory, *parquet, "--output", parts, "--rows-per-file", "100")
+            expected = truth(lines, TYPES[name])
+            counts[name] = len(expected)
+            check_table(complaints, connection, name, str(file), expected)
+            check_table(complaints, connection, name, str(parts / "part-*.parquet"), expected)
+            if name == "visits":
+                high = check_distances(complaints, connection, str(file), expected)
+                if counts[name] > 50 and not high:
+                    complaints.add("no fingerprint is beyond 2^63, so nothing is shown of unsigned ones")
+    complaints.finish(f"{counts['visits']} visits and {counts['links']} links read by duckdb {duckdb.__version__}, "
+                      f"pyarrow {pyarrow.__version__} and pandas {pandas.__version__}")
+
+
+main()

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# Crawls webs on loopback and has other people's tools read what comes of it. docs/interop.md says which tool reads what.
+#
+#   interop/run.sh small|full [WORKDIR]          (default: target/interop)
+#
+# `small` is for CI: a toy web in every form that an archive has, a site with pictures, a manual of clang. `full` crawls manuals
+# until there are 10,000 records, with an optimised build. The tools come by interop/setup.sh; $INTEROP_VENV says where they are kept.
+#
+# Code 0: all of them agree. Code 1: not so, and each complaint is printed. Code 77: what is needed is missing (an error where CI=true).
+set -euo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$top"
+size=${1:-}
+case $size in
+    small) profile=dev built=debug documents=few ;;
+    full) profile=release built=release documents=many ;;
+    *) echo "usage: interop/run.sh small|full [WORKDIR]" >&2; exit 2 ;;
+esac
+# pyamf, which cdxj-indexer needs, announces it whenever it starts.
+export PYTHONWARNINGS="ignore:pkg_resources is deprecated"
+work=${2:-target/interop}
+mkdir -p "$work"
+work=$(cd "$work" && pwd)
+
+python=$(interop/setup.sh chromium)
+# In one go and of the whole workspace, as `cargo test --workspace` does: otherwise shared crates are compiled once for each.
+cargo build --quiet --profile $profile --workspace --bin crawler --example serve --example warc_crate
+built=$(cargo metadata --format-version 1 --no-deps \
+    | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/$built
+crawler=$built/crawler
+
+code=0
+# judge COMMAND…: a complaint of it is remembered, and does not stop the others.
+judge() {
+    "$@" || code=1
+}
+
+# start NAME OPTION…: a server, which ends when its standard input does; sets port, seeds and resolve.
+start() {
+    local name=$1 line
+    shift
+    coproc SERVER { exec "$built/examples/serve" --served "$work/$name.served" "$@"; }
+    server=$SERVER_PID asking=${SERVER[1]} telling=${SERVER[0]}
+    read -r port <&"$telling"
+    seeds=() resolve=()
+    while read -r line <&"$telling"; do
+        case $line in
+            "# ready") break ;;
+            "# --resolve "*) resolve+=(--resolve "${line#\# --resolve }") ;;
+            http*) seeds+=("$line") ;;
+        esac
+    done
+}
+finish() {
+    exec {asking}>&-
+    wait "$server"
+}
+
+# crawl NAME OPTION…: crawls the seeds into $work/NAME.
+crawl() {
+    local name=$1
+    shift
+    rm -rf "${work:?}/$name"
+    "$crawler" --allow-private --delay 0 --delay-factor 0 --contact tests@example.org --quiet \
+        "${resolve[@]}" --out "$work/$name" "$@" "${seeds[@]}" >"$work/$name.summary"
+}
+
+# readers NAME [SERVER]: the three readers, and what that server said that it answered.
+readers() {
+    judge "$python" interop/readers.py "$work/$1" --crawler "$crawler" --rust-reader "$built/examples/warc_crate" \
+        --served "$work/${2:-$1}.served"
+}
+# packed NAME: readers, index, replay, WACZ and its replay, of one crawl.
+packed() {
+    local name=$1
+    readers "$name"
+    judge "$python" interop/index.py "$work/$name"
+    judge "$python" interop/replay.py "$work/$name" --served "$work/$name.served"
+    "$crawler" wacz "$work/$name" --output "$work/$name.wacz"
+    judge "$python" interop/wacz.py "$work/$name.wacz"
+    judge "$python" interop/replay.py "$work/$name" --served "$work/$name.served" --wacz "$work/$name.wacz"
+}
+# show NAME EXPECTED: a page of the WACZ of that crawl, in the browser.
+show() {
+    judge "$python" interop/browser.py --wacz "$work/$1.wacz" --expected "$2" --site "${seeds[0]}" \
+        --served "$work/$1.served" --screenshot "$work/$1.png"
+}
+
+echo "## $("$crawler" --version), $size"
+
+echo
+echo "### A toy web"
+start toy --toy
+crawl toy
+crawl again --since "$work/toy"
+finish
+packed toy
+judge "$python" interop/faults.py "$work/toy" --crawler "$crawler" --rust-reader "$built/examples/warc_crate" --served "$work/toy.served"
+judge "$python" interop/parquet.py "$work/toy" --crawler "$crawler"
+
+# In every form that an archive has. What a reader does not know is said in docs/interop.md.
+"$python" interop/dictionary.py "$work/toy" "$work/dictionary"
+for form in "gzip sha256" "none sha1" "zstd sha1" "zstd sha256 dictionary"; do
+    read -r compression digest dictionary <<<"$form"
+    name=toy-${form// /-}
+    echo
+    echo "### A toy web, with what repeats marked and kept: $compression, $digest${dictionary:+, with a dictionary}"
+    start "$name" --toy
+    crawl "$name" --on-duplicate keep --compression "$compression" --digest "$digest" \
+        ${dictionary:+--zstd-dictionary "$work/dictionary"} --warc-max-size 100KiB
+    finish
+    readers "$name"
+    [ "$compression" = zstd ] && continue
+    judge "$python" interop/index.py "$work/$name"
+    judge "$python" interop/replay.py "$work/$name" --served "$work/$name.served"
+done
+
+echo
+echo "### The same files while they are open"
+rm -rf "$work/open" && cp -r "$work/toy" "$work/open"
+for file in "$work/open/archive/"*.warc.gz; do mv "$file" "$file.open"; done
+readers open toy
+judge "$python" interop/index.py "$work/open"
+judge "$python" interop/replay.py "$work/open" --served "$work/toy.served"
+
+echo
+echo "### A second crawl of the toy web that refers to the first"
+readers again toy
+judge "$python" interop/index.py "$work/again"
+judge "$python" interop/replay.py "$work/toy" "$work/again" --served "$work/toy.served"
+
+echo
+echo "### A site with pictures, in a browser"
+"$python" interop/demo.py "$work/demo"
+start pictures --dir "demo.test=$work/demo/site"
+crawl pictures --page-requisites
+finish
+packed pictures
+show pictures "$work/demo/expected.json"
+
+echo
+echo "### A gallery of everything that a page can need, over HTTP/2"
+echo '{"path": "/", "texts": ["The gallery has three rooms", "An end."], "colours": {}}' >"$work/gallery.json"
+start gallery --gallery --tls "$work/authority.pem"
+crawl gallery --page-requisites=any --ca-certificate "$work/authority.pem"
+finish
+packed gallery
+show gallery "$work/gallery.json"
+
+echo
+echo "### Real documents"
+places=()
+directories=$(interop/documents.sh $documents "$work/documents")
+while read -r place; do places+=(--dir "$place"); done <<<"$directories"
+start manuals "${places[@]}"
+crawl manuals --page-requisites
+finish
+packed manuals
+exit $code

@@ -1,0 +1,87 @@
+"""A WACZ by others' means: `wacz validate`, and the standard library's own ZIP reader.
+
+    wacz.py FILE.wacz
+
+Beyond what `wacz validate` asks: WARC files and compressed indexes are stored, not deflated; every name stays inside; the
+index of the ZIP names places in the WARC files at which a record begins; each page of pages.jsonl is in the index.
+"""
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from crawls import Complaints
+
+
+def validate(file, complaints):
+    """`wacz validate`; its answer's code says less than its words."""
+    program = Path(sys.executable).with_name("wacz")
+    run = subprocess.run([program, "validate", "-f", file], capture_output=True, text=True, timeout=3600)
+    passes = "Validation succeeded, the passed WACZ is valid" in run.stdout and "invalid" not in run.stdout
+    if run.returncode or not passes:
+        complaints.add(f"wacz validate answers {run.returncode}: {run.stdout.strip()} {run.stderr.strip()[-2000:]}")
+    return "passes" if passes else "refuses it"
+
+
+def index_lines(wacz, names):
+    for name in names:
+        if name.startswith("indexes/") and name.endswith((".cdx.gz", ".cdxj.gz")):
+            yield from gzip.decompress(wacz.read(name)).decode().splitlines()
+        elif name.startswith("indexes/") and name.endswith((".cdx", ".cdxj")):
+            yield from wacz.read(name).decode().splitlines()
+
+
+def main(file):
+    complaints = Complaints("wacz")
+    validated = validate(file, complaints)
+    with zipfile.ZipFile(file) as wacz:
+        names = wacz.namelist()
+        if broken := wacz.testzip():
+            complaints.add(f"{broken} does not have its checksum")
+        for entry in wacz.infolist():
+            path = PurePosixPath(entry.filename)
+            if path.is_absolute() or ".." in path.parts or "\\" in entry.filename:
+                complaints.add(f"{entry.filename} leads outside")
+            packed = entry.filename.endswith((".gz", ".zst")) or entry.filename.startswith("archive/")
+            if packed and entry.compress_type != zipfile.ZIP_STORED:
+                complaints.add(f"{entry.filename} is deflated")
+        package = json.loads(wacz.read("datapackage.json"))
+        listed = {resource["path"] for resource in package["resources"]}
+        if listed != set(names) - {"datapackage.json", "datapackage-digest.json"}:
+            complaints.add(f"datapackage.json lists {sorted(listed)}, the ZIP holds {sorted(names)}")
+        archives = {PurePosixPath(name).name: wacz.read(name) for name in names if name.startswith("archive/")}
+        if not archives:
+            complaints.add("no WARC file")
+        captured, places = set(), 0
+        for line in index_lines(wacz, names):
+            fields = json.loads(line.split(" ", 2)[2]) if not line.startswith("!") else {}
+            if "filename" not in fields:
+                continue
+            captured.add(fields["url"])
+            places += 1
+            start = int(fields["offset"])
+            record = archives[fields["filename"]][start : start + int(fields["length"])]
+            if fields["filename"].endswith(".gz"):
+                record = gzip.GzipFile(fileobj=io.BytesIO(record)).read()
+            if not record.startswith(b"WARC/1.") or fields["url"].encode() not in record:
+                complaints.add(f"{fields['url']}: no record of it where the index says")
+        if not places:
+            complaints.add("no index, or an empty one")
+        pages = wacz.read("pages/pages.jsonl") if "pages/pages.jsonl" in names else b""
+        pages = [json.loads(line) for line in pages.decode().splitlines()]
+        if not pages or "format" not in pages[0]:
+            complaints.add("pages.jsonl does not begin with its own description")
+        for page in pages[1:]:
+            if page["url"] not in captured:
+                complaints.add(f"the page {page['url']} is not in the index")
+        if len(pages) < 2:
+            complaints.add("no page")
+    complaints.finish(f"`wacz validate` {validated}; {len(names)} files, {places} places in {len(archives)} WARC file(s), {max(len(pages) - 1, 0)} pages")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,215 @@
+//! `verify` finds what is wrong, and changes nothing.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use testkit::{Gate, Server, Site};
+
+use crate::pages::{number_of, tree};
+use crate::support::Crawl;
+use crate::wreck::{HOST, PAGES, Ration};
+
+/// Every file below a directory, with its content and the moment at which it was written last.
+fn snapshot(directory: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
+    let mut found = BTreeMap::new();
+    for item in fs::read_dir(directory).unwrap() {
+        let path = item.unwrap().path();
+        if path.is_dir() {
+            found.extend(snapshot(&path));
+        } else {
+            let written = fs::metadata(&path).unwrap().modified().unwrap();
+            found.insert(path.clone(), (fs::read(&path).unwrap(), written));
+        }
+    }
+    found
+}
+
+fn killed(requests: usize) -> (Ration, Server, Crawl) {
+    let (ration, server) = Ration::server();
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    let gate = ration.set(requests);
+    let running = crawl.start();
+    gate.arrivals_blocking(1);
+    running.kill();
+    ration.set(usize::MAX);
+    (ration, server, crawl)
+}
+
+#[test]
+fn verify_writes_nothing_whatever_state_the_crawl_is_in() {
+    let (_ration, _server, crawl) = killed(20);
+    let before = snapshot(&crawl.out());
+    crawl.is_sound();
+    assert!(before == snapshot(&crawl.out()), "after a kill");
+
+    fs::remove_dir_all(crawl.out().join("state/sled")).unwrap();
+    let before = snapshot(&crawl.out());
+    crawl.is_sound();
+    assert!(before == snapshot(&crawl.out()), "without tables");
+
+    crawl.complete();
+    let before = snapshot(&crawl.out());
+    crawl.is_sound();
+    assert!(before == snapshot(&crawl.out()), "after the end");
+}
+
+#[test]
+fn a_crawl_that_runs_is_told_by_whom_and_others_look_at_it_meanwhile() {
+    let gate = Gate::new();
+    let at = gate.clone();
+    let server = Server::spawn_thread(Site::new(move |request| {
+        let number = number_of(&request.target);
+        let reply = tree(number, 5);
+        if number == 2 { reply.hold(&at) } else { reply }
+    }));
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    let running = crawl.start();
+    gate.arrivals_blocking(1);
+    let process = format!("process {}", running.id());
+    for command in [&["verify", "crawl"][..], &["rebuild", "crawl"]] {
+        let ran = crawl.tell(command);
+        ran.complained(2, &process);
+        assert!(
+            ran.errors.contains("since 20") && ran.errors.contains("kill -INT"),
+            "{ran:?}"
+        );
+    }
+    let second = crawl.run();
+    assert_eq!(second.code, Some(2), "{second:?}");
+    assert!(second.errors.contains(&process), "{second:?}");
+    let url = server.url(HOST, "/0");
+    for command in [
+        &["status", "crawl"][..],
+        &["export", "crawl"],
+        &["why", "crawl", &url],
+        &["duplicates", "crawl"],
+    ] {
+        assert_eq!(crawl.tell(command).code, Some(0), "{command:?}");
+    }
+    gate.open();
+    assert_eq!(running.end().code, Some(0));
+    crawl.is_sound();
+}
+
+#[test]
+fn what_was_written_and_never_settled_is_told_and_is_no_fault() {
+    let (_ration, _server, crawl) = killed(20);
+    let file = crawl.archive_files().remove(0);
+    let mut bytes = fs::read(&file).unwrap();
+    let twice = bytes.clone();
+    bytes.extend(&twice);
+    fs::write(&file, bytes).unwrap();
+    let report = crawl.tell(&["verify", "crawl"]).json();
+    assert_eq!(report["agrees"], true, "{report}");
+    assert!(
+        report["unsettled_bytes"].as_u64().unwrap() >= twice.len() as u64,
+        "{report}"
+    );
+    let told = crawl.tell(&["verify", "crawl", "--format", "table"]).output;
+    assert!(told.contains("cut off when it goes on"), "{told}");
+    crawl.complete();
+    crawl.is_sound();
+}
+
+#[test]
+fn what_a_power_cut_took_is_told_and_is_no_fault() {
+    let (_ration, _server, crawl) = killed(20);
+    let file = crawl.archive_files().remove(0);
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    let report = crawl.tell(&["verify", "crawl"]).json();
+    assert_eq!(report["agrees"], true, "{report}");
+    assert!(report["lost_visits"].as_u64().unwrap() > 0, "{report}");
+    crawl.complete();
+    let report = crawl.tell(&["verify", "crawl"]).json();
+    assert_eq!(
+        (&report["agrees"], &report["pages"]),
+        (&true.into(), &PAGES.into())
+    );
+    assert!(report["revoked"].as_u64().unwrap() > 0, "{report}");
+}
+
+#[test]
+fn a_file_between_the_others_that_no_visit_is_in_is_a_fault() {
+    let (ration, server) = Ration::server();
+    ration.set(usize::MAX);
+    let crawl = Crawl::of(&server, &[HOST])
+        .seeds(&[server.url(HOST, "/0")])
+        .with(&["--warc-max-size", "4KiB"]);
+    crawl.complete();
+    let files = crawl.archive_files();
+    let (first, second) = (&files[0], &files[1]);
+    // The second file's visits are gone, and the first one's are there twice.
+    fs::copy(first, second).unwrap();
+    let report = crawl.tell(&["verify", "crawl"]);
+    assert_eq!(report.code, Some(1), "{report:?}");
+    let name = second.file_name().unwrap().to_string_lossy().into_owned();
+    assert!(report.json()["complaints"][0].as_str().unwrap().contains(&name));
+    // A file of somebody else's, at a place where the archive has none.
+    let (ration, server) = Ration::server();
+    ration.set(usize::MAX);
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    crawl.complete();
+    let file = crawl.archive_files().remove(0);
+    let stray = file.with_file_name("crawl-20200101000000-00000.warc.gz");
+    fs::copy(&file, &stray).unwrap();
+    let report = crawl.tell(&["verify", "crawl"]);
+    assert_eq!(report.code, Some(1), "{report:?}");
+    assert!(report.output.contains("belongs to no visit"), "{report:?}");
+}
+
+#[test]
+fn the_politeness_of_a_crawl_is_told_with_what_it_was_measured_by() {
+    let server = Server::spawn_thread(Site::new(|request| tree(number_of(&request.target), 5)));
+    let crawl = Crawl::polite(&server, &[HOST], "20ms").seeds(&[server.url(HOST, "/0")]);
+    crawl.complete();
+    let report = crawl.tell(&["verify", "crawl"]).json();
+    let politeness = &report["politeness"];
+    assert_eq!(
+        (
+            &politeness["requests"],
+            &politeness["hosts"],
+            &politeness["compared"],
+            &politeness["too_soon"]
+        ),
+        (&5.into(), &1.into(), &4.into(), &0.into()),
+        "{report}"
+    );
+}
+
+#[test]
+fn the_verdicts_are_the_same_without_a_mirror_and_with_other_tables() {
+    let toy = testkit::ToyWeb::new();
+    let mut verdicts = Vec::new();
+    for options in [
+        &[][..],
+        &["--mirror", "off"],
+        &["--mirror", "off", "--tables", "10"],
+        &["--tables", "20"],
+    ] {
+        let server = Server::spawn_thread(toy.site());
+        let hosts = toy.hosts();
+        let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+        let crawl = Crawl::of(&server, &hosts).seeds(&toy.seeds(server.port()));
+        crawl.run_with(&[&["--max-pages", "30"], options].concat());
+        crawl.is_sound();
+        // A crawl may go on with others.
+        let ran = crawl.run_with(&["--max-pages", "100000", "--mirror", "off", "--tables", "16"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        crawl.is_sound();
+        let port = server.port().to_string();
+        let found = crawl.verdicts().into_iter();
+        let found: BTreeMap<String, String> = found
+            .map(|(url, verdict)| (url.replace(&port, ""), verdict))
+            .collect();
+        verdicts.push(found);
+    }
+    for other in &verdicts[1..] {
+        assert_eq!(*other, verdicts[0]);
+    }
+    let crawl = Crawl::bare();
+    let ran = crawl.tell(&["http://a.test/", "--tables", "5"]);
+    ran.complained(2, "--tables 5 is impossible");
+    assert!(ran.errors.contains("auto, 4, 10, 16, 20"), "{ran:?}");
+}
