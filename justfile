@@ -1,5 +1,8 @@
 # A menu over cargo: nothing needs `just`.
 
+# What chance is drawn from here; plain `cargo test` draws from the seeds in .cargo/config.toml. SEED=… repeats a run.
+seed := env("SEED", `od -An -N4 -tu4 /dev/urandom | tr -d ' '`)
+
 # list what there is
 default:
     @just --list
@@ -11,6 +14,16 @@ ci:
 # the tests, as in the README
 test:
     cargo test --workspace
+
+# the tests with chance drawn anew, so many times over; what fails says by which seed
+explore rounds="10" *args="--workspace":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    for round in $(seq 0 $(({{rounds}} - 1))); do
+        seed=$(({{seed}} + round))
+        echo "== SEED=$seed"
+        PROPTEST_RNG_SEED=$seed KILL_SEED=$seed FLIP_SEED=$seed WRECK_SEED=$seed cargo test {{args}}
+    done
 
 # crawl a toy web on loopback and show what comes of it
 demo:
@@ -71,21 +84,21 @@ quality *args:
     bash evaluation/fetch-manuals.sh
     cargo run --release -p evaluation -- --output docs/quality.md {{args}}
 
-# kill -9 a crawl at 200 random moments, each followed by a restart; KILL_SEED=… repeats a run
+# kill -9 a crawl at 200 random moments, each followed by a restart; SEED=… repeats a run
 kill kills="200":
-    KILLS={{kills}} cargo test -p crawler --test crawler -- kill:: --nocapture
+    KILLS={{kills}} KILL_SEED={{seed}} cargo test -p crawler --test crawler -- kill:: --nocapture
 
 # so many polite fetches over so many hosts with so many interrupts and kills, by the server's log
 polite fetches="100000" hosts="200" restarts="20":
     FETCHES={{fetches}} HOSTS={{hosts}} RESTARTS={{restarts}} cargo test -p crawler --test crawler -- guest:: --nocapture
 
-# turn a bit in so many places of each file of a crawl's memory; FLIP_SEED=… repeats a run
+# turn a bit in so many places of each file of a crawl's memory; SEED=… repeats a run
 flips flips="120":
-    FLIPS={{flips}} cargo test -p crawler --test crawler -- flips:: --nocapture
+    FLIPS={{flips}} FLIP_SEED={{seed}} cargo test -p crawler --test crawler -- flips:: --nocapture
 
-# let the disk fail at each of the first 500 calls of a crawl, and the power at 500 moments; WRECK_SEED=… repeats a run
+# let the disk fail at each of the first 500 calls of a crawl, and the power at 500 moments; SEED=… repeats a run
 wrecks failures="500" cuts="500":
-    FAILURES={{failures}} POWER_CUTS={{cuts}} cargo test -p crawl --test wrecks -- --nocapture
+    FAILURES={{failures}} POWER_CUTS={{cuts}} WRECK_SEED={{seed}} cargo test -p crawl --test wrecks -- --nocapture
 
 # read the archive of a crawl with warcio, FastWARC and the `warc` crate (installed in a virtual environment of their own)
 check-warc dir="crawl":

@@ -220,8 +220,11 @@ fn show(text: &str, window: Range<usize>, found: impl Iterator<Item = Range<usiz
     if let Some((start, _)) = open {
         push_range(&mut snippet.found, start..snippet.text.len());
     }
-    let length = snippet.text.trim_end().len();
-    snippet.text.truncate(length);
+    snippet.text.truncate(snippet.text.trim_end().len());
+    if let Some(last) = snippet.found.pop() {
+        // A find that the window cuts behind a space.
+        push_range(&mut snippet.found, last.start..last.end.min(snippet.text.len()));
+    }
     snippet
 }
 

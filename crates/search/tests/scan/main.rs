@@ -444,6 +444,18 @@ fn a_snippet_shows_the_words_where_they_stand_together() {
     }
 }
 
+#[test]
+fn a_find_that_is_cut_behind_a_space_is_marked_up_to_what_is_shown() {
+    // Went wrong: the space was taken away behind the mark was set, and whoever showed the mark would have panicked.
+    let text = "東é京.京.aé \n 京.京京.a東京 a東a京東京aaé京 aaa\n.東a 京京.京京\n東.東a.\n京京éaaé.京.aa東 \né.aa京 \n東.a.a東  \n \
+                京é東東東  .é京京";
+    let query = Query::parse("東é").unwrap();
+    let snippet = Snippets::of(&query).cut(text);
+    for place in &snippet.found {
+        assert!(snippet.text.get(place.clone()).is_some(), "{snippet:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn a_snippet_of_any_text_marks_words_that_were_looked_for(
