@@ -93,6 +93,10 @@ impl<'t> Pieces<'t> {
             if !matches!(next, b'.' | b'\'' | b':' | b',' | b';' | b'"') {
                 return Some(end);
             }
+            if next == b'\'' && !is_ascii {
+                // Behind a Hebrew letter it is part of the word, whatever follows (WB7a).
+                return None;
+            }
             match bytes.get(end + 1) {
                 None => return Some(end),
                 Some(after) if !is_word_byte(*after) && after.is_ascii() => return Some(end),

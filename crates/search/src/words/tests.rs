@@ -41,6 +41,7 @@ fn words_are_those_of_uax_29_folded() {
         ("it’s «Привет, мир» ΟΔΟΣ", "it’s|привет|мир|οδοσ"),
         ("한국어 말 x한", "한국어|말|x한"),
         ("co\u{ad}operate אב\"ג", "cooperate|אב\"ג"),
+        ("א' א': \"א'\" Ж' é'", "א'|א'|א'|ж|é"),
         ("", ""),
     ] {
         let words: Vec<&str> = words.split('|').filter(|word| !word.is_empty()).collect();

@@ -74,6 +74,7 @@ fn modes_send_what_they_say_and_the_server_sees_that_everybody_left() {
     assert!(front("redirect-file", ALL).contains("Location: file:///etc/passwd\r\n"));
     assert_eq!(front("close-at-once", ALL), "");
     assert_eq!(front("reset-in-status-line", 6), "HTTP/1");
+    #[cfg(feature = "tls")]
     assert_eq!(front("tls-plain-http", 0), "");
     // What is endless goes on for as long as it is taken.
     assert!(front("endless-body", 100_000).len() >= 100_000);
