@@ -89,6 +89,22 @@ fn seeds_that_spell_this_machine_are_not_asked() {
 }
 
 #[test]
+fn a_private_address_is_given_up_at_once_and_the_summary_names_the_option() {
+    // Whoever tried the crawler on a server of his own waited a minute and a half to hear of no option.
+    let canary = Canary::new();
+    let crawl = Crawl::bare().seeds(&canary.spellings()[..1]);
+    let ran = crawl.run();
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.output.contains("(--allow-private)"), "{ran:?}");
+    let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
+    assert!(
+        log.contains("is a loopback address") && !log.contains("tried again"),
+        "{log}"
+    );
+    canary.was_never_connected_to();
+}
+
+#[test]
 fn links_and_redirects_to_private_addresses_lead_nowhere() {
     let canary = Canary::new();
     let targets = canary.spellings();

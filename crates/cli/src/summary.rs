@@ -118,6 +118,11 @@ impl Summary {
             ),
             (self.failed, "failed", "no answer, or an error"),
             (
+                self.counts.private_addresses,
+                "refused",
+                "of these, now: private, loopback or link-local addresses (--allow-private)",
+            ),
+            (
                 self.requisites.unwrap_or(0),
                 "fetched",
                 "that pages need to be shown",

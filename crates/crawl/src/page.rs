@@ -14,7 +14,7 @@ use crate::permission::Permission;
 use crate::retry::{self, Decision, Setback};
 use crate::travel::{Journey, Landing};
 use crate::{
-    Counts, Crew, Fault, account, indexing, judgement, live, manners, outlinks, permission, reading, travel,
+    Crew, Fault, account, indexing, judgement, live, manners, outlinks, permission, reading, travel,
 };
 
 /// What a visit came to.
@@ -44,8 +44,8 @@ pub async fn visit(crew: &Arc<Crew>, lease: Lease) -> Result<Outcome, Fault> {
         Permission::NotYet => return put_back(crew, lease).await,
         Permission::Forbidden(rule) => return leave_out(crew, lease, Journey::default(), rule).await,
         Permission::Unknown { until, trouble } => {
-            let journey = Journey::unknown(until, trouble);
-            return set_back(crew, lease, journey, Setback::Robots, until).await;
+            let setback = Setback::of_robots(&trouble);
+            return set_back(crew, lease, Journey::unknown(until, trouble), setback, until).await;
         }
     }
 
@@ -114,12 +114,10 @@ async fn set_back(
     until: Timestamp,
 ) -> Result<Outcome, Fault> {
     let reason = journey.trouble(setback);
-    if let Decision::Again(wait) = retry::decide(setback, lease.attempts, crew.policy.tries) {
+    let decision = retry::decide(setback, lease.attempts, crew.policy.tries);
+    crew.telemetry.add(&retry::counts(setback, decision));
+    if let Decision::Again(wait) = decision {
         tracing::info!(url = %lease.url, reason, ?wait, "will be tried again");
-        crew.telemetry.add(&Counts {
-            retries: 1,
-            ..Counts::default()
-        });
         let at = until.max(crew.clock.now() + wait);
         let pace = manners::pace(crew, &lease);
         crew.frontier

@@ -2,9 +2,7 @@
 //!
 //! What it said is remembered by the frontier, so that in a day each robots.txt is asked for once, in whatever session.
 
-use std::sync::Arc;
-
-use fetch::{RobotsAnswer, RobotsStanding, RobotsText};
+use fetch::{RobotsAnswer, RobotsText, RobotsTrouble};
 use store::{Lease, Robots, StoreFault};
 use web::{PageUrl, Timestamp};
 
@@ -21,7 +19,10 @@ pub(crate) enum Permission {
     /// This rule forbids it.
     Forbidden(String),
     /// robots.txt could not be had, because of this, which forbids everything until then (section 2.3.1.4).
-    Unknown { until: Timestamp, trouble: Arc<str> },
+    Unknown {
+        until: Timestamp,
+        trouble: RobotsTrouble,
+    },
 }
 
 /// Asks robots.txt about a page whose host is ours on lease.
@@ -108,11 +109,9 @@ async fn ask_for(crew: &Crew, lease: &Lease, url: &PageUrl) -> Result<RobotsAnsw
 }
 
 fn judge(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
-    if answer.standing == RobotsStanding::Unreachable {
-        return Permission::Unknown {
-            until: answer.until,
-            trouble: answer.trouble.clone().unwrap_or_default(),
-        };
+    if let Some(trouble) = answer.trouble.clone() {
+        let until = answer.until;
+        return Permission::Unknown { until, trouble };
     }
     let verdict = answer.rules.verdict(url);
     if verdict.allowed {

@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
-use fetch::FailureKind;
+use fetch::{FailureKind, RobotsTrouble};
+
+use crate::Counts;
 
 /// What went wrong with a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,8 +15,18 @@ pub enum Setback {
     Fetch(FailureKind),
     /// There was an answer with this status, which is no page.
     Status(u16),
-    /// robots.txt could not be had, so the page may not be asked for.
-    Robots,
+    /// robots.txt could not be had, because of that where there was no answer, so the page may not be asked for.
+    Robots(Option<FailureKind>),
+}
+
+impl Setback {
+    /// What a robots.txt that could not be had means for a page.
+    pub(crate) fn of_robots(trouble: &RobotsTrouble) -> Self {
+        Self::Robots(match trouble {
+            RobotsTrouble::Lost(failure) => Some(failure.kind()),
+            RobotsTrouble::Status(_) => None,
+        })
+    }
 }
 
 /// What to do about it.
@@ -36,16 +48,15 @@ const NOT_AGAIN: (Duration, u32) = (Duration::ZERO, 1);
 pub fn decide(setback: Setback, attempts: u32, tries: u32) -> Decision {
     use FailureKind as Kind;
     let (wait, worth) = match setback {
+        Setback::Fetch(Kind::Tls | Kind::PrivateAddress | Kind::HeadersTooLarge | Kind::Unaskable)
+        | Setback::Robots(Some(Kind::Tls | Kind::PrivateAddress | Kind::Unaskable)) => NOT_AGAIN,
         Setback::Fetch(Kind::Dns) => (LATER, 2),
         // The host is down, or its name is: whoever lists a dead seed waits a minute and a half.
-        Setback::Robots => (LATER, 3),
+        Setback::Robots(_) => (LATER, 3),
         Setback::Fetch(Kind::Connect | Kind::Proxy | Kind::Timeout | Kind::TooSlow | Kind::Disconnected) => {
             (SOON, 3)
         }
         Setback::Fetch(Kind::Protocol) => (SOON, 2),
-        Setback::Fetch(Kind::Tls | Kind::PrivateAddress | Kind::HeadersTooLarge | Kind::Unaskable) => {
-            NOT_AGAIN
-        }
         Setback::Status(429 | 503) => (SOON, 5),
         Setback::Status(408 | 500 | 502 | 504) => (SOON, 3),
         Setback::Status(_) => NOT_AGAIN,
@@ -54,6 +65,21 @@ pub fn decide(setback: Setback, attempts: u32, tries: u32) -> Decision {
         Decision::Again(wait * 2_u32.pow(attempts))
     } else {
         Decision::GiveUp
+    }
+}
+
+/// What that adds to the counts.
+pub(crate) fn counts(setback: Setback, decision: Decision) -> Counts {
+    use FailureKind::PrivateAddress;
+    let again = decision != Decision::GiveUp;
+    let is_private = matches!(
+        setback,
+        Setback::Fetch(PrivateAddress) | Setback::Robots(Some(PrivateAddress))
+    );
+    Counts {
+        retries: u64::from(again),
+        private_addresses: u64::from(is_private && !again),
+        ..Counts::default()
     }
 }
 
@@ -69,7 +95,19 @@ mod tests {
                 Setback::Fetch(FailureKind::Dns),
                 vec![again(30), Decision::GiveUp],
             ),
-            (Setback::Robots, vec![again(30), again(60), Decision::GiveUp]),
+            (
+                Setback::Robots(None),
+                vec![again(30), again(60), Decision::GiveUp],
+            ),
+            (
+                Setback::Robots(Some(FailureKind::Connect)),
+                vec![again(30), again(60), Decision::GiveUp],
+            ),
+            (
+                Setback::Robots(Some(FailureKind::PrivateAddress)),
+                vec![Decision::GiveUp],
+            ),
+            (Setback::Robots(Some(FailureKind::Tls)), vec![Decision::GiveUp]),
             (
                 Setback::Fetch(FailureKind::Timeout),
                 vec![again(10), again(20), Decision::GiveUp],

@@ -13,6 +13,7 @@ pub struct Telemetry {
     links_of_duplicates: AtomicU64,
     links_to_traps: AtomicU64,
     retries: AtomicU64,
+    private_addresses: AtomicU64,
     not_modified: AtomicU64,
 }
 
@@ -35,6 +36,8 @@ pub struct Counts {
     pub links_to_traps: u64,
     /// Visits that will be tried again.
     pub retries: u64,
+    /// Pages that were given up because their address is not on the public internet.
+    pub private_addresses: u64,
     /// Pages that were not sent again, because they are what an earlier crawl archived.
     pub not_modified: u64,
 }
@@ -52,6 +55,7 @@ impl Telemetry {
             links_of_duplicates: read(&self.links_of_duplicates),
             links_to_traps: read(&self.links_to_traps),
             retries: read(&self.retries),
+            private_addresses: read(&self.private_addresses),
             not_modified: read(&self.not_modified),
         }
     }
@@ -67,6 +71,7 @@ impl Telemetry {
         add(&self.links_of_duplicates, more.links_of_duplicates);
         add(&self.links_to_traps, more.links_to_traps);
         add(&self.retries, more.retries);
+        add(&self.private_addresses, more.private_addresses);
         add(&self.not_modified, more.not_modified);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use fetch::{Answer, FetchFailure};
+use fetch::{Answer, FetchFailure, RobotsTrouble};
 use store::{Lease, Page, StoreFault};
 use web::{Exchange, PageUrl, Timestamp, Validators};
 
@@ -40,7 +40,10 @@ pub(crate) enum JourneyEnd {
     /// A rule forbids the next hop.
     Barred(String),
     /// The next hop's robots.txt could not be had, and what was in the way.
-    Unknown { until: Timestamp, trouble: Arc<str> },
+    Unknown {
+        until: Timestamp,
+        trouble: RobotsTrouble,
+    },
 }
 
 /// What a journey led to.
@@ -55,7 +58,7 @@ pub(crate) enum Landing<'a> {
 
 impl Journey {
     /// A journey that was not begun, because the robots.txt could not be had.
-    pub(crate) fn unknown(until: Timestamp, trouble: Arc<str>) -> Self {
+    pub(crate) fn unknown(until: Timestamp, trouble: RobotsTrouble) -> Self {
         Self {
             end: JourneyEnd::Unknown { until, trouble },
             ..Self::default()
@@ -67,7 +70,7 @@ impl Journey {
         let soon = Timestamp::default();
         match &self.end {
             JourneyEnd::Barred(reason) => Landing::Barred(reason.clone()),
-            JourneyEnd::Unknown { until, .. } => Landing::Setback(Setback::Robots, *until),
+            JourneyEnd::Unknown { until, trouble } => Landing::Setback(Setback::of_robots(trouble), *until),
             JourneyEnd::Lost(failure) => Landing::Setback(Setback::Fetch(failure.kind()), soon),
             JourneyEnd::NotModified(unmodified) => Landing::Page(&unmodified.exchange),
             JourneyEnd::Arrived => match self.exchanges.last() {
@@ -94,7 +97,7 @@ impl Journey {
             (JourneyEnd::Unknown { trouble, .. }, _) => {
                 format!("robots.txt could not be had ({trouble}), which forbids everything")
             }
-            (_, Setback::Robots) => "robots.txt could not be had, which forbids everything".to_owned(),
+            (_, Setback::Robots(_)) => "robots.txt could not be had, which forbids everything".to_owned(),
             (_, Setback::Fetch(kind)) => kind.to_string(),
         }
     }

@@ -43,7 +43,7 @@ pub use pacing::{Answer, Asked, HostPace, PacingRules, Rest};
 pub use proxy::{ProxyUrl, ProxyUrlError};
 pub use resolve::{ResolveRule, ResolveRuleError};
 pub use retry_after::retry_after;
-pub use robots_cache::{RobotsAnswer, RobotsCache, RobotsStanding, RobotsText};
+pub use robots_cache::{RobotsAnswer, RobotsCache, RobotsStanding, RobotsText, RobotsTrouble};
 pub use secrets::{
     BadCookie, Cookie, CookieFile, CookieTrouble, NOT_KEPT, SecretField, SecretFieldError, Secrets,
     read_cookies,

@@ -54,8 +54,8 @@ pub struct RobotsAnswer {
     pub rules: Arc<RobotsRules>,
     /// Where they come from.
     pub standing: RobotsStanding,
-    /// What was in the way, in a clause, where they are [`RobotsStanding::Unreachable`].
-    pub trouble: Option<Arc<str>>,
+    /// What was in the way where they are [`RobotsStanding::Unreachable`], and only there.
+    pub trouble: Option<RobotsTrouble>,
     /// When they are to be asked for again: where they are [`RobotsStanding::Unreachable`], a page that they
     /// forbid is worth another try then.
     pub until: Timestamp,
@@ -87,6 +87,17 @@ pub enum RobotsStanding {
     Unreachable,
 }
 
+/// Why a robots.txt could not be had. Its text is a clause.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RobotsTrouble {
+    /// There was no answer.
+    #[error(transparent)]
+    Lost(#[from] FetchFailure),
+    /// There was an answer with this status: the host is in trouble.
+    #[error("HTTP status {0}")]
+    Status(u16),
+}
+
 /// The rules of one origin. Whoever fetches them holds `asking`; the others wait there and then look again.
 #[derive(Default)]
 struct Origin {
@@ -98,7 +109,7 @@ struct Origin {
 struct Known {
     rules: Arc<RobotsRules>,
     standing: RobotsStanding,
-    trouble: Option<Arc<str>>,
+    trouble: Option<RobotsTrouble>,
     until: Timestamp,
     weight: usize,
 }
@@ -205,7 +216,7 @@ impl RobotsCache {
             asking.hosts.push(next.host());
             let exchange = match self.exchange(&next).await {
                 Ok(exchange) => exchange,
-                Err(failure) => return Reading::Unreachable(failure.to_string().into()),
+                Err(failure) => return Reading::Unreachable(failure.into()),
             };
             let target = exchange.location().map(|location| next.join(&location, &form));
             let reading = Reading::of(&exchange);
@@ -237,7 +248,7 @@ impl RobotsCache {
             rules: Arc::new(rules),
             standing,
             trouble: match reading {
-                Reading::Unreachable(trouble) => Some(Arc::clone(trouble)),
+                Reading::Unreachable(trouble) => Some(trouble.clone()),
                 Reading::Given(_) | Reading::Missing => None,
             },
             until,
@@ -280,14 +291,14 @@ enum Reading {
     Given(Bytes),
     Missing,
     /// What was in the way.
-    Unreachable(Arc<str>),
+    Unreachable(RobotsTrouble),
 }
 
 impl Reading {
     fn of(exchange: &Exchange) -> Self {
         match exchange.status {
             200..=299 => Self::Given(decode(&exchange.headers, &exchange.body, READ).bytes),
-            429 | 500.. => Self::Unreachable(format!("HTTP status {}", exchange.status).into()),
+            status @ (429 | 500..) => Self::Unreachable(RobotsTrouble::Status(status)),
             _ => Self::Missing,
         }
     }
