@@ -10,6 +10,7 @@
 //! [`CanonicalForm::keep_all`].
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use url::{Position, Url};
@@ -25,10 +26,11 @@ pub const MAX_URL_BYTES: usize = 8 * 1024;
 /// The longest scheme that is quoted in a complaint.
 const QUOTED_SCHEME_BYTES: usize = 32;
 
-/// An absolute http or https URL in its one canonical form.
+/// An absolute http or https URL in its one canonical form. Copies share it: a page's links all name the page, and what a sitemap
+/// lists is held by the listing and by the queue at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct PageUrl(Url);
+pub struct PageUrl(Arc<Url>);
 
 /// Why a text is not the URL of a page.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -87,7 +89,7 @@ impl PageUrl {
             Url::parse(&text)?
         };
         within_cap(url.as_str())?;
-        Ok(Self(url))
+        Ok(Self(Arc::new(url)))
     }
 
     /// The canonical text.
@@ -197,6 +199,6 @@ impl TryFrom<String> for PageUrl {
 
 impl From<PageUrl> for String {
     fn from(url: PageUrl) -> String {
-        url.0.into()
+        url.0.as_str().to_owned()
     }
 }
