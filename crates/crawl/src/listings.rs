@@ -16,13 +16,14 @@
 mod told;
 
 use std::fmt;
+use std::io::{self, Read};
 use std::str::FromStr;
 
 use bytes::Bytes;
-use fetch::{DecodeTrouble, Decoded, RobotsAnswer, RobotsStanding};
+use fetch::{DecodeTrouble, Decoded, Decoding, RobotsAnswer, RobotsStanding};
 use store::{Find, Lease, StoreFault};
 use web::{
-    Exchange, Lastmod, Listed, Listing, ListingKind, ListingLimits, ListingOddity, OutOfScope, PageUrl,
+    Exchange, Lastmod, Listed, Listing, ListingKind, ListingLimits, OutOfScope, PageUrl,
     SNIFFED_LISTING_BYTES, Scope, Timestamp, read_listing,
 };
 
@@ -219,33 +220,27 @@ pub(crate) fn read(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> O
         ListingKind::of(content_type, &decoded.bytes)
     };
     let kind = kind.filter(|kind| rules.wants(*kind))?;
-    let whole = if packed {
-        fetch::gunzip(&decoded.bytes, rules.bytes)
+    // A sitemap may have 50 MiB. What is read as a whole is held to what a page may have.
+    let cap = match kind {
+        ListingKind::JsonFeed => policy.max_decoded,
+        _ => rules.bytes,
+    };
+    let body: Box<dyn Read> = if packed {
+        Box::new(Decoding::gunzip(&decoded.bytes, cap))
     } else if decoded.truncated {
-        fetch::decode(&exchange.headers, &exchange.body, rules.bytes)
+        Box::new(Decoding::of(&exchange.headers, &exchange.body, cap))
     } else {
-        decoded.clone()
+        Box::new(&*decoded.bytes)
     };
-    let is_cut = exchange.truncated.is_some()
-        || whole.truncated
-        || whole.trouble == Some(DecodeTrouble::Broken)
-        || decoded.trouble == Some(DecodeTrouble::Broken);
-    let body = if is_cut && kind == ListingKind::TextSitemap {
-        whole_lines(&whole.bytes)
-    } else {
-        &whole.bytes
-    };
-    let mut listing = read_listing(
+    let is_cut = exchange.truncated.is_some() || decoded.trouble == Some(DecodeTrouble::Broken);
+    let listing = read_listing(
         kind,
-        body,
+        body.chain(End { is_cut }),
         content_type,
         &exchange.url,
         &policy.canonical,
         &rules.limits,
     );
-    if is_cut && !listing.oddities.contains(&ListingOddity::Broken) {
-        listing.oddities.push(ListingOddity::Broken);
-    }
     tracing::info!(
         url = %exchange.url, ?kind, pages = listing.pages.len(), further = listing.further.len(),
         oddities = ?listing.oddities, "listing read"
@@ -258,10 +253,18 @@ pub(crate) fn is_packed(body: &Bytes) -> bool {
     body.starts_with(&[0x1f, 0x8b])
 }
 
-/// An address that is cut off is another address.
-fn whole_lines(body: &[u8]) -> &[u8] {
-    let end = body.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'));
-    &body[..end.unwrap_or(0)]
+/// The end of a body, and whether that is where it was cut.
+struct End {
+    is_cut: bool,
+}
+
+impl Read for End {
+    fn read(&mut self, _into: &mut [u8]) -> io::Result<usize> {
+        match self.is_cut {
+            true => Err(io::ErrorKind::UnexpectedEof.into()),
+            false => Ok(0),
+        }
+    }
 }
 
 /// What of a listing is to be visited. `find` is the listing as it was queued, `at` where it was had from.

@@ -6,8 +6,8 @@
 //! a thousandfold is a bomb and is left long before the limit. Nor can a body of many small pieces cost more than its length:
 //! members of gzip and frames of zstd are counted.
 //!
-//! Nothing here fails: a body that breaks off or is not what it claims to be yields what could be read, and
-//! says so. Sources: RFC 9110 section 8.4 (order of codings), RFC 1950 to 1952, RFC 7932, RFC 8878.
+//! A body that breaks off or is not what it claims to be yields what could be read, and says so: [`decode`] beside the bytes, a
+//! [`Decoding`] by the error that it ends with. Sources: RFC 9110 section 8.4 (order of codings), RFC 1950 to 1952, RFC 7932, RFC 8878.
 
 use std::cell::Cell;
 use std::fmt;
@@ -82,15 +82,15 @@ enum Coding {
 pub fn decode(headers: &HeaderMap, body: &Bytes, cap: u64) -> Decoded {
     match codings(headers) {
         Ok(codings) if codings.is_empty() => as_received(body, cap, None),
-        Ok(codings) => take_off(&codings, body, cap),
+        Ok(codings) => Decoding::peeled(&codings, body, cap).whole(),
         Err(trouble) => as_received(body, cap, Some(trouble)),
     }
 }
 
-/// Takes gzip off a body that is packed in itself, whatever its header fields say (`sitemap.xml.gz`), and yields at most `cap` bytes.
+/// The beginning of a body that is packed in itself with gzip, whatever its header fields say (`sitemap.xml.gz`): `cap` bytes at most.
 #[must_use]
 pub fn gunzip(body: &Bytes, cap: u64) -> Decoded {
-    take_off(&[Coding::Gzip], body, cap)
+    Decoding::gunzip(body, cap).whole()
 }
 
 /// The codings in the order in which they were applied.
@@ -126,56 +126,92 @@ fn as_received(body: &Bytes, cap: u64, trouble: Option<DecodeTrouble>) -> Decode
     }
 }
 
-/// One reader around the other, the last coding innermost. Each passes on one byte more than the limit and
-/// ends: a layer that swallows gigabytes and yields nothing would otherwise cost time without end.
-fn take_off(codings: &[Coding], body: &Bytes, cap: u64) -> Decoded {
-    let room = cap.saturating_add(1);
-    let eaten = Rc::new(Cell::new(0));
-    let received = Received {
-        rest: body,
-        eaten: Rc::clone(&eaten),
-    };
-    let mut bytes = Vec::new();
-    let read = peel(codings, received, room).and_then(|reader| read_warily(reader, &mut bytes, &eaten));
-    let cut = bytes.len() as u64 > cap;
-    if cut {
-        bytes.truncate(bytes.len() - 1);
+/// A body whose codings are taken off while it is read, for who need not have all of it at once. Its end is an end only where the body
+/// is whole: what the cap cuts, what breaks off and what is a bomb ends with an error.
+pub struct Decoding<'a> {
+    reader: Box<dyn BufRead + 'a>,
+    eaten: Rc<Cell<usize>>,
+    given: usize,
+    cap: usize,
+    truncated: bool,
+    trouble: Option<DecodeTrouble>,
+}
+
+impl<'a> Decoding<'a> {
+    /// Takes off what `Content-Encoding` names, and yields at most `cap` bytes. What has a coding that we do not know is read as it is.
+    #[must_use]
+    pub fn of(headers: &HeaderMap, body: &'a [u8], cap: u64) -> Self {
+        Self::peeled(&codings(headers).unwrap_or_default(), body, cap)
     }
-    let (truncated, trouble) = match read {
-        Ok(Growth::Plausible) => (cut, None),
-        Ok(Growth::Bomb) => (true, Some(DecodeTrouble::Bomb)),
-        Err(_) => (cut, (!cut).then_some(DecodeTrouble::Broken)),
-    };
-    Decoded {
-        bytes: bytes.into(),
-        truncated,
-        trouble,
+
+    /// Takes gzip off, whatever the header fields say.
+    #[must_use]
+    pub fn gunzip(body: &'a [u8], cap: u64) -> Self {
+        Self::peeled(&[Coding::Gzip], body, cap)
+    }
+
+    /// One reader around the other, the last coding innermost. Each passes on one byte more than the limit and
+    /// ends: a layer that swallows gigabytes and yields nothing would otherwise cost time without end.
+    fn peeled(codings: &[Coding], body: &'a [u8], cap: u64) -> Self {
+        let eaten = Rc::new(Cell::new(0));
+        let received = Received {
+            rest: body,
+            eaten: Rc::clone(&eaten),
+        };
+        let reader = peel(codings, received, cap.saturating_add(1));
+        Self {
+            trouble: reader.is_err().then_some(DecodeTrouble::Broken),
+            reader: reader.unwrap_or_else(|_broken| Box::new(io::empty())),
+            eaten,
+            given: 0,
+            cap: usize::try_from(cap).unwrap_or(usize::MAX),
+            truncated: false,
+        }
+    }
+
+    fn whole(mut self) -> Decoded {
+        let mut bytes = Vec::new();
+        // Why it ends where it ends is told by these fields.
+        let _end = self.read_to_end(&mut bytes);
+        Decoded {
+            bytes: bytes.into(),
+            truncated: self.truncated,
+            trouble: self.trouble,
+        }
+    }
+
+    /// Notes what it ends with.
+    fn ends(&mut self, truncated: bool, trouble: Option<DecodeTrouble>) -> io::Error {
+        self.truncated = truncated;
+        self.trouble = trouble;
+        io::ErrorKind::UnexpectedEof.into()
     }
 }
 
-/// How a body grew.
-enum Growth {
-    Plausible,
-    Bomb,
-}
-
-/// Reads to the end, or until it is clear that this is a bomb.
-fn read_warily(
-    mut reader: Box<dyn BufRead + '_>,
-    bytes: &mut Vec<u8>,
-    eaten: &Cell<usize>,
-) -> io::Result<Growth> {
-    loop {
-        let piece = reader.fill_buf()?;
+impl Read for Decoding<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.truncated || self.trouble.is_some() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let Ok(piece) = self.reader.fill_buf() else {
+            return Err(self.ends(false, Some(DecodeTrouble::Broken)));
+        };
         if piece.is_empty() {
-            return Ok(Growth::Plausible);
+            return Ok(0);
         }
-        bytes.extend_from_slice(piece);
-        let length = piece.len();
-        reader.consume(length);
-        if bytes.len() > BOMB_SIZE && bytes.len() / BOMB_RATIO >= eaten.get() {
-            return Ok(Growth::Bomb);
+        if self.given == self.cap {
+            return Err(self.ends(true, None));
         }
+        let length = piece.len().min(into.len()).min(self.cap - self.given);
+        into[..length].copy_from_slice(&piece[..length]);
+        self.reader.consume(length);
+        self.given += length;
+        if self.given > BOMB_SIZE && self.given / BOMB_RATIO >= self.eaten.get() {
+            // What was read of it counts; the next call says that there is more.
+            self.truncated = true;
+            self.trouble = Some(DecodeTrouble::Bomb);
+        }
+        Ok(length)
     }
 }
 

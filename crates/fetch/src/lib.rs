@@ -32,7 +32,7 @@ use std::net::IpAddr;
 use async_trait::async_trait;
 use web::{Exchange, PageUrl, Validators};
 
-pub use decode::{DecodeTrouble, Decoded, decode, gunzip};
+pub use decode::{DecodeTrouble, Decoded, Decoding, decode, gunzip};
 pub use failure::{FailureKind, FetchFailure};
 pub use guard::{Refusal, refusal};
 pub use http_fetch::{HttpFetch, SetupError};

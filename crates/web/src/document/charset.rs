@@ -18,7 +18,7 @@ const PRESCAN_BYTES: usize = 1024;
 const MAX_DECODED_BYTES: usize = 8 << 20;
 
 /// How much is looked at to guess: more makes the guess slower, not better.
-const DETECT_BYTES: usize = 256 * 1024;
+pub(crate) const DETECT_BYTES: usize = 256 * 1024;
 
 /// A decoded body.
 pub(crate) struct Decoded<'b> {
@@ -31,18 +31,28 @@ pub(crate) struct Decoded<'b> {
 
 /// Decodes a body; `tld` is the last label of the host it came from, which helps a guess.
 pub(crate) fn decode<'b>(body: &'b [u8], content_type: Option<&str>, tld: Option<&str>) -> Decoded<'b> {
-    let encoding = content_type
-        .and_then(from_header)
-        .or_else(|| from_page(&body[..body.len().min(PRESCAN_BYTES)]))
-        .unwrap_or_else(|| guess(body, tld));
-    // A byte order mark is looked for first, and wins.
-    let (encoding, mark) = Encoding::for_bom(body).unwrap_or((encoding, 0));
+    let (encoding, mark) = encoding_of(body, content_type, tld);
     let (text, repaired) = to_text(&body[mark..], encoding);
     Decoded {
         text,
         charset: encoding.name(),
         repaired,
     }
+}
+
+/// The encoding of a body, and the length of its byte order mark, which is looked for first, and wins.
+pub(crate) fn encoding_of(
+    body: &[u8],
+    content_type: Option<&str>,
+    tld: Option<&str>,
+) -> (&'static Encoding, usize) {
+    Encoding::for_bom(body).unwrap_or_else(|| {
+        let encoding = content_type
+            .and_then(from_header)
+            .or_else(|| from_page(&body[..body.len().min(PRESCAN_BYTES)]))
+            .unwrap_or_else(|| guess(body, tld));
+        (encoding, 0)
+    })
 }
 
 /// Decodes a style sheet (CSS Syntax Module Level 3, section 3.2): a byte order mark, the header, or `@charset` in so many bytes. It

@@ -2,8 +2,13 @@
 //!
 //! Nothing marks such a file, so it is told by what it has: its first line, and nine of ten of all, are URLs and nothing else.
 
+use super::text::Text;
 use super::{Gathered, Listed, ListingKind, ListingOddity};
+use crate::MAX_URL_BYTES;
 use crate::document::{Media, charset};
+
+/// How much of a line is looked at: no address is longer, with white space around it.
+const LONGEST: usize = MAX_URL_BYTES + 1024;
 
 /// Whether a body is such a list.
 pub(super) fn of(content_type: Option<&str>, body: &[u8]) -> Option<ListingKind> {
@@ -23,16 +28,21 @@ pub(super) fn of(content_type: Option<&str>, body: &[u8]) -> Option<ListingKind>
     (urls * 10 >= all * 9).then_some(ListingKind::TextSitemap)
 }
 
-pub(super) fn read(text: &str, gathered: &mut Gathered<'_>) {
-    for line in lines(text) {
-        if !is_url(line) {
-            gathered.note(ListingOddity::NoUrl);
-            continue;
-        }
-        let Some(url) = gathered.resolve(None, line) else {
-            continue;
+pub(super) fn read(text: &mut Text<'_>, gathered: &mut Gathered<'_>) {
+    loop {
+        let line = match text.line(LONGEST) {
+            Ok(Some(line)) => line,
+            Ok(None) => return,
+            // An address that is cut off is another address.
+            Err(_broken) => return gathered.note(ListingOddity::Broken),
         };
-        gathered.keep_page(Listed { url, lastmod: None });
+        for line in lines(&line) {
+            if !is_url(line) {
+                gathered.note(ListingOddity::NoUrl);
+            } else if let Some(url) = gathered.resolve(None, line) {
+                gathered.keep_page(Listed { url, lastmod: None });
+            }
+        }
         if gathered.is_full {
             return;
         }

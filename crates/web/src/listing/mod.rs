@@ -4,6 +4,8 @@
 //! `application/octet-stream`. [`read_listing`] cannot fail: what was read before a document broke off counts, and what was capped
 //! or passed over is noted as a [`ListingOddity`].
 //!
+//! Memory: what is kept of it, [`ListingLimits::entries`] at most, and a piece of its text. A JSON Feed is read as a whole.
+//!
 //! Entities that a document declares are never expanded and nothing is fetched for it, so that it cannot grow while it is
 //! read ("billion laughs") and cannot ask for anything. Tags nest 512 deep at most.
 //!
@@ -14,13 +16,17 @@
 mod json;
 mod lastmod;
 mod lines;
+mod text;
 mod xml;
+
+use std::io::Read;
 
 use encoding_rs::{UTF_16BE, UTF_16LE};
 
 pub use lastmod::{Lastmod, NoDate};
 
-use crate::document::{Media, charset};
+use self::text::Text;
+use crate::document::Media;
 use crate::{CanonicalForm, PageUrl};
 
 /// How much of a body is looked at to tell what it is: a prolog, comments and a document type may come before the root.
@@ -132,11 +138,12 @@ pub enum ListingOddity {
     NoDate,
 }
 
-/// Reads a listing whose content coding was taken off. Addresses are relative to `url`.
+/// Reads a listing whose content coding is taken off. Addresses are relative to `url`. What is XML or plain text is read as it comes, and no
+/// further than its entries are kept; `body` says by an error that it is not whole.
 #[must_use]
 pub fn read_listing(
     kind: ListingKind,
-    body: &[u8],
+    mut body: impl Read,
     content_type: Option<&str>,
     url: &PageUrl,
     form: &CanonicalForm,
@@ -155,25 +162,18 @@ pub fn read_listing(
         is_full: false,
     };
     if kind == ListingKind::JsonFeed {
-        json::read(body, &mut gathered);
+        let mut whole = Vec::new();
+        let is_cut = body.read_to_end(&mut whole).is_err();
+        json::read(&whole, &mut gathered);
+        gathered.note_if(is_cut, ListingOddity::Broken);
         return gathered.listing;
     }
-    let text = match utf_16(body) {
-        Some(encoding) => {
-            let (text, repaired) = encoding.decode_with_bom_removal(body);
-            gathered.note_if(repaired, ListingOddity::Undecodable);
-            text
-        }
-        None => {
-            let decoded = charset::decode(body, content_type, None);
-            gathered.note_if(decoded.repaired, ListingOddity::Undecodable);
-            decoded.text
-        }
-    };
+    let mut text = Text::of(&mut body, content_type);
     match kind {
-        ListingKind::TextSitemap => lines::read(&text, &mut gathered),
-        _ => xml::read(&text, &mut gathered),
+        ListingKind::TextSitemap => lines::read(&mut text, &mut gathered),
+        _ => xml::read(&mut text, &mut gathered),
     }
+    gathered.note_if(text.repaired, ListingOddity::Undecodable);
     gathered.listing
 }
 

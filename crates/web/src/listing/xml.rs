@@ -8,6 +8,7 @@ use quick_xml::escape::{resolve_predefined_entity, unescape};
 use quick_xml::events::{BytesEnd, BytesRef, BytesStart, Event};
 use quick_xml::name::QName;
 
+use super::text::Text;
 use super::{Gathered, Lastmod, Listed, ListingKind, ListingOddity};
 use crate::document::has_relation;
 use crate::{MAX_URL_BYTES, PageUrl};
@@ -41,8 +42,9 @@ pub(super) fn root(head: &str) -> Option<ListingKind> {
     }
 }
 
-pub(super) fn read(text: &str, gathered: &mut Gathered<'_>) {
-    let mut reader = Reader::from_str(text);
+pub(super) fn read(text: &mut Text<'_>, gathered: &mut Gathered<'_>) {
+    let mut reader = Reader::from_reader(text);
+    let mut piece = Vec::new();
     let config = reader.config_mut();
     // Sites write `?a=1&b=2` as it is, and forget to close what they opened.
     config.allow_dangling_amp = true;
@@ -57,7 +59,9 @@ pub(super) fn read(text: &str, gathered: &mut Gathered<'_>) {
         field: None,
     };
     loop {
-        match reader.read_event() {
+        piece.clear();
+        reader.get_mut().begin_piece();
+        match reader.read_event_into(&mut piece) {
             Ok(Event::Start(tag)) => walk.open(&tag),
             Ok(Event::Empty(tag)) => {
                 walk.open(&tag);
