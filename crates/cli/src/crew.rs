@@ -205,6 +205,7 @@ pub(crate) async fn assemble(
         telemetry: Telemetry::default(),
         clock,
         cores: Arc::new(Semaphore::new(cores())),
+        alone: Arc::new(Semaphore::new(1)),
     };
     Ok(Ready {
         crew: Arc::new(crew),

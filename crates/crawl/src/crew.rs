@@ -5,7 +5,7 @@ use std::sync::{Arc, RwLock};
 use fetch::{Fetch, Pacer, RobotsCache};
 use sinks::{ArchiveEnd, DigestAlgorithm, Sink};
 use store::{ArchivePlace, Frontier, NearDupIndex};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use web::{CanonicalForm, Clock, ReadLimits, Relations, Scope, TrapRules};
 
 use crate::{
@@ -49,6 +49,8 @@ pub struct Crew {
     pub clock: Clock,
     /// Bounds what computes at a time.
     pub cores: Arc<Semaphore>,
+    /// Bounds what of that takes much memory: one permit.
+    pub alone: Arc<Semaphore>,
 }
 
 /// The rules of a crawl.
@@ -97,15 +99,21 @@ impl Crew {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let permit = Arc::clone(&self.cores)
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed");
+        let permit = permit(&self.cores).await;
         let done = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             work()
         });
         done.await.ok()
+    }
+
+    /// The same for work that takes so much memory that no other of its kind goes on beside it.
+    pub(crate) async fn compute_alone<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let _alone = permit(&self.alone).await;
+        self.compute(work).await
     }
 
     /// Makes everything that was settled durable: the archive first, since the journal speaks of it.
@@ -122,6 +130,11 @@ impl Crew {
         self.frontier.close().await?;
         Ok(())
     }
+}
+
+async fn permit(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    let permit = Arc::clone(semaphore).acquire_owned().await;
+    permit.expect("the semaphore is never closed")
 }
 
 /// The archive's end as the frontier knows it: the two crates do not know each other.

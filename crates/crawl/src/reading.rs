@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use fetch::Decoded;
 use neardup::{PageText, Portrait};
 use sinks::{DigestAlgorithm, PayloadDigest};
 use web::{Document, Exchange, Hints, Listing, Media, Own};
@@ -44,6 +45,10 @@ pub(crate) struct Reading {
 /// in switches.
 const SMALL_BODY: usize = 32 << 10;
 
+/// A body that stands for more than this is read while no other such body is: what it decodes to, its text and its tree are tens of MiB,
+/// which must not be times the cores.
+const LARGE_BODY: u64 = 1 << 20;
+
 /// Reads an answer: off the reactor, unless it is small.
 pub(crate) async fn read(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Reading {
     let coded = exchange.header("content-encoding").is_some() || listings::is_packed(&exchange.body);
@@ -51,14 +56,24 @@ pub(crate) async fn read(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> R
     let reading = if small {
         read_at_once(&crew.policy, &crew.studio, exchange, kind)
     } else {
-        let (crew_too, exchange) = (Arc::clone(crew), exchange.clone());
-        crew.compute(move || read_now(&crew_too.policy, &crew_too.studio, &exchange, kind))
-            .await
+        read_elsewhere(crew, exchange, kind).await
     };
     if let Some(reading) = reading {
         return reading;
     }
     by_its_bytes(&crew.policy, &crew.studio, exchange)
+}
+
+/// How large a body is, only decoding it tells: it is begun like any other, and begun again alone if it is large.
+async fn read_elsewhere(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Option<Reading> {
+    let (crew_too, exchange_too) = (Arc::clone(crew), exchange.clone());
+    let unless_large = move || read_unless_large(&crew_too.policy, &crew_too.studio, &exchange_too, kind);
+    if let Some(reading) = crew.compute(unless_large).await? {
+        return Some(reading);
+    }
+    let (crew_too, exchange) = (Arc::clone(crew), exchange.clone());
+    crew.compute_alone(move || read_now(&crew_too.policy, &crew_too.studio, &exchange, kind))
+        .await
 }
 
 /// Reads an answer, here and now.
@@ -85,12 +100,36 @@ fn by_its_bytes(policy: &Policy, studio: &Studio, exchange: &Exchange) -> Readin
 /// The document of an answer, here and now; none where reading it failed.
 #[must_use]
 pub fn document_here(policy: &Policy, exchange: &Exchange) -> Option<Document> {
-    catch_unwind(AssertUnwindSafe(|| documents(policy, exchange).0)).ok()
+    catch_unwind(AssertUnwindSafe(|| {
+        documents(policy, exchange, &decoded(policy, exchange)).0
+    }))
+    .ok()
 }
 
 fn read_now(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -> Reading {
+    read_decoded(policy, studio, exchange, kind, &decoded(policy, exchange))
+}
+
+/// None where the body is large, or may be: what is packed in itself as well is a listing of whatever length.
+fn read_unless_large(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -> Option<Reading> {
+    let decoded = fetch::decode(
+        &exchange.headers,
+        &exchange.body,
+        LARGE_BODY.min(policy.max_decoded),
+    );
+    let is_large = decoded.truncated || listings::is_packed(&decoded.bytes);
+    (!is_large).then(|| read_decoded(policy, studio, exchange, kind, &decoded))
+}
+
+fn read_decoded(
+    policy: &Policy,
+    studio: &Studio,
+    exchange: &Exchange,
+    kind: Kind,
+    decoded: &Decoded,
+) -> Reading {
     let (payload, name) = digests(policy, &exchange.body);
-    let (document, listing) = documents(policy, exchange);
+    let (document, listing) = documents(policy, exchange, decoded);
     // What is no page is compared byte by byte: a likeness of texts says little about files of data.
     let is_compared = document.media == Media::Html && kind == Kind::Page;
     let text = is_compared.then(|| page_text(&document, policy.main_content));
@@ -103,9 +142,12 @@ fn read_now(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -
     }
 }
 
+fn decoded(policy: &Policy, exchange: &Exchange) -> Decoded {
+    fetch::decode(&exchange.headers, &exchange.body, policy.max_decoded)
+}
+
 /// What an answer says, and what it lists.
-fn documents(policy: &Policy, exchange: &Exchange) -> (Document, Option<Listing>) {
-    let decoded = fetch::decode(&exchange.headers, &exchange.body, policy.max_decoded);
+fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Document, Option<Listing>) {
     if let Some(trouble) = decoded.trouble {
         tracing::debug!(url = %exchange.url, %trouble, "content coding");
     }
@@ -119,7 +161,7 @@ fn documents(policy: &Policy, exchange: &Exchange) -> (Document, Option<Listing>
     let (tags, link) = (values("x-robots-tag"), values("link"));
     let x_robots_tag: Vec<&str> = tags.iter().map(|tag| &**tag).collect();
     let link: Vec<&str> = link.iter().map(|link| &**link).collect();
-    let listing = listings::read(policy, exchange, &decoded);
+    let listing = listings::read(policy, exchange, decoded);
     let is_markup = listing.as_ref().is_some_and(|listing| listing.kind.is_markup());
     let hints = Hints {
         url: &exchange.url,

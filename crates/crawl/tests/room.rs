@@ -233,6 +233,7 @@ impl Machine {
             telemetry: Telemetry::default(),
             clock: self.clock.clone(),
             cores: Arc::new(Semaphore::new(2)),
+            alone: Arc::new(Semaphore::new(1)),
         }
     }
 

@@ -177,6 +177,7 @@ impl Crawl {
             telemetry: Telemetry::default(),
             clock,
             cores: Arc::new(Semaphore::new(2)),
+            alone: Arc::new(Semaphore::new(1)),
         });
         let limits = Limits {
             concurrency: 8,
