@@ -1,6 +1,7 @@
 //! Connections that are used again: what comes unasked must not be taken for the next answer (RFC 9112 section 9).
 //!
-//! Whoever takes it finds [`POISON`] in a page.
+//! Whoever takes it finds [`POISON`] in a page. That proves something only where it comes in one piece with an answer: what comes by itself may come
+//! after the next question was sent, and nobody can tell it from a quick answer to that ([`Mode::answers_unasked`]).
 
 use std::time::Duration;
 
@@ -107,8 +108,10 @@ pub(super) fn modes() -> Vec<Mode> {
                 if asked.is_front() {
                     return asked.page();
                 }
-                let head = "HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n";
-                Script::new().send(head).chunk("gone").chunk("").send(poison())
+                Script::new().send(format!(
+                    "HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngone\r\n0\r\n\r\n{}",
+                    poison()
+                ))
             },
         ),
         mode(
@@ -200,6 +203,22 @@ pub(super) fn modes() -> Vec<Mode> {
             },
         ),
     ]
+}
+
+/// The modes that send an answer by itself, at a moment of their own.
+const BY_THEMSELVES: [&str; 4] = [
+    "answers-unasked",
+    "answers-twice",
+    "answers-twice-late",
+    "answers-hundredfold",
+];
+
+impl Mode {
+    /// Whether it sends an answer that no visitor could tell from one that it asked for.
+    #[must_use]
+    pub fn answers_unasked(&self) -> bool {
+        BY_THEMSELVES.contains(&&*self.name)
+    }
 }
 
 fn poison() -> String {
