@@ -168,7 +168,8 @@ fn url(text: &str) -> Result<PageUrl, Failure> {
     Ok(PageUrl::parse(text, &CanonicalForm::default())?)
 }
 
-fn row(url: &PageUrl, depth: u32, at: Timestamp) -> Row {
+/// What became of a page that is new.
+pub(crate) fn row(url: &PageUrl, depth: u32, at: Timestamp) -> Row {
     Row {
         url: url.clone(),
         final_url: None,

@@ -1,12 +1,14 @@
 //! Durable verdicts: many workers ask whether a page is new, and each waits until its answer cannot be lost any more.
 //!
-//! The store is filled with as many pages as are wished for, through its own door and with folds in between. Then
-//! sixteen workers admit pages of which one in thirteen is nearly one of those (the same sketch but for a few minima, a
-//! fingerprint two bits off), so that candidates are found, cards read and originals named. A verdict counts when it is right and
-//! the journal is durable up to it.
+//! The store is filled with as many pages as are wished for, through its own door and with folds in between: each is found, leased,
+//! admitted and settled, as in a crawl. Then sixteen workers admit pages that are out on lease, of which one in thirteen is nearly
+//! one of those (the same sketch but for a few minima, a fingerprint two bits off), so that candidates are found, cards read and
+//! originals named. A verdict counts when it is right and the journal is durable up to it. Afterwards those visits end too, and the
+//! store is opened twice: as a death would leave it, and after a session that ended in order.
 
 use std::fs::File;
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +19,14 @@ use clap::Args;
 use disk::SystemDisk;
 use neardup::{Features, Fingerprint, HashKey, Portrait, SKETCH_BYTES, Sketch, TextPortrait};
 use store::embedded::{EmbeddedStore, StoreOptions};
-use store::{ArchivePlace, Frontier, FrontierRules, LikenessRules, NearDupIndex, Page, Verdict};
+use store::{
+    ArchivePlace, Fate, Find, Frontier, FrontierRules, Lease, LikenessRules, NearDupIndex, Page, Settlement,
+    Supply, Verdict,
+};
 use web::{CanonicalForm, PageUrl, Timestamp};
 
 use crate::Failure;
+use crate::frontier::row;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Wish {
@@ -46,6 +52,8 @@ pub(crate) struct Wish {
 
 /// One in so many pages is nearly one that is known.
 const ONE_IN: u64 = 13;
+/// Pages that are found and leased at a time.
+const AT_A_TIME: u64 = 64;
 
 pub(crate) fn measure(wish: &Wish) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -60,7 +68,6 @@ pub(crate) fn measure(wish: &Wish) -> Result<(), Failure> {
 
     let store = Arc::new(store);
     runtime.block_on(race(&store, wish))?;
-
     let memory = store.looks_memory();
     let each = |bytes: usize| bytes as f64 / memory.documents.max(1) as f64;
     println!(
@@ -71,28 +78,42 @@ pub(crate) fn measure(wish: &Wish) -> Result<(), Failure> {
         each(memory.exact),
         memory.cards as f64 / 1e6
     );
+    let heard = size_of_directory(&directory.join("journal"))?;
+    drop(store);
+    let store = open(directory, wish, "a death")?;
     let begin = Instant::now();
-    runtime.block_on(checkpoint(&store, u64::MAX - 1))?;
-    println!("fold of {} verdicts: {:.1?}", wish.verdicts, begin.elapsed());
-    // What may be lost of the archive is read from the last checkpoint but one on.
-    runtime.block_on(checkpoint(&store, u64::MAX))?;
+    runtime.block_on(checkpoint(&store, wish.count + 3))?;
+    println!(
+        "the first checkpoint, with a fold where one is due: {:.1?}",
+        begin.elapsed()
+    );
+    runtime.block_on(checkpoint(&store, wish.count + 4))?;
+    runtime.block_on(store.close())?;
     drop(store);
     let count = (wish.count + wish.verdicts) as f64;
     println!(
         "on disk, bytes a page: {:.0} sled, {:.0} journal",
         size_of_directory(&directory.join("sled"))? as f64 / count,
-        size_of_directory(&directory.join("journal"))? as f64 / count
+        heard as f64 / count
     );
+    drop(open(directory, wish, "a session that ended in order")?);
+    Ok(())
+}
+
+fn open(directory: &Path, wish: &Wish, after: &str) -> Result<EmbeddedStore, Failure> {
     let begin = Instant::now();
     let store = EmbeddedStore::open(directory, &options(wish))?;
-    println!("restart: {:.2?}", begin.elapsed());
-    drop(store);
-    Ok(())
+    println!("restart after {after}: {:.2?}", begin.elapsed());
+    Ok(store)
 }
 
 fn options(wish: &Wish) -> StoreOptions {
     StoreOptions {
-        rules: FrontierRules::default(),
+        rules: FrontierRules {
+            // All that is measured is out on lease before it begins.
+            per_host: usize::MAX,
+            ..FrontierRules::default()
+        },
         likeness: LikenessRules::default(),
         features: Features::default().to_string(),
         key: None,
@@ -107,23 +128,79 @@ fn options(wish: &Wish) -> StoreOptions {
 
 async fn fill(store: &EmbeddedStore, wish: &Wish) -> Result<(), Failure> {
     let begin = Instant::now();
-    for number in 0..wish.count {
-        let verdict = store.admit(&page(number)?, &portrait(number), None).await?;
-        if verdict == Verdict::Own {
+    let mut number = 0;
+    while number < wish.count {
+        let end = wish.count.min(number + AT_A_TIME);
+        let visits = lease(store, number..end).await?;
+        if visits.is_empty() {
             println!("the pages are there already");
             return Ok(());
         }
-        if (number + 1) % wish.fold == 0 || number + 1 == wish.count {
+        for (number, lease) in visits {
+            let verdict = store.admit(&page_of(&lease), &portrait(number), None).await?;
+            settle(store, lease, &verdict).await?;
+        }
+        if end / wish.fold > number / wish.fold || end == wish.count {
             let fold = Instant::now();
-            checkpoint(store, number).await?;
+            checkpoint(store, end).await?;
             println!(
-                "{} pages after {:.0?}, of which the last fold took {:.1?}",
-                number + 1,
+                "{end} pages after {:.0?}, of which the last fold took {:.1?}",
                 begin.elapsed(),
                 fold.elapsed()
             );
         }
+        number = end;
     }
+    Ok(())
+}
+
+/// Finds pages that are new, and has them out on lease; nothing where they were found before.
+async fn lease(store: &EmbeddedStore, numbers: Range<u64>) -> Result<Vec<(u64, Lease)>, Failure> {
+    let mut visits = Vec::with_capacity(numbers.clone().count());
+    let mut left = numbers;
+    while !left.is_empty() {
+        let some = left.start..left.end.min(left.start + AT_A_TIME);
+        left.start = some.end;
+        let finds = some.map(|number| Ok(Find::new(url(number)?, 1, None)));
+        let finds = store.discover(finds.collect::<Result<_, Failure>>()?).await?;
+        if finds == 0 {
+            continue;
+        }
+        let Supply::Leases(leases) = store.lease(Timestamp::from_millis(0), finds).await? else {
+            return Err("what was found is not handed out".into());
+        };
+        for lease in leases {
+            let number = lease
+                .url
+                .as_str()
+                .rsplit('/')
+                .next()
+                .unwrap_or_default()
+                .parse()?;
+            visits.push((number, lease));
+        }
+    }
+    Ok(visits)
+}
+
+/// The visit ends, as it does in a crawl.
+async fn settle(store: &EmbeddedStore, lease: Lease, verdict: &Verdict) -> Result<(), Failure> {
+    let mut row = row(&lease.url, lease.depth, Timestamp::from_millis(0));
+    if let Verdict::Duplicate(original) = verdict {
+        row.fate = Fate::NearDuplicate;
+        row.kept = false;
+        row.duplicate_of = Some(original.page.url.clone());
+    }
+    let done = Settlement::Done {
+        row: Box::new(row),
+        archived: None,
+        finds: Vec::new(),
+        reached: Vec::new(),
+        left_out: Vec::new(),
+    };
+    store
+        .settle(lease, done, Timestamp::from_millis(0).into())
+        .await?;
     Ok(())
 }
 
@@ -151,75 +228,89 @@ fn alone(directory: &Path) -> Result<(Duration, Duration), Failure> {
 }
 
 async fn race(store: &Arc<EmbeddedStore>, wish: &Wish) -> Result<(), Failure> {
-    let each = wish.verdicts / wish.workers;
-    let mut works = Vec::new();
-    for worker in 0..wish.workers {
-        let mut work = Vec::with_capacity(each as usize);
-        for number in 0..each {
-            // Far behind the known pages, and other ones in each process.
-            let number = 1 << 62 | u64::from(std::process::id()) << 36 | (worker * each + number);
-            let of = mix(number)
-                .is_multiple_of(ONE_IN)
-                .then_some(mix(!number) % wish.count);
-            let look = of.map_or_else(|| portrait(number), |of| nearly(of, number));
-            work.push((page(number)?, look, of));
-        }
-        works.push(work);
+    // Far behind the known pages, and other ones in each process.
+    let first = 1 << 62 | u64::from(std::process::id()) << 36;
+    let visits = lease(store, first..first + wish.verdicts).await?;
+    let mut works: Vec<Vec<_>> = (0..wish.workers).map(|_worker| Vec::new()).collect();
+    for (number, lease) in visits {
+        let of = mix(number)
+            .is_multiple_of(ONE_IN)
+            .then_some(mix(!number) % wish.count);
+        let look = of.map_or_else(|| portrait(number), |of| nearly(of, number));
+        works[(number % wish.workers) as usize].push((lease, look, of));
     }
-    let begin = Instant::now();
+    let (begin, busy) = (Instant::now(), processor_time()?);
     let mut workers = tokio::task::JoinSet::new();
     for work in works {
         let store = Arc::clone(store);
         workers.spawn(async move {
             let mut times = Vec::with_capacity(work.len());
+            let mut visits = Vec::with_capacity(work.len());
             let mut wrong = 0;
-            for (page, look, of) in work {
+            for (lease, look, of) in work {
+                let page = page_of(&lease);
                 let begin = Instant::now();
                 let verdict = store.admit(&page, &look, None).await;
                 let synced = store.sync().await;
                 times.push(begin.elapsed());
                 let is_right = matches!(
-                    (verdict, of),
+                    (&verdict, of),
                     (Ok(Verdict::Unique), None) | (Ok(Verdict::Duplicate(_)), Some(_))
                 );
                 wrong += u64::from(!is_right || synced.is_err());
+                visits.extend(verdict.map(|verdict| (lease, verdict)));
             }
-            (times, wrong)
+            (times, wrong, visits)
         });
     }
-    let (mut times, mut wrong) = (Vec::new(), 0);
-    for (own, amiss) in workers.join_all().await {
+    let (mut times, mut wrong, mut visits) = (Vec::new(), 0, Vec::new());
+    for (own, amiss, ended) in workers.join_all().await {
         times.extend(own);
         wrong += amiss;
+        visits.extend(ended);
     }
-    let elapsed = begin.elapsed();
+    let (elapsed, busy) = (begin.elapsed(), processor_time()? - busy);
     times.sort_unstable();
     let at = |share: f64| times[(times.len() as f64 * share) as usize];
     println!(
         "{} durable verdicts by {} workers: {:.0} a second, {wrong} wrong; median {:?}, one in a hundred above {:?}, \
-         one in a thousand {:?}, the longest {:?}",
+         one in a thousand {:?}, the longest {:?}; {:.0} µs of processor time each",
         times.len(),
         wish.workers,
         times.len() as f64 / elapsed.as_secs_f64(),
         at(0.5),
         at(0.99),
         at(0.999),
-        times[times.len() - 1]
+        times[times.len() - 1],
+        busy * 1e6 / times.len() as f64
     );
     if wrong > 0 {
         return Err("verdicts were wrong".into());
     }
-    Ok(())
+    for (lease, verdict) in visits {
+        settle(store, lease, &verdict).await?;
+    }
+    checkpoint(store, wish.count + 1).await?;
+    checkpoint(store, wish.count + 2).await
 }
 
-fn page(number: u64) -> Result<Page, Failure> {
+/// Seconds of both processors that the process had so far.
+fn processor_time() -> Result<f64, Failure> {
+    let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
+    Ok(Duration::from(time).as_secs_f64())
+}
+
+fn url(number: u64) -> Result<PageUrl, Failure> {
     let text = format!("http://h{}.test/{number}", number % 100_000);
-    let url = PageUrl::parse(&text, &CanonicalForm::default())?;
-    Ok(Page {
-        final_url: url.clone(),
-        url,
-        at: Timestamp::from_millis(number),
-    })
+    Ok(PageUrl::parse(&text, &CanonicalForm::default())?)
+}
+
+fn page_of(lease: &Lease) -> Page {
+    Page {
+        final_url: lease.url.clone(),
+        url: lease.url.clone(),
+        at: Timestamp::from_millis(0),
+    }
 }
 
 fn portrait(number: u64) -> Portrait {
