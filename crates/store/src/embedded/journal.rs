@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use disk::{Disk, DiskFile, Trouble};
 use neardup::HashKey;
+use tokio::sync::oneshot;
 
 use self::group_commit::{GroupCommit, Part, State, StdLocks};
 use super::mark;
@@ -153,22 +154,26 @@ impl Journal {
     pub async fn sync(&self, position: Position) -> Result<(), StoreFault> {
         let turn = match self.commit.join(position).await {
             Part::Durable => return Ok(()),
-            Part::Poisoned(reason) => return Err(StoreFault::Poisoned(reason)),
+            Part::Failed(fault) => return Err(fault),
             Part::Lead(turn) => turn,
         };
-        // Those whom the last sync has served may append once more before the next begins.
-        tokio::task::yield_now().await;
         let (disk, tail) = (Arc::clone(&self.disk), Arc::clone(&self.tail));
-        let led = tokio::task::spawn_blocking(move || {
-            // As late as can be, so that it serves as many as can be.
-            let (file, end) = {
-                let tail = locked(&tail);
-                (Arc::clone(&tail.file), tail.end())
+        let (tell, told) = oneshot::channel();
+        tokio::task::spawn_blocking(move || {
+            let sync = |commit: &GroupCommit| {
+                // As late as can be, so that it serves as many as can be.
+                let (file, end) = {
+                    let tail = locked(&tail);
+                    (Arc::clone(&tail.file), tail.end())
+                };
+                commit.fsync(file.path(), || disk.sync(&file))?;
+                Ok(end)
             };
-            turn.lead(file.path(), end, || disk.sync(&file))
+            // Whoever was given the turn may have let go of his wish.
+            turn.lead(sync, |first| drop(tell.send(first)));
         });
-        led.await.unwrap_or_else(|join| {
-            self.commit.poison(&join);
+        told.await.unwrap_or_else(|gone| {
+            self.commit.poison(&gone);
             self.commit.in_order()
         })
     }

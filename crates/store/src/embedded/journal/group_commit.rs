@@ -1,13 +1,14 @@
 //! Group commit: many wait for one fdatasync.
 //!
 //! Whoever needs a position durable joins. If no sync is under way, he leads: he syncs whatever has been appended by then, for
-//! all. If one is, he follows: it may have begun before his append. When it ends all are woken together; of those whom it did
-//! not cover, one leads, and his sync covers the rest. So nobody waits for more than the sync that he found under way and one
+//! all. If one is, he follows: it may have begun before his append. When it ends all are woken together; if it did not cover
+//! some of them, the same thread goes on at once with another, so that the disk does not wait for a worker to be woken, nor the workers
+//! for the disk: while some append, the others are synced. So nobody waits for more than the sync that he found under way and one
 //! more (DeWitt et al., "Implementation Techniques for Main Memory Database Systems", SIGMOD 1984).
 //!
 //! Invariants, which the model test holds against many orders of events: nobody is told durable unless an fsync succeeded that
-//! began after his append. An fsync that failed is never repeated, and nothing more becomes durable. The turn to lead ends with
-//! the [`Turn`], whatever becomes of it and of the future that was given it; whoever waited for its end is woken by it.
+//! began after his append. An fsync that failed is never repeated, and nothing more becomes durable; one caller is told what the
+//! system said. The turn to lead ends with the [`Turn`], whatever becomes of it; whoever waited for its end is woken by it.
 //!
 //! Locks: alone before state; see [`Locks`].
 
@@ -25,14 +26,18 @@ use crate::StoreFault;
 pub(super) struct State {
     durable: Position,
     led: bool,
+    /// Up to where those need it durable who found somebody leading.
+    wanted: Position,
     /// Why nothing more may be written; the first reason.
     failure: Option<String>,
+    /// What the system said of a sync that nobody waits for by himself: for the first who asks.
+    untold: Option<StoreFault>,
 }
 
 /// What somebody has to do who needs a position durable.
 enum Step {
     Nothing,
-    GiveUp(String),
+    GiveUp(StoreFault),
     Follow,
     Lead,
 }
@@ -42,7 +47,9 @@ impl State {
         Self {
             durable,
             led: false,
+            wanted: durable,
             failure: None,
+            untold: None,
         }
     }
 
@@ -51,9 +58,11 @@ impl State {
             return Step::Nothing;
         }
         if let Some(reason) = &self.failure {
-            return Step::GiveUp(reason.clone());
+            let untold = self.untold.take();
+            return Step::GiveUp(untold.unwrap_or_else(|| StoreFault::Poisoned(reason.clone())));
         }
         if self.led {
+            self.wanted = self.wanted.max(position);
             return Step::Follow;
         }
         self.led = true;
@@ -107,7 +116,7 @@ pub(super) struct GroupCommit<L = StdLocks> {
 pub(super) enum Part<L: Locks> {
     Durable,
     /// It is not, and will not be; why.
-    Poisoned(String),
+    Failed(StoreFault),
     /// It is for the caller to sync.
     Lead(Turn<L>),
 }
@@ -127,8 +136,8 @@ impl<L: Locks> GroupCommit<L> {
             let ended = self.ended.notified();
             match self.locks.state(|state| state.step(position)) {
                 Step::Nothing => return Part::Durable,
-                Step::GiveUp(reason) => return Part::Poisoned(reason),
-                Step::Lead => return Part::Lead(Turn(Arc::clone(self))),
+                Step::GiveUp(fault) => return Part::Failed(fault),
+                Step::Lead => return Part::Lead(Turn(Some(Arc::clone(self)))),
                 Step::Follow => ended.await,
             }
         }
@@ -177,29 +186,58 @@ impl<L: Locks> GroupCommit<L> {
 }
 
 /// The turn to sync for all. It ends when this is dropped, so that nobody waits for what will not come.
-pub(super) struct Turn<L: Locks = StdLocks>(Arc<GroupCommit<L>>);
+///
+/// Invariant: none inside once the turn was given up, for somebody else may lead then.
+pub(super) struct Turn<L: Locks = StdLocks>(Option<Arc<GroupCommit<L>>>);
 
 impl<L: Locks> Turn<L> {
-    /// Syncs the file at `path`, which has everything up to `end` that is not durable yet, and tells all.
+    /// Syncs for as long as somebody waits for it: `sync` takes the end of what has been appended, and runs an fsync that keeps it,
+    /// by [`GroupCommit::fsync`]. What came of the first is told to `tell`, who was given the turn.
     pub(super) fn lead(
-        self,
-        path: &Path,
-        end: Position,
-        fsync: impl FnOnce() -> io::Result<()>,
-    ) -> Result<(), StoreFault> {
-        self.0.fsync(path, fsync)?;
-        self.0.locks.state(|state| state.durable = state.durable.max(end));
-        Ok(())
+        mut self,
+        mut sync: impl FnMut(&GroupCommit<L>) -> Result<Position, StoreFault>,
+        tell: impl FnOnce(Result<(), StoreFault>),
+    ) {
+        let mut tell = Some(tell);
+        while let Some(commit) = self.0.clone() {
+            let synced = sync(&commit).map(|end| commit.reached(end));
+            let failed = synced.is_err();
+            match (tell.take(), synced) {
+                (Some(tell), first) => tell(first),
+                (None, Err(fault)) => commit.locks.state(|state| state.untold = Some(fault)),
+                (None, Ok(())) => {}
+            }
+            if failed || !self.goes_on(&commit) {
+                return;
+            }
+        }
+    }
+
+    /// Whether somebody waits for more; if nobody does, the turn is given up in the same moment, so that whoever comes next leads.
+    fn goes_on(&mut self, commit: &GroupCommit<L>) -> bool {
+        let goes_on = commit.locks.state(|state| {
+            state.led = state.failure.is_none() && state.wanted > state.durable;
+            state.led
+        });
+        if !goes_on {
+            self.0 = None;
+            // Those who followed are durable, or are to be told that they will not be.
+            commit.ended.notify_waiters();
+        }
+        goes_on
     }
 }
 
 impl<L: Locks> Drop for Turn<L> {
     fn drop(&mut self) {
+        let Some(commit) = &self.0 else {
+            return;
+        };
         if std::thread::panicking() {
-            self.0.poison(&"a sync of the journal panicked");
+            commit.poison(&"a sync of the journal panicked");
         }
-        self.0.locks.state(|state| state.led = false);
-        self.0.ended.notify_waiters();
+        commit.locks.state(|state| state.led = false);
+        commit.ended.notify_waiters();
     }
 }
 

@@ -152,27 +152,27 @@ impl Model {
         loop {
             let turn = match self.commit.join(position).await {
                 Part::Durable => return Ok(()),
-                Part::Poisoned(reason) => return Err(StoreFault::Poisoned(reason)),
+                Part::Failed(fault) => return Err(fault),
                 Part::Lead(turn) => turn,
             };
             if self.story.halting && chance(2) == 0 {
                 drop(turn);
                 continue;
             }
-            // As the journal does; one that is let go here gives the turn back.
-            shuttle::future::yield_now().await;
             let model = Arc::clone(self);
             let (tell, told) = oneshot::channel();
             thread::spawn(move || {
-                let _gone = tell.send(model.lead(turn));
+                // As the journal does.
+                turn.lead(|commit| model.lead(commit), |first| drop(tell.send(first)));
             });
             return told.await.expect("it is told, or has panicked");
         }
     }
 
-    fn lead(&self, turn: Turn<ShuttleLocks>) -> Result<(), StoreFault> {
+    fn lead(&self, commit: &GroupCommit<ShuttleLocks>) -> Result<Position, StoreFault> {
         let end = self.tail.lock().unwrap().0;
-        turn.lead(Path::new(""), end, || self.fsync())
+        commit.fsync(Path::new(""), || self.fsync())?;
+        Ok(end)
     }
 
     /// Appends and syncs until something fails; how many were told durable.
