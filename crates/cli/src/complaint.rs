@@ -69,6 +69,11 @@ impl Complaint {
         self
     }
 
+    /// Tells the user of something that is done without.
+    pub(crate) fn warn(&self) {
+        say(&format!("warning: {}", printable(&self.message)));
+    }
+
     /// Tells the user.
     pub(crate) fn tell(&self) -> ExitCode {
         say(&format!("error: {}", printable(&self.message)));

@@ -15,9 +15,10 @@ use http::{HeaderMap, HeaderValue};
 use sinks::warc::{self, Record, WarcReader};
 use store::embedded::Earlier;
 use store::{Page, Row};
-use web::{CanonicalForm, Exchange, PageUrl, Validators};
+use web::{CanonicalForm, Exchange, PageUrl, Timestamp, Validators};
 
 use crate::Crew;
+use crate::travel::NOT_MODIFIED;
 
 /// The archives of earlier crawls, in which pages are looked up that are to be fetched only if they were modified.
 #[derive(Debug)]
@@ -64,6 +65,33 @@ impl EarlierArchives {
         }
     }
 
+    /// A page that was found, at the time `at`, to be in an earlier crawl what it is in this, as that one archived it. `answer` is what
+    /// its server said: that nothing has changed, or the same bytes again, which are not there any more. None where the crawls have
+    /// no page of that time.
+    ///
+    /// # Errors
+    /// Why what they have cannot be read.
+    pub fn again(
+        &self,
+        url: &PageUrl,
+        at: Timestamp,
+        answer: &Exchange,
+        form: &CanonicalForm,
+    ) -> Result<Option<Exchange>, String> {
+        let Some(known) = self.find(url, form)?.filter(|known| known.page.at == at) else {
+            return Ok(None);
+        };
+        let archived = read(&known, form)?;
+        Ok(Some(match answer.status {
+            NOT_MODIFIED => freshened(archived, answer),
+            _ => Exchange {
+                body: archived.body,
+                truncated: archived.truncated,
+                ..answer.clone()
+            },
+        }))
+    }
+
     /// What the newest of the archives that are looked into has of a page.
     fn find(&self, url: &PageUrl, form: &CanonicalForm) -> Result<Option<Known>, String> {
         let is_asked = |crawl: usize| self.directories.get(crawl).is_some_and(Option::is_some);
@@ -81,13 +109,12 @@ impl EarlierArchives {
         let Some(archived) = whole_page(&record, &row, form) else {
             return Ok(None);
         };
-        let known = Known {
+        Ok(Some(Known {
             validators: usable(Validators::of(&archived)),
             page: row.page(),
             file,
             offset,
-        };
-        Ok(Some(known).filter(|known| !known.validators.is_empty()))
+        }))
     }
 
     /// Says once that an archive cannot be read: there may be a complaint for each page.
@@ -111,7 +138,7 @@ pub(crate) async fn known(crew: &Arc<Crew>, url: &PageUrl) -> Option<Known> {
         .compute(move || earlier.find(&url_too, &crew_too.policy.canonical))
         .await;
     match found? {
-        Ok(known) => known,
+        Ok(known) => known.filter(|known| !known.validators.is_empty()),
         Err(trouble) => {
             crew.earlier.as_ref()?.complain(url, &trouble);
             None

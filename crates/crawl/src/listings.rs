@@ -23,7 +23,7 @@ use bytes::Bytes;
 use fetch::{DecodeTrouble, Decoded, Decoding, RobotsAnswer, RobotsStanding};
 use store::{Find, Lease, StoreFault};
 use web::{
-    Exchange, Lastmod, Listed, Listing, ListingKind, ListingLimits, OutOfScope, PageUrl,
+    Exchange, Lastmod, Listed, Listing, ListingKind, ListingLimits, OutOfScope, PageUrl, RobotsRules,
     SNIFFED_LISTING_BYTES, Scope, Timestamp, read_listing,
 };
 
@@ -139,9 +139,7 @@ pub(crate) async fn announce(
     url: &PageUrl,
     answer: &RobotsAnswer,
 ) -> Result<(), StoreFault> {
-    let rules = &crew.policy.listings;
-    let leads_too_deep = crew.policy.max_depth.is_some_and(|max| lease.depth >= max);
-    if rules.sitemaps == Sitemaps::Off || leads_too_deep || answer.standing == RobotsStanding::Unreachable {
+    if answer.standing == RobotsStanding::Unreachable {
         return Ok(());
     }
     let finds = {
@@ -149,11 +147,8 @@ pub(crate) async fn announce(
             .scope
             .read()
             .expect("no panic can happen while the scope is locked");
-        // Else the sitemap of another host would bring in what that one names, and so on.
-        match scope.judge(url) {
-            Ok(()) | Err(OutOfScope::NotIncluded) => named(crew, lease, url, answer, &scope),
-            Err(_) => Vec::new(),
-        }
+        let (policy, find) = (&crew.policy, lease.find());
+        named(policy, &scope, &crew.listings, &find, url, &answer.rules)
     };
     if !finds.is_empty() {
         crew.frontier.discover(finds).await?;
@@ -161,9 +156,23 @@ pub(crate) async fn announce(
     Ok(())
 }
 
-fn named(crew: &Crew, lease: &Lease, url: &PageUrl, answer: &RobotsAnswer, scope: &Scope) -> Vec<Find> {
-    let rules = &crew.policy.listings;
-    let form = &crew.policy.canonical;
+/// The sitemaps that the robots.txt of `url`'s origin names, which was asked for on behalf of `find`.
+pub(crate) fn named(
+    policy: &Policy,
+    scope: &Scope,
+    listings: &Listings,
+    find: &Find,
+    url: &PageUrl,
+    robots: &RobotsRules,
+) -> Vec<Find> {
+    let rules = &policy.listings;
+    let leads_too_deep = policy.max_depth.is_some_and(|max| find.depth >= max);
+    // Else the sitemap of another host would bring in what that one names, and so on.
+    let is_ours = matches!(scope.judge(url), Ok(()) | Err(OutOfScope::NotIncluded));
+    if rules.sitemaps == Sitemaps::Off || leads_too_deep || !is_ours {
+        return Vec::new();
+    }
+    let form = &policy.canonical;
     let at_origin = |path: &str| url.join(path, form).ok();
     let mut finds = Vec::new();
     let mut queue = |sitemap: PageUrl, via: Option<PageUrl>| {
@@ -172,18 +181,18 @@ fn named(crew: &Crew, lease: &Lease, url: &PageUrl, answer: &RobotsAnswer, scope
             return;
         }
         let is_elsewhere = judged.is_err() && sitemap.host() != url.host();
-        if crew.listings.may_name(rules, url, &sitemap, is_elsewhere) {
-            finds.push(Find::new(sitemap, lease.depth, via));
+        if listings.may_name(rules, url, &sitemap, is_elsewhere) {
+            finds.push(Find::new(sitemap, find.depth, via));
         }
     };
-    for sitemap in answer.rules.sitemaps() {
+    for sitemap in robots.sitemaps() {
         if let Ok(sitemap) = PageUrl::parse(sitemap.as_str(), form) {
             queue(sitemap, at_origin(ROBOTS));
         }
     }
-    let guesses = rules.sitemaps == Sitemaps::Guess && lease.depth == 0;
+    let guesses = rules.sitemaps == Sitemaps::Guess && find.depth == 0;
     if guesses
-        && answer.rules.sitemaps().is_empty()
+        && robots.sitemaps().is_empty()
         && let Some(sitemap) = at_origin(USUAL)
     {
         queue(sitemap, Some(url.clone()));

@@ -1,12 +1,13 @@
 //! A visit told once more, from what the archive has of it: what `rebuild` makes a journal of.
 //!
 //! The verdict is the archive's and is not given anew. What a verdict goes by, the page's looks, and where it leads on to are read
-//! from the page as they were when it was visited, by the same code. What the archive does not have cannot be told: the text of a
-//! page that was left out, and so its links where those were followed.
+//! from the page as they were when it was visited, by the same code; so are the sitemaps that a robots.txt names. What the archive
+//! does not have cannot be told: the text of a page that was left out, and so its links where those were followed. A page that
+//! repeats itself in an earlier crawl leads on as it did, where that crawl's archive is still there.
 
 use neardup::{Likeness, Portrait};
 use store::{Fate, Find, Row, Verdict};
-use web::{Exchange, PageUrl, Scope, Timestamp};
+use web::{Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
 use crate::links::Leads;
 use crate::reading::{self, Reading};
@@ -25,6 +26,12 @@ pub struct ArchivedVisit {
     pub kept: bool,
     /// The fields of its `metadata` record, in order.
     pub notes: Vec<(String, String)>,
+    /// The robots.txt files that were read on its behalf: where each was, and what stands in it.
+    pub robots: Vec<(PageUrl, Vec<u8>)>,
+    /// Where the page repeats itself in an earlier crawl: the page, as that archived it ([`EarlierArchives::again`]).
+    ///
+    /// [`EarlierArchives::again`]: crate::EarlierArchives::again
+    pub again: Option<Exchange>,
 }
 
 /// What can be told of it.
@@ -36,6 +43,8 @@ pub struct Retold {
     pub portrait: Option<Portrait>,
     /// Where it was let through beside an original.
     pub seat: Option<RetoldSeat>,
+    /// The sitemaps that were queued before it was asked for.
+    pub announced: Vec<Find>,
     /// Its links that are to be visited.
     pub finds: Vec<Find>,
     /// The targets of the redirects that were followed.
@@ -69,6 +78,8 @@ pub fn retell(
         exchanges,
         kept,
         notes,
+        robots,
+        again,
     } = visit;
     let note = |name: &str| {
         let found = notes.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -80,6 +91,13 @@ pub fn retell(
     let is_seed = page.depth == 0 && page.via.is_none();
     let adopted = adopt(scope, is_seed, &reached);
     let find = page.clone();
+    let robots = robots.iter();
+    let announced = robots.flat_map(|(file, lines)| {
+        let rules = RobotsRules::parse(lines, &policy.agent);
+        let url = asked_for(&find.url, &reached, file);
+        listings::named(policy, scope, told, &find, url, &rules)
+    });
+    let announced: Vec<Find> = announced.collect();
 
     let reason = note("reason").unwrap_or_default().to_owned();
     let mut row = account::of_no_page(page, &exchanges, at, fate, reason);
@@ -98,42 +116,65 @@ pub fn retell(
     });
 
     let read = exchanges.last().filter(|_page| kept && fate.is_page());
-    let Some(page) = read else {
-        as_noted(policy, &mut row, &note);
-        return Retold {
-            row,
-            portrait: None,
-            seat,
-            finds: Vec::new(),
-            reached,
-            adopted,
-        };
-    };
-    let reading = reading::read_here(policy, studio, page, reading::Kind::of(find.requisite));
-    account::read(&mut row, &reading);
+    let mut portrait = None;
     let mut finds = Vec::new();
-    let leads = Leads {
-        on: leads_on(policy, &row, &reading, seat.is_some()),
-        // What is read here is in the archive whole.
-        to_requisites: true,
-    };
-    let (at, counts) = (&page.url, &mut Counts::default());
-    if let Some(document) = &reading.document {
-        finds = links::to_visit(policy, scope, &find, at, document, leads, counts).finds;
-    }
-    if let Some(listing) = reading.listing.as_ref().filter(|_| leads.on) {
-        finds.extend(listings::to_visit(
-            policy, scope, told, &find, at, listing, counts,
-        ));
+    if let Some(page) = read {
+        let reading = reading::read_here(policy, studio, page, reading::Kind::of(find.requisite));
+        account::read(&mut row, &reading);
+        let on = leads_on(policy, &row, &reading, seat.is_some());
+        finds = ways(policy, scope, told, &find, page, &reading, on);
+        portrait = Some(reading.portrait);
+    } else {
+        as_noted(policy, &mut row, &note);
+        if let Some(page) = again.filter(|_| repeats_itself(&row)) {
+            // It was not admitted, and what it looks like is told by the earlier crawl.
+            let reading = reading::read_here(policy, studio, &page, reading::Kind::of(find.requisite));
+            let on = leads_on(policy, &row, &reading, false);
+            finds = ways(policy, scope, told, &find, &page, &reading, on);
+        }
     }
     Retold {
         row,
-        portrait: Some(reading.portrait),
+        portrait,
         seat,
+        announced,
         finds,
         reached,
         adopted,
     }
+}
+
+/// Where a page leads that was found so (`find`) and is `page`.
+fn ways(
+    policy: &Policy,
+    scope: &Scope,
+    told: &Listings,
+    find: &Find,
+    page: &Exchange,
+    reading: &Reading,
+    on: bool,
+) -> Vec<Find> {
+    let leads = Leads {
+        on,
+        // What is read here is in an archive whole.
+        to_requisites: true,
+    };
+    let mut finds = Vec::new();
+    let (at, counts) = (&page.url, &mut Counts::default());
+    if let Some(document) = &reading.document {
+        finds = links::to_visit(policy, scope, find, at, document, leads, counts).finds;
+    }
+    if let Some(listing) = reading.listing.as_ref().filter(|_| on) {
+        finds.extend(listings::to_visit(policy, scope, told, find, at, listing, counts));
+    }
+    finds
+}
+
+/// The URL that a robots.txt was asked for on the way to a page: one of its origin. Where the file had moved to another origin, it was
+/// most likely the page that was queued.
+fn asked_for<'a>(page: &'a PageUrl, reached: &'a [PageUrl], file: &PageUrl) -> &'a PageUrl {
+    let mut asked = std::iter::once(page).chain(reached);
+    asked.find(|url| url.origin() == file.origin()).unwrap_or(page)
 }
 
 /// Gives a page that nobody has judged, because another crawler archived it, the verdict of this crawl: what [`retell`] took for unique
@@ -194,8 +235,12 @@ fn leads_on(policy: &Policy, row: &Row, reading: &Reading, seated: bool) -> bool
     if asks.unwrap_or_default().nofollow && !policy.ignore_robots {
         return false;
     }
-    let itself = row.of_earlier && row.duplicate_of.as_ref() == Some(&row.url);
-    row.fate == Fate::Unique || itself || seated || policy.on_duplicate == OnDuplicate::Follow
+    row.fate == Fate::Unique || repeats_itself(row) || seated || policy.on_duplicate == OnDuplicate::Follow
+}
+
+/// Whether a page is in an earlier crawl what it is in this.
+fn repeats_itself(row: &Row) -> bool {
+    row.of_earlier && row.duplicate_of.as_ref() == Some(&row.url)
 }
 
 fn likeness(row: &Row) -> Likeness {

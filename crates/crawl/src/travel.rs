@@ -160,7 +160,7 @@ pub(crate) async fn travel(crew: &Arc<Crew>, lease: &Lease) -> Result<Journey, S
     }
 }
 
-const NOT_MODIFIED: u16 = 304;
+pub(crate) const NOT_MODIFIED: u16 = 304;
 /// The answer of servers that take If-None-Match for a demand (RFC 9110 section 13.1.2 has it so for other methods than ours).
 const PRECONDITION_FAILED: u16 = 412;
 

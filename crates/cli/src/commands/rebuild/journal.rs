@@ -5,14 +5,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crawl::{ArchivedVisit, Listings, Retold, RetoldSeat, Studio};
+use crawl::{ArchivedVisit, EarlierArchives, Listings, Retold, RetoldSeat, Studio};
 use disk::{Disk, SystemDisk};
 use neardup::{HashKey, Portrait};
 use sinks::ArchiveEnd;
 use store::embedded::record::{LetThrough, Record};
 use store::embedded::{History, RestoredAdmission, RestoredVisit, Restoring};
 use store::{ArchivePlace, Fate, Find, Page, Row};
-use web::{CanonicalForm, Clock, PageUrl, Scope, UrlKey};
+use web::{CanonicalForm, Clock, Exchange, PageUrl, Scope, UrlKey};
 
 use super::Report;
 use super::foreign;
@@ -32,6 +32,8 @@ pub(super) struct Rebuilding {
     scope: Scope,
     /// What hosts have listed in sitemaps and feeds.
     listings: Listings,
+    /// What earlier crawls archived, where pages were found to be unchanged since.
+    earlier: Option<EarlierArchives>,
     /// The pages that others may have been let through beside, where that is allowed at all.
     originals: Option<HashMap<UrlKey, Page>>,
     /// Who judges pages that another crawler archived, where there are any.
@@ -70,6 +72,7 @@ impl Rebuilding {
             policy: crew::policy(settings, form),
             scope,
             listings: Listings::default(),
+            earlier: None,
             originals: (settings.per_cluster > 1).then(HashMap::new),
             judge,
             settled: HashSet::new(),
@@ -103,6 +106,11 @@ impl Rebuilding {
             .discover(finds)
             .map_err(|error| fault(&error))?;
         Ok(rebuilding)
+    }
+
+    /// Where pages were found to be unchanged since an earlier crawl, what that archived is looked up here.
+    pub(super) fn look_into(&mut self, earlier: Option<EarlierArchives>) {
+        self.earlier = earlier;
     }
 
     pub(super) fn hear_archive(&mut self, archive: &Path) -> Result<(), Complaint> {
@@ -181,6 +189,8 @@ impl Rebuilding {
             exchanges: visit.exchanges,
             kept: true,
             notes: notes.map(|(name, value)| (name.to_owned(), value)).collect(),
+            robots: Vec::new(),
+            again: None,
         };
         let mut retold = crawl::retell(
             &self.policy,
@@ -221,13 +231,10 @@ impl Rebuilding {
     }
 
     fn settle(&mut self, file: String, visit: visits::Visit) -> Result<(), Complaint> {
-        let Some(url) = visit.url else {
+        let Some(url) = visit.url.clone() else {
             return Ok(());
         };
-        let note = |name: &str| {
-            let found = visit.notes.iter().find(|(known, _)| known == name);
-            found.map(|(_, value)| value.as_str())
-        };
+        let note = |name: &str| visit.note(name);
         // Nothing that is left led here: it was a seed once, or the archive says otherwise.
         let page = self.restoring.waiting(&url).unwrap_or_else(|| Find {
             depth: note("hopsFromSeed")
@@ -241,12 +248,15 @@ impl Rebuilding {
                 .unwrap_or(0),
         });
         let (page_offset, end) = (visit.page_offset, visit.end);
+        let again = self.again(&page.url, &visit);
         let archived = ArchivedVisit {
             page,
             at: visit.at,
             exchanges: visit.exchanges,
             kept: visit.kept,
             notes: visit.notes,
+            robots: visit.robots,
+            again,
         };
         let mut retold = crawl::retell(
             &self.policy,
@@ -261,16 +271,39 @@ impl Rebuilding {
         self.tell(retold, Some(ArchivePlace { file, end }))
     }
 
+    /// The page of a visit that found it unchanged since an earlier crawl, as that has it: where it leads, it led this crawl, too.
+    fn again(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
+        visit.note("duplicate-of-earlier-crawl")?;
+        let of = PageUrl::parse(visit.note("duplicate-of")?, &self.policy.canonical).ok()?;
+        let answer = visit.exchanges.last().filter(|_| of == *url && !visit.kept)?;
+        let archived = match (&self.earlier, visit.original_at) {
+            (Some(earlier), Some(at)) => earlier.again(url, at, answer, &self.policy.canonical),
+            _ => Ok(None),
+        };
+        let told = archived.unwrap_or_else(|trouble| {
+            if self.report.without_links == 0 {
+                say(&format!("warning: {}; told only once", printable(&trouble)));
+            }
+            None
+        });
+        self.report.without_links += u64::from(told.is_none());
+        told
+    }
+
     /// Tells a visit that ends there in the archive, if that is ours.
     fn tell(&mut self, retold: Retold, end: Option<ArchivePlace>) -> Result<(), Complaint> {
         let Retold {
             row,
             portrait,
             seat,
+            announced,
             finds,
             reached,
             adopted,
         } = retold;
+        self.restoring
+            .discover(announced)
+            .map_err(|error| fault(&error))?;
         for url in adopted {
             self.restoring.adopt(url).map_err(|error| fault(&error))?;
         }

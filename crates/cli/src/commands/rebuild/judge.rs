@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use disk::{Disk, SystemDisk};
 use neardup::{HashKey, Portrait};
-use store::embedded::EmbeddedStore;
+use store::embedded::{Earlier, EmbeddedStore};
 use store::{NearDupIndex, Page, Verdict};
 use tokio::runtime::Runtime;
 use web::{Clock, PageUrl};
@@ -14,7 +14,7 @@ use web::{Clock, PageUrl};
 use crate::complaint::{Complaint, fault};
 use crate::settings::Settings;
 use crate::values::Key;
-use crate::{crew, earlier, history};
+use crate::{crew, history};
 
 pub(super) struct Judge {
     store: EmbeddedStore,
@@ -23,9 +23,10 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// An index that knows nothing but the crawls that count as seen, below `state`.
+    /// An index that knows nothing but `earlier`, the crawls that count as seen, below `state`.
     pub(super) fn new(
         settings: &Settings,
+        earlier: Option<Arc<Earlier>>,
         state: &Path,
         key: HashKey,
         clock: &Clock,
@@ -35,7 +36,6 @@ impl Judge {
             hash_key: Some(Key(key)),
             ..settings.clone()
         };
-        let earlier = earlier::load(&settings)?.map(Arc::new);
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
         let options = crew::store_options(&settings, earlier, clock, &disk)?;
         let store = EmbeddedStore::open(&directory, &options).map_err(|error| history::of_store(&error))?;

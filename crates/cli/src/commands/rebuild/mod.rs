@@ -7,8 +7,9 @@
 //! Files of other crawlers in the archive have no verdicts: their pages are judged here, in the order of the files, before what our own
 //! files tell; their rows name the place in the file, which is never changed, and a crawl that goes on writes behind them.
 //!
-//! What the archive does not have cannot come back: how often a page failed that will be tried again, what robots.txt said, how hosts
-//! wanted to be asked, the links of pages whose text was not kept.
+//! What the archive does not have cannot come back: how often a page failed that will be tried again, how hosts wanted to be asked, the
+//! links of pages whose text was not kept. Where a page is unchanged since an earlier crawl (`--since`, `--against`), that one's archive
+//! tells its links. The sitemaps that a robots.txt names are queued; what else it says is asked for again.
 
 mod foreign;
 mod journal;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use crawl::EarlierArchives;
 use disk::{Disk, SystemDisk};
 use neardup::HashKey;
 use serde::Serialize;
@@ -27,7 +29,7 @@ use sinks::cdxj;
 use sinks::warc::name_of;
 use store::StoreFault;
 use store::embedded::record::Record;
-use store::embedded::{DirectoryLock, EmbeddedStore, History};
+use store::embedded::{DirectoryLock, Earlier, EmbeddedStore, History};
 use web::{CanonicalForm, Clock};
 
 use self::journal::Rebuilding;
@@ -39,7 +41,7 @@ use crate::progress::Patience;
 use crate::seeds::Seeds;
 use crate::settings::{AS_RUN, Settings};
 use crate::terminal::{printable, say};
-use crate::{crew, history};
+use crate::{crew, earlier, history};
 
 /// What was made of what.
 #[derive(Default, Serialize)]
@@ -58,6 +60,8 @@ struct Report {
     captured_again: u64,
     /// Records of redirects and failures in those files that are left to be asked for again.
     left: u64,
+    /// Pages that repeat themselves in an earlier crawl, of which no archive tells where they lead.
+    without_links: u64,
     /// Places of the archive that could not be read.
     damaged_places: u64,
     /// What is known now.
@@ -215,11 +219,21 @@ fn from_archive(
     let studio = settings.recipe()?.studio(key, state)?;
     let others = foreign::files(&archive)?;
     refuse_names(&archive, &others)?;
+    let earlier = match earlier::load(settings) {
+        Ok(pages) => pages.map(Arc::new),
+        Err(complaint) if others.is_empty() => {
+            complaint.warn();
+            None
+        }
+        // They are judged by what was seen before.
+        Err(complaint) => return Err(complaint),
+    };
     let judge = match others.is_empty() {
         true => None,
-        false => Some(Judge::new(settings, &new, key, clock)?),
+        false => Some(Judge::new(settings, earlier.clone(), &new, key, clock)?),
     };
     let mut rebuilding = Rebuilding::begin(settings, &new, key, studio, old, judge, clock)?;
+    rebuilding.look_into(earlier.map(|pages| archives(settings, pages)));
     rebuilding.hear_others(&others)?;
     rebuilding.hear_archive(&archive)?;
     if !others.is_empty() {
@@ -244,6 +258,13 @@ fn from_archive(
     drop(lock);
     report.kept = Some(kept.display().to_string());
     Ok(report)
+}
+
+/// What the archives of earlier crawls have of `pages`. A file that is gone is missed when a page in it is wanted.
+fn archives(settings: &Settings, pages: Arc<Earlier>) -> EarlierArchives {
+    let directories = settings.against.iter();
+    let directories = directories.map(|directory| Some(history::archive(directory)));
+    EarlierArchives::new(pages, directories.collect())
 }
 
 /// A crawl that goes on removes what stands behind its end, by the numbers in the names: no file of others may.
@@ -308,6 +329,13 @@ impl Report {
                 out,
                 "{} of these pages are packed together with others: no index can name them, and their text is not found again",
                 self.without_place
+            )?;
+        }
+        if self.without_links > 0 {
+            writeln!(
+                out,
+                "{} pages repeat themselves in an earlier crawl, and no archive tells where they lead",
+                self.without_links
             )?;
         }
         if self.damaged_places > 0 {

@@ -1,6 +1,6 @@
 //! The visits that an archive of ours has, put together again from its records.
 //!
-//! `sinks::warc` writes the records of a visit side by side: hop by hop a `response` and its `request`, then the page (`response` or
+//! `sinks::warc` writes the records of a visit side by side: a `resource` for each robots.txt that was read for it; hop by hop a `response` and its `request`, then the page (`response` or
 //! `revisit`, with its `request`; none where it was left out), then a `metadata` record, always. So a visit ends with its `metadata`,
 //! and what no `metadata` follows is a visit that was not written to its end: it was never settled, and is made once more.
 
@@ -29,6 +29,10 @@ pub(super) struct Visit {
     /// Whether the page is there with its body.
     pub(super) kept: bool,
     pub(super) notes: Vec<(String, String)>,
+    /// The robots.txt files that were read on its behalf: where each was, and what stands in it.
+    pub(super) robots: Vec<(PageUrl, Vec<u8>)>,
+    /// Where the page repeats one that is archived: when that was.
+    pub(super) original_at: Option<Timestamp>,
     /// The record that stands for the page.
     pub(super) page_offset: u64,
     /// Where the visit ends.
@@ -158,12 +162,20 @@ impl Visit {
                 }
                 self.exchanges.push(exchange);
                 self.kept = record.kind() == "response";
+                self.original_at = record
+                    .field("WARC-Refers-To-Date")
+                    .and_then(|date| date.parse().ok());
                 self.page_offset = offset;
                 record.id().clone_into(&mut self.page_id);
             }
             "request" => {
                 if let Some(exchange) = self.exchanges.last_mut() {
                     exchange.request_head.clone_from(&record.block);
+                }
+            }
+            "resource" => {
+                if let Some(url) = record.page_url(form) {
+                    self.robots.push((url, whole_lines(record).to_vec()));
                 }
             }
             "metadata" => return std::mem::take(self).noted(record, offset, end, form),
@@ -191,7 +203,8 @@ impl Visit {
         Some(self)
     }
 
-    fn note(&self, name: &str) -> Option<&str> {
+    /// What is noted under this name.
+    pub(super) fn note(&self, name: &str) -> Option<&str> {
         let found = self.notes.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
@@ -206,6 +219,19 @@ impl Open {
             name,
         })
     }
+}
+
+/// The lines of a robots.txt that are there to their ends.
+fn whole_lines(file: &Record) -> &[u8] {
+    let lines = &file.block;
+    let end = match file.truncated() {
+        Some(_) => lines
+            .iter()
+            .rposition(|byte| matches!(byte, b'\n' | b'\r'))
+            .unwrap_or(0),
+        None => lines.len(),
+    };
+    &lines[..end]
 }
 
 /// A page of which the archive has nothing but notes.

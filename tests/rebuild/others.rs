@@ -1,0 +1,245 @@
+//! Archives of other crawlers become a crawl that goes on.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use testkit::{Reply, Server, Site};
+
+use super::half;
+use crate::pages::{NONE, article, page, prose};
+use crate::reading;
+use crate::support::{Crawl, KEY};
+
+const OLD: &str = "old.test";
+
+/// A file as Common Crawl names them, which is how we do.
+const COMMON: &str = "CC-MAIN-20240101000000-20240101030000-00007.warc.gz";
+
+/// What somebody archived at this URL, as wget has it: the request first, nothing of a verdict.
+fn old(server: &Server, path: &str, head: &str, body: &str) -> Vec<u8> {
+    let target = server.url(OLD, path);
+    let media = "application/http;msgtype=request";
+    let asked = reading::record("request", &format!("<{target}>"), media, "GET / HTTP/1.1\r\n\r\n");
+    let page = reading::page(&format!("<{target}>"), head, body);
+    [asked, page]
+        .iter()
+        .flat_map(|record| reading::gzip(record.as_bytes()))
+        .collect()
+}
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html";
+
+/// A page in a chunk.
+fn chunked(body: &str) -> String {
+    format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
+}
+
+/// Archives of others, with all that can be in them.
+fn put_old_archives(crawl: &Crawl, server: &Server) {
+    let archive = crawl.out().join("archive");
+    fs::create_dir_all(&archive).unwrap();
+    let one = article(1, &["/two", "/fresh", "/moved"]);
+    let in_chunks = format!("{OK}\r\nTransfer-Encoding: chunked");
+    let mut broken = old(server, "/broken", OK, "broken");
+    let middle = broken.len() - 20;
+    broken[middle] ^= 0xff;
+    let common = [
+        reading::gzip(
+            reading::record(
+                "warcinfo",
+                "",
+                "application/warc-fields",
+                "software: Nutch 1.19\r\n",
+            )
+            .as_bytes(),
+        ),
+        old(
+            server,
+            "/robots.txt",
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain",
+            "User-agent: *",
+        ),
+        old(server, "/one", OK, &one),
+        old(server, "/copy", OK, &one),
+        broken,
+        old(server, "/two", &in_chunks, &chunked(&article(2, NONE))),
+        old(
+            server,
+            "/gone",
+            "HTTP/1.1 404 Not Found\r\nContent-Type: text/html",
+            "gone",
+        ),
+        old(
+            server,
+            "/flaky",
+            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/html",
+            "later",
+        ),
+        old(
+            server,
+            "/moved",
+            "HTTP/1.1 301 Moved Permanently\r\nLocation: /target",
+            "",
+        ),
+        old(server, "/target", OK, &article(3, NONE)),
+        old(server, "/one", OK, &article(4, NONE)),
+    ];
+    fs::write(archive.join(COMMON), common.concat()).unwrap();
+    let packed = reading::page(&server.url(OLD, "/packed"), OK, &article(5, NONE));
+    let packed = [
+        packed,
+        reading::record("resource", "urn:pageinfo:a", "application/json", "{}"),
+    ];
+    fs::write(
+        archive.join("all.warc.gz"),
+        reading::gzip(packed.concat().as_bytes()),
+    )
+    .unwrap();
+    let plain = reading::record(
+        "resource",
+        &server.url(OLD, "/plain"),
+        "text/html",
+        &article(6, NONE),
+    );
+    fs::write(archive.join("plain.warc"), plain).unwrap();
+}
+
+fn files_of_others(crawl: &Crawl) -> Vec<Vec<u8>> {
+    let archive = crawl.out().join("archive");
+    let names = [COMMON, "all.warc.gz", "plain.warc"];
+    names
+        .iter()
+        .map(|name| fs::read(archive.join(name)).unwrap())
+        .collect()
+}
+
+#[test]
+fn archives_of_others_become_a_crawl_that_goes_on_behind_them() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/fresh" => page(9, NONE),
+        _ => Reply::status(404),
+    }));
+    let crawl = Crawl::of(&server, &[OLD]).seeds(&[server.url(OLD, "/one")]);
+    put_old_archives(&crawl, &server);
+    let before = files_of_others(&crawl);
+    crawl
+        .run()
+        .complained(2, "crawl/archive holds an archive whose state is gone");
+
+    let ran = crawl.tell(&[
+        "rebuild",
+        "crawl",
+        "--from-archive",
+        "--seeds",
+        "seeds.txt",
+        "--hash-key",
+        KEY,
+        "--format",
+        "json",
+    ]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let report = ran.json();
+    for (what, count) in [
+        ("foreign_visits", 7),
+        ("without_place", 1),
+        ("captured_again", 1),
+        ("left", 1),
+        ("damaged_places", 1),
+        // The one that is gone is none.
+        ("pages", 6),
+        ("queued", 1),
+    ] {
+        assert_eq!(report[what], count, "{what}: {report}");
+    }
+    crawl.is_sound();
+
+    // `/broken` is lost, `/flaky` may be better by now, and nothing leads to either.
+    let summary = crawl.complete();
+    assert_eq!(summary["finished"], "exhausted");
+    let asked: Vec<String> = server.log().iter().map(|hit| hit.target.clone()).collect();
+    assert_eq!(asked, ["/robots.txt", "/fresh"]);
+    assert_eq!(files_of_others(&crawl), before);
+    crawl.is_sound();
+    let verdicts: BTreeMap<String, String> = crawl
+        .rows()
+        .iter()
+        .map(|row| {
+            let path = row["url"].as_str().unwrap().rsplit('/').next().unwrap();
+            (path.to_owned(), row["verdict"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    let expected = [
+        ("copy", "exact-duplicate"),
+        ("fresh", "unique"),
+        ("gone", "failed"),
+        ("moved", "unique"),
+        ("one", "unique"),
+        ("packed", "unique"),
+        ("plain", "unique"),
+        ("two", "unique"),
+    ];
+    let expected = expected.map(|(page, verdict)| (page.to_owned(), verdict.to_owned()));
+    assert_eq!(verdicts, BTreeMap::from(expected));
+
+    // What is found in them can be had.
+    let word = prose(2, 1);
+    for _ in 0..2 {
+        let found = crawl.tell(&["search", "crawl", word.trim(), "--format", "json"]);
+        assert!(found.output.contains("/two\""), "{found:?}");
+        assert!(found.output.contains(COMMON), "{found:?}");
+        let again = crawl.tell(&["reindex", "crawl", "--format", "json"]);
+        // Unique pages that have a place.
+        assert_eq!(
+            (again.code, &again.json()["pages"]),
+            (Some(0), &5.into()),
+            "{again:?}"
+        );
+    }
+    let index = fs::read_to_string(crawl.out().join("archive/index.cdxj")).unwrap();
+    let lines = |name: &str| index.lines().filter(|line| line.contains(name)).count();
+    assert_eq!(
+        (lines(COMMON), lines("plain.warc"), lines("all.warc.gz")),
+        (9, 1, 0),
+        "{index}"
+    );
+
+    let links = crawl.tell(&["export", "crawl", "--links"]);
+    assert_eq!(links.code, Some(0), "{links:?}");
+    assert!(links.output.contains("/fresh"), "{links:?}");
+
+    // And once more, from all of it.
+    let rows = crawl.verdicts();
+    fs::remove_dir_all(crawl.out().join("state")).unwrap();
+    let ran = crawl.tell(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(crawl.verdicts(), rows);
+    crawl.is_sound();
+    assert_eq!(files_of_others(&crawl), before);
+}
+
+#[test]
+fn without_seeds_and_settings_the_first_page_of_each_host_is_a_seed() {
+    let server = Server::spawn_thread(Site::new(|_request| Reply::status(404)));
+    let crawl = Crawl::of(&server, &[OLD]);
+    put_old_archives(&crawl, &server);
+    crawl
+        .tell(&["rebuild", "crawl"])
+        .complained(2, "crawl has no crawler.toml");
+    let ran = crawl.tell(&["rebuild", "crawl", "--from-archive"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let settings = fs::read_to_string(crawl.out().join("crawler.toml")).unwrap();
+    let seed = format!("\"{}\"", server.url(OLD, "/packed"));
+    assert!(settings.contains(&seed), "{settings}");
+    crawl.is_sound();
+}
+
+#[test]
+fn a_file_of_others_that_would_count_as_behind_our_own_is_refused() {
+    let half = half(&[]);
+    let archive = half.crawl.out().join("archive");
+    let page = reading::page("http://old.test/", OK, "old");
+    fs::write(archive.join("wget-00009.warc"), page).unwrap();
+    half.crawl
+        .tell(&["rebuild", "crawl", "--from-archive"])
+        .complained(2, "wget-00009.warc is of another crawler");
+}
