@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use testkit::{Reply, Server, Site};
+use testkit::{Gate, Reply, Server, Site};
 
 use super::half;
 use crate::pages::{NONE, article, page, prose};
@@ -215,6 +215,48 @@ fn archives_of_others_become_a_crawl_that_goes_on_behind_them() {
     assert_eq!(crawl.verdicts(), rows);
     crawl.is_sound();
     assert_eq!(files_of_others(&crawl), before);
+}
+
+/// Of our own archive there is nothing then but the beginning of a file, and of our own visits nothing in the journal.
+#[test]
+fn a_crawl_behind_archives_of_others_that_is_killed_before_its_first_visit_ended_goes_on() {
+    let from_archive = ["--from-archive", "--hash-key", KEY];
+    for again in [None, Some(&[][..]), Some(&from_archive[..])] {
+        let gate = Gate::new();
+        let held = gate.clone();
+        let server = Server::spawn_thread(Site::new(move |request| match request.path() {
+            "/fresh" => page(9, NONE).hold(&held),
+            _ => Reply::status(404),
+        }));
+        let crawl = Crawl::of(&server, &[OLD]).seeds(&[server.url(OLD, "/one")]);
+        put_old_archives(&crawl, &server);
+        let archives = files_of_others(&crawl);
+        let rebuild = |more: &[&str]| {
+            let ran = crawl.tell(&[&["rebuild", "crawl", "--format", "json"], more].concat());
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            let report = ran.json();
+            (report["pages"].clone(), report["queued"].clone(), crawl.rows())
+        };
+        let first = rebuild(&[&from_archive[..], &["--seeds", "seeds.txt"]].concat());
+        assert_eq!(first.1, 1);
+
+        let running = crawl.start();
+        gate.arrivals_blocking(1);
+        running.kill();
+        gate.open();
+        crawl.is_sound();
+        assert_eq!(crawl.rows(), first.2);
+        if let Some(again) = again {
+            assert_eq!(rebuild(again), first, "{again:?}");
+            crawl.is_sound();
+        }
+        crawl.complete();
+        assert_eq!(crawl.verdicts().len(), first.2.len() + 1);
+        assert_eq!(crawl.row(&server.url(OLD, "/fresh"))["verdict"], "unique");
+        assert_eq!(files_of_others(&crawl), archives);
+        assert_eq!(crawl.archive_files().len(), archives.len() + 1, "one of our own");
+        crawl.is_sound();
+    }
 }
 
 #[test]
