@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Crawl, Ran};
 
-const DATE: &str = "2026-11-21T22:29:28Z";
+pub(crate) const DATE: &str = "2026-11-21T22:29:28Z";
 
 pub(crate) fn record(kind: &str, target: &str, media: &str, block: &str) -> String {
     format!(

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use serde_json::Value;
 use testkit::{Gate, Reply, Server, Site};
 
 use super::half;
@@ -215,6 +216,147 @@ fn archives_of_others_become_a_crawl_that_goes_on_behind_them() {
     assert_eq!(crawl.verdicts(), rows);
     crawl.is_sound();
     assert_eq!(files_of_others(&crawl), before);
+}
+
+/// A record that says that these bytes, or these headers, are archived elsewhere.
+fn revisit(server: &Server, path: &str, profile: &str, of: &str, date: &str, head: &str) -> Vec<u8> {
+    let fields = format!(
+        "WARC-Profile: http://netpreserve.org/warc/1.0/revisit/{profile}\r\n\
+         WARC-Refers-To-Target-URI: <{of}>\r\nWARC-Refers-To-Date: {date}\r\nWARC-Date"
+    );
+    let media = "application/http;msgtype=response";
+    let head = if head.is_empty() {
+        String::new()
+    } else {
+        format!("{head}\r\n\r\n")
+    };
+    let record = reading::record("revisit", &server.url(OLD, path), media, &head);
+    reading::gzip(record.replacen("WARC-Date", &fields, 1).as_bytes())
+}
+
+/// They were passed over: what others had archived by reference counted as never visited, and was asked for again.
+#[test]
+fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_to() {
+    let server = Server::spawn_thread(Site::new(|_request| Reply::status(404)));
+    let crawl = Crawl::of(&server, &[OLD]).seeds(&[server.url(OLD, "/one")]);
+    let archive = crawl.out().join("archive");
+    fs::create_dir_all(&archive).unwrap();
+    let url = |path: &str| server.url(OLD, path);
+    let same = |path: &str, of: &str| revisit(&server, path, SAME, &url(of), reading::DATE, OK);
+    let unmodified = |path: &str| {
+        let head = "HTTP/1.1 304 Not Modified\r\nETag: \"1\"";
+        revisit(
+            &server,
+            path,
+            "server-not-modified",
+            &url(path),
+            reading::DATE,
+            head,
+        )
+    };
+    const SAME: &str = "identical-payload-digest";
+    const GONE: &str = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html";
+    const MOVED: &str = "HTTP/1.1 301 Moved Permanently\r\nLocation: /there";
+    let one = article(1, &["/elsewhere"]);
+    // What it refers to comes in another file.
+    fs::write(archive.join("a.warc.gz"), same("/early", "/one")).unwrap();
+    let rest = [
+        old(&server, "/one", OK, &one),
+        old(&server, "/copy", OK, &one),
+        same("/again", "/one"),
+        same("/of-copy", "/copy"),
+        revisit(&server, "/bare", SAME, &url("/one"), reading::DATE, ""),
+        revisit(&server, "/moved", SAME, &url("/moved"), reading::DATE, MOVED),
+        same("/there", "/one"),
+        revisit(&server, "/gone", SAME, &url("/gone"), reading::DATE, GONE),
+        unmodified("/one"),
+        same("/copy", "/one"),
+        unmodified("/elsewhere"),
+        same("/lost", "/nowhere"),
+        revisit(
+            &server,
+            "/changed",
+            SAME,
+            &url("/one"),
+            "2020-01-01T00:00:00Z",
+            OK,
+        ),
+        revisit(&server, "/odd", "by-hearsay", &url("/one"), reading::DATE, OK),
+        reading::gzip(reading::record("conversion", &url("/text"), "text/plain", "text").as_bytes()),
+    ];
+    fs::write(archive.join("b.warc.gz"), rest.concat()).unwrap();
+
+    let command = [
+        "rebuild",
+        "crawl",
+        "--from-archive",
+        "--seeds",
+        "seeds.txt",
+        "--hash-key",
+        KEY,
+    ];
+    let ran = crawl.tell(&[&command[..], &["--format", "json"]].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let report = ran.json();
+    for (what, count) in [
+        ("foreign_visits", 8),
+        ("captured_again", 2),
+        ("without_original", 4),
+        ("conversions", 1),
+        ("queued", 1),
+    ] {
+        assert_eq!(report[what], count, "{what}: {report}");
+    }
+    crawl.is_sound();
+    let told = |row: &Value| {
+        let text = |name: &str| row[name].as_str().unwrap_or_default().replace(&url(""), "");
+        let status = row["status"].to_string();
+        [
+            text("url"),
+            text("verdict"),
+            text("duplicate_of"),
+            text("reason"),
+            status,
+        ]
+        .join(" | ")
+    };
+    let mut rows: Vec<String> = crawl.rows().iter().map(told).collect();
+    rows.sort();
+    assert_eq!(
+        rows,
+        [
+            "/again | exact-duplicate | /one | the same bytes | 200",
+            "/bare | exact-duplicate | /one | the same bytes | null",
+            "/copy | exact-duplicate | /one | the same bytes | 200",
+            "/early | exact-duplicate | /one | the same bytes | 200",
+            "/gone | failed |  | HTTP status 404 | 404",
+            "/moved | exact-duplicate | /one | the same bytes | 200",
+            "/of-copy | exact-duplicate | /one | the same bytes; they are those of /copy | 200",
+            "/one | unique |  |  | 200",
+        ]
+    );
+    let row = crawl.row(&url("/again"));
+    assert_eq!(row["fingerprint"], crawl.row(&url("/one"))["fingerprint"]);
+    let why = crawl.tell(&["why", "crawl", &url("/again")]);
+    assert_eq!(why.json()["original"]["url"], url("/one"));
+    let index = fs::read_to_string(archive.join("index.cdxj")).unwrap();
+    assert!(index.contains("\"mime\": \"warc/revisit\""), "{index}");
+
+    let in_words = crawl.tell(&[&command[..], &["--format", "table"]].concat());
+    assert!(
+        in_words
+            .output
+            .contains("4 visits found what is not in these files"),
+        "{in_words:?}"
+    );
+    assert!(
+        in_words.output.contains("1 texts were passed over"),
+        "{in_words:?}"
+    );
+    crawl.complete();
+    let asked: Vec<String> = server.log().iter().map(|hit| hit.target.clone()).collect();
+    assert_eq!(asked, ["/robots.txt", "/elsewhere"]);
+    crawl.is_sound();
 }
 
 /// Of our own archive there is nothing then but the beginning of a file, and of our own visits nothing in the journal.

@@ -142,14 +142,14 @@ fn document(record: Record) -> Option<Document> {
     })
 }
 
-/// The answer to a visit that a record of another crawler has; none where it is none, or not one to a visit.
+/// The answer to a visit that a record of another crawler has; none where it is none, or not one to a visit. That of a `revisit` is
+/// without its body.
 pub(crate) fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
-    let target = record.target().unwrap_or_default();
-    if is_for_robots(target) || !is_page(target) {
+    if !is_visited(record.target().unwrap_or_default()) {
         return None;
     }
     match record.kind() {
-        "response" => record.answer(form),
+        "response" | "revisit" => record.answer(form),
         "resource" => {
             let mut headers = HeaderMap::new();
             let media = record.field("Content-Type").map(HeaderValue::from_str);
@@ -171,6 +171,11 @@ pub(crate) fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange
         }
         _ => None,
     }
+}
+
+/// Whether this is what a crawl visits.
+pub(crate) fn is_visited(target: &str) -> bool {
+    is_page(target) && !is_for_robots(target)
 }
 
 /// Whether what is found under this is what a crawl visits, and no note of a crawler.

@@ -9,7 +9,7 @@ mod read;
 mod sources;
 mod told;
 
-pub(crate) use archive::{ArchiveDocuments, SeenOddities, WaczStreams, exchange};
+pub(crate) use archive::{ArchiveDocuments, SeenOddities, WaczStreams, exchange, is_visited};
 pub(crate) use portraits::Portraits;
 pub(crate) use read::Reader;
 pub(crate) use sources::{Documents, Skipped, is_archive, is_standard_input, is_wacz, media_type};

@@ -2,7 +2,8 @@
 //!
 //! Others say less of a visit than we do, and in another order: wget has the request before the response, browsers fetch many things at
 //! once. So a visit here is an answer, with the redirects that stand right before it and lead to it; or a `resource` under a URL that a crawl
-//! can visit. Requests, notes and robots.txt are no visits. What is broken is passed over, and told.
+//! can visit; or a `revisit` of such. Requests, notes, texts that were made of pages, and robots.txt are no visits. What is broken is passed
+//! over, and told.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use crawl::retry::{self, Decision, Setback};
 use sinks::warc::{WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, Exchange, PageUrl};
 
+use super::revisits::Revisit;
 use crate::complaint::{Complaint, fault};
 use crate::documents::{MAX_DOCUMENT, exchange};
 use crate::history;
@@ -32,6 +34,10 @@ pub(super) struct Visit {
 /// What comes next in a file.
 pub(super) enum Next {
     Visit(Visit),
+    /// A visit that found what is archived already.
+    Revisit(Box<Revisit>),
+    /// The text of a page, made of it by whoever archived it, and no visit.
+    Conversion,
     /// Records that are left to be asked for again: how many.
     Left(u64),
     /// Something that cannot be read, and is passed over.
@@ -107,13 +113,23 @@ impl<'a> Visits<'a> {
                 Ok(None) => return self.leave_hops(),
                 Err(damage) => return Some(Next::Damage(damage.to_string())),
             };
+            if record.kind() == "conversion" {
+                return Some(Next::Conversion);
+            }
+            if let Some(mut revisit) = Revisit::of(&record, self.form) {
+                let before = self.hops_before(&revisit.url);
+                revisit.exchanges.splice(..0, std::mem::take(&mut self.hops));
+                self.ready = Some(Next::Revisit(Box::new(revisit)));
+                if before.is_some() {
+                    return before;
+                }
+                continue;
+            }
+            // Others find that a redirect or a failure is what it was, too.
             let Some(exchange) = exchange(&record, self.form) else {
                 continue;
             };
-            let before = match self.leads_to.take() {
-                Some(url) if url == exchange.url => None,
-                _ => self.leave_hops(),
-            };
+            let before = self.hops_before(&exchange.url);
             let target = exchange.location().map(|to| exchange.url.join(&to, self.form));
             let is_redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
             let next = if let (true, Some(Ok(url))) = (is_redirect, target) {
@@ -135,6 +151,14 @@ impl<'a> Visits<'a> {
             if before.is_some() {
                 return before;
             }
+        }
+    }
+
+    /// Leaves redirects that do not lead there.
+    fn hops_before(&mut self, url: &PageUrl) -> Option<Next> {
+        match self.leads_to.take() {
+            Some(to) if to == *url => None,
+            _ => self.leave_hops(),
         }
     }
 

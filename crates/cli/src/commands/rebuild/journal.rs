@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crawl::{ArchivedVisit, EarlierArchives, Listings, Retold, RetoldSeat, Studio};
@@ -17,6 +18,7 @@ use web::{CanonicalForm, Clock, Exchange, PageUrl, Scope, UrlKey};
 use super::Report;
 use super::foreign;
 use super::judge::Judge;
+use super::revisits::{Originals, Revisit};
 use super::visits::{self, Visits};
 use crate::complaint::{Complaint, fault};
 use crate::progress::Patience;
@@ -38,8 +40,9 @@ pub(super) struct Rebuilding {
     originals: Option<HashMap<UrlKey, Page>>,
     /// Who judges pages that another crawler archived, where there are any.
     judge: Option<Judge>,
-    /// Pages that count as visited, where there is a judge.
+    /// Pages that count as visited, where there is a judge, and what they are to revisits.
     settled: HashSet<UrlKey>,
+    repeatable: Originals,
     report: Report,
 }
 
@@ -76,6 +79,7 @@ impl Rebuilding {
             originals: (settings.per_cluster > 1).then(HashMap::new),
             judge,
             settled: HashSet::new(),
+            repeatable: Originals::default(),
             report: Report {
                 from: "archive",
                 ..Report::default()
@@ -91,6 +95,7 @@ impl Rebuilding {
                 Record::Admitted { page, portrait } => rebuilding.hear_admission(page, portrait)?,
                 Record::Settled { row, .. } if rebuilding.judge.is_some() => {
                     rebuilding.settled.insert(row.url.key());
+                    rebuilding.repeatable.hear(row);
                 }
                 _ => {}
             }
@@ -145,12 +150,20 @@ impl Rebuilding {
     pub(super) fn hear_others(&mut self, files: &[PathBuf]) -> Result<(), Complaint> {
         let form = self.policy.canonical.clone();
         let mut patience = Patience::new("visits of other crawlers judged");
+        // Those that refer to what may come behind them.
+        let mut later = Vec::new();
         for path in files {
-            let file = foreign::name(path);
+            let file: Rc<str> = foreign::name(path).into();
             let mut visits = foreign::Visits::open(path, &form)?;
             while let Some(next) = visits.next_visit() {
                 match next {
                     foreign::Next::Visit(visit) => self.settle_foreign(&file, visit)?,
+                    foreign::Next::Revisit(revisit) => {
+                        if let Some(revisit) = self.settle_revisit(&file, revisit)? {
+                            later.push((Rc::clone(&file), revisit));
+                        }
+                    }
+                    foreign::Next::Conversion => self.report.conversions += 1,
                     foreign::Next::Left(records) => self.report.left += records,
                     foreign::Next::Damage(what) => {
                         self.report.damaged_places += 1;
@@ -160,7 +173,39 @@ impl Rebuilding {
                 patience.step();
             }
         }
+        for (file, revisit) in later {
+            let is_left = self.settle_revisit(&file, revisit)?.is_some();
+            self.report.without_original += u64::from(is_left);
+        }
         Ok(())
+    }
+
+    /// Settles a visit that found what is archived already; gives it back where that is not known.
+    fn settle_revisit(
+        &mut self,
+        file: &str,
+        revisit: Box<Revisit>,
+    ) -> Result<Option<Box<Revisit>>, Complaint> {
+        let page = revisit.page();
+        if self.settled.contains(&page.key()) {
+            self.report.captured_again += 1;
+            return Ok(None);
+        }
+        let Some(notes) = self.repeatable.notes(&revisit) else {
+            return Ok(Some(revisit));
+        };
+        self.settled.insert(page.key());
+        let retold = self.retell(ArchivedVisit {
+            page: self.found(page),
+            at: revisit.at,
+            exchanges: revisit.exchanges,
+            kept: false,
+            notes,
+            robots: Vec::new(),
+            again: None,
+        });
+        self.tell_foreign(file, revisit.offset, retold)?;
+        Ok(None)
     }
 
     fn settle_foreign(&mut self, file: &str, visit: foreign::Visit) -> Result<(), Complaint> {
@@ -172,44 +217,49 @@ impl Rebuilding {
             self.report.captured_again += 1;
             return Ok(());
         }
-        // What nothing led to is no seed: its redirects do not widen the scope.
-        let page = self
-            .restoring
-            .waiting(&url)
-            .unwrap_or_else(|| Find::new(url, 1, None));
         let is_page = (200..300).contains(&status);
         let failed = [
             ("verdict", "failed".to_owned()),
             ("reason", format!("HTTP status {status}")),
         ];
         let notes = failed.into_iter().filter(|_| !is_page);
-        let archived = ArchivedVisit {
-            page,
+        let mut retold = self.retell(ArchivedVisit {
+            page: self.found(&url),
             at,
             exchanges: visit.exchanges,
             kept: true,
             notes: notes.map(|(name, value)| (name.to_owned(), value)).collect(),
             robots: Vec::new(),
             again: None,
-        };
-        let mut retold = crawl::retell(
-            &self.policy,
-            &self.studio,
-            &mut self.scope,
-            &self.listings,
-            archived,
-        );
+        });
         if let (Some(judge), Some(portrait)) = (&self.judge, &retold.portrait) {
             let row = &retold.row;
             let verdict = judge.admit(&row.page(), portrait, row.canonical.as_ref())?;
             crawl::judged(&self.policy, &mut retold, verdict);
         }
-        retold.row.warc_file = visit.offset.map(|_| file.to_owned());
-        retold.row.warc_offset = visit.offset;
-        retold.row.kept = visit.offset.is_some();
-        self.report.without_place += u64::from(visit.offset.is_none());
+        self.tell_foreign(file, visit.offset, retold)
+    }
+
+    /// How a page was found that another crawler visited. What nothing led to is no seed: its redirects do not widen the scope.
+    fn found(&self, url: &PageUrl) -> Find {
+        let waiting = self.restoring.waiting(url);
+        waiting.unwrap_or_else(|| Find::new(url.clone(), 1, None))
+    }
+
+    /// Tells a visit in a file of another crawler, whose record of the page begins at `offset`, if that can be said.
+    fn tell_foreign(&mut self, file: &str, offset: Option<u64>, mut retold: Retold) -> Result<(), Complaint> {
+        retold.row.warc_file = offset.map(|_| file.to_owned());
+        retold.row.warc_offset = offset;
+        retold.row.kept &= offset.is_some();
+        self.repeatable.hear(&retold.row);
+        self.report.without_place += u64::from(offset.is_none());
         self.report.foreign_visits += 1;
         self.tell(retold, None)
+    }
+
+    fn retell(&mut self, visit: ArchivedVisit) -> Retold {
+        let (policy, studio, listings) = (&self.policy, &self.studio, &self.listings);
+        crawl::retell(policy, studio, &mut self.scope, listings, visit)
     }
 
     /// Begins the archive behind files of other crawlers, where nothing of it is there yet.
@@ -249,7 +299,7 @@ impl Rebuilding {
         });
         let (page_offset, end) = (visit.page_offset, visit.end);
         let again = self.again(&page.url, &visit);
-        let archived = ArchivedVisit {
+        let mut retold = self.retell(ArchivedVisit {
             page,
             at: visit.at,
             exchanges: visit.exchanges,
@@ -257,14 +307,7 @@ impl Rebuilding {
             notes: visit.notes,
             robots: visit.robots,
             again,
-        };
-        let mut retold = crawl::retell(
-            &self.policy,
-            &self.studio,
-            &mut self.scope,
-            &self.listings,
-            archived,
-        );
+        });
         retold.row.warc_file = Some(file.clone());
         retold.row.warc_offset = Some(page_offset);
         self.report.archived_visits += 1;

@@ -14,6 +14,7 @@
 mod foreign;
 mod journal;
 mod judge;
+mod revisits;
 mod visits;
 
 use std::fs::{self, File};
@@ -58,6 +59,10 @@ struct Report {
     without_place: u64,
     /// Further captures in those files of pages that count as visited already.
     captured_again: u64,
+    /// Visits in those files that found what is archived elsewhere, and not there.
+    without_original: u64,
+    /// Texts in those files that were made of pages, and are no visits.
+    conversions: u64,
     /// Records of redirects and failures in those files that are left to be asked for again.
     left: u64,
     /// Pages that repeat themselves in an earlier crawl, of which no archive tells where they lead.
@@ -322,6 +327,20 @@ impl Report {
                 out,
                 "of files of other crawlers: {} visits; {} more captures of the same pages; {} redirects and failures that will be asked for again",
                 self.foreign_visits, self.captured_again, self.left
+            )?;
+        }
+        if self.without_original > 0 {
+            writeln!(
+                out,
+                "{} visits found what is not in these files (revisit records): whatever leads there is asked for again",
+                self.without_original
+            )?;
+        }
+        if self.conversions > 0 {
+            writeln!(
+                out,
+                "{} texts were passed over (conversion records, as in WET files): they are of no visit",
+                self.conversions
             )?;
         }
         if self.without_place > 0 {

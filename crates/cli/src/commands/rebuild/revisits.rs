@@ -1,0 +1,149 @@
+//! Visits of other crawlers that found what is archived already, and archived no more than that (`revisit`).
+//!
+//! What such a record refers to is looked up among the pages that were told before. It says the same bytes, so that whatever the other
+//! page repeats, this one repeats, too: a duplicate points to an original, never to another duplicate.
+
+use std::collections::HashMap;
+
+use neardup::Fingerprint;
+use sinks::warc::Record;
+use store::{Fate, Row};
+use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlKey};
+
+use crate::documents::is_visited;
+
+/// A visit that found the bytes of another.
+pub(super) struct Revisit {
+    /// What was visited, behind all redirects.
+    pub(super) url: PageUrl,
+    pub(super) at: Timestamp,
+    /// The redirects that led there, and the answer, where it is archived.
+    pub(super) exchanges: Vec<Exchange>,
+    /// Where the record begins; none where that cannot be read by its offset.
+    pub(super) offset: Option<u64>,
+    /// The page that has the bytes, and when it was archived, where that is told.
+    of: Option<PageUrl>,
+    of_date: Option<Timestamp>,
+    /// Whether that is what the server said, and not what was found in its answer.
+    is_unmodified: bool,
+}
+
+impl Revisit {
+    /// What a record tells; none where it is no revisit of a page.
+    pub(super) fn of(record: &Record, form: &CanonicalForm) -> Option<Self> {
+        if record.kind() != "revisit" || !record.target().is_some_and(is_visited) {
+            return None;
+        }
+        let url = record.page_url(form)?;
+        let answer = record.answer(form);
+        let is_page = |answer: &Exchange| (200..300).contains(&answer.status) || answer.status == 304;
+        if answer.as_ref().is_some_and(|answer| !is_page(answer)) {
+            return None;
+        }
+        // In both versions of WARC, its end is the same.
+        let profile = record.field("WARC-Profile").unwrap_or_default();
+        let is_unmodified = profile.ends_with("/server-not-modified");
+        let of = match record.field("WARC-Refers-To-Target-URI") {
+            // The grammar of WARC/1.0 has brackets around every URI.
+            Some(of) => PageUrl::parse(of.trim_matches(['<', '>']), form).ok(),
+            None => is_unmodified.then(|| url.clone()),
+        };
+        let is_known = is_unmodified || profile.ends_with("/identical-payload-digest");
+        Some(Self {
+            at: record.date().parse().ok()?,
+            exchanges: answer.into_iter().collect(),
+            offset: record.addressable.then_some(record.offset),
+            of: of.filter(|_| is_known),
+            of_date: record
+                .field("WARC-Refers-To-Date")
+                .and_then(|date| date.parse().ok()),
+            url,
+            is_unmodified,
+        })
+    }
+
+    /// The page, as it was asked for.
+    pub(super) fn page(&self) -> &PageUrl {
+        self.exchanges.first().map_or(&self.url, |first| &first.url)
+    }
+}
+
+/// What revisits may refer to: every page that counts as visited.
+#[derive(Default)]
+pub(super) struct Originals(HashMap<UrlKey, Box<Original>>);
+
+/// A page, and what it repeats, if it does.
+struct Original {
+    url: PageUrl,
+    at: Timestamp,
+    fate: Fate,
+    of: PageUrl,
+    of_earlier: bool,
+    distance: u32,
+    resemblance: f64,
+    fingerprint: Option<Fingerprint>,
+}
+
+impl Originals {
+    /// A visit that ended.
+    pub(super) fn hear(&mut self, row: &Row) {
+        if !row.fate.is_page() {
+            return;
+        }
+        let (of, fate) = match &row.duplicate_of {
+            Some(of) => (of, row.fate),
+            None => (&row.url, Fate::ExactDuplicate),
+        };
+        let original = || {
+            Box::new(Original {
+                url: row.url.clone(),
+                at: row.fetched_at,
+                fate,
+                of: of.clone(),
+                of_earlier: row.of_earlier,
+                distance: row.distance.unwrap_or_default(),
+                resemblance: row.resemblance.unwrap_or(1.0),
+                fingerprint: row.fingerprint,
+            })
+        };
+        self.0.insert(row.url.key(), original());
+        if let Some(url) = &row.final_url {
+            self.0.entry(url.key()).or_insert_with(original);
+        }
+    }
+
+    /// What is to be noted of a revisit; none where the page that it refers to is not there, or only as it was at another time.
+    pub(super) fn notes(&self, revisit: &Revisit) -> Option<Vec<(String, String)>> {
+        let original = self.0.get(&revisit.of.as_ref()?.key())?;
+        if revisit.of_date.is_some_and(|date| date != original.at) {
+            return None;
+        }
+        let mut reason = match revisit.is_unmodified {
+            true => format!("not modified since {}", original.at),
+            false => "the same bytes".to_owned(),
+        };
+        if original.of != original.url {
+            reason.push_str(&format!("; they are those of {}", original.url));
+        }
+        let notes = [
+            ("verdict", Some(original.fate.as_str().to_owned())),
+            ("reason", Some(reason)),
+            ("duplicate-of", Some(original.of.to_string())),
+            ("distance", Some(original.distance.to_string())),
+            ("resemblance", Some(original.resemblance.to_string())),
+            (
+                "duplicate-of-earlier-crawl",
+                original.of_earlier.then(|| "yes".to_owned()),
+            ),
+            (
+                "fingerprint",
+                original.fingerprint.map(|fingerprint| fingerprint.to_string()),
+            ),
+        ];
+        let told = notes.into_iter();
+        Some(
+            told.filter_map(|(name, value)| Some((name.to_owned(), value?)))
+                .collect(),
+        )
+    }
+}
