@@ -191,6 +191,58 @@ fn what_is_broken_in_an_archive_is_told_and_counted_and_the_rest_is_read() {
 }
 
 #[test]
+fn an_archive_without_a_page_is_told_as_such() {
+    let crawl = Crawl::bare();
+    let no_pages = [&records()[..3], &records()[4..5], &records()[6..8]].concat();
+    for (name, bytes) in [
+        ("none.warc.gz", gzip(no_pages.concat().as_bytes())),
+        ("none.warc", no_pages.concat().into_bytes()),
+        ("empty.warc", Vec::new()),
+    ] {
+        crawl.write(name, bytes);
+        let ran = crawl.tell(&["extract", name]);
+        ran.complained(2, &format!("{name} holds no page"));
+        assert!(ran.errors.contains("\n  help: "), "{ran:?}");
+    }
+}
+
+/// Four bytes were taken off whatever stood behind a record, and a page that others had ended in one line break, or in none, lost
+/// its last bytes in a replay.
+#[test]
+fn the_index_of_a_plain_file_tells_records_without_what_parts_them() {
+    let crawl = Crawl::bare();
+    let pages: Vec<String> = ["one", "two", "three"]
+        .iter()
+        .map(|name| {
+            let url = format!("http://toy.test/{name}");
+            let page = page(&url, "HTTP/1.1 200 OK\r\nContent-Type: text/html", name);
+            page.trim_end().to_owned()
+        })
+        .collect();
+    for between in ["\r\n\r\n", "\r\n", "\n\n", "\n", "", "\r\n\r\n\r\n"] {
+        let file: String = pages.iter().flat_map(|page| [page.as_str(), between]).collect();
+        crawl.write("plain.warc", &file);
+        let ran = crawl.tell(&["index", "plain.warc"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let mut found: Vec<(usize, usize)> = ran
+            .output
+            .lines()
+            .map(|line| {
+                let line: Value = serde_json::from_str(&line[line.find('{').unwrap()..]).unwrap();
+                let number = |name: &str| line[name].as_str().unwrap().parse().unwrap();
+                (number("offset"), number("length"))
+            })
+            .collect();
+        found.sort_unstable();
+        let found: Vec<&str> = found
+            .iter()
+            .map(|(offset, length)| &file[*offset..offset + length])
+            .collect();
+        assert_eq!(found, pages, "parted by {between:?}");
+    }
+}
+
+#[test]
 fn archives_of_all_packings_are_compared_by_their_pages() {
     let crawl = Crawl::bare();
     std::fs::create_dir(crawl.directory().join("corpus")).unwrap();

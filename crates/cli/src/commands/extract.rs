@@ -200,8 +200,11 @@ impl Extractor<'_> {
             say(&odd);
         }
         match (written, &self.args.url) {
-            (0, Some(url)) => Err(usage(format!("{culprit} holds no page {url}"))),
-            (0, None) => Err(usage(format!("{culprit} holds no page"))),
+            (0, Some(url)) => Err(usage(format!("{culprit} holds no page {url}"))
+                .with_remedy("`crawler index FILE` lists what is in it")),
+            (0, None) => Err(usage(format!("{culprit} holds no page")).with_remedy(
+                "answers with status 200, resources and conversions that are text or markup are extracted",
+            )),
             _ => Ok(()),
         }
     }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use disk::Disk;
 
 use super::batch::Batch;
-use super::capture::{BLANK, Capture, GLANCE};
+use super::capture::{Capture, GLANCE};
 use super::index::MEMORY;
 use super::run::{self, MergeFault, Run, Writer};
 use super::scan;
 use crate::SinkFault;
-use crate::warc::{self, Packing, ReadFault, Record, WarcStream};
+use crate::warc::{self, ReadFault, WarcStream};
 
 /// Faults that are kept to be told; the others are only counted.
 const MOST_TOLD: usize = 20;
@@ -132,7 +132,7 @@ fn read_file(
             Err(fault) => pass_over(gathering, fault),
             Ok(Some(record)) => {
                 gathering.records += 1;
-                if let Some(capture) = capture(&record, stream.packing()) {
+                if let Some(capture) = scan::capture(&record) {
                     match record.addressable {
                         true => each(&capture)?,
                         false => gathering.sharing += 1,
@@ -141,12 +141,4 @@ fn read_file(
             }
         }
     }
-}
-
-fn capture(record: &Record, packing: Packing) -> Option<Capture> {
-    let mut capture = scan::capture(record)?;
-    if packing == Packing::Plain {
-        capture.length = capture.length.saturating_sub(BLANK);
-    }
-    Some(capture)
 }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::capture::{BLANK, Capture, GLANCE, Told};
-use crate::warc::{self, Packing, ReadFault, Record, WarcReader, WarcStream};
+use super::capture::{Capture, GLANCE, Told};
+use crate::warc::{self, ReadFault, Record, WarcReader, WarcStream};
 use crate::{ArchiveEnd, SinkFault};
 
 /// A record where it stands.
@@ -32,7 +32,7 @@ impl Place<'_> {
 pub(super) fn capture(record: &Record) -> Option<Capture> {
     let payload = || record.undeclared_payload;
     let told = Told::of(|name| record.field(name), &record.block, payload)?;
-    Some(told.at(record.offset, record.length))
+    Some(told.at(record.offset, record.length - record.breaks))
 }
 
 /// The number of an archive file of ours, by which they are ordered.
@@ -90,14 +90,8 @@ pub(super) fn scan(
         };
         let read = scan(&path, start, end, &mut |record| {
             at = record.offset + record.length;
-            let mut capture = capture(record);
-            if let Some(capture) = &mut capture
-                && name.ends_with(Packing::Plain.suffix())
-            {
-                capture.length = capture.length.saturating_sub(BLANK);
-            }
             each(&Place {
-                capture,
+                capture: capture(record),
                 file: &name,
                 end: at,
             })

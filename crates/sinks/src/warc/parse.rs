@@ -104,6 +104,7 @@ pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record
     Ok(Record {
         offset: 0,
         length: 0,
+        breaks: 0,
         addressable: true,
         block_length,
         payload_length: None,
@@ -300,6 +301,7 @@ impl Block {
         Record {
             offset: 0,
             length: 0,
+            breaks: 0,
             addressable: true,
             block_digest: checked("WARC-Block-Digest", self.block_digest),
             payload_digest: checked("WARC-Payload-Digest", self.payload_digest),
@@ -313,7 +315,7 @@ impl Block {
 }
 
 /// What stands behind a block.
-const EMPTY_LINE: &[u8; 4] = b"\r\n\r\n";
+pub(super) const EMPTY_LINE: &[u8; 4] = b"\r\n\r\n";
 
 /// Finds the empty line that ends the head of an HTTP message, in whatever pieces it comes. Lines end in CR LF, or in LF alone, as some
 /// servers have them (RFC 9112, section 2.2); the first line is the status line, whatever it says.

@@ -9,6 +9,8 @@ pub struct Record {
     pub offset: u64,
     /// How long it is there, in bytes.
     pub length: u64,
+    /// How many of these are the line breaks behind its block, which no index counts; none where they are packed with it.
+    pub breaks: u64,
     /// Whether it can be read by its offset alone, as every index wants it: in a packed file, it has a member of its own.
     pub addressable: bool,
     /// How long its block is, in bytes: `Content-Length`.

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::parse::{self, Trouble};
+use super::parse::{self, EMPTY_LINE, Trouble};
 use super::parsed::Record;
 use super::unpack::{Packing, Source, Unpacker};
 
@@ -187,6 +187,7 @@ impl<R: Read> WarcReader<R> {
         Ok(Some(Record {
             offset,
             length: self.input.place() - offset,
+            breaks: if is_plain { EMPTY_LINE.len() as u64 } else { 0 },
             ..record
         }))
     }
@@ -223,7 +224,11 @@ pub fn read_head(path: &Path, offset: u64, keep: usize) -> Result<Record, ReadFa
     let mut reader = WarcReader::open_with(path, offset, GLANCE)?;
     let head = |input: &mut _| parse::head_only(input, keep);
     match reader.next(head, head)? {
-        Some(record) => Ok(Record { length: 0, ..record }),
+        Some(record) => Ok(Record {
+            length: 0,
+            breaks: 0,
+            ..record
+        }),
         None => Err(Trouble::Io(io::ErrorKind::UnexpectedEof.into()).at(path, offset)),
     }
 }

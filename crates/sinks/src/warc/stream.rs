@@ -99,14 +99,6 @@ impl WarcStream {
         &self.oddities
     }
 
-    /// How what is read now is packed.
-    #[must_use]
-    pub fn packing(&self) -> Packing {
-        self.input
-            .member()
-            .map_or(Packing::Plain, |member| member.packing)
-    }
-
     /// How far the file was read, in bytes as it lies there.
     #[must_use]
     pub fn position(&self) -> u64 {
@@ -233,6 +225,7 @@ impl WarcStream {
             return Err(Trouble::Short(SHORT_BLOCK));
         }
         let mut record = parse::block(&mut self.across(), fields, block_length, keep)?;
+        let block_end = self.input.offset();
         let holds = record.block_digest == DigestCheck::Holds;
         let is_in = |other: Member| member.is_some_and(|member| member.begin == other.begin);
         let has_member = member.is_some_and(|member| member.first == Some(self.begin))
@@ -255,6 +248,9 @@ impl WarcStream {
             }
         }
         (record.offset, record.length, record.addressable) = self.extent(member);
+        if member.is_some_and(|member| member.packing == Packing::Plain) {
+            record.breaks = self.input.offset() - block_end;
+        }
         // Whose member does not end well cannot be read by our own reader.
         record.addressable &= self.later.is_none();
         if !record.addressable {
