@@ -93,10 +93,9 @@ fn the_link_graph_has_each_link_of_each_page_that_the_archive_has() {
         of_home,
         [
             "/one \"The first, \\\"one\\\"\" null \"page\"",
-            "/two \"two\" \"nofollow ugc\" \"page\"",
+            "/two \"two\" \"ugc noopener nofollow\" \"page\"",
             "/three null null \"frame\"",
-            // What a picture shows is not what a link says.
-            "/moved null null \"page\"",
+            "/moved \"A picture\" null \"page\"",
             elsewhere,
             "/copy \"copy\" null \"page\"",
             "/missing \"gone\" null \"page\"",

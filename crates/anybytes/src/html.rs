@@ -23,6 +23,7 @@ const TIGHT: ReadLimits = ReadLimits {
     text: 512,
     title_chars: 16,
     anchor_chars: 8,
+    rel_bytes: 16,
 };
 
 /// Any bytes as a page in UTF-8.
@@ -77,6 +78,7 @@ pub(crate) fn keeps_its_word(document: &Document, limits: &ReadLimits, page: &Pa
         assert!(seen.insert(link.url.key()), "{} twice", link.url);
         assert!(limits.kinds.has(link.kind), "{link:?} was not looked for");
         assert!(link.anchor.chars().count() <= limits.anchor_chars);
+        assert!(link.rel.len() <= limits.rel_bytes);
     }
     if let Some(title) = &document.title {
         assert!(title.chars().count() <= limits.title_chars);

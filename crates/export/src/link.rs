@@ -4,7 +4,7 @@ use crate::{Column, Kind, Table, Value};
 
 /// A record for each link of each page that the archive has, in the order of the visits, and in the order of the page.
 pub const LINKS: Table = Table {
-    schema: "links/1",
+    schema: "links/2",
     columns: &[
         Column::always("source", Kind::Text),
         Column::always("target", Kind::Text),

@@ -89,6 +89,32 @@ const PAGES: &[(&str, &str)] = pages![
     "styles",
 ];
 
+/// HTML Standard, section 4.8.4.4.2: what a link that contains nothing but pictures says, their `alt` says together.
+#[test]
+fn a_link_around_pictures_alone_says_what_they_say_and_an_area_what_itself_says() {
+    for (inside, words) in [
+        ("<img src=a.png alt=' The  front\npage'>", "The front page"),
+        (
+            "<img alt=Go><span> <picture><img alt=home></picture></span>",
+            "Go home",
+        ),
+        ("<img alt=home> read", "read"),
+        ("<img src=a.png>", ""),
+        ("<img alt=''>", ""),
+        ("<svg><image alt=no /></svg>", ""),
+    ] {
+        let text = format!("<img alt=before><a href=/a>{inside}</a><img alt=behind>");
+        let document = read_page(&text, LinkKinds::PAGES, 1_000);
+        assert_eq!(document.links[0].anchor, words, "{text}");
+    }
+    let map = "<map name=m><area href=/a alt='The north'><area href=/b></map>";
+    for attributes in [1_000, NO_TREE] {
+        let document = read_page(map, LinkKinds::PAGES, attributes);
+        let words: Vec<&str> = document.links.iter().map(|link| link.anchor.as_str()).collect();
+        assert_eq!(words, ["The north", ""]);
+    }
+}
+
 #[test]
 fn every_place_of_a_page_is_found_and_none_is_invented() {
     for (name, page) in PAGES {

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use url::form_urlencoded;
 
-use super::Relations;
 use super::effort::Effort;
 use super::entities::{self, Standing};
 use super::places;
+use super::relations;
 use super::scan::Tag;
 use super::stream::{Piece, Stream};
 use crate::PageUrl;
@@ -20,11 +20,14 @@ use crate::page_url::MAX_URL_BYTES;
 /// Controls of all forms of a page that are looked at.
 const MOST_CONTROLS: usize = 20_000;
 
+/// Bytes that are kept of what a form says of where it leads: each of its buttons may lead elsewhere, and says the same.
+const MOST_REL: usize = 500;
+
 /// Forms of a page, and buttons that lead elsewhere, that are looked at.
 const MOST_FORMS: usize = 1_000;
 
 /// The URLs that the forms of a page ask for, and what the forms say of them.
-pub(crate) fn urls(text: &str, page: &PageUrl, effort: Effort) -> Vec<(String, Relations)> {
+pub(crate) fn urls(text: &str, page: &PageUrl, effort: Effort) -> Vec<(String, String)> {
     let mut reader = Reader::default();
     for piece in Stream::new(text, 0, None, effort) {
         reader.hear(&piece);
@@ -50,7 +53,7 @@ struct Reader {
 struct Form {
     action: String,
     is_get: bool,
-    relations: Relations,
+    rel: String,
 }
 
 /// Whose control it is.
@@ -195,7 +198,7 @@ impl Reader {
         self.forms.push(Form {
             action: tag.value("action").unwrap_or_default().into_owned(),
             is_get: is_get(tag.value("method").as_deref()),
-            relations: places::relations(tag),
+            rel: relations::words(&places::rel(tag), MOST_REL),
         });
     }
 
@@ -310,7 +313,7 @@ impl Reader {
         }
     }
 
-    fn urls(self, page: &PageUrl) -> Vec<(String, Relations)> {
+    fn urls(self, page: &PageUrl) -> Vec<(String, String)> {
         let mut of_forms: Vec<Vec<&Control>> = self.forms.iter().map(|_| Vec::new()).collect();
         for control in &self.controls {
             let index = match &control.owner {
@@ -331,7 +334,7 @@ impl Reader {
                     .and_then(|button| button.action.as_deref())
                     .unwrap_or(&form.action);
                 if is_get && urls.len() < MOST_FORMS {
-                    urls.push((url(action, &controls, sender, page), form.relations));
+                    urls.push((url(action, &controls, sender, page), form.rel.clone()));
                 }
             };
             send(default);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Oddity, ReadLimits, Relations};
+use super::{Oddity, ReadLimits, Relations, relations};
 use crate::page_url::MAX_URL_BYTES;
 use crate::{CanonicalForm, PageUrl, UrlKey};
 
@@ -16,6 +16,8 @@ pub struct Link {
     pub kind: LinkKind,
     /// What the page says of it (`rel=nofollow`), everywhere it stands.
     pub relations: Relations,
+    /// All words that the page says of it, everywhere it stands: in lower case, at most [`ReadLimits::rel_bytes`].
+    pub rel: String,
     /// The words that it is attached to, at most [`ReadLimits::anchor_chars`].
     pub anchor: String,
     /// Whether the page needs it to be shown, whatever else it is: a frame, or a picture that is a link to itself.
@@ -96,6 +98,7 @@ pub(crate) struct Reference<'p> {
     pub href: Cow<'p, str>,
     pub kind: LinkKind,
     pub relations: Relations,
+    pub rel: String,
     pub anchor: String,
     pub is_needed: bool,
 }
@@ -115,6 +118,8 @@ pub(crate) struct References<'p> {
     pages: usize,
     /// How many of either sort are kept.
     most: usize,
+    /// How much of a `rel` is kept, in bytes.
+    rel_bytes: usize,
     too_many: bool,
 }
 
@@ -128,13 +133,14 @@ impl<'p> References<'p> {
             known: HashMap::new(),
             pages: 0,
             most: limits.links.saturating_mul(TRIES_PER_LINK),
+            rel_bytes: limits.rel_bytes,
             too_many: false,
         }
     }
 
-    /// Adds a reference; what leads nowhere for us, at once or again, is passed over. Where it stands among the others, if it
+    /// Adds a reference with the `rel` of its element; what leads nowhere for us, at once or again, is passed over. Where it stands among the others, if it
     /// is to have the words of this place.
-    pub(crate) fn add(&mut self, href: Cow<'p, str>, kind: LinkKind, relations: Relations) -> Option<usize> {
+    pub(crate) fn add(&mut self, href: Cow<'p, str>, kind: LinkKind, rel: &str) -> Option<usize> {
         if !self.kinds.has(kind) || href.len() > MAX_URL_BYTES {
             return None;
         }
@@ -142,8 +148,12 @@ impl<'p> References<'p> {
         if start.is_empty() || start.starts_with('#') || leads_elsewhere(start) {
             return None;
         }
+        let relations = Relations::of_rel(rel);
         if let Some(&known) = self.known.get(&href) {
             let reference = &mut self.found[known];
+            if !reference.rel.is_empty() {
+                reference.rel = relations::shared(&reference.rel, &relations::words(rel, self.rel_bytes));
+            }
             reference.relations = reference.relations.shared_with(relations);
             reference.is_needed |= kind.is_needed();
             let had_words = reference.kind == LinkKind::Page;
@@ -165,6 +175,7 @@ impl<'p> References<'p> {
             href,
             kind,
             relations,
+            rel: relations::words(rel, self.rel_bytes),
             anchor: String::new(),
             is_needed: kind.is_needed(),
         });
@@ -226,6 +237,9 @@ impl Links {
         if let Some(&index) = self.known.get(&key) {
             let link = &mut self.links[index];
             link.relations = link.relations.shared_with(reference.relations);
+            if !link.rel.is_empty() {
+                link.rel = relations::shared(&link.rel, &reference.rel);
+            }
             link.is_needed |= reference.is_needed;
             if reference.kind < link.kind {
                 self.pages += usize::from(is_page(reference.kind) && !is_page(link.kind));
@@ -252,6 +266,7 @@ impl Links {
             url,
             kind: reference.kind,
             relations: reference.relations,
+            rel: reference.rel,
             anchor: reference.anchor,
             is_needed: reference.is_needed,
         });

@@ -105,6 +105,8 @@ pub struct ReadLimits {
     pub title_chars: usize,
     /// Characters of the words of a link.
     pub anchor_chars: usize,
+    /// Bytes of what a page says of a link (`rel`), beyond [`Relations`].
+    pub rel_bytes: usize,
 }
 
 impl Default for ReadLimits {
@@ -120,6 +122,7 @@ impl Default for ReadLimits {
             text: 1 << 20,
             title_chars: 1_000,
             anchor_chars: 200,
+            rel_bytes: 0,
         }
     }
 }
@@ -309,8 +312,8 @@ impl Document {
         if limits.kinds.has(LinkKind::Form) {
             let effort = Effort::new(limits.stream_effort / 4);
             let start = &text[..text.floor_char_boundary(FORM_BYTES)];
-            for (url, relations) in forms::urls(start, hints.url, effort) {
-                walk.references.add(url.into(), LinkKind::Form, relations);
+            for (url, rel) in forms::urls(start, hints.url, effort) {
+                walk.references.add(url.into(), LinkKind::Form, &rel);
             }
         }
         let resolved = walk.references.resolve(headed, hints.url, form, limits);
@@ -361,29 +364,23 @@ impl Headed {
                 headed.canonical = Some(url.clone());
             }
             if let Some(kind) = places::of_relations(&link.rel) {
-                headed.add(url, kind, Relations::of_rel(&link.rel), hints, limits);
+                headed.add(url, kind, &link.rel, hints, limits);
             }
         }
         let refresh = hints.refresh.and_then(refresh::target);
         if let Some(Ok(url)) = refresh.map(|target| hints.url.join(target, form)) {
-            headed.add(url, LinkKind::Refresh, Relations::NONE, hints, limits);
+            headed.add(url, LinkKind::Refresh, "", hints, limits);
         }
         headed
     }
 
-    fn add(
-        &mut self,
-        url: PageUrl,
-        kind: LinkKind,
-        relations: Relations,
-        hints: &Hints<'_>,
-        limits: &ReadLimits,
-    ) {
+    fn add(&mut self, url: PageUrl, kind: LinkKind, rel: &str, hints: &Hints<'_>, limits: &ReadLimits) {
         if url != *hints.url {
             let reference = Reference {
                 href: "".into(),
                 kind,
-                relations,
+                relations: Relations::of_rel(rel),
+                rel: relations::words(rel, limits.rel_bytes),
                 anchor: String::new(),
                 is_needed: kind.is_needed(),
             };

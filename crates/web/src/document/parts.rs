@@ -9,7 +9,7 @@ use super::effort::{self, Effort};
 use super::links::{LinkKind, Links, References};
 use super::media::essence;
 use super::walk::Walk;
-use super::{Document, Hints, Oddity, ReadLimits, Relations};
+use super::{Document, Hints, Oddity, ReadLimits};
 use crate::CanonicalForm;
 use crate::css::{self, Place};
 
@@ -68,7 +68,7 @@ fn of_sheet(body: &[u8], hints: &Hints<'_>, limits: &ReadLimits) -> (References<
     let mut references = References::new(limits);
     let mut effort = Effort::new(limits.stream_effort);
     css::each_url(&text, Place::Sheet, &mut effort, |url| {
-        references.add(url.to_owned().into(), LinkKind::Requisite, Relations::NONE);
+        references.add(url.to_owned().into(), LinkKind::Requisite, "");
     });
     (references, effort)
 }
@@ -101,7 +101,7 @@ fn of_manifest(body: &[u8], limits: &ReadLimits) -> References<'static> {
         .and_then(|manifest| manifest.get("icons")?.as_array());
     for icon in icons.into_iter().flatten() {
         if let Some(src) = icon.get("src").and_then(Value::as_str) {
-            references.add(src.to_owned().into(), LinkKind::Requisite, Relations::NONE);
+            references.add(src.to_owned().into(), LinkKind::Requisite, "");
         }
     }
     references

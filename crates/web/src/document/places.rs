@@ -11,7 +11,7 @@ use scraper::node::Element;
 
 use super::links::{LinkKind, References, has_relation};
 use super::scan::Tag;
-use super::{Relations, srcset};
+use super::srcset;
 
 /// Whose element it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +194,7 @@ fn of_link<'p>(element: &impl Attributed<'p>, references: &mut References<'p>) {
     }
     let Some(kind) = of_relations(&rel) else { return };
     if let Some(href) = element.value("href") {
-        references.add(href, kind, Relations::of_rel(&rel));
+        references.add(href, kind, &rel);
     }
     if kind == LinkKind::Requisite && references.kinds.has(kind) {
         add_candidates(references, element.value("imagesrcset"));
@@ -202,9 +202,8 @@ fn of_link<'p>(element: &impl Attributed<'p>, references: &mut References<'p>) {
 }
 
 /// What an element says of where it leads.
-pub(crate) fn relations<'p>(element: &impl Attributed<'p>) -> Relations {
-    let rel = element.value("rel");
-    rel.map_or(Relations::NONE, |rel| Relations::of_rel(&rel))
+pub(crate) fn rel<'p>(element: &impl Attributed<'p>) -> Cow<'p, str> {
+    element.value("rel").unwrap_or_default()
 }
 
 /// What kind of link a `<link>` or a header's `Link` with these relations is; none where it is no link to a resource of its own
@@ -309,7 +308,7 @@ fn is_html(media: &str) -> bool {
 
 fn add<'p>(references: &mut References<'p>, href: Option<Cow<'p, str>>, kind: LinkKind) {
     if let Some(href) = href {
-        references.add(href, kind, Relations::NONE);
+        references.add(href, kind, "");
     }
 }
 
@@ -317,12 +316,12 @@ fn add_candidates<'p>(references: &mut References<'p>, set: Option<Cow<'p, str>>
     match set {
         Some(Cow::Borrowed(set)) => {
             for url in srcset::candidates(set) {
-                references.add(Cow::Borrowed(url), LinkKind::Requisite, Relations::NONE);
+                references.add(Cow::Borrowed(url), LinkKind::Requisite, "");
             }
         }
         Some(Cow::Owned(set)) => {
             for url in srcset::candidates(&set) {
-                references.add(Cow::Owned(url.to_owned()), LinkKind::Requisite, Relations::NONE);
+                references.add(Cow::Owned(url.to_owned()), LinkKind::Requisite, "");
             }
         }
         None => {}

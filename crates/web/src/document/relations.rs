@@ -72,6 +72,38 @@ impl Relations {
     }
 }
 
+/// The words of a `rel` attribute in lower case, each once, with blanks between; those that do not fit into `most` bytes are left out,
+/// [`Relations`] last.
+pub(crate) fn words(rel: &str, most: usize) -> String {
+    if most == 0 {
+        return String::new();
+    }
+    let known: usize = Relations::of_rel(rel).words().map(|word| word.len() + 1).sum();
+    let mut room = most.saturating_sub(known);
+    let mut told = String::new();
+    for word in rel.split_ascii_whitespace() {
+        let is_known = Relations::of_word(word).is_some();
+        let is_there = told.split(' ').any(|other| other.eq_ignore_ascii_case(word));
+        let takes = if is_known { 0 } else { word.len() + 1 };
+        if is_there || takes > room || told.len() + 1 + word.len() > most {
+            continue;
+        }
+        room -= takes;
+        if !told.is_empty() {
+            told.push(' ');
+        }
+        told.extend(word.chars().map(|c| c.to_ascii_lowercase()));
+    }
+    told
+}
+
+/// Those of these words that are among the others: what holds of a link that stands in two places.
+pub(crate) fn shared(words: &str, others: &str) -> String {
+    let words = words.split(' ');
+    let shared = words.filter(|word| others.split(' ').any(|other| other == *word));
+    shared.collect::<Vec<&str>>().join(" ")
+}
+
 impl fmt::Display for Relations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words: Vec<&str> = self.words().collect();
@@ -115,6 +147,21 @@ mod tests {
         ] {
             assert_eq!(Relations::of_rel(rel), relations, "{rel:?}");
         }
+    }
+
+    #[test]
+    fn all_words_are_told_once_as_far_as_there_is_room() {
+        for (rel, most, told) in [
+            ("", 20, ""),
+            ("nofollow", 0, ""),
+            (" NoOpener\tugc  noopener ", 20, "noopener ugc"),
+            ("a-word-that-is-too-long me", 20, "me"),
+            ("one two three nofollow", 20, "one two nofollow"),
+        ] {
+            assert_eq!(words(rel, most), told, "{rel:?}");
+        }
+        assert_eq!(shared("noopener ugc me", "me ugcs noopener"), "noopener me");
+        assert_eq!(shared("me", ""), "");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::scan::Tag;
 use super::stream::{Name, Piece, Stream, is_shadow_mode};
 use super::text::Lines;
 use super::tree::Rest;
-use super::{ReadLimits, Relations, language, refresh, script_links};
+use super::{ReadLimits, language, refresh, script_links};
 use crate::css::{self, Place};
 
 /// What is gathered of a page.
@@ -37,6 +37,9 @@ pub(crate) struct Walk<'p> {
     nested: Vec<Nested<'p>>,
     /// The open links whose words are being gathered: which reference, and where its words begin.
     anchors: Vec<(usize, usize)>,
+    /// What the pictures in the innermost of them are to say where they are not seen: the words of a link that has no other (HTML
+    /// Standard, section 4.8.4.4.2).
+    alternatives: String,
 }
 
 /// Markup in a page that stands there as text.
@@ -75,6 +78,7 @@ impl<'p> Walk<'p> {
             unscripted: String::new(),
             nested: Vec::new(),
             anchors: Vec::new(),
+            alternatives: String::new(),
         }
     }
 
@@ -153,8 +157,14 @@ impl<'p> Walk<'p> {
         {
             self.anchors.pop();
             if let Some(reference) = self.references.found.get_mut(reference) {
-                let words = self.lines.since(start).chars().take(self.limits.anchor_chars);
-                reference.anchor = words.map(|c| if c == '\n' { ' ' } else { c }).collect();
+                let words = self.lines.since(start);
+                reference.anchor = match words.is_empty() {
+                    true => folded(&self.alternatives, self.limits.anchor_chars),
+                    false => {
+                        let words = words.chars().take(self.limits.anchor_chars);
+                        words.map(|c| if c == '\n' { ' ' } else { c }).collect()
+                    }
+                };
             }
         }
         match flow(element) {
@@ -195,6 +205,9 @@ impl<'p> Walk<'p> {
                 }
             }
             ref name if !element.attrs.is_empty() && (element.name.ns != ns!(html) || may_tell(name)) => {
+                if *name == local_name!("img") && !self.anchors.is_empty() && !around.hidden {
+                    self.alternative(element);
+                }
                 self.tell(name, Space::of(element), &element, 0);
             }
             _ => {}
@@ -209,16 +222,24 @@ impl<'p> Walk<'p> {
         let Some(href) = attribute(element, "href") else {
             return false;
         };
-        let relations = attribute(element, "rel").map_or(Relations::NONE, Relations::of_rel);
-        let reference = self
-            .references
-            .add(Cow::Borrowed(href), LinkKind::Page, relations);
+        let rel = attribute(element, "rel").unwrap_or_default();
+        let reference = self.references.add(Cow::Borrowed(href), LinkKind::Page, rel);
         if !around.hidden {
+            self.alternatives.clear();
             // A link found before keeps the words that it had there.
             self.anchors
                 .push((reference.unwrap_or(usize::MAX), self.lines.len()));
         }
         true
+    }
+
+    /// Notes what a picture in a link is to say where it is not seen.
+    fn alternative(&mut self, picture: &Element) {
+        let has_room = self.alternatives.len() < self.limits.anchor_chars;
+        if let Some(text) = attribute(picture, "alt").filter(|_| has_room) {
+            self.alternatives.push(' ');
+            self.alternatives.push_str(text);
+        }
     }
 
     /// Keeps markup that the parser took for text; `is_text` if it is the page's, where the page has no other.
@@ -251,7 +272,7 @@ impl<'p> Walk<'p> {
         if may_refer && self.references.kinds.has(LinkKind::Requisite) && self.effort.take(1) {
             let references = &mut self.references;
             css::each_url(style, place, &mut self.effort, |url| {
-                references.add(Cow::Owned(url.to_owned()), LinkKind::Requisite, Relations::NONE);
+                references.add(Cow::Owned(url.to_owned()), LinkKind::Requisite, "");
             });
         }
     }
@@ -259,8 +280,7 @@ impl<'p> Walk<'p> {
     fn script(&mut self, script: &str) {
         if self.references.kinds.has(LinkKind::Script) && self.effort.take(effort::of_raw(script)) {
             for url in script_links::urls(script) {
-                self.references
-                    .add(Cow::Owned(url), LinkKind::Script, Relations::NONE);
+                self.references.add(Cow::Owned(url), LinkKind::Script, "");
             }
         }
     }
@@ -274,8 +294,10 @@ impl<'p> Walk<'p> {
                 }
             }
             ("meta", Space::Html) => self.meta(element, level),
-            ("a", Space::MathMl) | ("a" | "area", Space::Html) => self.link(element, element.value("href")),
-            ("a", Space::Svg) => self.link(element, places::foreign_href(element)),
+            ("a", Space::MathMl | Space::Html) => self.link(element, element.value("href"), None),
+            ("a", Space::Svg) => self.link(element, places::foreign_href(element), None),
+            // It has no other words.
+            ("area", Space::Html) => self.link(element, element.value("href"), element.value("alt")),
             _ => {
                 places::gather(name, space, element, &mut self.references);
                 if name == "iframe"
@@ -288,10 +310,18 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn link(&mut self, element: &impl Attributed<'p>, href: Option<Cow<'p, str>>) {
+    fn link(
+        &mut self,
+        element: &impl Attributed<'p>,
+        href: Option<Cow<'p, str>>,
+        words: Option<Cow<'p, str>>,
+    ) {
         let Some(href) = href else { return };
-        self.references
-            .add(href, LinkKind::Page, places::relations(element));
+        let rel = places::rel(element);
+        let reference = self.references.add(href, LinkKind::Page, &rel);
+        if let (Some(reference), Some(words)) = (reference, words) {
+            self.references.found[reference].anchor = folded(&words, self.limits.anchor_chars);
+        }
     }
 
     fn meta(&mut self, element: &impl Attributed<'p>, level: u8) {
@@ -311,7 +341,7 @@ impl<'p> Walk<'p> {
                 Cow::Owned(content) => refresh::target(&content).map(|url| Cow::Owned(url.to_owned())),
             };
             if let Some(url) = url {
-                self.references.add(url, LinkKind::Refresh, Relations::NONE);
+                self.references.add(url, LinkKind::Refresh, "");
             }
         }
     }
@@ -439,6 +469,26 @@ fn attribute<'p>(element: &'p Element, name: &str) -> Option<&'p str> {
         .iter()
         .find(|(found, _)| &*found.local == name && found.ns == ns!());
     found.map(|(_, value)| &**value)
+}
+
+/// The words of an attribute, with single spaces between.
+fn folded(text: &str, most: usize) -> String {
+    let mut words = String::new();
+    // Control characters are white space here as in the text of a page.
+    let parts = text.split(|c: char| c.is_whitespace() || c.is_control());
+    for word in parts.filter(|word| !word.is_empty()) {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+        if words.len() > most * 4 {
+            break;
+        }
+    }
+    if let Some((end, _)) = words.char_indices().nth(most) {
+        words.truncate(end);
+    }
+    words
 }
 
 fn title_of(title: NodeRef<'_, Node>, limits: &ReadLimits) -> Option<String> {

@@ -1,7 +1,7 @@
 //! The links of pages that were archived: read again from the archive, on all cores, told in the order of the visits.
 //!
 //! The words of a link and what the page says of it are in no journal. Each page is read from its own record, by the same code and
-//! with the same settings as when it was visited, but that longer words are kept.
+//! with the same settings as when it was visited, but that longer words are kept, and every relation.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -27,6 +27,8 @@ const BATCH: usize = 64;
 const MAX_RECORD: usize = 64 << 20;
 /// Characters of the words of a link.
 const ANCHOR_CHARS: usize = 500;
+/// Bytes of what a page says of a link.
+const REL_BYTES: usize = 200;
 /// Pages that could not be read and are named; more are counted.
 const NAMED: u64 = 10;
 
@@ -49,6 +51,7 @@ impl Pages {
         let settings = Settings::of_crawl(directory)?;
         let mut policy = crew::policy(&settings, CanonicalForm::new(&settings.drop_parameters));
         policy.read.anchor_chars = ANCHOR_CHARS;
+        policy.read.rel_bytes = REL_BYTES;
         Ok(Self {
             policy,
             archive: history::archive(directory),
@@ -152,20 +155,12 @@ fn write_links<W: Write + Send>(
     destination: &mut Destination<W>,
 ) -> Result<(), ExportFault> {
     let source = row.final_url.as_ref().unwrap_or(&row.url).as_str();
-    let mut rel = String::new();
     for link in &document.links {
-        rel.clear();
-        for word in link.relations.words() {
-            if !rel.is_empty() {
-                rel.push(' ');
-            }
-            rel.push_str(word);
-        }
         let link = Link {
             source,
             target: link.url.as_str(),
             anchor: &link.anchor,
-            rel: &rel,
+            rel: &link.rel,
             kind: link.kind.as_str(),
         };
         destination.write(&link.fields())?;
