@@ -21,30 +21,15 @@ pub(crate) fn of_no_page(
     let media = last
         .and_then(|exchange| exchange.header("content-type"))
         .map(web::essence);
+    let row = Row::new(page, fate, last.map_or(now, |exchange| exchange.started));
     Row {
-        url: page.url,
         final_url: final_url.cloned(),
         status: last.map(|exchange| exchange.status),
-        fetched_at: last.map_or(now, |exchange| exchange.started),
-        depth: page.depth,
-        via: page.via,
         content_type: media,
         bytes: exchanges.iter().map(|exchange| exchange.body.len() as u64).sum(),
-        charset: None,
-        language: None,
-        title: None,
-        fate,
-        duplicate_of: None,
-        distance: None,
-        resemblance: None,
-        fingerprint: None,
         reason: Some(reason),
-        warc_file: None,
-        warc_offset: None,
         kept: !exchanges.is_empty(),
-        of_earlier: false,
-        canonical: None,
-        requisite: page.requisite,
+        ..row
     }
 }
 

@@ -87,29 +87,10 @@ pub(crate) fn find(text: &str, depth: u32) -> Find {
 
 pub(crate) fn row(lease: &Lease, fate: Fate) -> Row {
     Row {
-        url: lease.url.clone(),
-        final_url: None,
         status: Some(200),
-        fetched_at: at(1),
-        depth: lease.depth,
-        via: lease.via.clone(),
-        content_type: None,
         bytes: 10,
-        charset: None,
-        language: None,
-        title: None,
-        fate,
-        duplicate_of: None,
-        distance: None,
-        resemblance: None,
-        fingerprint: None,
-        reason: None,
-        warc_file: None,
-        warc_offset: None,
         kept: fate == Fate::Unique,
-        of_earlier: false,
-        canonical: None,
-        requisite: lease.requisite,
+        ..Row::new(lease.find(), fate, at(1))
     }
 }
 

@@ -4,7 +4,7 @@ use neardup::Fingerprint;
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp};
 
-use crate::Page;
+use crate::{Find, Page};
 
 /// The end of a page's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -100,6 +100,36 @@ pub struct Row {
 }
 
 impl Row {
+    /// Of a visit that brought nothing: what came of it, and when.
+    #[must_use]
+    pub fn new(page: Find, fate: Fate, at: Timestamp) -> Self {
+        Self {
+            url: page.url,
+            final_url: None,
+            status: None,
+            fetched_at: at,
+            depth: page.depth,
+            via: page.via,
+            content_type: None,
+            bytes: 0,
+            charset: None,
+            language: None,
+            title: None,
+            fate,
+            duplicate_of: None,
+            distance: None,
+            resemblance: None,
+            fingerprint: None,
+            reason: None,
+            warc_file: None,
+            warc_offset: None,
+            kept: false,
+            of_earlier: false,
+            canonical: None,
+            requisite: page.requisite,
+        }
+    }
+
     /// Whether there was a page to judge, and not something that a page needs.
     #[must_use]
     pub const fn is_page(&self) -> bool {

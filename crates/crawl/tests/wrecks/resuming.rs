@@ -83,31 +83,7 @@ impl Session {
 }
 
 fn row(lease: &Lease) -> Row {
-    Row {
-        url: lease.url.clone(),
-        final_url: None,
-        status: None,
-        fetched_at: NOW,
-        depth: 0,
-        via: None,
-        content_type: None,
-        bytes: 0,
-        charset: None,
-        language: None,
-        title: None,
-        fate: Fate::Failed,
-        duplicate_of: None,
-        distance: None,
-        resemblance: None,
-        fingerprint: None,
-        reason: None,
-        warc_file: None,
-        warc_offset: None,
-        kept: false,
-        of_earlier: false,
-        canonical: None,
-        requisite: lease.requisite,
-    }
+    Row::new(lease.find(), Fate::Failed, NOW)
 }
 
 /// The archive was synced up to the end of a visit, the journal said so, and the process died before that visit was settled. The next

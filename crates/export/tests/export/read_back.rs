@@ -8,7 +8,7 @@ use parquet::record::Field;
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::Value as Json;
-use store::{Fate, Row};
+use store::{Fate, Find, Row};
 use web::{CanonicalForm, PageUrl, Timestamp};
 
 pub(crate) const ABOUT: About = About {
@@ -125,29 +125,12 @@ pub(crate) fn url(number: u32) -> PageUrl {
 pub(crate) fn visit(number: u32) -> Visit {
     Visit {
         row: Row {
-            url: url(number),
-            final_url: None,
-            status: None,
-            fetched_at: Timestamp::from_millis(1_790_000_000_000 + u64::from(number)),
-            depth: 0,
-            via: None,
-            content_type: None,
-            bytes: 0,
-            charset: None,
-            language: None,
-            title: None,
-            fate: Fate::Unique,
-            duplicate_of: None,
-            distance: None,
-            resemblance: None,
-            fingerprint: None,
-            reason: None,
-            warc_file: None,
-            warc_offset: None,
             kept: true,
-            of_earlier: false,
-            canonical: None,
-            requisite: 0,
+            ..Row::new(
+                Find::new(url(number), 0, None),
+                Fate::Unique,
+                Timestamp::from_millis(1_790_000_000_000 + u64::from(number)),
+            )
         },
         sketch: None,
     }

@@ -7,31 +7,11 @@ use super::*;
 use crate::contract::{find, url};
 
 fn row(address: &str, fate: Fate, status: u16) -> Row {
-    let lease_like = find(address, 1);
     Row {
-        url: lease_like.url,
-        final_url: None,
         status: Some(status),
-        fetched_at: Timestamp::from_millis(1),
-        depth: 1,
-        via: None,
-        content_type: None,
-        bytes: 0,
-        charset: None,
-        language: None,
-        title: None,
-        fate,
         duplicate_of: fate.is_duplicate().then(|| url("http://a.test/original")),
-        distance: None,
-        resemblance: None,
-        fingerprint: None,
-        reason: None,
-        warc_file: None,
-        warc_offset: None,
         kept: fate == Fate::Unique,
-        of_earlier: false,
-        canonical: None,
-        requisite: 0,
+        ..Row::new(find(address, 1), fate, Timestamp::from_millis(1))
     }
 }
 

@@ -220,29 +220,13 @@ mod tests {
 
     fn row(url: &PageUrl) -> Row {
         Row {
-            url: url.clone(),
-            final_url: None,
             status: Some(200),
-            fetched_at: Timestamp::default(),
-            depth: 0,
-            via: None,
-            content_type: None,
-            bytes: 0,
-            charset: None,
-            language: None,
-            title: None,
-            fate: store::Fate::Unique,
-            duplicate_of: None,
-            distance: None,
-            resemblance: None,
-            fingerprint: None,
-            reason: None,
-            warc_file: None,
-            warc_offset: None,
             kept: true,
-            of_earlier: false,
-            canonical: None,
-            requisite: 0,
+            ..Row::new(
+                store::Find::new(url.clone(), 0, None),
+                store::Fate::Unique,
+                Timestamp::default(),
+            )
         }
     }
 
