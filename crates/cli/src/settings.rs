@@ -1,12 +1,14 @@
 //! The settings of a crawl: defaults < file < flags.
 //!
 //! Every long option of `crawler crawl` is a key of the file with the same name. Flags and file are laid over the defaults as tables,
-//! so an option needs no code of its own to be found in both places. `config/default.toml` says all of this in prose; a test
-//! holds it to [`Settings::default`].
+//! so an option needs no code of its own to be found in both places. The defaults are in `defaults.rs`; values that cannot be are refused in
+//! `check.rs`.
+
+mod check;
+mod defaults;
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crawl::{IndexedPages, OnDuplicate, Requisites, Sitemaps};
 use fetch::{InsecureHost, ProxyUrl, ResolveRule};
@@ -17,7 +19,7 @@ use sinks::warc::Packing;
 use store::{DuplicateScope, LikenessRules};
 use web::{GroupBy, LinkKind, LinkKinds, Relations, ScopeKind};
 
-use crate::archiving;
+pub(crate) use self::check::{IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor};
 use crate::args::CrawlArgs;
 use crate::complaint::{Complaint, fault, usage};
 use crate::fingerprints::Recipe;
@@ -136,88 +138,6 @@ pub(crate) struct Settings {
     pub(crate) secrets: Vec<String>,
     /// The seeds themselves: given on the command line, and all of them in the file of a crawl that was begun.
     pub(crate) url: Vec<String>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            seeds: None,
-            out: PathBuf::from("crawl"),
-            fresh: false,
-            scope: ScopeKind::Host,
-            include: Vec::new(),
-            exclude: Vec::new(),
-            drop_parameters: web::CanonicalForm::DEFAULT_PARAMETERS
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
-            page_requisites: Requisites::Off,
-            forms: false,
-            script_links: false,
-            sitemaps: Sitemaps::On,
-            sitemap_from: None,
-            sitemap_to: None,
-            feeds: Switch::On,
-            max_pages: None,
-            max_depth: None,
-            max_time: None,
-            max_size: None,
-            max_pages_per_host: None,
-            max_pages_per_pattern: None,
-            max_hosts_per_domain: 1_000,
-            traps: Switch::On,
-            delay: Span(Duration::from_secs(1)),
-            delay_factor: 5.0,
-            max_delay: Span(Duration::from_secs(30)),
-            concurrency: 64,
-            concurrency_per_host: None,
-            rate: None,
-            group_by: GroupBy::Host,
-            user_agent: None,
-            contact: None,
-            ignore_robots: false,
-            skip_rel: Relations::NOFOLLOW,
-            on_duplicate: OnDuplicate::Drop,
-            distance: 3,
-            resemblance: None,
-            features: Features::default(),
-            stop_words: None,
-            frequencies: None,
-            main_content: Switch::On,
-            duplicate_scope: DuplicateScope::Crawl,
-            per_cluster: 1,
-            against: Vec::new(),
-            since: Vec::new(),
-            hash_key: None,
-            mirror: Switch::On,
-            tables: Tables::Auto,
-            max_body: Size(50 << 20),
-            timeout: Span(Duration::from_secs(60)),
-            tries: 3,
-            max_redirects: 10,
-            resolve: Vec::new(),
-            allow_private: false,
-            ca_certificate: Vec::new(),
-            insecure_host: Vec::new(),
-            proxy: None,
-            compression: Packing::Gzip,
-            compression_level: None,
-            zstd_dictionary: None,
-            digest: DigestAlgorithm::Sha1,
-            outlinks: Switch::Off,
-            warc_prefix: "crawl".to_owned(),
-            warc_max_time: None,
-            warc_max_size: Size(1 << 30),
-            no_index: false,
-            index: IndexedPages::Unique,
-            index_memory: Size(32 << 20),
-            cdxj: Switch::On,
-            min_free: Size(64 << 20),
-            wait_for_room: Span(Duration::from_secs(600)),
-            secrets: Vec::new(),
-            url: Vec::new(),
-        }
-    }
 }
 
 /// The file that a crawl keeps of its settings, below its directory.
@@ -393,73 +313,6 @@ impl Settings {
         let proxy = self.proxy.as_deref().map(str::parse).transpose();
         proxy.map_err(|error| usage(format!("--proxy: {error}")))
     }
-
-    fn check(&self) -> Result<(), Complaint> {
-        let refuse = |option: &str, value: &dyn std::fmt::Display, range: &str| {
-            Err(usage(format!("--{option} {value} is impossible")).with_remedy(range))
-        };
-        if let Some(impossible) = self.resemblance.filter(|figure| !(0.0..=1.0).contains(figure)) {
-            let range = "a resemblance lies between 0 and 1; without one, it goes by the length of the texts";
-            return refuse("resemblance", &impossible, range);
-        }
-        if self.distance > neardup::MAX_DISTANCE {
-            let range = format!(
-                "fingerprints are compared within 0 to {} bits; 3 is the default",
-                neardup::MAX_DISTANCE
-            );
-            return refuse("distance", &self.distance, &range);
-        }
-        if let (Some(from), Some(to)) = (&self.sitemap_from, &self.sitemap_to)
-            && from.lastmod.first > to.lastmod.last
-        {
-            return refuse(
-                "sitemap-to",
-                to,
-                &format!("a date that is not before --sitemap-from {from}"),
-            );
-        }
-        if !check_factor(self.delay_factor) {
-            return refuse("delay-factor", &self.delay_factor, IMPOSSIBLE_FACTOR);
-        }
-        if !check_concurrency(self.concurrency) {
-            return refuse("concurrency", &self.concurrency, IMPOSSIBLE_CONCURRENCY);
-        }
-        if self.concurrency_per_host == Some(0) {
-            return refuse("concurrency-per-host", &0, "at least 1, which is the default");
-        }
-        if self.max_hosts_per_domain == 0 {
-            return refuse("max-hosts-per-domain", &0, "at least 1; 1000 is the default");
-        }
-        if self.per_cluster == 0 {
-            return refuse("per-cluster", &0, "at least 1, which is the default");
-        }
-        if let Err(range) = self.tables.design(self.distance) {
-            return refuse("tables", &self.tables, &range);
-        }
-        if self.tries == 0 {
-            return refuse("tries", &0, "at least 1; 3 is the default");
-        }
-        archiving::check(self)?;
-        if self.timeout.0.is_zero() {
-            return refuse("timeout", &"0", "a time span such as 60s");
-        }
-        if matches!(self.agent_token().as_str(), "" | "*") {
-            let shape = "it begins with a name of letters, digits, - and _, by which robots.txt can call us: Name/1.0 (+contact)";
-            return refuse("user-agent", &self.user_agent(), shape);
-        }
-        let visible = self
-            .user_agent()
-            .chars()
-            .all(|character| character == ' ' || character.is_ascii_graphic());
-        if !visible {
-            return refuse(
-                "user-agent",
-                &self.user_agent(),
-                "visible ASCII characters, as HTTP has it",
-            );
-        }
-        Ok(())
-    }
 }
 
 fn read_file(path: &Path) -> Result<toml::Table, Complaint> {
@@ -474,20 +327,6 @@ fn read_file(path: &Path) -> Result<toml::Table, Complaint> {
     toml::from_str(&text).map_err(wrong)
 }
 
-/// What a factor of the delay can be.
-pub(crate) fn check_factor(factor: f64) -> bool {
-    (0.0..=1000.0).contains(&factor)
-}
-
-pub(crate) const IMPOSSIBLE_FACTOR: &str = "a number from 0 to 1000; 5 is the default";
-
-/// How many pages can be under way at a time.
-pub(crate) fn check_concurrency(pages: usize) -> bool {
-    (1..=10_000).contains(&pages)
-}
-
-pub(crate) const IMPOSSIBLE_CONCURRENCY: &str = "a number of pages from 1 to 10000; 64 is the default";
-
 /// What is wrong with a file, and where.
 pub(crate) fn one_line(error: &toml::de::Error) -> String {
     let place = error.to_string().lines().next().unwrap_or_default().to_owned();
@@ -499,44 +338,9 @@ pub(crate) fn one_line(error: &toml::de::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use std::time::Duration;
 
     use super::*;
-
-    const DOCUMENTED: &str = include_str!("../../../config/default.toml");
-
-    #[test]
-    fn the_documented_defaults_are_the_defaults_in_code() {
-        let documented: Settings = toml::from_str(DOCUMENTED).unwrap();
-        assert_eq!(documented, Settings::default());
-    }
-
-    #[test]
-    fn every_setting_and_every_option_is_documented_in_the_default_file() {
-        let documented = |key: &str| {
-            let set = format!("\n{key} = ");
-            let unset = format!("\n# {key} = ");
-            DOCUMENTED.contains(&set) || DOCUMENTED.contains(&unset)
-        };
-        let command = crate::args::Arguments::command();
-        let crawl = command.find_subcommand("crawl").unwrap();
-        let not_settings = ["config", "summary", "quiet", "help", "version"];
-        for option in secrets::OPTIONS {
-            assert!(
-                DOCUMENTED.contains(&format!("--{option}")),
-                "--{option} is missing in config/default.toml"
-            );
-        }
-        for option in crawl.get_arguments().filter_map(|argument| argument.get_long()) {
-            assert!(
-                not_settings.contains(&option) || secrets::OPTIONS.contains(&option) || documented(option),
-                "--{option} is missing in config/default.toml"
-            );
-        }
-        for key in toml::Table::try_from(Settings::default()).unwrap().keys() {
-            assert!(documented(key), "{key} is missing in config/default.toml");
-        }
-    }
 
     #[test]
     fn flags_win_over_the_file_and_the_file_over_the_defaults() {

@@ -1,0 +1,139 @@
+//! What holds where nobody says anything: the same as `config/default.toml` says in prose, to which a test holds it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crawl::{IndexedPages, OnDuplicate, Requisites, Sitemaps};
+use neardup::Features;
+use sinks::DigestAlgorithm;
+use sinks::warc::Packing;
+use store::DuplicateScope;
+use web::{GroupBy, Relations, ScopeKind};
+
+use super::Settings;
+use crate::values::{Size, Span, Switch, Tables};
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            seeds: None,
+            out: PathBuf::from("crawl"),
+            fresh: false,
+            scope: ScopeKind::Host,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            drop_parameters: web::CanonicalForm::DEFAULT_PARAMETERS
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            page_requisites: Requisites::Off,
+            forms: false,
+            script_links: false,
+            sitemaps: Sitemaps::On,
+            sitemap_from: None,
+            sitemap_to: None,
+            feeds: Switch::On,
+            max_pages: None,
+            max_depth: None,
+            max_time: None,
+            max_size: None,
+            max_pages_per_host: None,
+            max_pages_per_pattern: None,
+            max_hosts_per_domain: 1_000,
+            traps: Switch::On,
+            delay: Span(Duration::from_secs(1)),
+            delay_factor: 5.0,
+            max_delay: Span(Duration::from_secs(30)),
+            concurrency: 64,
+            concurrency_per_host: None,
+            rate: None,
+            group_by: GroupBy::Host,
+            user_agent: None,
+            contact: None,
+            ignore_robots: false,
+            skip_rel: Relations::NOFOLLOW,
+            on_duplicate: OnDuplicate::Drop,
+            distance: 3,
+            resemblance: None,
+            features: Features::default(),
+            stop_words: None,
+            frequencies: None,
+            main_content: Switch::On,
+            duplicate_scope: DuplicateScope::Crawl,
+            per_cluster: 1,
+            against: Vec::new(),
+            since: Vec::new(),
+            hash_key: None,
+            mirror: Switch::On,
+            tables: Tables::Auto,
+            max_body: Size(50 << 20),
+            timeout: Span(Duration::from_secs(60)),
+            tries: 3,
+            max_redirects: 10,
+            resolve: Vec::new(),
+            allow_private: false,
+            ca_certificate: Vec::new(),
+            insecure_host: Vec::new(),
+            proxy: None,
+            compression: Packing::Gzip,
+            compression_level: None,
+            zstd_dictionary: None,
+            digest: DigestAlgorithm::Sha1,
+            outlinks: Switch::Off,
+            warc_prefix: "crawl".to_owned(),
+            warc_max_time: None,
+            warc_max_size: Size(1 << 30),
+            no_index: false,
+            index: IndexedPages::Unique,
+            index_memory: Size(32 << 20),
+            cdxj: Switch::On,
+            min_free: Size(64 << 20),
+            wait_for_room: Span(Duration::from_secs(600)),
+            secrets: Vec::new(),
+            url: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::secrets;
+
+    const DOCUMENTED: &str = include_str!("../../../../config/default.toml");
+
+    #[test]
+    fn the_documented_defaults_are_the_defaults_in_code() {
+        let documented: Settings = toml::from_str(DOCUMENTED).unwrap();
+        assert_eq!(documented, Settings::default());
+    }
+
+    #[test]
+    fn every_setting_and_every_option_is_documented_in_the_default_file() {
+        let documented = |key: &str| {
+            let set = format!("\n{key} = ");
+            let unset = format!("\n# {key} = ");
+            DOCUMENTED.contains(&set) || DOCUMENTED.contains(&unset)
+        };
+        let command = crate::args::Arguments::command();
+        let crawl = command.find_subcommand("crawl").unwrap();
+        let not_settings = ["config", "summary", "quiet", "help", "version"];
+        for option in secrets::OPTIONS {
+            assert!(
+                DOCUMENTED.contains(&format!("--{option}")),
+                "--{option} is missing in config/default.toml"
+            );
+        }
+        for option in crawl.get_arguments().filter_map(|argument| argument.get_long()) {
+            assert!(
+                not_settings.contains(&option) || secrets::OPTIONS.contains(&option) || documented(option),
+                "--{option} is missing in config/default.toml"
+            );
+        }
+        for key in toml::Table::try_from(Settings::default()).unwrap().keys() {
+            assert!(documented(key), "{key} is missing in config/default.toml");
+        }
+    }
+}
