@@ -36,26 +36,7 @@ judge() {
     "$@" || code=1
 }
 
-# start NAME OPTION…: a server, which ends when its standard input does; sets port, seeds and resolve.
-start() {
-    local name=$1 line
-    shift
-    coproc SERVER { exec "$built/examples/serve" --served "$work/$name.served" "$@"; }
-    server=$SERVER_PID asking=${SERVER[1]} telling=${SERVER[0]}
-    read -r port <&"$telling"
-    seeds=() resolve=()
-    while read -r line <&"$telling"; do
-        case $line in
-            "# ready") break ;;
-            "# --resolve "*) resolve+=(--resolve "${line#\# --resolve }") ;;
-            http*) seeds+=("$line") ;;
-        esac
-    done
-}
-finish() {
-    exec {asking}>&-
-    wait "$server"
-}
+. interop/serving.sh
 
 # crawl NAME OPTION…: crawls the seeds into $work/NAME.
 crawl() {

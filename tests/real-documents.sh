@@ -50,25 +50,14 @@ for release in 15 16; do
     [ -f "$tree/index.html" ] || missing "clang-$release-doc holds no index.html where it was expected"
 done
 
-# The program, and two servers that end when this script does: their standard input is ours to close.
+# The program, and a server of both manuals.
 cargo build --quiet --release -p crawler
 cargo build --quiet --release -p testkit --example serve
 built=$(cargo metadata --format-version 1 --no-deps \
     | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/release
 crawler=$built/crawler
 
-# read_places FD: the port, the seeds and the --resolve options that a server prints there.
-read_places() {
-    read -r port <&"$1"
-    seeds=() resolve=()
-    while read -r line <&"$1"; do
-        case $line in
-            "# ready") break ;;
-            "# --resolve "*) resolve+=(--resolve "${line#\# --resolve }") ;;
-            http*) seeds+=("$line") ;;
-        esac
-    done
-}
+. interop/serving.sh
 
 # crawl NAME OPTION…: crawls them into $work/NAME.
 crawl() {
@@ -89,8 +78,7 @@ for release in 15 16; do
     echo "- clang-$release-doc $(dpkg-deb -f "$(package $release)" Version)"
 done
 
-coproc DOCUMENTS { exec "$built/examples/serve" --served "$work/served" --dir "clang-15.test=$work/clang-15/" --dir "clang-16.test=$work/clang-16/"; }
-read_places "${DOCUMENTS[0]}"
+start documents --dir "clang-15.test=$work/clang-15/" --dir "clang-16.test=$work/clang-16/"
 seeds=("http://clang-15.test:$port/index.html" "http://clang-16.test:$port/index.html")
 crawl drop --on-duplicate drop
 crawl follow --on-duplicate follow
@@ -100,16 +88,14 @@ echo
 python3 tests/real_documents.py verdicts "$crawler" "$work/clang-15" "$work/clang-16" \
     "$work/follow.jsonl" "$work/drop.jsonl" || code=1
 
-# The server ends, and says what it answered.
-eval "exec ${DOCUMENTS[1]}>&-"
-wait "$DOCUMENTS_PID"
+finish
 
 echo
 echo "### The archives, read by others"
 echo
 for name in drop follow; do
     answer=0
-    interop/readers.sh "$work/$name" "$work/served" || answer=$?
+    interop/readers.sh "$work/$name" "$work/documents.served" || answer=$?
     [ $answer -ne 77 ] || missing "the archives were not checked"
     [ $answer -eq 0 ] || code=1
 done
