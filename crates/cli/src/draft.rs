@@ -1,6 +1,7 @@
 //! A file that has its name only once it is whole, and is gone again where it does not become so.
 //!
-//! `export::WholeFile` is the same for what only grows; a ZIP goes back to write the lengths of what it holds.
+//! `export::WholeFile` is the same for what only grows and may go on with what is there; a ZIP goes back to write the lengths of what it
+//! holds, and an index is made in one go.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use export::draft_of;
 
 /// A file that is being written.
-pub(super) struct Draft {
+pub(crate) struct Draft {
     file: File,
     path: PathBuf,
     is_complete: bool,
@@ -17,7 +18,7 @@ pub(super) struct Draft {
 
 impl Draft {
     /// Begins the file that is to be at `path`, where a link leads, if it is one.
-    pub(super) fn begin(path: &Path) -> io::Result<Self> {
+    pub(crate) fn begin(path: &Path) -> io::Result<Self> {
         let target = path.is_symlink().then(|| path.canonicalize().ok()).flatten();
         let path = target.unwrap_or_else(|| path.to_owned());
         if path.exists() && !path.is_file() {
@@ -42,7 +43,7 @@ impl Draft {
     }
 
     /// Has the disk keep it, and gives it its name.
-    pub(super) fn complete(mut self) -> io::Result<()> {
+    pub(crate) fn complete(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(draft_of(&self.path), &self.path)?;
         self.is_complete = true;

@@ -7,6 +7,7 @@ mod complaint;
 mod control;
 mod crew;
 mod documents;
+mod draft;
 mod earlier;
 mod fingerprints;
 mod history;

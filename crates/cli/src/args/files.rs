@@ -226,7 +226,7 @@ pub(crate) struct IndexArgs {
     /// Directory of a crawl, or WARC files
     #[arg(value_name = "DIR|FILE", required = true)]
     pub(crate) archives: Vec<PathBuf>,
-    /// Write to this file instead of standard output, or of the index of the crawl
+    /// Write to this file instead of standard output (-), or of the index of the crawl: to FILE.part, which becomes FILE once it is whole
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Directory for temporary files, where standard output takes more than memory does [default: the system's]

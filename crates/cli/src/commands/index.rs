@@ -1,6 +1,6 @@
 //! `crawler index`: the index of a crawl's archive made again, or that of any WARC files.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,6 +13,7 @@ use store::embedded::DirectoryLock;
 
 use crate::args::IndexArgs;
 use crate::complaint::{Complaint, fault, usage};
+use crate::draft::Draft;
 use crate::terminal::{printable, say};
 use crate::{crew, history, output};
 
@@ -26,7 +27,8 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, Complaint> {
     for path in &args.archives {
         files.extend(files_of(path)?);
     }
-    let gathering = match &args.output {
+    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let gathering = match file {
         Some(path) => to_file(&files, path)?,
         None => {
             let scratch = args.temp_dir.clone().unwrap_or_else(super::dedup::usual_temp_dir);
@@ -109,18 +111,13 @@ fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<Gathering, Complaint> 
 
 /// Puts the index in the place of the file in one step.
 fn to_file(files: &[PathBuf], path: &Path) -> Result<Gathering, Complaint> {
-    let beside = |suffix: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
     let unwritable = |error: std::io::Error| usage(format!("cannot write {}: {error}", path.display()));
-    let draft = beside(".new");
-    let mut out = BufWriter::new(File::create(&draft).map_err(unwritable)?);
-    let gathering = gather(files, &beside(".runs"), &mut out).map_err(|error| fault(&error))?;
-    let file = out.into_inner().map_err(|error| unwritable(error.into_error()))?;
-    file.sync_all().map_err(unwritable)?;
-    fs::rename(&draft, path).map_err(unwritable)?;
+    let mut scratch = path.as_os_str().to_owned();
+    scratch.push(".runs");
+    let mut out = BufWriter::new(Draft::begin(path).map_err(unwritable)?);
+    let gathering = gather(files, Path::new(&scratch), &mut out).map_err(|error| fault(&error))?;
+    let draft = out.into_inner().map_err(|error| unwritable(error.into_error()))?;
+    draft.complete().map_err(unwritable)?;
     Ok(gathering)
 }
 

@@ -3,7 +3,6 @@
 //! What is settled is packed, no byte of the archive behind it: of a crawl that was killed, the file that it left open under the name that it would have
 //! had. Nobody may write to the crawl meanwhile. The index is that of the crawl, made first where it is not there or does not tell of all that.
 
-mod draft;
 mod pages;
 
 use std::fs::File;
@@ -19,10 +18,10 @@ use sinks::warc::name_of;
 use store::StoreFault;
 use store::embedded::DirectoryLock;
 
-use self::draft::Draft;
 use self::pages::{Survey, Texts};
 use crate::args::WaczArgs;
 use crate::complaint::{Complaint, fault, usage};
+use crate::draft::Draft;
 use crate::progress::Patience;
 use crate::terminal::say;
 use crate::{crew, history, room};
