@@ -2,19 +2,22 @@
 //!
 //! - the writer alone: processor time of its thread for a page, flushing and committing included;
 //! - the sink over an archive: pages a second, room on the disk, memory (VmHWM);
-//! - 1,000 queries for ten hits each: median, 99th percentile and worst, with and without snippets, which are read from the archive;
+//! - 1,000 queries for ten hits each: median, 99th percentile and worst, with and without snippets, which are read from the archive, and
+//!   the same of each kind of query;
 //! - 200 random queries against a plain scan of all pages: the sets must be equal.
 //!
 //! ```text
-//! cargo run --release -p benches --bin bench-search -- [--pages 100000] [--memory-mib 32]
+//! cargo run --release -p benches --bin bench-search -- [--pages 100000] [--memory-mib 32] [--keep DIR]
 //! ```
+//!
+//! With `--keep`, index and archive stay in that directory, and a second run with the same pages and seed only asks.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 
 mod scan;
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,7 +31,7 @@ use sinks::{ArchiveOptions, IndexText, Keeping, Sink, Visit, WarcArchive};
 use testkit::{Corpus, Random};
 use web::{CanonicalForm, Clock, Document, Exchange, Hints, PageUrl, Protocol, ReadLimits, Timestamp};
 
-use self::scan::{Asked, Scan};
+use self::scan::{Asked, KINDS, Scan, Topics};
 
 type Failure = Box<dyn Error>;
 
@@ -50,26 +53,57 @@ struct Wish {
     /// Seed of pages and queries
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Keep index and archive here; where there are some already, only ask them
+    #[arg(long)]
+    keep: Option<PathBuf>,
 }
 
 fn main() -> Result<(), Failure> {
     let wish = Wish::parse();
     let corpus = Corpus::plain(wish.pages, wish.seed);
-    let directory = tempfile::tempdir()?;
-    alone(&wish, &corpus, &directory.path().join("alone"))?;
-    let mut scan = Scan::new(COMPARED);
-    through_the_sink(&wish, &corpus, directory.path(), &mut scan)?;
-    let finder = Finder::open(&directory.path().join("search"))?;
+    let topics = topics(&corpus);
+    let temporary = tempfile::tempdir()?;
+    let directory = wish.keep.as_deref().unwrap_or(temporary.path());
+    let index = directory.join("search");
+    let mut scan = None;
+    if !search::exists(&index) {
+        std::fs::create_dir_all(directory)?;
+        alone(&wish, &corpus, &temporary.path().join("alone"))?;
+        let scan = scan.insert(Scan::new(&topics, COMPARED, wish.seed));
+        through_the_sink(&wish, &corpus, directory, scan)?;
+    }
+    let finder = Finder::open(&index)?;
     println!(
         "index: {} pages in {} segments, {:.0} MiB, archive {:.0} MiB; peak memory {:.0} MiB",
         finder.pages(),
         finder.segments(),
-        mebibytes(&directory.path().join("search"))?,
-        mebibytes(&directory.path().join("archive"))?,
+        mebibytes(&index)?,
+        mebibytes(&directory.join("archive"))?,
         peak_mib()?
     );
-    answer(&finder, &scan, directory.path(), wish.seed)?;
-    compare(&finder, scan)
+    answer(&finder, &topics, directory, wish.seed)?;
+    match scan {
+        Some(scan) => compare(&finder, scan),
+        None => Ok(()),
+    }
+}
+
+fn topics(corpus: &Corpus) -> Topics {
+    let host = |number| {
+        let url = corpus.url(number, 80);
+        let host = url.split('/').nth(2).unwrap_or_default();
+        (
+            host.split(':').next().unwrap_or_default().to_owned(),
+            fetched_at(number),
+        )
+    };
+    let text = |number| read(corpus, number).map_or_else(|_| String::new(), |(_, text)| text.text);
+    Topics::of(corpus.len(), host, text)
+}
+
+/// A page each minute.
+fn fetched_at(number: usize) -> u64 {
+    1_767_225_600_000 + number as u64 * 60_000
 }
 
 /// A page, read as a crawl reads it.
@@ -111,7 +145,7 @@ fn exchange(url: PageUrl, body: Bytes, number: usize) -> Exchange {
         truncated: None,
         address: None,
         protocol: Protocol::Http11,
-        started: Timestamp::from_millis(1_767_225_600_000 + number as u64 * 60_000),
+        started: Timestamp::from_millis(fetched_at(number)),
         elapsed: Duration::ZERO,
     }
 }
@@ -171,7 +205,7 @@ fn through_the_sink(wish: &Wish, corpus: &Corpus, directory: &Path, scan: &mut S
         let cpu = process_time()?;
         for number in 0..corpus.len() {
             let (exchange, text) = read(corpus, number)?;
-            scan.add(&exchange, &text, wish.seed);
+            scan.add(&exchange, &text);
             let visit = Visit {
                 at: exchange.started,
                 exchanges: vec![exchange.clone()],
@@ -200,13 +234,14 @@ fn through_the_sink(wish: &Wish, corpus: &Corpus, directory: &Path, scan: &mut S
 }
 
 /// Times queries.
-fn answer(finder: &Finder, scan: &Scan, directory: &Path, seed: u64) -> Result<(), Failure> {
+fn answer(finder: &Finder, topics: &Topics, directory: &Path, seed: u64) -> Result<(), Failure> {
     let archive = directory.join("archive");
     for snippets in [false, true] {
         let random = &mut Random::of(seed, 77);
-        let mut times = Vec::with_capacity(QUERIES);
+        let mut of_kinds = vec![Vec::new(); KINDS.len()];
         for _ in 0..QUERIES {
-            let typed = scan.any_query(random).typed();
+            let (kind, asked) = topics.query(random);
+            let typed = asked.typed();
             let begun = Instant::now();
             let query = Query::parse(&typed)?;
             let hits = finder.search(&query, 10, 0)?;
@@ -220,19 +255,29 @@ fn answer(finder: &Finder, scan: &Scan, directory: &Path, seed: u64) -> Result<(
                     std::hint::black_box(cut.cut(&document(&answer.url, &answer.body).text));
                 }
             }
-            times.push(begun.elapsed());
+            of_kinds[kind].push(begun.elapsed());
         }
-        times.sort();
-        let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
-        println!(
-            "{QUERIES} queries{}: median {:.2} ms, 99 % {:.2} ms, worst {:.2} ms",
-            if snippets { " with snippets" } else { "" },
-            at(0.5),
-            at(0.99),
-            at(1.0)
-        );
+        let with = if snippets { " with snippets" } else { "" };
+        println!("{QUERIES} queries{with}: {}", told(of_kinds.concat()));
+        for ((kind, _), times) in KINDS.iter().zip(of_kinds) {
+            println!("    {kind}: {}", told(times));
+        }
     }
     Ok(())
+}
+
+fn told(mut times: Vec<Duration>) -> String {
+    times.sort();
+    let at = |share: f64| {
+        let place = (times.len().saturating_sub(1) as f64 * share) as usize;
+        times.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
+    };
+    format!(
+        "median {:.2} ms, 99 % {:.2} ms, worst {:.2} ms",
+        at(0.5),
+        at(0.99),
+        at(1.0)
+    )
 }
 
 /// Compares hits with what a scan finds.

@@ -8,8 +8,6 @@ use web::{Exchange, Timestamp};
 
 /// Words of the first pages, from which queries are made.
 const SPOKEN: usize = 60_000;
-/// Pages that pass before the queries are made; they are looked at again then.
-const FIRST: usize = 300;
 
 /// What is looked for.
 #[derive(Clone, Debug)]
@@ -34,43 +32,103 @@ struct Page {
 /// Where a page is: its file, its offset.
 type Place = (String, u64);
 
-/// Some queries, and the pages that they find.
-pub(crate) struct Scan {
-    count: usize,
-    asked: Vec<Asked>,
-    found: Vec<Vec<usize>>,
+/// The kinds of queries: what is looked for, and how many of ten queries are such.
+pub(crate) const KINDS: [(&str, usize); 9] = [
+    ("a word", 2),
+    ("two in a row", 1),
+    ("three in a row", 1),
+    ("two words", 1),
+    ("three words and two in a row", 1),
+    ("a word or two in a row", 1),
+    ("a word, another not", 1),
+    ("a word, of a host", 1),
+    ("a word, of a day", 1),
+];
+
+/// What queries are about: what the pages say, and where and when.
+pub(crate) struct Topics {
     spoken: Vec<String>,
     hosts: Vec<String>,
     times: Vec<u64>,
-    first: Vec<Page>,
+}
+
+/// Some queries, and the pages that they find.
+pub(crate) struct Scan {
+    asked: Vec<Asked>,
+    found: Vec<Vec<usize>>,
     places: Vec<Place>,
 }
 
+impl Topics {
+    /// Those of so many pages, in order; of the first of them, what they say.
+    pub(crate) fn of(
+        pages: usize,
+        mut page: impl FnMut(usize) -> (String, u64),
+        mut text: impl FnMut(usize) -> String,
+    ) -> Self {
+        let mut spoken = Vec::new();
+        for number in 0..pages {
+            if spoken.len() >= SPOKEN {
+                break;
+            }
+            spoken.extend(words(&text(number)));
+        }
+        let (hosts, times) = (0..pages).map(&mut page).unzip();
+        Self { spoken, hosts, times }
+    }
+
+    /// A query of any kind about words that stand in some page, and the number of its kind.
+    pub(crate) fn query(&self, random: &mut Random) -> (usize, Asked) {
+        let one =
+            |random: &mut Random| Asked::Words(vec![self.spoken[random.below(self.spoken.len())].clone()]);
+        let phrase = |random: &mut Random, length: usize| {
+            let start = random.below(self.spoken.len() - length);
+            Asked::Words(self.spoken[start..start + length].to_vec())
+        };
+        let some = random.below(self.hosts.len());
+        let kinds = KINDS.iter().enumerate();
+        let kinds: Vec<usize> = kinds.flat_map(|(kind, (_, often))| vec![kind; *often]).collect();
+        let kind = kinds[random.below(kinds.len())];
+        let asked = match kind {
+            0 => one(random),
+            1 => phrase(random, 2),
+            2 => phrase(random, 3),
+            3 => Asked::All(vec![one(random), one(random)]),
+            4 => Asked::All(vec![one(random), one(random), one(random), phrase(random, 2)]),
+            5 => Asked::Any(vec![one(random), phrase(random, 2)]),
+            6 => Asked::All(vec![one(random), Asked::Not(Box::new(one(random)))]),
+            7 => Asked::All(vec![one(random), Asked::Host(self.hosts[some].clone())]),
+            _ => Asked::All(vec![
+                one(random),
+                Asked::After(self.times[some]),
+                Asked::Before(self.times[some] + 24 * 3_600_000),
+            ]),
+        };
+        (kind, asked)
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let runs = text.split(|c: char| !c.is_ascii_alphanumeric());
+    runs.filter(|run| !run.is_empty()).map(str::to_ascii_lowercase)
+}
+
 impl Scan {
-    pub(crate) fn new(count: usize) -> Self {
+    /// So many queries.
+    pub(crate) fn new(topics: &Topics, count: usize, seed: u64) -> Self {
+        let random = &mut Random::of(seed, 99);
         Self {
-            count,
-            asked: Vec::new(),
+            asked: (0..count).map(|_| topics.query(random).1).collect(),
             found: vec![Vec::new(); count],
-            spoken: Vec::new(),
-            hosts: Vec::new(),
-            times: Vec::new(),
-            first: Vec::new(),
             places: Vec::new(),
         }
     }
 
     /// The next page.
-    pub(crate) fn add(&mut self, exchange: &Exchange, text: &IndexText, seed: u64) {
-        let words = |text: &str| -> Vec<String> {
-            let runs = text.split(|c: char| !c.is_ascii_alphanumeric());
-            runs.filter(|run| !run.is_empty())
-                .map(str::to_ascii_lowercase)
-                .collect()
-        };
-        let words = vec![
-            words(text.title.as_deref().unwrap_or_default()),
-            words(&text.text),
+    pub(crate) fn add(&mut self, exchange: &Exchange, text: &IndexText) {
+        let words: Vec<Vec<String>> = vec![
+            words(text.title.as_deref().unwrap_or_default()).collect(),
+            words(&text.text).collect(),
         ];
         let page = Page {
             has: words.iter().flatten().cloned().collect(),
@@ -78,34 +136,9 @@ impl Scan {
             at: exchange.started.as_millis(),
             words,
         };
-        if self.spoken.len() < SPOKEN {
-            self.spoken.extend(page.words[1].iter().cloned());
-        }
-        self.hosts.push(page.host.clone());
-        self.times.push(page.at);
-        if !self.asked.is_empty() {
-            let number = self.places.len();
-            self.look_at(number, &page);
-            return;
-        }
-        self.first.push(page);
-        if self.first.len() == FIRST {
-            self.ask(seed);
-        }
-    }
-
-    fn ask(&mut self, seed: u64) {
-        let random = &mut Random::of(seed, 99);
-        self.asked = (0..self.count).map(|_| self.any_query(random)).collect();
-        for (number, page) in std::mem::take(&mut self.first).into_iter().enumerate() {
-            self.look_at(number, &page);
-        }
-    }
-
-    fn look_at(&mut self, number: usize, page: &Page) {
         for (asked, found) in self.asked.iter().zip(&mut self.found) {
-            if asked.fits(page) {
-                found.push(number);
+            if asked.fits(&page) {
+                found.push(self.places.len());
             }
         }
     }
@@ -116,42 +149,13 @@ impl Scan {
     }
 
     /// The queries with the places of what they find.
-    pub(crate) fn results(mut self) -> Vec<(Asked, Vec<Place>)> {
-        if self.asked.is_empty() {
-            self.ask(1);
-        }
+    pub(crate) fn results(self) -> Vec<(Asked, Vec<Place>)> {
         let places = &self.places;
         let found = self
             .found
             .iter()
             .map(|found| found.iter().map(|&number| places[number].clone()).collect());
         self.asked.into_iter().zip(found.collect::<Vec<_>>()).collect()
-    }
-
-    /// A query of any kind about words that stand in some page.
-    pub(crate) fn any_query(&self, random: &mut Random) -> Asked {
-        let one =
-            |random: &mut Random| Asked::Words(vec![self.spoken[random.below(self.spoken.len())].clone()]);
-        let phrase = |random: &mut Random, length: usize| {
-            let start = random.below(self.spoken.len() - length);
-            Asked::Words(self.spoken[start..start + length].to_vec())
-        };
-        let some = random.below(self.hosts.len());
-        match random.below(10) {
-            0 | 1 => one(random),
-            2 => phrase(random, 2),
-            3 => phrase(random, 3),
-            4 => Asked::All(vec![one(random), one(random)]),
-            5 => Asked::All(vec![one(random), one(random), one(random), phrase(random, 2)]),
-            6 => Asked::Any(vec![one(random), phrase(random, 2)]),
-            7 => Asked::All(vec![one(random), Asked::Not(Box::new(one(random)))]),
-            8 => Asked::All(vec![one(random), Asked::Host(self.hosts[some].clone())]),
-            _ => Asked::All(vec![
-                one(random),
-                Asked::After(self.times[some]),
-                Asked::Before(self.times[some] + 24 * 3_600_000),
-            ]),
-        }
     }
 }
 
