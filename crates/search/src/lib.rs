@@ -8,10 +8,12 @@
 //! - An index is a function of the archive, and says up to where it tells it ([`Writer::covered`]).
 
 mod covered;
+mod either;
 mod fault;
 mod fields;
 mod finder;
 mod merging;
+mod phrase;
 mod plan;
 mod query;
 mod searchable;

@@ -7,12 +7,14 @@ use std::ops::Bound;
 
 use tantivy::Term;
 use tantivy::query::{
-    AllQuery, BooleanQuery, ConstScoreQuery, InvertedIndexRangeQuery, Occur, PhrasePrefixQuery, PhraseQuery,
+    AllQuery, BooleanQuery, ConstScoreQuery, InvertedIndexRangeQuery, Occur, PhrasePrefixQuery,
     Query as Engine, RangeQuery, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 
+use crate::either::Either;
 use crate::fields::Fields;
+use crate::phrase::Phrase;
 use crate::query::{Clause, Part, Query, Words};
 use crate::without::Gathered;
 
@@ -21,7 +23,28 @@ use crate::without::Gathered;
 const CONTINUATIONS: u32 = 4_096;
 
 pub(crate) fn plan(query: &Query, fields: &Fields) -> Box<dyn Engine> {
-    clause(&query.root, fields)
+    match any_word(&query.root, fields) {
+        Some(words) => Box::new(BooleanQuery::union(words)),
+        None => clause(&query.root, fields),
+    }
+}
+
+/// A word, or words of which one is enough, each in title and text: where that is the whole query, the engine passes over the pages that
+/// cannot be among the best.
+fn any_word(asked: &Clause, fields: &Fields) -> Option<Vec<Box<dyn Engine>>> {
+    match asked {
+        Clause::Any(clauses) => {
+            let words = clauses.iter().map(|asked| any_word(asked, fields));
+            Some(words.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+        }
+        Clause::Words(Part::Page, looked_for) if looked_for.terms.len() == 1 && !looked_for.open => {
+            Some(vec![
+                words(fields.title, looked_for),
+                words(fields.text, looked_for),
+            ])
+        }
+        _ => None,
+    }
 }
 
 fn clause(asked: &Clause, fields: &Fields) -> Box<dyn Engine> {
@@ -50,7 +73,9 @@ fn clause(asked: &Clause, fields: &Fields) -> Box<dyn Engine> {
         Clause::Words(part, looked_for) => {
             let one = |field| words(field, looked_for);
             match part {
-                Part::Page => Box::new(BooleanQuery::union(vec![one(fields.title), one(fields.text)])),
+                Part::Page => Box::new(Either {
+                    halves: [one(fields.title), one(fields.text)],
+                }),
                 Part::Title => one(fields.title),
                 Part::Text => one(fields.text),
                 Part::Address => one(fields.address),
@@ -102,7 +127,7 @@ fn words(field: Field, looked_for: &Words) -> Box<dyn Engine> {
             let range = (Bound::Included(term(word)), Bound::Excluded(term(&beyond)));
             Box::new(InvertedIndexRangeQuery::new(range.0, range.1))
         }
-        (_, false) => Box::new(PhraseQuery::new_with_offset(terms())),
+        (_, false) => Box::new(Phrase { terms: terms() }),
         (_, true) => {
             let mut phrase = PhrasePrefixQuery::new_with_offset(terms());
             phrase.set_max_expansions(CONTINUATIONS);
