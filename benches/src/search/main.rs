@@ -7,7 +7,7 @@
 //! - 200 random queries against a plain scan of all pages: the sets must be equal.
 //!
 //! ```text
-//! cargo run --release -p benches --bin bench-search -- [--pages 100000] [--memory-mib 32] [--keep DIR]
+//! cargo run --release -p benches --bin bench-search -- [--pages 100000] [--memory-mib 32] [--threads 2] [--keep DIR]
 //! ```
 //!
 //! With `--keep`, index and archive stay in that directory, and a second run with the same pages and seed only asks.
@@ -53,6 +53,9 @@ struct Wish {
     /// Seed of pages and queries
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Threads that look through segments
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
     /// Keep index and archive here; where there are some already, only ask them
     #[arg(long)]
     keep: Option<PathBuf>,
@@ -72,7 +75,7 @@ fn main() -> Result<(), Failure> {
         let scan = scan.insert(Scan::new(&topics, COMPARED, wish.seed));
         through_the_sink(&wish, &corpus, directory, scan)?;
     }
-    let finder = Finder::open(&index)?;
+    let finder = Finder::open(&index)?.with_threads(wish.threads)?;
     println!(
         "index: {} pages in {} segments, {:.0} MiB, archive {:.0} MiB; peak memory {:.0} MiB",
         finder.pages(),

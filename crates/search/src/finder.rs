@@ -7,9 +7,10 @@ use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
 use sinks::ArchiveEnd;
-use tantivy::collector::{Count, TopDocs};
+use tantivy::collector::{Collector, Count, TopDocs};
+use tantivy::query::EnableScoring;
 use tantivy::schema::Value;
-use tantivy::{DocAddress, DocId, Searcher, SegmentReader, TantivyDocument, TantivyError};
+use tantivy::{DocAddress, DocId, Executor, Searcher, SegmentReader, TantivyDocument, TantivyError};
 use web::Timestamp;
 
 use crate::covered::Covered;
@@ -27,6 +28,7 @@ pub struct Finder {
     directory: PathBuf,
     fields: Fields,
     searcher: Searcher,
+    threads: Executor,
     covered: Covered,
 }
 
@@ -68,8 +70,24 @@ impl Finder {
                 directory: directory.to_owned(),
                 fields,
                 searcher: reader_of(&index)?.searcher(),
+                threads: Executor::single_thread(),
                 covered,
             })
+        })
+    }
+
+    /// Looks through segments with so many threads at a time.
+    ///
+    /// # Errors
+    /// [`IndexFault::Damaged`] where the system has no more threads.
+    pub fn with_threads(self, threads: usize) -> Result<Self, IndexFault> {
+        let directory = self.directory.clone();
+        guarded(&directory, || {
+            let threads = match threads.min(self.segments()) {
+                0 | 1 => Executor::single_thread(),
+                several => Executor::multi_thread(several, "search-")?,
+            };
+            Ok(Self { threads, ..self })
         })
     }
 
@@ -108,7 +126,7 @@ impl Finder {
         }
         guarded(&self.directory, || {
             let best = TopDocs::with_limit(limit).and_offset(offset).order_by_score();
-            let found = self.searcher.search(&*plan(query, &self.fields), &best)?;
+            let found = self.run(query, &best)?;
             // Opened once a segment, not once a hit.
             let mut columns = HashMap::new();
             let mut hits = Vec::with_capacity(found.len());
@@ -130,9 +148,18 @@ impl Finder {
     /// # Errors
     /// [`IndexFault::Damaged`], [`IndexFault::Io`]
     pub fn count(&self, query: &Query) -> Result<usize, IndexFault> {
-        guarded(&self.directory, || {
-            self.searcher.search(&*plan(query, &self.fields), &Count)
-        })
+        guarded(&self.directory, || self.run(query, &Count))
+    }
+
+    fn run<C: Collector>(&self, query: &Query, collector: &C) -> tantivy::Result<C::Fruit> {
+        let scoring = if collector.requires_scoring() {
+            EnableScoring::enabled_from_searcher(&self.searcher)
+        } else {
+            EnableScoring::disabled_from_searcher(&self.searcher)
+        };
+        let query = plan(query, &self.fields);
+        self.searcher
+            .search_with_executor(&*query, collector, &self.threads, scoring)
     }
 
     fn hit(&self, score: f32, address: DocAddress, columns: &Columns) -> tantivy::Result<Hit> {

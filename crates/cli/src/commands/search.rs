@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::Path;
+use std::thread::available_parallelism;
 
 use search::{Finder, Hit, IndexFault, MAX_HITS, Query, Snippet, Snippets};
 use serde::Serialize;
@@ -68,7 +70,10 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), Complaint> {
         )),
         other => index::complaint_of(&other, &args.directory),
     };
-    let finder = Finder::open(&index::directory(&args.directory)).map_err(broken)?;
+    let threads = available_parallelism().map_or(1, NonZeroUsize::get);
+    let finder =
+        Finder::open(&index::directory(&args.directory)).and_then(|finder| finder.with_threads(threads));
+    let finder = finder.map_err(broken)?;
     let hits = finder.search(&query, args.limit, args.offset).map_err(broken)?;
     let mut found: Vec<Found> = hits.into_iter().map(Found::of).collect();
     if args.snippets.is_on() {
