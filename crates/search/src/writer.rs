@@ -28,13 +28,13 @@ use crate::merging::Tiers;
 pub struct IndexOptions {
     /// Where it is.
     pub directory: PathBuf,
-    /// Bytes of a segment that is being filled; at least [`MIN_MEMORY`].
+    /// Bytes of a segment that is being filled; at least [`MIN_MEMORY`]. Half of them at least are for pages, whatever an empty one has.
     pub memory: u64,
     /// Which pages of the archive are in it, and what of them, as one word: an index with another is no use.
     pub rules: String,
 }
 
-/// A segment takes so much before the first page is in it.
+/// With less there would be a segment for every few pages.
 pub const MIN_MEMORY: u64 = 8 << 20;
 
 /// The engine's own writer is asked for the least that it takes: it never gets a page.
@@ -55,6 +55,8 @@ pub struct Writer {
 struct Filling {
     segment: Segment,
     pages: SegmentWriter,
+    /// Bytes with which it is full.
+    full: usize,
 }
 
 impl Writer {
@@ -172,7 +174,9 @@ impl Writer {
         if self.filling.is_none() {
             let segment = self.index.new_segment();
             let pages = SegmentWriter::for_segment(self.memory, segment.clone())?;
-            self.filling = Some(Filling { segment, pages });
+            // An empty one says that it has 10 MiB, hardly any of which was touched: with the least memory each page was a segment.
+            let full = self.memory.max(pages.mem_usage() + self.memory / 2);
+            self.filling = Some(Filling { segment, pages, full });
         }
         let Some(filling) = &mut self.filling else {
             return Ok(());
@@ -181,7 +185,7 @@ impl Writer {
         filling
             .pages
             .add_document(AddOperation { opstamp: 0, document })?;
-        if filling.pages.mem_usage() >= self.memory {
+        if filling.pages.mem_usage() >= filling.full {
             self.flush()?;
         }
         Ok(())
@@ -189,7 +193,7 @@ impl Writer {
 
     /// Writes the segment that is being filled.
     fn flush(&mut self) -> tantivy::Result<()> {
-        let Some(Filling { segment, pages }) = self.filling.take() else {
+        let Some(Filling { segment, pages, .. }) = self.filling.take() else {
             return Ok(());
         };
         let count = pages.max_doc();

@@ -361,6 +361,23 @@ fn later_files_lie_behind_the_end() {
     );
 }
 
+/// Each page was a segment of its own, and cost ten times as much.
+#[test]
+fn the_least_memory_takes_many_pages_into_a_segment() {
+    let directory = tempfile::tempdir().unwrap();
+    let least = IndexOptions {
+        memory: search::MIN_MEMORY,
+        ..options(directory.path())
+    };
+    let mut writer = Writer::create(&least).unwrap();
+    for (number, one) in random_pages(3, 40, 20).iter().enumerate() {
+        writer.add(page(number, one)).unwrap();
+    }
+    writer.close(end(40)).unwrap();
+    let finder = Finder::open(&least.directory).unwrap();
+    assert_eq!((finder.pages(), finder.segments()), (40, 1));
+}
+
 #[test]
 fn an_index_of_other_rules_is_no_use() {
     let directory = tempfile::tempdir().unwrap();
