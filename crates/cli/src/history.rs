@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use sinks::warc::{Packing, name_of};
 use store::StoreFault;
 use store::embedded::EmbeddedStore;
+use web::Timestamp;
 
 use crate::complaint::{Complaint, fault, usage};
 
@@ -45,6 +46,20 @@ pub(crate) fn file_number(name: &str) -> Option<u64> {
         .find(|suffix| name.ends_with(suffix))?;
     let (_, number) = name.strip_suffix(suffix)?.rsplit_once('-')?;
     number.parse().ok()
+}
+
+/// Where a directory is kept that another takes the place of: beside it, under its name with `what` and the time, and a number where
+/// something was kept in the same second.
+pub(crate) fn aside(path: &Path, what: &str, now: Timestamp) -> PathBuf {
+    let name = format!("{what}-{}", now.digits());
+    let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names
+        .find_map(|name| {
+            let path = path.with_extension(name);
+            (!path.exists()).then_some(path)
+        })
+        .expect("a directory has fewer items than there are numbers")
 }
 
 /// What helps a damaged journal.
@@ -89,4 +104,26 @@ pub(crate) fn state_of(directory: &Path) -> Result<PathBuf, Complaint> {
     };
     let remedy = "name the directory that was given to --out (crawl/, unless told otherwise)";
     Err(usage(format!("{} {what}", directory.display())).with_remedy(remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_never_stands_in_the_place_of_what_was_kept_before() {
+        // A second rebuild within a second of the first ended with "directory not empty", before the new state was in its place.
+        let directory = tempfile::tempdir().unwrap();
+        let state = directory.path().join("state");
+        let now: Timestamp = "2026-11-22T11:28:00Z".parse().unwrap();
+        for name in [
+            "old-20261122112800",
+            "old-20261122112800-2",
+            "old-20261122112800-3",
+        ] {
+            let kept = aside(&state, "old", now);
+            assert_eq!(kept, directory.path().join(format!("state.{name}")));
+            std::fs::create_dir(kept).unwrap();
+        }
+    }
 }

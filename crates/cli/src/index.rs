@@ -91,7 +91,7 @@ fn open(options: &IndexOptions, settled: Option<&ArchiveEnd>, clock: &Clock) -> 
     match unusable {
         None => std::fs::remove_dir_all(directory).map_err(cannot)?,
         Some(damage) => {
-            let aside = directory.with_extension(format!("unusable-{}", clock.now().digits()));
+            let aside = history::aside(directory, "unusable", clock.now());
             std::fs::rename(directory, &aside).map_err(cannot)?;
             say(&format!(
                 "warning: {}; it is made again from the archive, and kept in {}",

@@ -182,7 +182,7 @@ fn set_tables_aside(state: &Path, clock: &Clock) -> Result<Option<String>, Compl
     if !tables.exists() {
         return Ok(None);
     }
-    let aside = state.join(format!("sled.unusable-{}", clock.now().digits()));
+    let aside = history::aside(&tables, "unusable", clock.now());
     fs::rename(&tables, &aside).map_err(|error| fault(&error))?;
     sync_directory(state)?;
     Ok(Some(aside.display().to_string()))
@@ -255,7 +255,7 @@ fn from_archive(
         cdxj::make_again(Arc::new(SystemDisk), &archive).map_err(|error| fault(&error))?;
     }
 
-    let kept = state.with_extension(format!("old-{}", clock.now().digits()));
+    let kept = history::aside(state, "old", clock.now());
     fs::rename(state, &kept)
         .and_then(|()| fs::rename(&new, state))
         .map_err(|error| fault(&error))?;
