@@ -74,7 +74,8 @@ echo
 echo "### A toy web"
 start toy --toy
 crawl toy
-crawl again --since "$work/toy"
+# Under a name of its own: both may begin in the same second, and pywb has the files of both in one directory.
+crawl again --warc-prefix again --since "$work/toy"
 finish
 packed toy
 judge "$python" interop/faults.py "$work/toy" --crawler "$crawler" --rust-reader "$built/examples/warc_crate" --served "$work/toy.served"
