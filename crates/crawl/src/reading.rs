@@ -181,21 +181,20 @@ fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Docume
     (document, listing)
 }
 
-/// What a document is judged by: its main content, or all of its text.
+/// Returns what a document is judged by: everything outside the site's frame, or all of its text.
 #[must_use]
 pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
-    match &document.own {
-        _ if !main_content => PageText {
+    if !main_content {
+        return PageText {
             text: document.full_text(),
             own: None,
-        },
-        Own::Main => PageText {
-            text: &document.text,
-            own: None,
-        },
-        Own::PageFallback { own_text } => PageText {
-            text: &document.text,
-            own: Some(own_text),
+        };
+    }
+    PageText {
+        text: document.judged_text(),
+        own: match document.judged_own() {
+            Own::Main => None,
+            Own::PageFallback { own_text } => Some(own_text),
         },
     }
 }

@@ -457,6 +457,8 @@ impl OfHost {
 }
 
 #[cfg(test)]
+mod probe_simulation;
+#[cfg(test)]
 mod simulation;
 #[cfg(test)]
 mod tests;
