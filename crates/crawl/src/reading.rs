@@ -183,19 +183,16 @@ fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Docume
 /// What a document is judged by: its main content, or all of its text.
 #[must_use]
 pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
-    match &document.own {
-        _ if !main_content => PageText {
-            text: document.full_text(),
-            own: None,
-        },
-        Own::Main => PageText {
-            text: &document.text,
-            own: None,
-        },
-        Own::PageFallback { own_text } => PageText {
-            text: &document.text,
-            own: Some(own_text),
-        },
+    let (text, own) = match &document.own {
+        _ if !main_content => (document.full_text(), None),
+        Own::Main => (document.text.as_str(), None),
+        Own::PageFallback { own_text } => (document.text.as_str(), Some(own_text.as_str())),
+    };
+    PageText {
+        text,
+        own,
+        title: document.title.as_deref(),
+        heading: None,
     }
 }
 
