@@ -184,18 +184,19 @@ fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Docume
 /// Returns what a document is judged by: everything outside the site's frame, or all of its text.
 #[must_use]
 pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
-    if !main_content {
-        return PageText {
-            text: document.full_text(),
-            own: None,
-        };
-    }
+    let own = match document.judged_own() {
+        Own::Main => None,
+        Own::PageFallback { own_text } => Some(own_text.as_str()),
+    };
+    let (text, own) = match main_content {
+        true => (document.judged_text(), own),
+        false => (document.full_text(), None),
+    };
     PageText {
-        text: document.judged_text(),
-        own: match document.judged_own() {
-            Own::Main => None,
-            Own::PageFallback { own_text } => Some(own_text),
-        },
+        text,
+        own,
+        title: document.title.as_deref(),
+        heading: document.heading.as_deref(),
     }
 }
 
