@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
 use store::{DuplicateScope, LikenessRules};
-use web::{GroupBy, LinkKind, LinkKinds, Relations, ScopeKind};
+use web::{CanonicalForm, GroupBy, LinkKind, LinkKinds, Relations, ScopeKind};
 
 pub(crate) use self::check::{IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor};
 use crate::args::CrawlArgs;
@@ -239,6 +239,11 @@ impl Settings {
         } else {
             self.skip_rel
         }
+    }
+
+    /// The form in which URLs are compared.
+    pub(crate) fn canonical_form(&self) -> CanonicalForm {
+        CanonicalForm::new(&self.drop_parameters)
     }
 
     /// Which pages are compared, and when two are alike.

@@ -20,8 +20,8 @@ pub(crate) use files::{
     IndexArgs, LikenessArgs, PlanArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use look::{
-    DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs, RebuildArgs, SearchArgs, SimilarArgs, StatusArgs,
-    VerifyArgs, WaczArgs, WhyArgs,
+    ChangeKind, ChangesArgs, DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs, RebuildArgs, SearchArgs,
+    SimilarArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 
 pub(crate) use secrets::SecretArgs;
@@ -49,6 +49,7 @@ Examples:
   crawler --out monday                              go on with that crawl
   crawler status monday                             how it stands
   crawler --seeds seeds.txt --out tuesday --since monday   fetch only what has changed
+  crawler changes monday tuesday --diff             what is new, changed, moved and gone
   crawler why monday https://example.org/a          which rule decided on a URL
   crawler duplicates monday --clusters              which pages say the same
   crawler similar monday draft.html                 pages like this file
@@ -67,6 +68,8 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Which pages repeat an earlier one, of what, and how nearly; works while it runs
     Duplicates(DuplicatesArgs),
+    /// What changed between two crawls: pages that are new, changed, gone, moved or unchanged, and the words that changed
+    Changes(ChangesArgs),
     /// Kept pages that are like a page of the crawl, or like a file
     Similar(SimilarArgs),
     /// Pages with these words: "phrases", -without, OR, title: host: lang: after: before:; works while it runs
