@@ -66,7 +66,10 @@ pub(crate) fn changed(row: &mut Row, capture: &EarlierCapture) {
     row.duplicate_of = Some(capture.page.url.clone());
     row.of_earlier = true;
     row.distance = capture.distance;
-    row.resemblance = capture.resemblance;
+    // As the archive tells it, so that a journal that is made again says the same.
+    row.resemblance = capture
+        .resemblance
+        .map(|share| (share * 10_000.0).round() / 10_000.0);
     let nearness = match (capture.resemblance, capture.distance) {
         (Some(1.0), Some(0)) => "; the same text".to_owned(),
         (Some(resemblance), Some(distance)) => {

@@ -12,7 +12,7 @@ use export::{ExportFault, Link, Mark, Visit};
 use rayon::prelude::*;
 use sinks::warc::{self, WarcReader};
 use store::Row;
-use web::{CanonicalForm, Document, Exchange};
+use web::{Document, Exchange};
 
 use super::Destination;
 use crate::complaint::{Complaint, fault};
@@ -49,7 +49,7 @@ impl Pages {
     /// Those of the crawl in `directory`.
     pub(super) fn of_crawl(directory: &Path) -> Result<Self, Complaint> {
         let settings = Settings::of_crawl(directory)?;
-        let mut policy = crew::policy(&settings, CanonicalForm::new(&settings.drop_parameters));
+        let mut policy = crew::policy(&settings, settings.canonical_form());
         policy.read.anchor_chars = ANCHOR_CHARS;
         policy.read.rel_bytes = REL_BYTES;
         Ok(Self {

@@ -13,7 +13,7 @@ use sinks::ArchiveEnd;
 use store::embedded::record::{LetThrough, Record};
 use store::embedded::{History, RestoredAdmission, RestoredVisit, Restoring};
 use store::{ArchivePlace, Find, Page, Row};
-use web::{CanonicalForm, Clock, Exchange, PageUrl, Scope, UrlKey};
+use web::{Clock, Exchange, PageUrl, Scope, UrlKey};
 
 use super::Report;
 use super::foreign;
@@ -57,7 +57,7 @@ impl Rebuilding {
         judge: Option<Judge>,
         clock: &Clock,
     ) -> Result<Self, Complaint> {
-        let form = CanonicalForm::new(&settings.drop_parameters);
+        let form = settings.canonical_form();
         let mut scope = crew::scope(settings)?;
         let seeds: Vec<PageUrl> = settings
             .url
