@@ -11,6 +11,7 @@ mod archive;
 mod archiving;
 mod bad_input;
 mod canonical;
+mod changes;
 mod clusters;
 mod commands;
 mod content;

@@ -119,9 +119,10 @@ fn what_is_unchanged_is_not_sent_again_and_leads_on() {
         (
             &summary["pages"],
             &summary["unique"],
+            &summary["changed"],
             &summary["exact_duplicates"]
         ),
-        (&8.into(), &2.into(), &6.into())
+        (&8.into(), &1.into(), &1.into(), &6.into())
     );
     let tag = |text: &str| Some(text.to_owned());
     assert_eq!(
@@ -145,6 +146,13 @@ fn what_is_unchanged_is_not_sent_again_and_leads_on() {
         BTreeSet::from(responses),
         "the redirect is told whole"
     );
+    let changed = second.row(&server.url(HOST, "/changing"));
+    for (name, value) in [
+        ("verdict", serde_json::json!("changed")),
+        ("duplicate_of", server.url(HOST, "/changing").into()),
+    ] {
+        assert_eq!(changed[name], value, "{changed}");
+    }
     for (path, profile) in [
         ("/", NOT_MODIFIED),
         ("/weak", NOT_MODIFIED),
@@ -402,8 +410,8 @@ fn a_crawl_that_is_killed_goes_on_asking_by_what_there_was() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let summary = ran.summary();
         assert_eq!(
-            (&summary["pages"], &summary["unique"]),
-            (&8.into(), &2.into()),
+            (&summary["pages"], &summary["unique"], &summary["changed"]),
+            (&8.into(), &1.into(), &1.into()),
             "killed at {held}: {summary}"
         );
         let asked = asked(&server, from);

@@ -263,6 +263,7 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         ignore_robots: settings.ignore_robots,
         skip_relations: settings.skip_relations(),
         main_content: settings.main_content.is_on(),
+        main_selectors: settings.main_selector.clone(),
         agent: settings.agent_token(),
         max_decoded: MAX_DECODED,
         digest: settings.digest,

@@ -333,14 +333,7 @@ fn fate(block: &[u8]) -> Fate {
         .filter(|(name, _)| name.eq_ignore_ascii_case("verdict"))
         .map(|(_, value)| value.trim().to_owned())
         .next();
-    let all = [
-        Fate::ExactDuplicate,
-        Fate::NearDuplicate,
-        Fate::Failed,
-        Fate::Excluded,
-    ];
-    let named = |word: &str| all.into_iter().find(|fate| fate.as_str() == word);
-    verdict.as_deref().and_then(named).unwrap_or(Fate::Unique)
+    verdict.as_deref().and_then(Fate::of_word).unwrap_or(Fate::Unique)
 }
 
 /// The text of a page that was found, from its place in the archive; none where that has nothing to read any more.

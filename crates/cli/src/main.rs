@@ -56,6 +56,7 @@ fn run(command: Command) -> Result<ExitCode, Complaint> {
         Command::Robots(args) => return commands::robots::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Why(args) => commands::why::run(&args),
+        Command::Changes(args) => commands::changes::run(&args),
         Command::Duplicates(args) => commands::duplicates::run(&args),
         Command::Search(args) => commands::search::run(&args),
         Command::Reindex(args) => commands::reindex::run(&args),

@@ -112,8 +112,12 @@ fn describe(standing: &Standing, rate: f64) -> String {
         0 => String::new(),
         some => format!(", {some} of them to be tried again"),
     };
+    let changed = match totals.changed {
+        0 => String::new(),
+        some => format!(" · {some} changed"),
+    };
     format!(
-        "{} unique · {} duplicates · {} failed · {rate:.1}/s · {} active hosts · {} queued{again}",
+        "{} unique{changed} · {} duplicates · {} failed · {rate:.1}/s · {} active hosts · {} queued{again}",
         totals.unique,
         totals.exact_duplicates + totals.near_duplicates,
         totals.failed,

@@ -1,11 +1,12 @@
-//! The settings of a crawl: defaults < file < flags.
+//! The settings of a crawl: defaults < preset < file < flags.
 //!
 //! Every long option of `crawler crawl` is a key of the file with the same name. Flags and file are laid over the defaults as tables,
-//! so an option needs no code of its own to be found in both places. The defaults are in `defaults.rs`; values that cannot be are refused in
-//! `check.rs`.
+//! so an option needs no code of its own to be found in both places. The defaults are in `defaults.rs`, presets in
+//! `preset.rs`; values that cannot be are refused in `check.rs`.
 
 mod check;
 mod defaults;
+mod preset;
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -17,9 +18,10 @@ use serde::{Deserialize, Serialize};
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
 use store::{DuplicateScope, LikenessRules};
-use web::{GroupBy, LinkKind, LinkKinds, Relations, ScopeKind};
+use web::{CanonicalForm, GroupBy, LinkKind, LinkKinds, Relations, ScopeKind};
 
 pub(crate) use self::check::{IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor};
+pub(crate) use self::preset::Preset;
 use crate::args::CrawlArgs;
 use crate::complaint::{Complaint, fault, usage};
 use crate::fingerprints::Recipe;
@@ -33,12 +35,15 @@ pub(crate) struct Settings {
     pub(crate) seeds: Option<PathBuf>,
     pub(crate) out: PathBuf,
     pub(crate) fresh: bool,
+    #[serde(with = "maybe_word")]
+    pub(crate) preset: Option<Preset>,
 
     #[serde(with = "word")]
     pub(crate) scope: ScopeKind,
     pub(crate) include: Vec<String>,
     pub(crate) exclude: Vec<String>,
     pub(crate) drop_parameters: Vec<String>,
+    pub(crate) sort_parameters: Switch,
     #[serde(with = "word")]
     pub(crate) page_requisites: Requisites,
     pub(crate) forms: bool,
@@ -91,6 +96,7 @@ pub(crate) struct Settings {
     pub(crate) stop_words: Option<String>,
     pub(crate) frequencies: Option<PathBuf>,
     pub(crate) main_content: Switch,
+    pub(crate) main_selector: Vec<String>,
     #[serde(with = "word")]
     pub(crate) duplicate_scope: DuplicateScope,
     pub(crate) per_cluster: u32,
@@ -149,8 +155,8 @@ pub(crate) const AS_RUN: &str = "crawler.toml";
 const IMPOLITE_PER_HOST: usize = 4;
 
 impl Settings {
-    /// Lays the file over the defaults and the flags over both. The file is `--config`, or else the one that the crawl in
-    /// `--out` was begun with.
+    /// Lays the preset over the defaults, the file over both and the flags over all. The file is `--config`, or else the one
+    /// that the crawl in `--out` was begun with, which has every setting: a preset that is given as a flag then is laid over it.
     pub(crate) fn gather(args: &CrawlArgs) -> Result<Self, Complaint> {
         let mut table = toml::Table::try_from(Self::default()).map_err(|error| fault(&error))?;
         let flags = toml::Table::try_from(args).map_err(|error| fault(&error))?;
@@ -160,10 +166,22 @@ impl Settings {
             .unwrap_or("crawl")
             .to_owned();
         let begun = Path::new(&out).join(AS_RUN);
-        if let Some(file) = &args.config {
-            table.extend(read_file(file)?);
-        } else if begun.exists() {
-            table.extend(read_file(&begun)?);
+        let is_begun = args.config.is_none() && begun.exists();
+        let file = match &args.config {
+            Some(file) => read_file(file)?,
+            None if is_begun => read_file(&begun)?,
+            None => toml::Table::new(),
+        };
+        match (preset_in(&flags)?, preset_in(&file)?) {
+            (Some(preset), _) if is_begun => {
+                table.extend(file);
+                table.extend(preset.table());
+            }
+            (Some(preset), _) | (None, Some(preset)) => {
+                table.extend(preset.table());
+                table.extend(file);
+            }
+            (None, None) => table.extend(file),
         }
         if flags
             .get("compression")
@@ -243,6 +261,11 @@ impl Settings {
         }
     }
 
+    /// The form in which URLs are compared.
+    pub(crate) fn canonical_form(&self) -> CanonicalForm {
+        CanonicalForm::new(&self.drop_parameters)
+    }
+
     /// Which pages are compared, and when two are alike.
     pub(crate) fn likeness(&self) -> Result<LikenessRules, Complaint> {
         let thresholds =
@@ -317,6 +340,13 @@ impl Settings {
     }
 }
 
+/// The preset that a file or the flags name.
+fn preset_in(table: &toml::Table) -> Result<Option<Preset>, Complaint> {
+    let word = table.get("preset").and_then(toml::Value::as_str);
+    let preset = word.map(str::parse).transpose();
+    preset.map_err(|error| usage(format!("--preset: {error}")))
+}
+
 fn read_file(path: &Path) -> Result<toml::Table, Complaint> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
@@ -360,6 +390,49 @@ mod tests {
         assert_eq!(settings.delay, "3s".parse().unwrap());
         assert_eq!(settings.tries, 7);
         assert_eq!(settings.concurrency, 64);
+    }
+
+    #[test]
+    fn a_preset_changes_defaults_and_whoever_says_otherwise_wins() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("my.toml");
+        std::fs::write(&file, "preset = \"archive\"\npage-requisites = \"off\"\n").unwrap();
+        let out = directory.path().join("out");
+        let args = CrawlArgs {
+            config: Some(file),
+            out: Some(out.clone()),
+            ..CrawlArgs::default()
+        };
+        let kept = |settings: &Settings| (settings.on_duplicate, settings.page_requisites);
+        let by_file = Settings::gather(&args).unwrap();
+        assert_eq!(kept(&by_file), (OnDuplicate::Keep, Requisites::Off));
+        let by_flag = Settings::gather(&CrawlArgs {
+            on_duplicate: Some(OnDuplicate::Follow),
+            ..args.clone()
+        });
+        assert_eq!(by_flag.unwrap().on_duplicate, OnDuplicate::Follow);
+        let other = Settings::gather(&CrawlArgs {
+            preset: Some(Preset::Focused),
+            ..args
+        });
+        let other = other.unwrap();
+        assert_eq!(kept(&other), (OnDuplicate::Drop, Requisites::Off));
+        assert_eq!(other.preset, Some(Preset::Focused));
+
+        // The crawl keeps the settings themselves, and goes on with them, or with those of another preset.
+        std::fs::create_dir(&out).unwrap();
+        std::fs::write(out.join(AS_RUN), by_file.as_run(Vec::new()).unwrap()).unwrap();
+        let goes_on = CrawlArgs {
+            out: Some(out),
+            ..CrawlArgs::default()
+        };
+        let settings = Settings::gather(&goes_on).unwrap();
+        assert_eq!(kept(&settings), (OnDuplicate::Keep, Requisites::Off));
+        let settings = Settings::gather(&CrawlArgs {
+            preset: Some(Preset::Archive),
+            ..goes_on
+        });
+        assert_eq!(kept(&settings.unwrap()), (OnDuplicate::Keep, Requisites::Scope));
     }
 
     #[test]

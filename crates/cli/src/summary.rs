@@ -18,6 +18,8 @@ pub(crate) struct Summary {
     pub(crate) finished: &'static str,
     pub(crate) pages: u64,
     pub(crate) unique: u64,
+    /// New versions of pages that an earlier crawl archived (`--since`, `--against`); `unique` does not count them.
+    pub(crate) changed: u64,
     pub(crate) exact_duplicates: u64,
     pub(crate) near_duplicates: u64,
     pub(crate) failed: u64,
@@ -57,6 +59,7 @@ impl Summary {
             finished,
             pages: totals.pages,
             unique: totals.unique,
+            changed: totals.changed,
             exact_duplicates: totals.exact_duplicates,
             near_duplicates: totals.near_duplicates,
             failed: totals.failed,
@@ -88,13 +91,19 @@ impl Summary {
             self.seconds,
             self.pages_per_second
         )?;
-        writeln!(out, "  kept      {:>8}  in {directory}/archive", self.unique)?;
+        let kept = self.unique + self.changed;
+        writeln!(out, "  kept      {kept:>8}  in {directory}/archive")?;
         let left_out = if self.on_duplicate == OnDuplicate::Drop {
             "left out"
         } else {
             "marked"
         };
         let counts = [
+            (
+                self.changed,
+                "changed",
+                "of these, since an earlier crawl archived them (`crawler changes OLD NEW`)",
+            ),
             (
                 self.exact_duplicates,
                 left_out,

@@ -2,7 +2,7 @@
 
 use neardup::Likeness;
 use sinks::{Keeping, Note};
-use store::{Fate, Find, Lease, Original, Row, Seat};
+use store::{EarlierCapture, Fate, Find, Lease, Original, Row, Seat};
 use web::{Exchange, PageUrl, Timestamp};
 
 use crate::judgement::Judgement;
@@ -59,7 +59,33 @@ pub(crate) fn of_page(
         reason.push_str("; kept all the same: ");
         reason.push_str(evidence.as_str());
     }
+    if let Some(capture) = &judgement.earlier {
+        changed(&mut row, capture);
+    }
     row
+}
+
+/// What there is to say of a page of which an earlier crawl archived another version.
+pub(crate) fn changed(row: &mut Row, capture: &EarlierCapture) {
+    row.duplicate_of = Some(capture.page.url.clone());
+    row.of_earlier = true;
+    row.distance = capture.distance;
+    // As the archive tells it, so that a journal that is made again says the same.
+    row.resemblance = capture
+        .resemblance
+        .map(|share| (share * 10_000.0).round() / 10_000.0);
+    let nearness = match (capture.resemblance, capture.distance) {
+        (Some(1.0), Some(0)) => "; the same text".to_owned(),
+        (Some(resemblance), Some(distance)) => {
+            format!("; resemblance {resemblance:.2}, {distance} bits apart")
+        }
+        (None, Some(distance)) => format!("; {distance} bits apart"),
+        (_, None) => String::new(),
+    };
+    row.reason = Some(format!(
+        "other bytes than an earlier crawl archived on {}{nearness}",
+        capture.page.at
+    ));
 }
 
 /// What there is to say of a page that repeats another.

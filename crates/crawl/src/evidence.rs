@@ -47,7 +47,9 @@ pub(crate) fn of(
     original: &Original,
 ) -> Option<Evidence> {
     let (page, other) = (&exchange.url, &original.page.final_url);
-    if original.earlier || page.registrable_domain() == other.registrable_domain() {
+    // The same bytes become a revisit record, and what a page needs is kept in any case.
+    let loses_nothing = original.earlier || original.bytes.is_some() || lease.requisite > 0;
+    if loses_nothing || page.registrable_domain() == other.registrable_domain() {
         return None;
     }
     if lease.depth == 0 && lease.via.is_none() {

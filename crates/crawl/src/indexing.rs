@@ -15,7 +15,7 @@ use crate::{Policy, reading};
 /// Which of the pages that are archived with their payload can be searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IndexedPages {
-    /// Those that repeat none.
+    /// Those that repeat none, new versions of pages that an earlier crawl archived among them.
     #[default]
     Unique,
     /// Those that repeat an earlier one, too.
@@ -36,7 +36,7 @@ impl IndexedPages {
     #[must_use]
     pub fn has(self, fate: Fate) -> bool {
         match self {
-            Self::Unique => fate == Fate::Unique,
+            Self::Unique => fate.is_original(),
             Self::Kept => fate.is_page(),
         }
     }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use neardup::Likeness;
 use sinks::Keeping;
-use store::{Fate, Lease, Original, Page, Seat, StoreFault, Verdict};
+use store::{EarlierCapture, Fate, Lease, Original, Page, Seat, StoreFault, Verdict};
 use web::Exchange;
 
 use crate::duplicate_links::Following;
@@ -64,6 +64,8 @@ pub(crate) struct Judgement {
     pub(crate) fate: Fate,
     /// The page that it repeats.
     pub(crate) original: Option<Box<Original>>,
+    /// The capture of which it is a new version.
+    pub(crate) earlier: Option<Box<EarlierCapture>>,
     /// Its place among the pages of its kind that are kept, where it is one of them.
     pub(crate) seat: Option<Seat>,
     /// The rule that decided, where it was not likeness.
@@ -100,6 +102,7 @@ pub(crate) async fn admit(
         return Ok(Judgement {
             fate: Fate::Excluded,
             original: None,
+            earlier: None,
             seat: None,
             reason,
             keeping: Keeping::LeftOut,
@@ -129,18 +132,9 @@ pub(crate) async fn admit(
         .and_then(|document| document.canonical.as_ref());
     let verdict = crew.index.admit(&page, &reading.portrait, canonical).await?;
     let (original, seat) = match verdict {
-        Verdict::Unique | Verdict::Own => {
-            return Ok(Judgement {
-                fate: Fate::Unique,
-                original: None,
-                seat: None,
-                reason: None,
-                keeping: Keeping::Whole,
-                following: Following::all_if(may_follow),
-                evidence: None,
-                is_shown: true,
-            });
-        }
+        Verdict::Unique | Verdict::Own => return Ok(kept(Fate::Unique, None, may_follow)),
+        // Whatever it is like: an archive has the versions of a page.
+        Verdict::Changed(capture) => return Ok(kept(Fate::Changed, Some(capture), may_follow)),
         Verdict::Duplicate(original) => (original, None),
         Verdict::LetThrough(original, seat) => (original, Some(seat)),
     };
@@ -173,6 +167,7 @@ pub(crate) async fn admit(
     Ok(Judgement {
         fate,
         original: Some(original),
+        earlier: None,
         seat,
         reason: None,
         keeping,
@@ -180,6 +175,21 @@ pub(crate) async fn admit(
         evidence,
         is_shown,
     })
+}
+
+/// A page that is archived whole because it repeats none.
+fn kept(fate: Fate, earlier: Option<Box<EarlierCapture>>, may_follow: bool) -> Judgement {
+    Judgement {
+        fate,
+        original: None,
+        earlier,
+        seat: None,
+        reason: None,
+        keeping: Keeping::Whole,
+        following: Following::all_if(may_follow),
+        evidence: None,
+        is_shown: true,
+    }
 }
 
 /// What becomes of a page that is alike to another in this.
@@ -211,6 +221,7 @@ fn repeats_itself(original: &Page, may_follow: bool) -> Judgement {
             bytes: Some(original.clone()),
             by_canonical: false,
         })),
+        earlier: None,
         seat: None,
         following: Following::all_if(may_follow),
         evidence: None,

@@ -86,7 +86,7 @@ pub fn retell(
         let found = notes.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     };
-    let fate = note("verdict").map_or(Fate::Unique, fate_of);
+    let fate = note("verdict").and_then(Fate::of_word).unwrap_or(Fate::Unique);
     let reached = exchanges.iter().skip(1).map(|exchange| exchange.url.clone());
     let reached: Vec<PageUrl> = reached.collect();
     let adopted = adopt(scope, page.depth == 0 && page.via.is_none(), &reached);
@@ -182,6 +182,11 @@ fn asked_for<'a>(page: &'a PageUrl, reached: &'a [PageUrl], file: &PageUrl) -> &
 pub fn judged(policy: &Policy, retold: &mut Retold, verdict: Verdict) {
     let (original, seat) = match verdict {
         Verdict::Unique | Verdict::Own => return,
+        Verdict::Changed(capture) => {
+            retold.row.fate = Fate::Changed;
+            account::changed(&mut retold.row, &capture);
+            return;
+        }
         Verdict::Duplicate(original) => (original, None),
         Verdict::LetThrough(original, seat) => (original, Some(seat)),
     };
@@ -236,7 +241,7 @@ fn leads_on(policy: &Policy, row: &Row, reading: &Reading, seated: bool) -> Foll
     if asks.unwrap_or_default().nofollow && !policy.ignore_robots {
         return Following::Nowhere;
     }
-    let is_kept = row.fate == Fate::Unique || repeats_itself(row) || seated;
+    let is_kept = row.fate.is_original() || repeats_itself(row) || seated;
     if is_kept || policy.on_duplicate == OnDuplicate::Follow {
         return Following::All;
     }
@@ -260,15 +265,4 @@ fn likeness(row: &Row) -> Likeness {
         },
         _ => Likeness::SameText,
     }
-}
-
-fn fate_of(word: &str) -> Fate {
-    let all = [
-        Fate::ExactDuplicate,
-        Fate::NearDuplicate,
-        Fate::Failed,
-        Fate::Excluded,
-    ];
-    let known = all.into_iter().find(|fate| fate.as_str() == word);
-    known.unwrap_or(Fate::Unique)
 }

@@ -220,6 +220,7 @@ impl Machine {
                 ignore_robots: false,
                 skip_relations: Relations::NOFOLLOW,
                 main_content: true,
+                main_selectors: Vec::new(),
                 agent,
                 max_decoded: 1 << 20,
                 index: None,

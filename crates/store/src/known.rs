@@ -15,7 +15,7 @@ use neardup::{HashKey, Likeness, Portrait};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, UrlKey};
 
-use crate::embedded::Earlier;
+use crate::embedded::{Capture, Change, Earlier};
 use crate::{LikenessRules, Page, StoreFault};
 
 /// The pages that new ones are compared with, and what they look like.
@@ -100,6 +100,8 @@ pub(crate) enum Opinion {
     New,
     /// It repeats what is known.
     Like(Like),
+    /// An earlier crawl archived other bytes under its URL; `is_admitted` where a visit that did not end admitted these bytes.
+    Version { change: Change, is_admitted: bool },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -174,6 +176,10 @@ impl<O: Originals> Known<O> {
         canonical: Option<&PageUrl>,
     ) -> Result<Opinion, StoreFault> {
         let key = page.key();
+        let capture = self.earlier().and_then(|earlier| earlier.capture(key, portrait));
+        if let Some(capture) = capture {
+            return self.judge_by_capture(key, portrait, capture);
+        }
         if let Some(admitted) = self.originals.portrait_of(key)? {
             let is_like_itself = self.rules.thresholds.likeness(portrait, &admitted).is_some();
             return Ok(if is_like_itself {
@@ -184,19 +190,6 @@ impl<O: Originals> Known<O> {
         }
         if let Some(seated) = self.seated.get(&key) {
             return Ok(Opinion::Seated(seated.place));
-        }
-        let itself = self
-            .earlier()
-            .and_then(|earlier| earlier.itself(key, portrait, &self.rules.thresholds));
-        if let Some((number, likeness)) = itself {
-            let of = Name::Earlier(number);
-            return Ok(Opinion::Like(Like {
-                of,
-                likeness,
-                bytes: (likeness == Likeness::SamePayload).then_some(of),
-                seat: None,
-                by_canonical: false,
-            }));
         }
         let group = self.group(page);
         let mut nearest = self.nearest(group, portrait)?;
@@ -219,6 +212,37 @@ impl<O: Originals> Known<O> {
             seat,
             by_canonical: !is_like_others,
         }))
+    }
+
+    /// Judges a page whose URL an earlier crawl archived: by that alone, whatever else it is like.
+    fn judge_by_capture(
+        &mut self,
+        key: UrlKey,
+        portrait: &Portrait,
+        capture: Capture,
+    ) -> Result<Opinion, StoreFault> {
+        let change = match capture {
+            // A visit that did not end found other bytes here.
+            Capture::SameBytes(_) if self.knows(key)? => return Ok(Opinion::Changed),
+            Capture::SameBytes(number) => {
+                let of = Name::Earlier(number);
+                return Ok(Opinion::Like(Like {
+                    of,
+                    likeness: Likeness::SamePayload,
+                    bytes: Some(of),
+                    seat: None,
+                    by_canonical: false,
+                }));
+            }
+            Capture::OtherBytes(change) => change,
+        };
+        let is_admitted = match self.originals.portrait_of(key)? {
+            Some(admitted) if admitted.payload != portrait.payload => return Ok(Opinion::Changed),
+            Some(_) => true,
+            None if self.is_seated(key) => return Ok(Opinion::Changed),
+            None => false,
+        };
+        Ok(Opinion::Version { change, is_admitted })
     }
 
     /// The group that a page belongs to: only pages of one group are compared.

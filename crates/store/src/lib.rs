@@ -26,7 +26,7 @@ pub use frontier::{
     ArchivePlace, ArchiveSpan, Find, Frontier, FrontierRules, HOSTS_RULE, Lease, LeftOut, STRIKES_ASIDE,
     Settlement, Standing, Supply,
 };
-pub use near_dup::{NearDupIndex, Original, Page, Seat, Verdict};
+pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, Seat, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use row::{Fate, Row, Totals};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};

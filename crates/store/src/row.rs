@@ -19,6 +19,8 @@ pub enum Fate {
     Failed,
     /// A rule forbade it: robots.txt, the scope, a limit.
     Excluded,
+    /// An earlier crawl archived other bytes under its URL: a new version of that page, and kept.
+    Changed,
 }
 
 impl Fate {
@@ -31,7 +33,28 @@ impl Fate {
             Self::NearDuplicate => "near-duplicate",
             Self::Failed => "failed",
             Self::Excluded => "excluded",
+            Self::Changed => "changed",
         }
+    }
+
+    /// Returns the fate with this word ([`Fate::as_str`]).
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        let all = [
+            Self::Unique,
+            Self::Changed,
+            Self::ExactDuplicate,
+            Self::NearDuplicate,
+            Self::Failed,
+            Self::Excluded,
+        ];
+        all.into_iter().find(|fate| fate.as_str() == word)
+    }
+
+    /// Whether it was admitted as an original, which later pages are compared with.
+    #[must_use]
+    pub const fn is_original(self) -> bool {
+        matches!(self, Self::Unique | Self::Changed)
     }
 
     /// Whether it repeats an earlier page.
@@ -43,7 +66,7 @@ impl Fate {
     /// Whether there was a page to judge.
     #[must_use]
     pub const fn is_page(self) -> bool {
-        matches!(self, Self::Unique | Self::ExactDuplicate | Self::NearDuplicate)
+        self.is_original() || self.is_duplicate()
     }
 }
 
@@ -75,7 +98,7 @@ pub struct Row {
     pub title: Option<String>,
     /// What became of it.
     pub fate: Fate,
-    /// The page that it duplicates.
+    /// The page that it duplicates, or of which it is a new version.
     pub duplicate_of: Option<PageUrl>,
     /// Bits between the two fingerprints.
     pub distance: Option<u32>,
@@ -170,9 +193,17 @@ pub struct Totals {
     pub requisites: u64,
     /// What pages need and was not had: it failed, or a rule forbade it.
     pub requisites_missing: u64,
+    /// New versions of pages that an earlier crawl archived; they are not among the unique ones.
+    pub changed: u64,
 }
 
 impl Totals {
+    /// Pages that say something that no earlier page says, and were kept.
+    #[must_use]
+    pub const fn originals(&self) -> u64 {
+        self.unique + self.changed
+    }
+
     /// Adds a row.
     pub fn count(&mut self, row: &Row) {
         self.bytes += row.bytes;
@@ -190,6 +221,7 @@ impl Totals {
             Fate::NearDuplicate => &mut self.near_duplicates,
             Fate::Failed => &mut self.failed,
             Fate::Excluded => &mut self.excluded,
+            Fate::Changed => &mut self.changed,
         } += 1;
     }
 
@@ -208,6 +240,7 @@ impl Totals {
             (&mut self.kept_duplicates, one.kept_duplicates),
             (&mut self.requisites, one.requisites),
             (&mut self.requisites_missing, one.requisites_missing),
+            (&mut self.changed, one.changed),
         ];
         for (sum, part) in parts {
             *sum = sum.saturating_sub(part);

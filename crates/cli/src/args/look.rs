@@ -183,6 +183,79 @@ pub(crate) struct DuplicatesArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = CHANGES_HELP)]
+pub(crate) struct ChangesArgs {
+    /// Directory of the earlier crawl
+    #[arg(value_name = "OLD")]
+    pub(crate) old: PathBuf,
+    /// Directory of the later crawl; best one that was run with --since OLD or --against OLD
+    #[arg(value_name = "NEW")]
+    pub(crate) new: PathBuf,
+    /// Print what changed in the main text of each page, as `diff -u` does
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Only changes of these kinds, with commas: new, changed, moved, gone, unchanged, unknown [default: all; a table leaves out
+    /// unchanged pages]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',')]
+    pub(crate) only: Vec<ChangeKind>,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+const CHANGES_HELP: &str = "\
+A page is
+  new        where OLD has no page under its URL
+  changed    where both crawls have it, in other bytes; with the resemblance of the two texts, 0 to 1, and the words that
+             were added and removed
+  moved      where it is new, and has the bytes or the text of a page that is gone
+  gone       where OLD has it and NEW did not find it (its reason says why)
+  unchanged  where its bytes are the same, or its server says so (304)
+  unknown    where a crawl left it out as a near-duplicate, or NEW has not visited it yet: there is nothing to compare
+
+Texts are read from the archives, one page at a time; earlier crawls that a crawl was run against must still be there.
+
+Examples:
+  crawler --seeds seeds.txt --out tuesday --since monday
+  crawler changes monday tuesday                            a line for each page that is not the same
+  crawler changes monday tuesday --only changed --diff      the text of each changed page, like diff -u
+  crawler changes monday tuesday --format json | jq -r 'select(.change==\"gone\").url'";
+
+/// What became of a page between two crawls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum ChangeKind {
+    New,
+    Changed,
+    Moved,
+    Gone,
+    Unchanged,
+    Unknown,
+}
+
+impl ChangeKind {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::New,
+        Self::Changed,
+        Self::Moved,
+        Self::Gone,
+        Self::Unchanged,
+        Self::Unknown,
+    ];
+
+    /// The word in the output.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Changed => "changed",
+            Self::Moved => "moved",
+            Self::Gone => "gone",
+            Self::Unchanged => "unchanged",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct PatternsArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]

@@ -20,12 +20,13 @@ pub(crate) use files::{
     IndexArgs, LikenessArgs, PlanArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use look::{
-    DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs, RebuildArgs, SearchArgs, SimilarArgs, StatusArgs,
-    VerifyArgs, WaczArgs, WhyArgs,
+    ChangeKind, ChangesArgs, DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs, RebuildArgs, SearchArgs,
+    SimilarArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 
 pub(crate) use secrets::SecretArgs;
 
+use crate::settings::Preset;
 use crate::values::{Date, Key, Rate, Size, Span, Switch, Tables, maybe_word};
 
 /// A polite web crawler that archives what it reaches, and never the same page twice.
@@ -49,6 +50,7 @@ Examples:
   crawler --out monday                              go on with that crawl
   crawler status monday                             how it stands
   crawler --seeds seeds.txt --out tuesday --since monday   fetch only what has changed
+  crawler changes monday tuesday --diff             what is new, changed, moved and gone
   crawler why monday https://example.org/a          which rule decided on a URL
   crawler duplicates monday --clusters              which pages say the same
   crawler similar monday draft.html                 pages like this file
@@ -67,6 +69,8 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Which pages repeat an earlier one, of what, and how nearly; works while it runs
     Duplicates(DuplicatesArgs),
+    /// What changed between two crawls: pages that are new, changed, gone, moved or unchanged, and the words that changed
+    Changes(ChangesArgs),
     /// Kept pages that are like a page of the crawl, or like a file
     Similar(SimilarArgs),
     /// Pages with these words: "phrases", -without, OR, title: host: lang: after: before:; works while it runs
@@ -125,6 +129,11 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
+    /// A list of settings: archive (on-duplicate keep, page-requisites scope) leaves out only the same bytes, and fetches what pages
+    /// need; focused (on-duplicate drop, page-requisites off) keeps each text once. Order: defaults < preset < file < flags
+    #[arg(long, value_name = "NAME")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) preset: Option<Preset>,
 
     /// What a seed lets in: host, domain (with all its subdomains), prefix (the seed's folder) or any [default: host]
     #[arg(long, value_name = "SCOPE", help_heading = "Scope")]
@@ -142,6 +151,9 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "NAME", help_heading = "Scope")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) drop_parameters: Vec<String>,
+    /// Take URLs whose query parameters stand in another order for one URL [default: on]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Scope")]
+    pub(crate) sort_parameters: Option<Switch>,
     /// Fetch what a page needs to be shown, pictures, styles and what they need, scripts, films and frames, at any depth and beside --max-pages: from where the scope reaches (scope), or from any host (any) [default: off; scope without a word]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "scope", value_name = "WHERE", help_heading = "Scope")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
@@ -262,6 +274,10 @@ pub(crate) struct CrawlArgs {
     /// Judge a page by its main content, without navigation [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
     pub(crate) main_content: Option<Switch>,
+    /// The main content of pages is what this CSS selector finds, HOST=CSS on one host only; of several the first that finds something (repeatable) [default: recognised]
+    #[arg(long, value_name = "[HOST=]CSS", help_heading = "Duplicates")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) main_selector: Vec<String>,
     /// Compare a page only with pages of the same crawl, domain (registrable, with its subdomains) or host [default: crawl]
     #[arg(long, value_name = "SCOPE", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, Complaint> {
     let given = Given::gather(&args.secrets)?;
     let mut settings = Settings::gather(args)?;
     earlier::resolve(&mut settings)?;
-    let form = CanonicalForm::new(&settings.drop_parameters);
+    let form = settings.canonical_form();
     let seeds = Seeds::gather(&settings, &form)?;
     let threads = crew::cores();
     let runtime = tokio::runtime::Builder::new_multi_thread()

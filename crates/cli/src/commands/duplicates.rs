@@ -101,6 +101,8 @@ impl Cluster {
 
 impl<'a> Duplicate<'a> {
     fn of(row: &'a Row) -> Option<Self> {
+        // A new version of a page repeats none.
+        row.fate.is_duplicate().then_some(())?;
         Some(Self {
             url: row.url.as_str(),
             verdict: row.fate.as_str(),

@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod canonicalize;
+pub(crate) mod changes;
 pub(crate) mod crawl;
 pub(crate) mod dedup;
 pub(crate) mod duplicates;

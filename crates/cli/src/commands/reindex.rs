@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use store::embedded::DirectoryLock;
-use web::CanonicalForm;
 
 use search::{IndexOptions, Writer};
 
@@ -24,7 +23,7 @@ pub(crate) fn run(args: &LookArgs) -> Result<(), Complaint> {
     settings.no_index = false;
     let _nobody_else =
         DirectoryLock::take(&state, crew::clock().now()).map_err(|error| history::of_store(&error))?;
-    let form = CanonicalForm::new(&settings.drop_parameters);
+    let form = settings.canonical_form();
     let policy = crew::policy(&settings, form);
     let place = index::options(&settings);
     let options = IndexOptions {

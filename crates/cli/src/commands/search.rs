@@ -12,7 +12,7 @@ use std::thread::available_parallelism;
 use search::{Finder, Hit, IndexFault, MAX_HITS, Query, Snippet, Snippets};
 use serde::Serialize;
 use store::embedded;
-use web::{CanonicalForm, UrlKey};
+use web::UrlKey;
 
 use crate::args::SearchArgs;
 use crate::complaint::{Complaint, fault, usage};
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), Complaint> {
     let mut found: Vec<Found> = hits.into_iter().map(Found::of).collect();
     if args.snippets.is_on() {
         let settings = Settings::of_crawl(&args.directory)?;
-        let policy = crew::policy(&settings, CanonicalForm::new(&settings.drop_parameters));
+        let policy = crew::policy(&settings, settings.canonical_form());
         let archive = history::archive(&args.directory);
         let snippets = Snippets::of(&query);
         for hit in &mut found {

@@ -11,7 +11,7 @@ use neardup::{HashKey, Likeness, Painter, Portrait};
 use serde::Serialize;
 use store::embedded::{History, record::Record};
 use store::{Fate, Row, StoreFault};
-use web::{CanonicalForm, PageUrl, UrlKey};
+use web::{PageUrl, UrlKey};
 
 use crate::args::SimilarArgs;
 use crate::complaint::{Complaint, fault, usage};
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), Complaint> {
     }
     let is_url = args.what.starts_with("http://") || args.what.starts_with("https://");
     let page = if is_url {
-        let form = CanonicalForm::new(&settings.drop_parameters);
+        let form = settings.canonical_form();
         let parsed = PageUrl::parse(&args.what, &form);
         Some(parsed.map_err(|error| usage(format!("{:?}: {error}", args.what)))?)
     } else {

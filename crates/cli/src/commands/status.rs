@@ -20,6 +20,7 @@ use crate::settings::Settings;
 struct Status {
     pages: u64,
     unique: u64,
+    changed: u64,
     exact_duplicates: u64,
     near_duplicates: u64,
     failed: u64,
@@ -100,6 +101,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Complaint> {
     status.hosts = hosts.len() as u64;
     status.pages = totals.pages;
     status.unique = totals.unique;
+    status.changed = totals.changed;
     status.exact_duplicates = totals.exact_duplicates;
     status.near_duplicates = totals.near_duplicates;
     status.failed = totals.failed;
@@ -141,6 +143,7 @@ impl Status {
             ("last visit", self.last_visit_at.clone()),
             ("pages", count(self.pages)),
             ("unique", count(self.unique)),
+            ("changed", (self.changed > 0).then(|| self.changed.to_string())),
             ("exact duplicates", count(self.exact_duplicates)),
             ("near-duplicates", count(self.near_duplicates)),
             ("failed", count(self.failed)),

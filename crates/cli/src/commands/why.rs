@@ -55,7 +55,7 @@ struct Answer<'a> {
 pub(crate) fn run(args: &WhyArgs) -> Result<(), Complaint> {
     let state = history::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
-    let form = CanonicalForm::new(&settings.drop_parameters);
+    let form = settings.canonical_form();
     let url = PageUrl::parse(&args.url, &form).map_err(|error| usage(format!("{:?}: {error}", args.url)))?;
 
     let mut known = Known::default();

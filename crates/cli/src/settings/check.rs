@@ -45,6 +45,17 @@ impl Settings {
         if self.per_cluster == 0 {
             return refuse("per-cluster", &0, "at least 1, which is the default");
         }
+        if self
+            .main_selector
+            .iter()
+            .any(|selector| selector.trim().is_empty())
+        {
+            return refuse(
+                "main-selector",
+                &"\"\"",
+                "a CSS selector such as \"article.post\", or HOST=CSS",
+            );
+        }
         if let Err(range) = self.tables.design(self.distance) {
             return refuse("tables", &self.tables, &range);
         }

@@ -19,6 +19,7 @@ impl Default for Settings {
             seeds: None,
             out: PathBuf::from("crawl"),
             fresh: false,
+            preset: None,
             scope: ScopeKind::Host,
             include: Vec::new(),
             exclude: Vec::new(),
@@ -26,6 +27,7 @@ impl Default for Settings {
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
+            sort_parameters: Switch::On,
             page_requisites: Requisites::Off,
             forms: false,
             script_links: false,
@@ -60,6 +62,7 @@ impl Default for Settings {
             stop_words: None,
             frequencies: None,
             main_content: Switch::On,
+            main_selector: Vec::new(),
             duplicate_scope: DuplicateScope::Crawl,
             per_cluster: 1,
             against: Vec::new(),

@@ -152,6 +152,14 @@ pub(super) fn verdict_in_words(verdict: Verdict) -> String {
         Verdict::LetThrough(original, seat) => {
             format!("{} of {} of {}", seat.number, seat.of, of(&original))
         }
+        Verdict::Changed(capture) => {
+            let resemblance = capture.resemblance.map(|share| format!(", {share:.2}"));
+            format!(
+                "changed from {}{}",
+                capture.page.url,
+                resemblance.unwrap_or_default()
+            )
+        }
     }
 }
 
@@ -342,6 +350,7 @@ pub(super) async fn crawled_before(
         let verdict = store.admit(&page(name), look, None).await.unwrap();
         let fate = match verdict {
             Verdict::Unique | Verdict::Own => Fate::Unique,
+            Verdict::Changed(_) => Fate::Changed,
             _ => Fate::NearDuplicate,
         };
         let row = Row {
@@ -406,24 +415,67 @@ async fn kept_pages_of_an_earlier_crawl_count_as_admitted() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_like_itself_in_an_earlier_crawl_repeats_itself_and_a_changed_one_is_new() {
+async fn other_bytes_than_an_earlier_crawl_archived_are_a_new_version_whatever_else_they_are_like() {
     let pages = [
         ("http://a.test/tea", portrait(1, &prose("tea"))),
         ("http://a.test/cake", portrait(2, &prose("cake"))),
+        ("http://a.test/picture", portrait(3, "")),
     ];
     let before = crawled_before(&pages, 1).await;
     for subject in after(&[&before], LikenessRules::default()) {
-        let index = &*subject.index;
-        // It is nearly what it was, and has the bytes of another.
-        let mut look = nearly(1);
-        look.payload = 2;
-        let told = admitted(index, "http://a.test/tea", &look).await;
-        assert_eq!(told, "duplicate of http://a.test/tea", "{}", subject.name);
-        let rewritten = portrait(3, &prose("coffee"));
-        for expected in ["unique", "own"] {
-            let told = admitted(index, "http://a.test/cake", &rewritten).await;
-            assert_eq!(told, expected, "{}", subject.name);
+        let (index, name) = (&*subject.index, subject.name);
+        let bytes_of_cake = neardup::Portrait {
+            payload: 2,
+            ..nearly(20)
+        };
+        for (path, look, expected) in [
+            // A correction in one place: nearly what it was. It was thrown away as a near-duplicate of itself.
+            ("tea", nearly(20), "changed from http://a.test/tea, 0."),
+            // The text is the same, and the markup another.
+            (
+                "tea",
+                portrait(9, &prose("tea")),
+                "changed from http://a.test/tea, 1.00",
+            ),
+            // It has the bytes of another page now.
+            ("tea", bytes_of_cake, "changed from http://a.test/tea, 0."),
+            // It became a near-duplicate of another page.
+            ("cake", nearly(2), "changed from http://a.test/cake, 0.00"),
+            ("picture", portrait(4, ""), "changed from http://a.test/picture"),
+        ] {
+            let url = format!("http://a.test/{path}");
+            for _again in 0..2 {
+                let told = admitted(index, &url, &look).await;
+                assert!(told.starts_with(expected), "{name}: {told} is not {expected}");
+            }
         }
+        // It went back to what it was, before any of these visits ended.
+        let unchanged = admitted(index, "http://a.test/tea", &portrait(1, &prose("tea"))).await;
+        assert_eq!(unchanged, "duplicate of http://a.test/tea", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_new_version_is_an_original_of_this_crawl() {
+    let before = crawled_before(&[("http://a.test/", portrait(1, &prose("tea")))], 1).await;
+    for subject in after(&[&before], LikenessRules::default()) {
+        let (index, name) = (&*subject.index, subject.name);
+        let rewritten = portrait(2, &prose("coffee"));
+        let told = admitted(index, "http://a.test/", &rewritten).await;
+        assert_eq!(told, "changed from http://a.test/, 0.00", "{name}");
+        let copy = admitted(index, "http://b.test/", &rewritten).await;
+        assert_eq!(copy, "duplicate of http://a.test/", "{name}");
+        let old_text = admitted(index, "http://c.test/", &nearly(1)).await;
+        assert_eq!(
+            old_text, "duplicate of http://a.test/",
+            "{name}: the earlier crawl has it"
+        );
+        index.forget(url("http://a.test/").key()).await.unwrap();
+        assert_eq!(
+            admitted(index, "http://d.test/", &rewritten).await,
+            "unique",
+            "{name}"
+        );
     }
 }
 
@@ -458,9 +510,16 @@ async fn of_several_earlier_crawls_each_counts() {
     let monday = crawled_before(&[("http://a.test/", portrait(1, &prose("tea")))], 1).await;
     let tuesday = crawled_before(&[("http://a.test/", portrait(2, &prose("coffee")))], 1).await;
     for subject in after(&[&monday, &tuesday], LikenessRules::default()) {
-        for (name, look) in [("tea", portrait(3, &prose("tea"))), ("coffee", portrait(2, ""))] {
+        for (payload, topic, expected) in [
+            // The newest capture counts, and the bytes of any.
+            (3, "tea", "changed from http://a.test/, 0.00"),
+            (3, "coffee", "changed from http://a.test/, 1.00"),
+            (1, "tea", "duplicate of http://a.test/"),
+            (2, "coffee", "duplicate of http://a.test/"),
+        ] {
+            let look = portrait(payload, &prose(topic));
             let told = admitted(&*subject.index, "http://a.test/", &look).await;
-            assert_eq!(told, "duplicate of http://a.test/", "{}: {name}", subject.name);
+            assert_eq!(told, expected, "{}: {topic}", subject.name);
         }
     }
 }

@@ -11,11 +11,12 @@ use neardup::Portrait;
 use web::{PageUrl, UrlKey};
 
 use super::EmbeddedStore;
+use super::earlier::Change;
 use super::looks::Looks;
 use super::record::{LetThrough, Record};
 use super::segment::{Position, encode};
 use crate::known::{Cluster, Like, Name, Opinion, Seated};
-use crate::{NearDupIndex, Original, Page, Seat, StoreFault, Verdict};
+use crate::{EarlierCapture, NearDupIndex, Original, Page, Seat, StoreFault, Verdict};
 
 #[async_trait]
 impl NearDupIndex for EmbeddedStore {
@@ -42,6 +43,13 @@ impl NearDupIndex for EmbeddedStore {
                 Opinion::New => {
                     self.tell(&mut looks, &admission, &frame)?;
                     return Ok(Verdict::Unique);
+                }
+                Opinion::Version { change, is_admitted } => {
+                    if !is_admitted {
+                        self.tell(&mut looks, &admission, &frame)?;
+                    }
+                    drop(looks);
+                    return Ok(Verdict::Changed(Box::new(self.earlier_capture(change)?)));
                 }
                 Opinion::Seated(place) => {
                     let of = looks.per_cluster();
@@ -131,6 +139,14 @@ impl EmbeddedStore {
         };
         let number = seated.number;
         Ok(Verdict::LetThrough(Box::new(original), Seat { number, of }))
+    }
+
+    fn earlier_capture(&self, change: Change) -> Result<EarlierCapture, StoreFault> {
+        Ok(EarlierCapture {
+            page: self.named(Name::Earlier(change.of))?,
+            distance: change.distance,
+            resemblance: change.resemblance,
+        })
     }
 
     fn original(&self, like: Like) -> Result<Original, StoreFault> {

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use neardup::{Gallery, HashKey, Likeness, Portrait, Thresholds};
+use neardup::{Gallery, HashKey, Likeness, Portrait};
 use web::UrlKey;
 
 use super::lock::DirectoryLock;
@@ -56,6 +56,24 @@ struct Seated {
     original: UrlKey,
     number: u32,
     portrait: Portrait,
+}
+
+/// What the earlier crawls archived under the URL of a page, compared with the page as it is now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Capture {
+    /// One of them has these very bytes: its number.
+    SameBytes(u32),
+    /// All of them have others.
+    OtherBytes(Change),
+}
+
+/// The newest capture of a URL, and how far a page with other bytes is from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Change {
+    /// Its number.
+    pub(crate) of: u32,
+    pub(crate) distance: Option<u32>,
+    pub(crate) resemblance: Option<f64>,
 }
 
 /// A page that was admitted, and whose visit has not ended yet where the journal is being read.
@@ -273,21 +291,38 @@ impl Earlier {
         }
     }
 
-    /// The page of this URL, if it is like itself: the most certain of its earlier looks.
-    pub(crate) fn itself(
-        &self,
-        url: UrlKey,
-        portrait: &Portrait,
-        thresholds: &Thresholds,
-    ) -> Option<(u32, Likeness)> {
-        let looks = self.looks(url).filter_map(|number| {
-            let look = match self.seated.get(&number) {
-                Some(seated) => &seated.portrait,
-                None => self.originals.get(u64::from(number))?,
+    /// Compares a page with what these crawls archived under its URL; none where they archived nothing.
+    pub(crate) fn capture(&self, url: UrlKey, portrait: &Portrait) -> Option<Capture> {
+        let mut newest = None;
+        let mut same = None;
+        // The crawls were read in their order, the oldest first.
+        for number in self.looks(url) {
+            let Some(look) = self.look(number) else {
+                continue;
             };
-            Some((number, thresholds.likeness(portrait, look)?))
-        });
-        most_certain(looks)
+            if look.payload == portrait.payload {
+                same = Some(number);
+            }
+            newest = Some((number, look));
+        }
+        if let Some(number) = same {
+            return Some(Capture::SameBytes(number));
+        }
+        let (of, look) = newest?;
+        let (distance, resemblance) = nearness(portrait, look);
+        Some(Capture::OtherBytes(Change {
+            of,
+            distance,
+            resemblance,
+        }))
+    }
+
+    /// The portrait of the page with this number.
+    fn look(&self, number: u32) -> Option<&Portrait> {
+        match self.seated.get(&number) {
+            Some(seated) => Some(&seated.portrait),
+            None => self.originals.get(u64::from(number)),
+        }
     }
 
     /// The numbers of the pages with this URL: one for each crawl that kept it.
@@ -325,6 +360,22 @@ impl Earlier {
     pub(crate) fn copy_of(&self, group: u64, payload: u128) -> Option<u32> {
         self.copies.get(&(group, payload)).copied()
     }
+}
+
+/// Bits between the fingerprints of two pages, and the estimated resemblance of their texts, however unlike they are.
+fn nearness(one: &Portrait, two: &Portrait) -> (Option<u32>, Option<f64>) {
+    let texts = one.text.as_deref().zip(two.text.as_deref());
+    let Some((one, two)) = texts else {
+        return (None, None);
+    };
+    if one.digest == two.digest {
+        return (Some(0), Some(1.0));
+    }
+    let sketches = one.sketch.as_ref().zip(two.sketch.as_ref());
+    (
+        Some(one.fingerprint.distance(two.fingerprint)),
+        sketches.map(|(one, two)| one.resemblance(two)),
+    )
 }
 
 /// Of equals the latest.

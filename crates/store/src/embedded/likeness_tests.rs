@@ -51,6 +51,7 @@ async fn seats_are_counted_over_all_processes_and_over_tables_that_are_made_agai
             Verdict::Own => "own".to_owned(),
             Verdict::Duplicate(original) => format!("of {}", original.page.url),
             Verdict::LetThrough(original, seat) => format!("{} of {}", seat.number, original.page.url),
+            Verdict::Changed(capture) => format!("changed from {}", capture.page.url),
         });
         drop(store);
         if round % 2 == 1 {

@@ -54,6 +54,7 @@ pub use self::audit::{Audit, audit};
 pub use self::cards::{Card, Cards};
 pub use self::database::Database;
 pub use self::earlier::Earlier;
+pub(crate) use self::earlier::{Capture, Change};
 use self::frontier::{Queue, Wanted};
 pub use self::history::{History, Revocations, TakenBack, revocations, rows};
 use self::journal::Journal;

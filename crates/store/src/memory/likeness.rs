@@ -6,7 +6,7 @@ use web::{PageUrl, UrlKey};
 
 use super::{Hung, MemoryStore, State};
 use crate::known::{Held, Like, Name, Opinion, Originals, Seated};
-use crate::{NearDupIndex, Original, Page, Seat, StoreFault, Verdict};
+use crate::{EarlierCapture, NearDupIndex, Original, Page, Seat, StoreFault, Verdict};
 
 #[async_trait]
 impl NearDupIndex for MemoryStore {
@@ -29,10 +29,18 @@ impl NearDupIndex for MemoryStore {
                 Ok(Verdict::LetThrough(original, seat))
             }
             Opinion::New => {
-                let place = state.keep(page);
-                state.known.admit(page, portrait.clone(), place);
-                state.forgotten.remove(&page.key());
+                state.admit(page, portrait);
                 Ok(Verdict::Unique)
+            }
+            Opinion::Version { change, is_admitted } => {
+                if !is_admitted {
+                    state.admit(page, portrait);
+                }
+                Ok(Verdict::Changed(Box::new(EarlierCapture {
+                    page: state.named(Name::Earlier(change.of))?,
+                    distance: change.distance,
+                    resemblance: change.resemblance,
+                })))
             }
             Opinion::Like(like) => state.compare(page, portrait, like),
         }
@@ -53,6 +61,13 @@ impl NearDupIndex for MemoryStore {
 }
 
 impl State {
+    /// Remembers an original.
+    fn admit(&mut self, page: &Page, portrait: &Portrait) {
+        let place = self.keep(page);
+        self.known.admit(page, portrait.clone(), place);
+        self.forgotten.remove(&page.key());
+    }
+
     /// Keeps a page; returns its place.
     fn keep(&mut self, page: &Page) -> u64 {
         self.kept.push(page.clone());

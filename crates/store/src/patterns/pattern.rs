@@ -82,7 +82,7 @@ impl Visit {
     /// None where it says nothing about the pattern: the host was in trouble, or nothing was asked for.
     pub(super) fn of(row: &Row) -> Option<Self> {
         match row.fate {
-            Fate::Unique => Some(Self::New),
+            Fate::Unique | Fate::Changed => Some(Self::New),
             // What is unchanged since an earlier crawl is no fault of its address.
             Fate::ExactDuplicate | Fate::NearDuplicate if row.of_earlier => Some(Self::New),
             Fate::ExactDuplicate | Fate::NearDuplicate => Some(Self::Repeated),

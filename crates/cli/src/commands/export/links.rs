@@ -12,7 +12,7 @@ use export::{ExportFault, Link, Mark, Visit};
 use rayon::prelude::*;
 use sinks::warc::{self, WarcReader};
 use store::Row;
-use web::{CanonicalForm, Document};
+use web::{Document, Exchange};
 
 use super::Destination;
 use crate::complaint::{Complaint, fault};
@@ -49,7 +49,7 @@ impl Pages {
     /// Those of the crawl in `directory`.
     pub(super) fn of_crawl(directory: &Path) -> Result<Self, Complaint> {
         let settings = Settings::of_crawl(directory)?;
-        let mut policy = crew::policy(&settings, CanonicalForm::new(&settings.drop_parameters));
+        let mut policy = crew::policy(&settings, settings.canonical_form());
         policy.read.anchor_chars = ANCHOR_CHARS;
         policy.read.rel_bytes = REL_BYTES;
         Ok(Self {
@@ -132,6 +132,27 @@ pub(in crate::commands) fn read(policy: &Policy, archive: &Path, row: &Row) -> R
     let (Some(file), Some(offset)) = (&row.warc_file, row.warc_offset) else {
         return Err("the journal does not say where it is".to_owned());
     };
+    read_at(policy, archive, file, offset)
+}
+
+/// The document in the record at `offset` of an archive file.
+pub(in crate::commands) fn read_at(
+    policy: &Policy,
+    archive: &Path,
+    file: &str,
+    offset: u64,
+) -> Result<Document, String> {
+    let exchange = exchange_at(policy, archive, file, offset)?;
+    crawl::document_here(policy, &exchange).ok_or_else(|| "reading it panicked".to_owned())
+}
+
+/// The answer in the record at `offset` of an archive file.
+pub(in crate::commands) fn exchange_at(
+    policy: &Policy,
+    archive: &Path,
+    file: &str,
+    offset: u64,
+) -> Result<Exchange, String> {
     let open = || WarcReader::open_at(&warc::locate(archive, file), offset);
     // The crawl may be about to close the file, which changes its name.
     let reader = open().or_else(|_renamed| open());
@@ -145,8 +166,7 @@ pub(in crate::commands) fn read(policy: &Policy, archive: &Path, row: &Row) -> R
         // Others archive resources, too.
         answer.or_else(|| exchange(&record, &policy.canonical))
     });
-    let exchange = exchange.ok_or_else(|| format!("{file} at {offset} is not its answer"))?;
-    crawl::document_here(policy, &exchange).ok_or_else(|| "reading it panicked".to_owned())
+    exchange.ok_or_else(|| format!("{file} at {offset} is not its answer"))
 }
 
 fn write_links<W: Write + Send>(

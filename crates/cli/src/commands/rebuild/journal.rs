@@ -12,8 +12,8 @@ use neardup::{HashKey, Portrait};
 use sinks::ArchiveEnd;
 use store::embedded::record::{LetThrough, Record};
 use store::embedded::{History, RestoredAdmission, RestoredVisit, Restoring};
-use store::{ArchivePlace, Fate, Find, Page, Row};
-use web::{CanonicalForm, Clock, Exchange, PageUrl, Scope, UrlKey};
+use store::{ArchivePlace, Find, Page, Row};
+use web::{Clock, Exchange, PageUrl, Scope, UrlKey};
 
 use super::Report;
 use super::foreign;
@@ -57,7 +57,7 @@ impl Rebuilding {
         judge: Option<Judge>,
         clock: &Clock,
     ) -> Result<Self, Complaint> {
-        let form = CanonicalForm::new(&settings.drop_parameters);
+        let form = settings.canonical_form();
         let mut scope = crew::scope(settings)?;
         let seeds: Vec<PageUrl> = settings
             .url
@@ -351,7 +351,7 @@ impl Rebuilding {
             self.restoring.adopt(url).map_err(|error| fault(&error))?;
         }
         let admission = match (portrait, seat) {
-            (Some(portrait), None) if row.fate == Fate::Unique => {
+            (Some(portrait), None) if row.fate.is_original() => {
                 self.hear_admission(&row.page(), &portrait)?;
                 RestoredAdmission::New(Box::new(portrait))
             }

@@ -31,7 +31,7 @@ use sinks::warc::name_of;
 use store::StoreFault;
 use store::embedded::record::Record;
 use store::embedded::{DirectoryLock, Earlier, EmbeddedStore, History};
-use web::{CanonicalForm, Clock};
+use web::Clock;
 
 use self::journal::Rebuilding;
 use self::judge::Judge;
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, Complaint> {
 
 /// Where the crawl begins, from the file that is given; where nothing says it, from what is archived.
 fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Result<(), Complaint> {
-    let form = CanonicalForm::new(&settings.drop_parameters);
+    let form = settings.canonical_form();
     let seeds = match &args.seeds {
         Some(file) => {
             settings.seeds = Some(file.clone());
@@ -213,15 +213,6 @@ fn from_archive(
     }
     fs::create_dir_all(&new).map_err(|error| fault(&error))?;
     let old = (!ignore_journal).then(|| History::open(state).ok()).flatten();
-    let key = old
-        .as_ref()
-        .and_then(History::key)
-        .or(settings.hash_key.map(|key| key.0));
-    let key = match key {
-        Some(key) => key,
-        None => HashKey::new(crew::random()?),
-    };
-    let studio = settings.recipe()?.studio(key, state)?;
     let others = foreign::files(&archive)?;
     refuse_names(&archive, &others)?;
     let earlier = match earlier::load(settings) {
@@ -233,6 +224,17 @@ fn from_archive(
         // They are judged by what was seen before.
         Err(complaint) => return Err(complaint),
     };
+    // A crawl that was run against others hashed under their key, and can be compared with them under no other.
+    let key = old
+        .as_ref()
+        .and_then(History::key)
+        .or(settings.hash_key.map(|key| key.0))
+        .or(earlier.as_ref().map(|earlier| earlier.key()));
+    let key = match key {
+        Some(key) => key,
+        None => HashKey::new(crew::random()?),
+    };
+    let studio = settings.recipe()?.studio(key, state)?;
     let judge = match others.is_empty() {
         true => None,
         false => Some(Judge::new(settings, earlier.clone(), &new, key, clock)?),

@@ -90,19 +90,23 @@ impl Originals {
         if !row.fate.is_page() {
             return;
         }
-        let (of, fate) = match &row.duplicate_of {
+        // The same bytes as a new version of a page repeat that version, and not what it was before.
+        let repeated = row.duplicate_of.as_ref().filter(|_| row.fate.is_duplicate());
+        let (of, fate) = match repeated {
             Some(of) => (of, row.fate),
             None => (&row.url, Fate::ExactDuplicate),
         };
+        let nearness = |_| (row.distance.unwrap_or_default(), row.resemblance.unwrap_or(1.0));
+        let (distance, resemblance) = repeated.map_or((0, 1.0), nearness);
         let original = || {
             Box::new(Original {
                 url: row.url.clone(),
                 at: row.fetched_at,
                 fate,
                 of: of.clone(),
-                of_earlier: row.of_earlier,
-                distance: row.distance.unwrap_or_default(),
-                resemblance: row.resemblance.unwrap_or(1.0),
+                of_earlier: row.of_earlier && repeated.is_some(),
+                distance,
+                resemblance,
                 fingerprint: row.fingerprint,
             })
         };

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use store::embedded::{History, record::Record};
-use store::{ArchivePlace, Fate, Find, Row, StoreFault};
+use store::{ArchivePlace, Find, Row, StoreFault};
 use web::UrlKey;
 
 use super::Complaints;
@@ -151,7 +151,7 @@ impl Journal {
         }
         self.void.remove(&page);
         self.admitted.remove(&page);
-        if row.fate == Fate::Unique && !self.kept.insert(page) {
+        if row.fate.is_original() && !self.kept.insert(page) {
             complaints.add(format!("{} was kept twice", row.url));
         }
         if let Some(original) = row.duplicate_of.as_ref().filter(|_| !row.of_earlier) {
@@ -162,7 +162,7 @@ impl Journal {
     fn revoke(&mut self, row: &Row) {
         self.revoked += 1;
         self.void.insert(row.url.key());
-        if row.fate == Fate::Unique {
+        if row.fate.is_original() {
             self.kept.remove(&row.url.key());
         }
         if let Some(original) = row.duplicate_of.as_ref().filter(|_| !row.of_earlier)

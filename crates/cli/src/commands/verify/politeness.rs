@@ -101,7 +101,7 @@ impl Politeness {
 
     /// What a robots.txt said.
     pub(super) fn hear_robots(&mut self, origin: &str, text: &[u8]) {
-        let form = web::CanonicalForm::new(&self.settings.drop_parameters);
+        let form = self.settings.canonical_form();
         let Ok(url) = PageUrl::parse(origin, &form) else {
             return;
         };

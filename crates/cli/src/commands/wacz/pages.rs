@@ -10,7 +10,7 @@ use sinks::wacz::{Page, WaczFault};
 use store::embedded::record::Record;
 use store::embedded::{History, TakenBack, revocations, rows};
 use store::{Row, StoreFault};
-use web::{CanonicalForm, Timestamp};
+use web::Timestamp;
 
 use super::{Packing, Trouble};
 use crate::commands::export::read_again;
@@ -129,7 +129,7 @@ impl Texts {
     pub(super) fn of_crawl(directory: &Path) -> Result<Self, Complaint> {
         let settings = Settings::of_crawl(directory)?;
         Ok(Self {
-            policy: crew::policy(&settings, CanonicalForm::new(&settings.drop_parameters)),
+            policy: crew::policy(&settings, settings.canonical_form()),
             archive: history::archive(directory),
             unread: Cell::new(0),
         })

@@ -1,0 +1,420 @@
+//! What two crawls have of each URL, by its key: some 100 bytes a page, and no text.
+//!
+//! A crawl that was run `--since` or `--against` others did not archive what they had: its captures are theirs, too. The
+//! journal of each directory is read once, whichever of the two crawls it counts for.
+//!
+//! Payloads are named by their SHA-1, so they can be compared between any two crawls. The digests of texts are keyed: they
+//! are compared only between crawls of one key that judged pages by the same part of them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crawl::Policy;
+use neardup::{Fingerprint, HashKey, NormalText, Portrait};
+use store::embedded::{History, record::Record};
+use store::{Fate, Row};
+use web::{Document, Timestamp, UrlKey};
+
+use crate::commands::export::{exchange_at, read_at};
+use crate::complaint::{Complaint, fault, usage};
+use crate::progress::Patience;
+use crate::settings::Settings;
+use crate::{crew, history};
+
+/// A page as a crawl archived it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Capture {
+    /// The place of its crawl in [`Journals`].
+    crawl: usize,
+    pub(super) at: Timestamp,
+    /// None where the journal does not have it: a duplicate that was kept was not admitted.
+    look: Option<Look>,
+    fingerprint: Option<Fingerprint>,
+    file: u32,
+    offset: u64,
+}
+
+/// What a crawl says of a URL.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum State {
+    /// It was archived.
+    Kept,
+    /// It repeats this URL, of the same crawl or of an earlier one, and was not archived again.
+    Repeats {
+        of: UrlKey,
+        earlier: bool,
+        fingerprint: Option<Fingerprint>,
+    },
+    /// It was left out as a near-duplicate: what it said is not known any more.
+    LeftOut,
+    /// It was visited, and there was no page.
+    NoPage,
+    /// It was reached by the redirect of another URL, and is told under that.
+    Reached,
+    /// It waits to be visited.
+    Waiting,
+}
+
+impl State {
+    pub(super) const fn is_page(self) -> bool {
+        matches!(self, Self::Kept | Self::Repeats { .. } | Self::LeftOut)
+    }
+}
+
+/// What a crawl had under a URL, as far as that can be told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Content {
+    pub(super) capture: Capture,
+    /// The capture is of the page that it repeats: the texts are equal, the bytes need not be.
+    is_text_alone: bool,
+}
+
+/// One crawl's journal, read.
+struct Told {
+    directory: PathBuf,
+    policy: Policy,
+    key: Option<HashKey>,
+    states: HashMap<UrlKey, State>,
+    captures: HashMap<UrlKey, Capture>,
+    files: Vec<String>,
+}
+
+/// The journals of both crawls, and of those that they were run against.
+pub(super) struct Journals {
+    told: Vec<Told>,
+    /// Of the earlier crawl, its own last.
+    old: Vec<usize>,
+    /// Of the later one.
+    new: Vec<usize>,
+}
+
+/// One of the two crawls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Old,
+    New,
+}
+
+/// How the contents of two crawls compare before any text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Same,
+    Different,
+    /// Only their texts, read again, can tell.
+    ByText,
+}
+
+impl Journals {
+    /// Reads the journals of two crawls.
+    pub(super) fn read(old: &Path, new: &Path) -> Result<Self, Complaint> {
+        let absolute = |directory: &Path| {
+            history::state_of(directory)?;
+            directory
+                .canonicalize()
+                .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))
+        };
+        let (old, new) = (absolute(old)?, absolute(new)?);
+        if old == new {
+            let told = usage(format!("{} is named twice", old.display()));
+            return Err(told.with_remedy("name the directories of two crawls, the earlier one first"));
+        }
+        let mut journals = Self {
+            told: Vec::new(),
+            old: Vec::new(),
+            new: Vec::new(),
+        };
+        let mut patience = Patience::new("journal records read");
+        journals.old = journals.chain(&old, &mut patience)?;
+        journals.new = journals.chain(&new, &mut patience)?;
+        Ok(journals)
+    }
+
+    /// The places of a crawl and of all that it was run against, its own last.
+    fn chain(&mut self, directory: &Path, patience: &mut Patience) -> Result<Vec<usize>, Complaint> {
+        let settings = Settings::of_crawl(directory)?;
+        let mut chain = Vec::new();
+        // A crawl that ran has all of them in this list, the oldest first.
+        for earlier in &settings.against {
+            if !earlier.exists() {
+                let told = usage(format!(
+                    "{} was run against {}, which is not there",
+                    directory.display(),
+                    earlier.display()
+                ));
+                return Err(told.with_remedy("put it back: what was unchanged is archived there"));
+            }
+            chain.push(self.place_of(earlier, patience)?);
+        }
+        chain.push(self.place_of(directory, patience)?);
+        Ok(chain)
+    }
+
+    fn place_of(&mut self, directory: &Path, patience: &mut Patience) -> Result<usize, Complaint> {
+        let known = self.told.iter().position(|told| told.directory == directory);
+        if let Some(place) = known {
+            return Ok(place);
+        }
+        let told = Told::read(directory, self.told.len(), patience)?;
+        self.told.push(told);
+        Ok(self.told.len() - 1)
+    }
+
+    fn chain_of(&self, side: Side) -> &[usize] {
+        match side {
+            Side::Old => &self.old,
+            Side::New => &self.new,
+        }
+    }
+
+    fn own(&self, side: Side) -> &Told {
+        let place = self.chain_of(side).last().expect("a chain ends with its crawl");
+        &self.told[*place]
+    }
+
+    /// Where the memory of a crawl is.
+    pub(super) fn state_directory(&self, side: Side) -> PathBuf {
+        history::state(&self.own(side).directory)
+    }
+
+    /// What a crawl says of a URL; none where it never saw it.
+    pub(super) fn state(&self, side: Side, url: UrlKey) -> Option<State> {
+        self.own(side).states.get(&url).copied()
+    }
+
+    /// The URLs under which a crawl has pages, in an order that does not change.
+    pub(super) fn pages(&self, side: Side) -> Vec<UrlKey> {
+        let states = self.own(side).states.iter();
+        let mut pages: Vec<UrlKey> = states
+            .filter(|(_, state)| state.is_page())
+            .map(|(url, _)| *url)
+            .collect();
+        pages.sort_unstable();
+        pages
+    }
+
+    /// What a crawl had under a URL; none where that is not known.
+    pub(super) fn content(&self, side: Side, url: UrlKey) -> Option<Content> {
+        match self.state(side, url)? {
+            State::Kept => Some(Content {
+                capture: *self.own(side).captures.get(&url)?,
+                is_text_alone: false,
+            }),
+            State::Repeats {
+                of,
+                earlier,
+                fingerprint,
+            } => {
+                let capture = match earlier {
+                    false => *self.own(side).captures.get(&of)?,
+                    true => self.earlier_capture(side, of, fingerprint)?,
+                };
+                Some(Content {
+                    capture,
+                    // Of a page that repeats itself in an earlier crawl, the bytes were the same.
+                    is_text_alone: !(earlier && of == url),
+                })
+            }
+            State::LeftOut | State::NoPage | State::Reached | State::Waiting => None,
+        }
+    }
+
+    /// The newest capture of a URL in the crawls that this one was run against, of those with the fingerprint if there are any.
+    fn earlier_capture(&self, side: Side, url: UrlKey, fingerprint: Option<Fingerprint>) -> Option<Capture> {
+        let earlier = self.chain_of(side).split_last()?.1;
+        let captures = earlier
+            .iter()
+            .filter_map(|place| self.told[*place].captures.get(&url));
+        captures
+            .max_by_key(|capture| (capture.fingerprint == fingerprint, capture.at))
+            .copied()
+    }
+
+    /// Whether the digests of the texts of the two crawls can be compared.
+    pub(super) fn share_digests(&self) -> bool {
+        let (old, new) = (self.own(Side::Old), self.own(Side::New));
+        old.key.is_some() && old.key == new.key && old.policy.main_content == new.policy.main_content
+    }
+
+    pub(super) fn compare(&self, old: &Content, new: &Content) -> Result<Comparison, String> {
+        let (one, two) = (self.look(&old.capture)?, self.look(&new.capture)?);
+        if one.payload == two.payload {
+            return Ok(Comparison::Same);
+        }
+        if !(old.is_text_alone || new.is_text_alone) {
+            return Ok(Comparison::Different);
+        }
+        let digests = one.text.zip(two.text).filter(|_| self.share_digests());
+        Ok(match digests {
+            Some((one, two)) if one == two => Comparison::Same,
+            Some(_) => Comparison::Different,
+            None => Comparison::ByText,
+        })
+    }
+
+    /// The look of a capture, from its journal or else from its archive.
+    fn look(&self, capture: &Capture) -> Result<Look, String> {
+        if let Some(look) = capture.look {
+            return Ok(look);
+        }
+        let told = &self.told[capture.crawl];
+        let file = &told.files[capture.file as usize];
+        let exchange = exchange_at(
+            &told.policy,
+            &history::archive(&told.directory),
+            file,
+            capture.offset,
+        )?;
+        Ok(Look {
+            payload: crawl::payload_name(&exchange.body),
+            text: None,
+        })
+    }
+
+    /// The document of a capture, read again from its archive.
+    pub(super) fn document(&self, capture: &Capture) -> Result<Document, String> {
+        let told = &self.told[capture.crawl];
+        let file = &told.files[capture.file as usize];
+        read_at(
+            &told.policy,
+            &history::archive(&told.directory),
+            file,
+            capture.offset,
+        )
+    }
+
+    /// The text of a capture that its crawl reads pages by; none where it is no text.
+    pub(super) fn text(&self, capture: &Capture) -> Result<Option<String>, String> {
+        let document = self.document(capture)?;
+        let is_text = document.media != web::Media::Other;
+        let main_content = self.told[capture.crawl].policy.main_content;
+        Ok(is_text.then(|| match main_content {
+            true => document.text,
+            false => document.into_full_text(),
+        }))
+    }
+
+    /// What a page that moved takes along: its bytes, and its text.
+    pub(super) fn identity(&self, content: &Content) -> Result<Look, String> {
+        let look = self.look(&content.capture)?;
+        if self.share_digests() {
+            return Ok(look);
+        }
+        let text = self.text(&content.capture)?.map(|text| NormalText::of(&text));
+        let text = text.filter(|text| !text.is_empty());
+        Ok(Look {
+            text: text.map(|text| text.digest(HashKey::ZERO)),
+            ..look
+        })
+    }
+}
+
+impl Told {
+    fn read(directory: &Path, place: usize, patience: &mut Patience) -> Result<Self, Complaint> {
+        let state = history::state_of(directory)?;
+        let settings = Settings::of_crawl(directory)?;
+        let form = settings.canonical_form();
+        let history = History::open(&state).map_err(|error| fault(&error))?;
+        let mut told = Self {
+            directory: directory.to_owned(),
+            policy: crew::policy(&settings, form),
+            key: history.key(),
+            states: HashMap::new(),
+            captures: HashMap::new(),
+            files: Vec::new(),
+        };
+        let mut looks = HashMap::new();
+        for record in history {
+            let record = record.map_err(|error| fault(&error))?;
+            told.hear(record, place, &mut looks);
+            patience.step();
+        }
+        Ok(told)
+    }
+
+    fn hear(&mut self, record: Record, place: usize, looks: &mut HashMap<UrlKey, Look>) {
+        match record {
+            Record::Discovered { finds, .. } => self.wait(&finds),
+            Record::Admitted { page, portrait } => {
+                looks.insert(page.key(), Look::of(&portrait));
+            }
+            Record::LetThrough(seated) => {
+                looks.insert(seated.page.key(), Look::of(&seated.portrait));
+            }
+            Record::Settled {
+                row, finds, reached, ..
+            } => {
+                self.wait(&finds);
+                for url in reached {
+                    self.states.insert(url.key(), State::Reached);
+                }
+                let url = row.url.key();
+                self.states.insert(url, state_of(&row));
+                if row.kept && row.fate.is_page() {
+                    self.capture(&row, looks.get(&url).copied(), place);
+                }
+            }
+            Record::Revoked { row, .. } => {
+                self.states.insert(row.url.key(), State::Waiting);
+                self.captures.remove(&row.url.key());
+            }
+            // Nothing else says what became of a page.
+            _ => {}
+        }
+    }
+
+    fn wait(&mut self, finds: &[store::Find]) {
+        for find in finds {
+            self.states.entry(find.url.key()).or_insert(State::Waiting);
+        }
+    }
+
+    fn capture(&mut self, row: &Row, look: Option<Look>, crawl: usize) {
+        let (Some(name), Some(offset)) = (&row.warc_file, row.warc_offset) else {
+            return;
+        };
+        // Most pages are in the file of the page before.
+        let known = self.files.iter().rposition(|file| file == name);
+        let file = known.unwrap_or_else(|| {
+            self.files.push(name.clone());
+            self.files.len() - 1
+        });
+        let capture = Capture {
+            crawl,
+            at: row.fetched_at,
+            look,
+            fingerprint: row.fingerprint,
+            file: u32::try_from(file).expect("an archive has fewer files"),
+            offset,
+        };
+        self.captures.insert(row.url.key(), capture);
+    }
+}
+
+/// What is remembered of a portrait: the name of its bytes, and the digest of its text, which is keyed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    pub(super) payload: u128,
+    pub(super) text: Option<u128>,
+}
+
+impl Look {
+    fn of(portrait: &Portrait) -> Self {
+        Self {
+            payload: portrait.payload,
+            text: portrait.text.as_ref().map(|text| text.digest),
+        }
+    }
+}
+
+fn state_of(row: &Row) -> State {
+    match (row.fate, &row.duplicate_of) {
+        (fate, _) if !fate.is_page() => State::NoPage,
+        _ if row.kept => State::Kept,
+        (Fate::ExactDuplicate, Some(of)) => State::Repeats {
+            of: of.key(),
+            earlier: row.of_earlier,
+            fingerprint: row.fingerprint,
+        },
+        _ => State::LeftOut,
+    }
+}
