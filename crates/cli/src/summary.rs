@@ -158,11 +158,6 @@ impl Summary {
                 "links",
                 "with the shape of a trap, not followed",
             ),
-            (
-                self.counts.links_of_duplicates,
-                "links",
-                "on pages that were left out, not followed",
-            ),
         ];
         for (count, what, why) in counts {
             if count > 0 {

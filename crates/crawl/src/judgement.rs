@@ -8,6 +8,8 @@ use sinks::Keeping;
 use store::{Fate, Lease, Original, Page, Seat, StoreFault, Verdict};
 use web::Exchange;
 
+use crate::duplicate_links::Following;
+use crate::evidence::{self, Evidence};
 use crate::reading::Reading;
 use crate::{Counts, Crew};
 
@@ -68,8 +70,10 @@ pub(crate) struct Judgement {
     pub(crate) reason: Option<String>,
     /// What the archive gets.
     pub(crate) keeping: Keeping,
-    /// Whether its links are queued.
-    pub(crate) follow: bool,
+    /// How its links are queued.
+    pub(crate) following: Following,
+    /// Why it is kept although it repeats a page of another site.
+    pub(crate) evidence: Option<Evidence>,
     /// Whether the archive can show it, so that what it needs is to be there too.
     pub(crate) is_shown: bool,
 }
@@ -99,7 +103,8 @@ pub(crate) async fn admit(
             seat: None,
             reason,
             keeping: Keeping::LeftOut,
-            follow: may_follow,
+            following: Following::all_if(may_follow),
+            evidence: None,
             is_shown: false,
         });
     }
@@ -131,14 +136,17 @@ pub(crate) async fn admit(
                 seat: None,
                 reason: None,
                 keeping: Keeping::Whole,
-                follow: may_follow,
+                following: Following::all_if(may_follow),
+                evidence: None,
                 is_shown: true,
             });
         }
         Verdict::Duplicate(original) => (original, None),
         Verdict::LetThrough(original, seat) => (original, Some(seat)),
     };
+    let evidence = evidence::of(crew, lease, exchange, reading, &original);
     let on_duplicate = crew.policy.on_duplicate;
+    let is_kept = seat.is_some() || evidence.is_some() || on_duplicate != OnDuplicate::Drop;
     let keeping = match &original.bytes {
         // The archive can say "the same bytes again" without repeating them, so nothing is lost by any policy.
         Some(page) => Keeping::Revisit {
@@ -147,13 +155,19 @@ pub(crate) async fn admit(
                 at: page.at,
             },
         },
-        None if seat.is_some() || on_duplicate != OnDuplicate::Drop || lease.requisite > 0 => Keeping::Whole,
+        None if is_kept || lease.requisite > 0 => Keeping::Whole,
         None => Keeping::LeftOut,
     };
     let fate = fate_of(original.likeness);
     // A page that repeats itself in an earlier crawl leads on: else a second crawl would end at a seed that is unchanged.
     let itself = original.earlier && original.page.url == page.url;
-    let wanted = itself || seat.is_some() || on_duplicate == OnDuplicate::Follow;
+    let is_followed = itself || seat.is_some() || on_duplicate == OnDuplicate::Follow;
+    let is_seed = lease.depth == 0 && lease.via.is_none();
+    let following = match (may_follow, is_followed) {
+        (false, _) => Following::Nowhere,
+        (true, true) => Following::All,
+        (true, false) => crew.policy.duplicate_links.of_duplicate(is_seed),
+    };
     // The same style sheet at another place names other pictures.
     let is_shown = itself || lease.requisite > 0 || keeping == Keeping::Whole;
     Ok(Judgement {
@@ -162,7 +176,8 @@ pub(crate) async fn admit(
         seat,
         reason: None,
         keeping,
-        follow: may_follow && wanted,
+        following,
+        evidence,
         is_shown,
     })
 }
@@ -197,7 +212,8 @@ fn repeats_itself(original: &Page, may_follow: bool) -> Judgement {
             by_canonical: false,
         })),
         seat: None,
-        follow: may_follow,
+        following: Following::all_if(may_follow),
+        evidence: None,
         is_shown: true,
     }
 }

@@ -8,7 +8,9 @@
 
 mod account;
 mod crew;
+mod duplicate_links;
 mod earlier;
+mod evidence;
 mod fault;
 mod indexing;
 mod judgement;
@@ -32,6 +34,7 @@ mod telemetry;
 mod travel;
 
 pub use crew::{Crew, Policy};
+pub use duplicate_links::{DuplicateLinks, UnknownDuplicateLinks};
 pub use earlier::EarlierArchives;
 pub use fault::Fault;
 pub use indexing::{IndexedPages, UnknownIndexedPages, archived_text};

@@ -1,6 +1,6 @@
 //! Which links of a page are queued: those that lead on, and those that it needs to be shown.
 
-use store::{Fate, Find, Lease, LeftOut};
+use store::{Find, Lease, LeftOut};
 use web::{Document, Link, LinkKind, PageUrl, Scope, Trap};
 
 use crate::judgement::Judgement;
@@ -31,8 +31,9 @@ pub(crate) fn discover(
         links_found: document.links.len() as u64,
         ..Counts::default()
     };
+    let following = judgement.following;
     let leads = Leads {
-        on: judgement.follow,
+        on: following.leads_on(),
         to_requisites: judgement.is_shown,
     };
     let mut ways = Ways::default();
@@ -48,14 +49,10 @@ pub(crate) fn discover(
                 listings::to_visit(policy, &scope, &crew.listings, &find, page, listing, &mut counts);
             ways.finds.extend(listed);
         }
+        ways.finds = following.queued(ways.finds);
     }
-    let ends_here = counts.links_found.saturating_sub(ways.finds.len() as u64);
-    if leads.on {
-        // What was left out was counted.
-    } else if matches!(judgement.fate, Fate::ExactDuplicate | Fate::NearDuplicate) {
-        counts.links_of_duplicates = ends_here;
-    } else {
-        counts.links_nofollow = ends_here;
+    if !leads.on {
+        counts.links_nofollow = counts.links_found.saturating_sub(ways.finds.len() as u64);
     }
     crew.telemetry.add(&counts);
     ways

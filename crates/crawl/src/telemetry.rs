@@ -10,7 +10,6 @@ pub struct Telemetry {
     links_too_deep: AtomicU64,
     links_nofollow: AtomicU64,
     links_of_other_dates: AtomicU64,
-    links_of_duplicates: AtomicU64,
     links_to_traps: AtomicU64,
     retries: AtomicU64,
     private_addresses: AtomicU64,
@@ -30,8 +29,6 @@ pub struct Counts {
     pub links_nofollow: u64,
     /// Entries of sitemaps whose dates are out of the range that is wanted.
     pub links_of_other_dates: u64,
-    /// Links on pages that were left out as duplicates.
-    pub links_of_duplicates: u64,
     /// Links whose shape is that of a trap.
     pub links_to_traps: u64,
     /// Visits that will be tried again.
@@ -52,7 +49,6 @@ impl Telemetry {
             links_too_deep: read(&self.links_too_deep),
             links_nofollow: read(&self.links_nofollow),
             links_of_other_dates: read(&self.links_of_other_dates),
-            links_of_duplicates: read(&self.links_of_duplicates),
             links_to_traps: read(&self.links_to_traps),
             retries: read(&self.retries),
             private_addresses: read(&self.private_addresses),
@@ -68,7 +64,6 @@ impl Telemetry {
         add(&self.links_too_deep, more.links_too_deep);
         add(&self.links_nofollow, more.links_nofollow);
         add(&self.links_of_other_dates, more.links_of_other_dates);
-        add(&self.links_of_duplicates, more.links_of_duplicates);
         add(&self.links_to_traps, more.links_to_traps);
         add(&self.retries, more.retries);
         add(&self.private_addresses, more.private_addresses);
