@@ -20,8 +20,8 @@ pub(crate) use files::{
     IndexArgs, LikenessArgs, PlanArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use look::{
-    DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs, RebuildArgs, SearchArgs, SimilarArgs, StatusArgs,
-    VerifyArgs, WaczArgs, WhyArgs,
+    DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs, RebuildArgs, SearchArgs, SimilarArgs, SkippedArgs,
+    StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 
 pub(crate) use secrets::SecretArgs;
@@ -67,6 +67,8 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Which pages repeat an earlier one, of what, and how nearly; works while it runs
     Duplicates(DuplicatesArgs),
+    /// URLs that were seen and not visited, and why; works while it runs
+    Skipped(SkippedArgs),
     /// Kept pages that are like a page of the crawl, or like a file
     Similar(SimilarArgs),
     /// Pages with these words: "phrases", -without, OR, title: host: lang: after: before:; works while it runs
