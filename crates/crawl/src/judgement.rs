@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use neardup::Likeness;
 use sinks::Keeping;
-use store::{EarlierCapture, Fate, Lease, Original, Page, Seat, StoreFault, Verdict};
+use store::{EarlierCapture, Fate, Lease, Original, PAGE_REASON, Page, Seat, StoreFault, Verdict};
 use web::Exchange;
 
 use crate::duplicate_links::Following;
@@ -98,7 +98,7 @@ pub(crate) async fn admit(
     let may_follow = !(obeyed && asks.nofollow);
     if obeyed && asks.noarchive {
         // Never admitted: what is not kept must not stand in the way of a like page that may be.
-        let reason = Some("the page asks not to be archived (robots: noarchive)".to_owned());
+        let reason = Some(format!("{PAGE_REASON} not to be archived (robots: noarchive)"));
         return Ok(Judgement {
             fate: Fate::Excluded,
             original: None,

@@ -32,6 +32,7 @@ mod run;
 mod studio;
 mod telemetry;
 mod travel;
+mod unvisited;
 
 pub use crew::{Crew, Policy};
 pub use duplicate_links::{DuplicateLinks, UnknownDuplicateLinks};
@@ -51,3 +52,4 @@ pub use room::{Room, RoomRules, Shortage};
 pub use run::{Finish, Limits, Stop, StopHandle, run, stop};
 pub use studio::Studio;
 pub use telemetry::{Counts, Telemetry};
+pub use unvisited::{Distinct, why_unvisited};

@@ -12,7 +12,8 @@ use web::{Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 use crate::duplicate_links::Following;
 use crate::links::Leads;
 use crate::reading::{self, Reading};
-use crate::{Counts, Listings, OnDuplicate, Policy, Studio, account, judgement, links, listings};
+use crate::unvisited::Sorted;
+use crate::{Listings, OnDuplicate, Policy, Studio, account, judgement, links, listings};
 
 /// What an archive has of a visit.
 #[derive(Debug)]
@@ -160,12 +161,12 @@ fn ways(
         to_requisites: true,
     };
     let mut finds = Vec::new();
-    let (at, counts) = (&page.url, &mut Counts::default());
+    let (at, sorted) = (&page.url, &mut Sorted::default());
     if let Some(document) = &reading.document {
-        finds = links::to_visit(policy, scope, find, at, document, leads, counts).finds;
+        finds = links::to_visit(policy, scope, find, at, document, leads, sorted).finds;
     }
     if let Some(listing) = reading.listing.as_ref().filter(|_| leads.on) {
-        finds.extend(listings::to_visit(policy, scope, told, find, at, listing, counts));
+        finds.extend(listings::to_visit(policy, scope, told, find, at, listing, sorted));
     }
     following.queued(finds)
 }

@@ -2,6 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use store::SkippedBy;
+use web::UrlKey;
+
+use crate::unvisited::{Distinct, Unvisited};
+
 /// What was seen in this session beside the pages themselves.
 #[derive(Debug, Default)]
 pub struct Telemetry {
@@ -14,6 +19,7 @@ pub struct Telemetry {
     retries: AtomicU64,
     private_addresses: AtomicU64,
     not_modified: AtomicU64,
+    unvisited: Unvisited,
 }
 
 /// The counts at one moment.
@@ -54,6 +60,16 @@ impl Telemetry {
             private_addresses: read(&self.private_addresses),
             not_modified: read(&self.not_modified),
         }
+    }
+
+    /// Counts the different pages that links lead to which are not followed for this kind of reason.
+    pub fn unvisited(&self, kind: SkippedBy) -> Distinct {
+        self.unvisited.count(kind)
+    }
+
+    /// Adds the links of one page that are not followed.
+    pub(crate) fn add_unvisited(&self, urls: &[(SkippedBy, UrlKey)]) {
+        self.unvisited.add(urls);
     }
 
     /// Adds the counts of one page.

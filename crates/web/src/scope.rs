@@ -93,7 +93,23 @@ pub enum OutOfScope {
     },
 }
 
+/// How each reason begins.
+const BEGINNINGS: [&str; 6] = [
+    "its host is not the host of a seed",
+    "its domain is not the domain of a seed",
+    "it is not below the path of a seed",
+    "no include expression matches it",
+    "the exclude expression ",
+    "excluded by control.toml: ",
+];
+
 impl OutOfScope {
+    /// Returns true where this text is a reason of this type, written out.
+    #[must_use]
+    pub fn has_said(text: &str) -> bool {
+        BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
+    }
+
     /// Whether an expression excludes it, so that nothing else can let it in.
     #[must_use]
     pub const fn is_exclusion(&self) -> bool {

@@ -21,7 +21,7 @@ pub(crate) use files::{
 };
 pub(crate) use look::{
     ChangeKind, ChangesArgs, DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs, RebuildArgs, SearchArgs,
-    SimilarArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
+    SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 
 pub(crate) use secrets::SecretArgs;
@@ -71,6 +71,8 @@ pub(crate) enum Command {
     Duplicates(DuplicatesArgs),
     /// What changed between two crawls: pages that are new, changed, gone, moved or unchanged, and the words that changed
     Changes(ChangesArgs),
+    /// URLs that were seen and not visited, and why; works while it runs
+    Skipped(SkippedArgs),
     /// Kept pages that are like a page of the crawl, or like a file
     Similar(SimilarArgs),
     /// Pages with these words: "phrases", -without, OR, title: host: lang: after: before:; works while it runs

@@ -27,6 +27,7 @@ use self::left::MAX_LEFT_ROWS;
 pub use self::pattern::{Example, PatternState};
 use self::pattern::{Pattern, Visit};
 use self::probes::Probes;
+pub(crate) use self::probes::REASON as OF_DUPLICATES;
 
 /// Patterns in all. One takes about 400 bytes with its examples: 13 MB.
 const MAX_PATTERNS: usize = 32_768;
@@ -62,7 +63,7 @@ impl PatternName {
         let rest = reason
             .strip_prefix(CLOSED)
             .or_else(|| reason.strip_prefix(SPENT))
-            .or_else(|| reason.strip_prefix(probes::REASON))?;
+            .or_else(|| reason.strip_prefix(OF_DUPLICATES))?;
         Self::from_text(rest.split_once(": ")?.0)
     }
 }
@@ -74,8 +75,8 @@ impl fmt::Display for PatternName {
 }
 
 /// How reasons begin: patterns have no spaces, so what follows can be told.
-const CLOSED: &str = "pattern closed: ";
-const SPENT: &str = "pattern budget: ";
+pub(crate) const CLOSED: &str = "pattern closed: ";
+pub(crate) const SPENT: &str = "pattern budget: ";
 
 /// All patterns of a crawl.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -40,7 +40,7 @@ const MAX_LEVELS: usize = 8;
 /// The end of a folder's name, which no path has.
 const SUFFIX: &str = "{duplicates}";
 /// The beginning of the reason, before the name of the folder.
-pub(super) const REASON: &str = "links of duplicates: ";
+pub(crate) const REASON: &str = "links of duplicates: ";
 
 /// The folders of a crawl that were reached through left-out pages only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -7,6 +7,8 @@ use crate::prose::Prose;
 use crate::random::Random;
 
 /// Two threads of a forum with the template of vBulletin: other posts by other members in the same frame.
+///
+/// Each post has the mark of a comment, as many themes give it.
 #[must_use]
 pub fn two_threads() -> KnownSite {
     let mut known = KnownSite::default();
@@ -18,7 +20,7 @@ pub fn two_threads() -> KnownSite {
         known.add(
             format!("forum.test/{target}"),
             format!("thread {thread}"),
-            thread_page(thread, 8, 45),
+            thread_page(thread, 8, "postbit postcontainer comment"),
         );
         links.push((target, title));
     }
@@ -65,7 +67,11 @@ pub fn deleted_threads(deleted: u64, good: u64) -> KnownSite {
                            moderator. If you followed a valid link, please notify the administrator.</p></div>";
             known.add(address, "deleted", forum_page("vBulletin Message", message));
         } else {
-            known.add(address, format!("thread {thread}"), thread_page(thread, 3, 45));
+            known.add(
+                address,
+                format!("thread {thread}"),
+                thread_page(thread, 3, "postbit postcontainer"),
+            );
         }
     }
     known
@@ -75,8 +81,8 @@ fn title_of(thread: u64) -> String {
     Prose::new(61, thread).title()
 }
 
-/// A thread of so many posts with about so many words each.
-fn thread_page(thread: u64, posts: usize, words: usize) -> String {
+/// A thread of so many posts with some 45 words each.
+fn thread_page(thread: u64, posts: usize, class_of_post: &str) -> String {
     let mut prose = Prose::new(61, thread);
     let title = prose.title();
     let mut random = Random::of(62, thread);
@@ -84,14 +90,14 @@ fn thread_page(thread: u64, posts: usize, words: usize) -> String {
     for post in 1..=posts {
         let _infallible = write!(
             content,
-            "<li class=\"postbit postcontainer comment\" id=\"post_{thread}{post:02}\">\
+            "<li class=\"{class_of_post}\" id=\"post_{thread}{post:02}\">\
              <div class=\"posthead\"><span class=\"postdate\">Join Date: 2009</span> <a href=\"#post{post}\">#{post}</a></div>\
              <div class=\"userinfo\">Member {} Posts: {}</div>\
              <div class=\"postbody\"><div id=\"post_message_{thread}{post:02}\"><blockquote class=\"postcontent\">{}\
              </blockquote></div></div><div class=\"postfoot\">Reply With Quote</div></li>",
             crate::prose::coined(&mut random, 2),
             random.below(5_000),
-            prose.paragraph(words),
+            prose.paragraph(45),
         );
     }
     content.push_str("</ol>");

@@ -130,7 +130,7 @@ fn class_text(class: &str, number: u64) -> String {
     text
 }
 
-/// Two classes of a package: the second has the words of the first but for the name and one sentence in ten.
+/// Two classes of a package: the second has the words of the first but for the name and one sentence in twenty.
 fn twins(package: u64) -> Vec<(String, String)> {
     if package >= TWINS {
         return Vec::new();
@@ -142,7 +142,7 @@ fn twins(package: u64) -> Vec<(String, String)> {
         let mut text = format!("<h1>Class {class}</h1><pre>public final class {class}</pre>");
         for method in 0..60 {
             let mut sentence = prose.sentence();
-            if is_second && method % 10 == 0 {
+            if is_second && method % 20 == 0 {
                 sentence = own.sentence();
             }
             let _infallible = write!(
@@ -189,7 +189,8 @@ fn add_types(known: &mut KnownSite) {
     );
 }
 
-/// Operands: pages of some twenty words. Four of a kind have one title and differ in size and in linked operands.
+/// Operands: pages of some twenty words. Four of a kind have one title; two of these have one size, too, and differ in the
+/// linked operands only.
 fn add_operands(known: &mut KnownSite, frame: &Frame) {
     const REGISTERS: [&str; 5] = ["v", "s", "a", "ttmp", "literal"];
     let mut links = Vec::new();
@@ -197,7 +198,7 @@ fn add_operands(known: &mut KnownSite, frame: &Frame) {
         let kind = number / 4;
         let name = format!("{}_{number:x}", coined(&mut Random::of(99, kind), 2));
         let title = name.split('_').next().unwrap_or_default().to_owned();
-        let size = 1 + number % 4;
+        let size = 1 + number % 4 / 2;
         let mut registers = String::new();
         for register in REGISTERS.iter().take(2 + (number % 4) as usize) {
             let _infallible = write!(registers, "<a href=\"index.html\">{register}</a>, ");
