@@ -157,7 +157,7 @@ fn a_journal_of_another_format_is_refused_by_name_and_number() {
     assert!(
         refused
             .to_string()
-            .ends_with("was written in format 99, this program reads format 5"),
+            .ends_with("was written in format 99, this program reads format 6"),
         "{refused}"
     );
 }
@@ -279,7 +279,7 @@ fn golden_records() -> Vec<Record> {
             end: 9,
         },
         Record::Revoked {
-            entry,
+            entry: entry.clone(),
             reached: vec![settled.url.clone()],
             row: Box::new(settled),
         },
@@ -294,6 +294,7 @@ fn golden_records() -> Vec<Record> {
         },
         Record::PatternClosed(crate::PatternName::from_text("a.test/f/{n}?a").unwrap()),
         Record::PatternReopened(crate::PatternName::from_text("a.test/f/{n}?a").unwrap()),
+        Record::Superseded { entry },
     ]
 }
 

@@ -206,6 +206,6 @@ mod tests {
         let meta = Meta::open(&database).unwrap();
         meta.put(LAYOUT_NAME, &(LAYOUT + 1)).unwrap();
         let fault = Meta::open(&database).map(drop).unwrap_err().to_string();
-        assert!(fault.ends_with("they have layout 3, where 2 is known"), "{fault}");
+        assert!(fault.ends_with("they have layout 4, where 3 is known"), "{fault}");
     }
 }

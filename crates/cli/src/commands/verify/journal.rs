@@ -77,6 +77,12 @@ impl Journal {
             Record::Postponed { entry, .. } => {
                 self.is_waiting(entry.sequence, entry.find.url.key(), "was postponed", complaints);
             }
+            Record::Superseded { entry } => {
+                self.is_waiting(entry.sequence, entry.find.url.key(), "was given up", complaints);
+                if let Some(place) = self.place(entry.sequence) {
+                    self.waiting[place] = false;
+                }
+            }
             Record::Leased { sequences } | Record::Died { sequences } => {
                 for sequence in sequences {
                     if self.place(*sequence).is_none() {
