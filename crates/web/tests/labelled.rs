@@ -137,13 +137,29 @@ fn articles_are_found_in_pages_of_news() {
     assert!(f1 >= 0.95, "{f1}");
 }
 
+/// What was reached of WCXB, in hundredths: the goals of .88 overall and of .76 for collections were not. Of its 450 labels nine are
+/// empty, and collections are labelled now with their tiles and now without.
+const REACHED: &[(&str, f64)] = &[
+    ("", 0.87),
+    ("article", 0.95),
+    ("documentation", 0.91),
+    ("service", 0.85),
+    ("forum", 0.83),
+    ("listing", 0.76),
+    ("collection", 0.68),
+    ("product", 0.69),
+];
+
+/// The same of the pages that a debug build reads; few of each kind.
+const REACHED_OF_SOME: f64 = 0.865;
+
 /// `evaluate.py` of WCXB: words in lower case; the mean of the pages' F1.
 #[test]
 fn main_content_is_found_in_pages_of_seven_kinds() {
     let Some(files) = labelled("wcxb-dev.tar.zst") else {
         return;
     };
-    let mut f1s = Vec::new();
+    let mut f1s: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (path, page) in files
         .iter()
         .filter(|(path, _)| path.ends_with(".html.gz"))
@@ -160,9 +176,20 @@ fn main_content_is_found_in_pages_of_seven_kinds() {
             .unwrap()
             .to_lowercase();
         let (precision, recall) = precision_and_recall(&text_of(page).to_lowercase(), &gold, 1);
-        f1s.push(harmonic(precision, recall));
+        let kind = label["_internal"]["page_type"]["primary"].as_str().unwrap();
+        for name in ["", kind] {
+            let f1s = f1s.entry(name.to_owned()).or_default();
+            f1s.push(harmonic(precision, recall));
+        }
     }
-    let f1 = mean(&f1s);
-    say(&format!("WCXB-dev: F1 {f1:.4} of {} pages, goal 0.84", f1s.len()));
-    assert!(f1 >= 0.84, "{f1}");
+    for &(kind, reached) in REACHED {
+        let (f1, pages) = (mean(&f1s[kind]), f1s[kind].len());
+        say(&format!(
+            "WCXB-dev {kind}: F1 {f1:.4} of {pages} pages, reached {reached}"
+        ));
+        if STEP == 1 {
+            assert!(f1 >= reached, "{kind}: {f1}");
+        }
+    }
+    assert!(mean(&f1s[""]) >= REACHED_OF_SOME, "{}", mean(&f1s[""]));
 }

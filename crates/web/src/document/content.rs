@@ -6,10 +6,14 @@
 //!
 //! How well this does, beside others, is in `docs/extraction.md`; `tests/labelled.rs` holds it there.
 
+use std::collections::HashSet;
+
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::judged::{self, Judged};
 use super::regions::{Region, Sums};
 use super::text::{Line, Lines};
-use super::{Own, place, signs, trunk};
+use super::{Own, place, signs, tiles, trunk};
 
 /// Under so many words a main content is none.
 pub const MIN_MAIN_WORDS: usize = 50;
@@ -26,6 +30,9 @@ const SMALL_PART: f64 = 0.25;
 
 /// … or less than this part of its own words is prose.
 const LITTLE_PROSE: f64 = 0.3;
+
+/// A paragraph of so many words that stands there twice is read once.
+const REPEATED_WORDS: u32 = 24;
 
 /// Lines of links among prose lead to other pages; where less than this part is prose, they are what the page has.
 const PROSE_AMONG_LINKS: f64 = 0.5;
@@ -59,7 +66,7 @@ pub(crate) fn finish(mut all: Lines, heading_chars: usize) -> Texts {
     let mut regions = std::mem::take(&mut all.regions);
     let regions = regions.finish(all.lines.len());
     let judged = judged::find(&all.lines, regions);
-    let chosen = choose(&all.lines, regions, &judged);
+    let mut chosen = choose(&all.lines, regions, &judged);
     let heading = judged::heading(&all, regions, &judged, heading_chars);
 
     let page_words = words_of(all.lines.iter());
@@ -75,9 +82,9 @@ pub(crate) fn finish(mut all: Lines, heading_chars: usize) -> Texts {
 
     let (mut main, mut own) = (None, Own::Main);
     if chosen.contains(&false) {
-        let lines = all.lines.iter().zip(&chosen);
-        let words = words_of(lines.filter(|(_, chosen)| **chosen).map(|(line, _)| line));
+        let words = words_in(&all.lines, &chosen);
         if words >= MIN_MAIN_WORDS || judged.is_marked {
+            leave_repeated_out(&mut chosen, &all);
             main = Some(gather(&all, &chosen));
         } else if is_frame(words) {
             own = Own::PageFallback {
@@ -118,25 +125,52 @@ fn gather(all: &Lines, chosen: &[bool]) -> String {
 
 /// For each line, whether it is of the main content.
 fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Vec<bool> {
-    if !judged.is_marked {
-        return choose_among(lines, regions, |_| true);
-    }
-    if lines.iter().any(|line| line.is_in(place::SELECTED)) {
+    if judged.is_marked && lines.iter().any(|line| line.is_in(place::SELECTED)) {
         return judged.lines.clone();
     }
-    let chosen = choose_among(lines, regions, |line| line.is_in(place::MAIN));
-    let words = words_of(
+    let is_eligible = |line: &Line| !judged.is_marked || line.is_in(place::MAIN);
+    let mut chosen = choose_among(lines, regions, is_eligible);
+    leave_buttons_out(&mut chosen, lines);
+    if words_in(lines, &chosen) < MIN_MAIN_WORDS {
+        // Too little to leave more out than the frame.
+        chosen.clone_from(&judged.lines);
+        if !judged.is_marked {
+            leave_buttons_out(&mut chosen, lines);
+        }
+    }
+    tiles::keep(&mut chosen, &judged.lines, lines, regions);
+    chosen
+}
+
+/// What is written on buttons says what can be done with a page, unless it is a heading that unfolds.
+fn leave_buttons_out(chosen: &mut [bool], lines: &[Line]) {
+    for (chosen, line) in chosen.iter_mut().zip(lines) {
+        *chosen &= !line.is_in(place::BUTTON) || line.is_in(place::HEADING);
+    }
+}
+
+/// Leaves out paragraphs that stand there already: once for large screens and once for small ones, or quoted in an answer. One
+/// that follows itself is meant so.
+fn leave_repeated_out(chosen: &mut [bool], all: &Lines) {
+    let mut seen = HashSet::new();
+    let mut last = None;
+    for (chosen, line) in chosen.iter_mut().zip(&all.lines) {
+        if *chosen && line.words >= REPEATED_WORDS {
+            let text = xxh3_64(all.text[line.start as usize..line.end as usize].as_bytes());
+            *chosen = seen.insert(text) || last == Some(text);
+            last = Some(text);
+        }
+    }
+}
+
+fn words_in(lines: &[Line], chosen: &[bool]) -> usize {
+    words_of(
         lines
             .iter()
-            .zip(&chosen)
+            .zip(chosen)
             .filter(|(_, chosen)| **chosen)
             .map(|(line, _)| line),
-    );
-    if words < MIN_MAIN_WORDS {
-        // Too little to leave anything out.
-        return judged.lines.clone();
-    }
-    chosen
+    )
 }
 
 fn choose_among(lines: &[Line], regions: &[Region], is_eligible: impl Fn(&Line) -> bool) -> Vec<bool> {
@@ -146,7 +180,12 @@ fn choose_among(lines: &[Line], regions: &[Region], is_eligible: impl Fn(&Line) 
             .iter()
             .map(|line| if framed(line) { 0 } else { prose_of(line) }),
     );
-    let left_out = signs::believed(regions, &prose);
+    let words = Sums::of(
+        lines
+            .iter()
+            .map(|line| if framed(line) { 0 } else { line.words as usize }),
+    );
+    let left_out = signs::believed(regions, &prose, &words);
     let is_out = |line: &Line| framed(line) || left_out[line.region as usize] != 0;
     let sum = |words: fn(&Line) -> usize| {
         Sums::of(

@@ -112,6 +112,7 @@ pub(crate) fn flow(element: &Element) -> Flow {
 pub(crate) fn signs(element: &Element, outside: u32) -> u32 {
     let is_block = flow(element) == Flow::Block;
     let mut signs = by_name(element, outside);
+    let mut is_hidden = false;
     if is_block && !element.attrs.is_empty() && element.name.local != local_name!("body") {
         signs |= names::of_block(element);
     }
@@ -122,12 +123,29 @@ pub(crate) fn signs(element: &Element, outside: u32) -> u32 {
             local_name!("itemprop") if value.trim().eq_ignore_ascii_case("articleBody") => {
                 signs |= place::BODY;
             }
-            local_name!("hidden") if is_block => signs |= place::UNSEEN,
-            local_name!("style") if is_block && is_unseen(value) => signs |= place::UNSEEN,
+            local_name!("hidden") if is_block => is_hidden = true,
+            local_name!("style") if is_block && is_unseen(value) => is_hidden = true,
             _ => {}
         }
     }
+    if is_hidden && (outside | signs) & place::FOLDED == 0 {
+        signs |= place::UNSEEN;
+    }
     signs
+}
+
+/// The same number for elements of one name and class, its digits left out (`post-17`): one template makes them.
+pub(crate) fn kind(element: &Element) -> u32 {
+    const PRIME: u32 = 0x0100_0193;
+    let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(PRIME);
+    let mut attributes = element.attrs.iter();
+    let class = attributes.find(|(name, _)| name.local == local_name!("class"));
+    let name = element.name.local.bytes().fold(0x811c_9dc5, mix);
+    let class = class.map_or("", |(_, class)| &**class);
+    class
+        .bytes()
+        .filter(|byte| !byte.is_ascii_digit())
+        .fold(mix(name, b'.'), mix)
 }
 
 fn by_name(element: &Element, outside: u32) -> u32 {
@@ -145,6 +163,7 @@ fn by_name(element: &Element, outside: u32) -> u32 {
         }
         local_name!("form") => place::FORM,
         local_name!("figcaption") => place::CAPTION,
+        local_name!("button") | local_name!("label") => place::BUTTON,
         local_name!("p") | local_name!("blockquote") | local_name!("pre") => place::PARAGRAPH,
         local_name!("section") => place::PART | place::SECTION,
         local_name!("table") | local_name!("ul") | local_name!("ol") | local_name!("dl") => place::PART,

@@ -8,9 +8,9 @@
 //! The frame is what elements and roles name so, and what class names call a sidebar, a menu or a footer where
 //! that can be believed. Where a page has a `<main>`, its author has drawn the line, and no other is drawn.
 
-use super::place;
 use super::regions::{Region, Sums};
 use super::text::{Line, Lines};
+use super::{place, signs};
 
 /// A block with more than this part of a page's words is no sidebar, whatever it is called …
 const PART_OF_PAGE: f64 = 0.5;
@@ -83,6 +83,7 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
         )
     };
     let (words, links) = (sum(&|_| true), sum(&Line::is_mostly_links));
+    let titles = signs::titles(regions);
     let title = regions
         .iter()
         .find(|region| region.signs & place::TITLE != 0 && words.within(region) > 0)
@@ -97,8 +98,9 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
                 .is_some_and(|title| !region.lines().contains(&title.start));
             let is_content = region.place & (place::MAIN | place::ARTICLE | place::BODY) != 0;
             let has_links = of_links > LINKS_OF_MENU;
+            let is_foot = signs::is_foot(region, &words, &titles);
             // In marked content a name alone says little: a dish stands on a menu, and a chapter in a `toc`.
-            (is_small && (has_links || !is_content)) || (has_links && is_beside)
+            is_foot || (is_small && (has_links || !is_content)) || (has_links && is_beside)
         };
         let inherited = menus.get(region.parent as usize).copied().unwrap_or(false);
         menus.push(is_menu || inherited);

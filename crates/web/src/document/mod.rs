@@ -33,6 +33,7 @@ mod srcset;
 mod straight;
 mod stream;
 mod text;
+mod tiles;
 mod tree;
 mod trunk;
 mod walk;

@@ -60,20 +60,28 @@ fn of_names(names: &str) -> u32 {
 
 fn of_word(word: &[u8]) -> u32 {
     match word {
+        b"reviews" | b"questions" => place::REVIEWS,
+        b"accordion" | b"answer" | b"collapse" | b"faq" | b"faqs" | b"panel" | b"tab" | b"tabs" => {
+            place::FOLDED
+        }
+        b"facets" | b"refinements" | b"swatch" | b"swatches" | b"variants" => place::FORM,
         b"comment" | b"comments" | b"commentlist" | b"disqus" | b"replies" | b"respond" => place::COMMENTS,
-        b"crosssell" | b"outbrain" | b"popular" | b"recirc" | b"recommend" | b"recommendation"
-        | b"recommendations" | b"recommended" | b"related" | b"similar" | b"taboola" | b"trending"
-        | b"upsell" | b"zergnet" | b"readmore" => place::RELATED,
+        b"compare" | b"crosssell" | b"latest" | b"outbrain" | b"popular" | b"recirc" | b"recommend"
+        | b"recommendation" | b"recommendations" | b"recommended" | b"related" | b"similar" | b"taboola"
+        | b"trending" | b"upsell" | b"zergnet" | b"readmore" => place::RELATED,
         b"addthis" | b"follow" | b"share" | b"sharebar" | b"sharedaddy" | b"shares" | b"sharing"
         | b"social" => place::SHARE,
-        b"breadcrumb" | b"breadcrumbs" | b"byline" | b"dateline" | b"datetime" | b"metadata" | b"pager"
-        | b"pagination" | b"postmeta" | b"pubdate" | b"tags" | b"timestamp" => place::ABOUT,
-        b"advert" | b"advertisement" | b"banner" | b"consent" | b"cookie" | b"cookies" | b"disclaimer"
-        | b"gdpr" | b"login" | b"modal" | b"newsletter" | b"paywall" | b"popup" | b"promo" | b"promotion"
-        | b"signup" | b"sponsor" | b"sponsored" | b"subscribe" | b"subscription" => place::PROMOTION,
-        b"caption" | b"captions" | b"copyright" | b"credit" | b"credits" => place::CAPTION,
-        b"footer" | b"masthead" | b"megamenu" | b"menu" | b"nav" | b"navbar" | b"navigation" | b"sidebar"
-        | b"skip" | b"toc" | b"toolbar" | b"topbar" => place::HINT,
+        b"badge" | b"breadcrumb" | b"breadcrumbs" | b"byline" | b"dateline" | b"datetime" | b"meta"
+        | b"metadata" | b"pager" | b"pagination" | b"postmeta" | b"pubdate" | b"signature" | b"tags"
+        | b"timestamp" => place::ABOUT,
+        b"advert" | b"advertisement" | b"banner" | b"btn" | b"button" | b"consent" | b"cookie"
+        | b"cookies" | b"disclaimer" | b"gdpr" | b"login" | b"modal" | b"newsletter" | b"paywall"
+        | b"popup" | b"promo" | b"promotion" | b"signup" | b"sponsor" | b"sponsored" | b"subscribe"
+        | b"subscription" => place::PROMOTION,
+        b"caption" | b"captions" | b"copyright" | b"credit" | b"credits" | b"legal" => place::CAPTION,
+        b"footer" => place::HINT | place::FOOT,
+        b"masthead" | b"megamenu" | b"menu" | b"nav" | b"navbar" | b"navigation" | b"sidebar" | b"skip"
+        | b"toc" | b"toolbar" | b"topbar" => place::HINT,
         b"articlebody" | b"articlecontent" | b"articletext" | b"storybody" => place::BODY,
         _ => 0,
     }

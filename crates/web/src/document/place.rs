@@ -44,6 +44,15 @@ pub(crate) const SECTION: u32 = 1 << 18;
 /// In an element that the user's selector matches.
 pub(crate) const SELECTED: u32 = 1 << 19;
 
+/// In what buyers say of a product, reviews and questions.
+pub(crate) const REVIEWS: u32 = 1 << 20;
+/// In a button or the label of a control.
+pub(crate) const BUTTON: u32 = 1 << 21;
+/// In what readers unfold: a tab, an answer to a frequent question.
+pub(crate) const FOLDED: u32 = 1 << 22;
+/// In what a class name calls the foot of the page.
+pub(crate) const FOOT: u32 = 1 << 23;
+
 /// What frames a text for its reader. Verdicts count an aside of the content as content.
 pub(crate) const FRAME_OF_TEXT: u32 = FRAME | ASIDE;
 

@@ -15,6 +15,8 @@ pub(crate) struct Region {
     pub place: u32,
     /// What it says itself, be it said around it or not.
     pub signs: u32,
+    /// Its name and class without digits: blocks of one kind are made by one template.
+    pub kind: u32,
     first: u32,
     end: u32,
 }
@@ -49,7 +51,7 @@ impl Regions {
     }
 
     /// A block begins, before that line.
-    pub(crate) fn open(&mut self, place: u32, signs: u32, line: usize) {
+    pub(crate) fn open(&mut self, place: u32, signs: u32, kind: u32, line: usize) {
         let first = saturated(line);
         let parent = self.current;
         self.current = saturated(self.all.len());
@@ -57,6 +59,7 @@ impl Regions {
             parent,
             place,
             signs,
+            kind,
             first,
             end: first,
         });
@@ -102,6 +105,11 @@ impl Sums {
     pub(crate) fn within(&self, region: &Region) -> usize {
         let lines = region.lines();
         (self.0[lines.end] - self.0[lines.start]) as usize
+    }
+
+    /// The sum before a block.
+    pub(crate) fn before(&self, region: &Region) -> usize {
+        self.0[region.lines().start] as usize
     }
 
     pub(crate) fn total(&self) -> usize {

@@ -15,22 +15,32 @@ const ARTICLE_WORDS: usize = 60;
 /// If more of the prose than this is not shown, it is shown later, by a script.
 const UNSEEN_PART: f64 = 0.7;
 
-/// What is to be believed of where each block stands, of the signs in [`place::LEFT_OUT`].
-pub(crate) fn believed(regions: &[Region], prose: &Sums) -> Vec<u32> {
+/// What is to be believed of where each block stands, of the signs in [`place::LEFT_OUT`] and [`place::REVIEWS`]; the
+/// words are those outside of the frame.
+pub(crate) fn believed(regions: &[Region], prose: &Sums, words: &Sums) -> Vec<u32> {
     let most = prose.total() as f64 * PART_OF_PAGE;
     let has_article = regions.iter().any(|region| {
         region.signs & (place::BODY | place::ARTICLE) != 0
             && region.place & place::LEFT_OUT == 0
             && prose.within(region) >= ARTICLE_WORDS
     });
-    let unseen: usize = outermost(regions, place::UNSEEN)
-        .map(|region| prose.within(region))
-        .sum();
-    let ignored = if unseen as f64 >= prose.total() as f64 * UNSEEN_PART {
-        place::UNSEEN
-    } else {
-        0
+    let sum = |sign: u32| -> usize { outermost(regions, sign).map(|region| prose.within(region)).sum() };
+    let mut ignored = 0;
+    if sum(place::UNSEEN) as f64 >= prose.total() as f64 * UNSEEN_PART {
+        ignored |= place::UNSEEN;
+    }
+    // Each post of a forum is marked, and none of them is most of the page.
+    if sum(place::COMMENTS) as f64 > most && !has_article {
+        ignored |= place::COMMENTS;
+    }
+    let titles = titles(regions);
+    let is_of_buyers = |region: &Region| {
+        let is_content = region.signs & (place::MAIN | place::ARTICLE | place::BODY) != 0;
+        region.signs & place::REVIEWS != 0 && !is_content && !holds(region, &titles)
     };
+    let reviews = outermost(regions, place::REVIEWS).filter(|region| is_of_buyers(region));
+    let of_buyers: usize = reviews.map(|region| prose.within(region)).sum();
+    let has_others = prose.total() - of_buyers.min(prose.total()) >= ARTICLE_WORDS;
     let mut believed = Vec::with_capacity(regions.len());
     for region in regions {
         // What was said around and not believed is not believed of its parts either.
@@ -38,14 +48,40 @@ pub(crate) fn believed(regions: &[Region], prose: &Sums) -> Vec<u32> {
         let mut signs = region.signs & place::LEFT_OUT & !ignored & !around;
         if signs != 0 && prose.within(region) as f64 > most {
             let is_comments = signs & place::COMMENTS != 0 && region.place & place::BODY == 0;
-            if !(is_comments && has_article) {
+            let is_foot = is_foot(region, words, &titles);
+            if !(is_comments && has_article || is_foot) {
                 signs = 0;
             }
+        }
+        if has_others && is_of_buyers(region) {
+            signs |= place::REVIEWS;
         }
         let inherited = believed.get(region.parent as usize).copied().unwrap_or(0);
         believed.push(signs | inherited);
     }
     believed
+}
+
+/// Where the page's titles stand: the lines in which a first-level heading, an article or the main content begins.
+pub(crate) fn titles(regions: &[Region]) -> Vec<usize> {
+    let is_title = place::TITLE | place::MAIN | place::ARTICLE | place::BODY;
+    let titles = regions
+        .iter()
+        .filter(|region| region.signs & is_title != 0 && region.place & place::FRAME == 0);
+    // Blocks stand in the order of their beginnings.
+    titles.map(|region| region.lines().start).collect()
+}
+
+fn holds(region: &Region, titles: &[usize]) -> bool {
+    let lines = region.lines();
+    let next = titles.partition_point(|&title| title < lines.start);
+    titles.get(next).is_some_and(|&title| title < lines.end)
+}
+
+/// Returns true for what is called the foot of a page, stands behind some of its words and holds no title. Those of short pages
+/// are most of the page.
+pub(crate) fn is_foot(region: &Region, words: &Sums, titles: &[usize]) -> bool {
+    region.signs & place::FOOT != 0 && words.before(region) > 0 && !holds(region, titles)
 }
 
 fn outermost(regions: &[Region], sign: u32) -> impl Iterator<Item = &Region> {

@@ -191,8 +191,8 @@ impl Lines {
     }
 
     /// A block begins.
-    pub(crate) fn open(&mut self, place: u32, signs: u32) {
-        self.regions.open(place, signs, self.lines.len());
+    pub(crate) fn open(&mut self, place: u32, signs: u32, kind: u32) {
+        self.regions.open(place, signs, kind, self.lines.len());
     }
 
     /// The block that began last ends.

@@ -139,7 +139,8 @@ impl<'p> Walk<'p> {
             Flow::Block => {
                 self.lines.end_line();
                 if node.has_children() {
-                    self.lines.open(inside.place, inside.signs);
+                    self.lines
+                        .open(inside.place, inside.signs, elements::kind(element));
                 }
             }
             Flow::Cell => self.lines.space(),
