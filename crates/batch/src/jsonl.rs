@@ -1,11 +1,15 @@
 //! Documents as JSON lines: `{"id": "…", "text": "…"}`, one a line, as corpora are handed around.
 //!
+//! `title` and `heading`, where they are strings, say what the document is about. `judged_text` is taken before `text`: with these
+//! members a page that was extracted elsewhere is judged as the crawl judged it.
+//!
 //! An id may be a string or a whole number; other members are ignored, and so are blank lines. A bad line is told with its number and costs
 //! nothing but itself; a line that is longer than [`MAX_LINE`] is passed over without being held.
 
 use std::io::{self, BufRead, Read};
 
 use serde::Deserialize;
+use serde::de::Error;
 
 /// The longest line that is read, in bytes: 256 MiB.
 pub const MAX_LINE: usize = 256 << 20;
@@ -17,6 +21,10 @@ pub struct JsonDocument {
     pub id: String,
     /// What it says.
     pub text: String,
+    /// Its title, where it has one.
+    pub title: Option<String>,
+    /// Its first heading, where it has one.
+    pub heading: Option<String>,
 }
 
 /// Why a line is no document, or why there are no more lines.
@@ -91,17 +99,22 @@ impl<R: BufRead> JsonLines<R> {
         if bytes.len() > self.longest {
             return Err(BadLine::TooLong { line });
         }
-        let written: Written = serde_json::from_slice(bytes).map_err(|error| BadLine::NotADocument {
+        let bad = |error| BadLine::NotADocument {
             line,
             reason: format!("no {{\"id\": …, \"text\": …}}: {error}"),
-        })?;
+        };
+        let written: Written = serde_json::from_slice(bytes).map_err(bad)?;
+        let text = written.judged_text.or(written.text);
+        let text = text.ok_or_else(|| bad(serde_json::Error::missing_field("text")))?;
         let id = match written.id {
             Id::Name(name) => name,
             Id::Number(number) => number.to_string(),
         };
         Ok(JsonDocument {
             id,
-            text: written.text,
+            text,
+            title: written.title.and_then(Label::into_text),
+            heading: written.heading.and_then(Label::into_text),
         })
     }
 }
@@ -132,7 +145,27 @@ impl<R: BufRead> Iterator for JsonLines<R> {
 #[derive(Deserialize)]
 struct Written {
     id: Id,
-    text: String,
+    text: Option<String>,
+    judged_text: Option<String>,
+    title: Option<Label>,
+    heading: Option<Label>,
+}
+
+/// A title or a heading; what is no string is as good as none.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Label {
+    Text(String),
+    Other(serde::de::IgnoredAny),
+}
+
+impl Label {
+    fn into_text(self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Other(_) => None,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -169,6 +202,40 @@ mod tests {
             [document("a", "one"), document("-7", "two\n"), document("", "")]
         );
         assert_eq!(read(b"", 100), []);
+    }
+
+    #[test]
+    fn titles_and_headings_come_along_and_the_judged_text_before_the_text() {
+        let check = |line: &str, text: &str, title: Option<&str>, heading: Option<&str>| {
+            let document = JsonLines::new(line.as_bytes()).next().unwrap().unwrap();
+            assert_eq!(
+                (
+                    document.text.as_str(),
+                    document.title.as_deref(),
+                    document.heading.as_deref()
+                ),
+                (text, title, heading),
+                "{line}"
+            );
+        };
+        check(
+            r#"{"id": 1, "text": "all", "judged_text": "part", "title": "T", "heading": "H"}"#,
+            "part",
+            Some("T"),
+            Some("H"),
+        );
+        check(
+            r#"{"id": 1, "judged_text": "part", "title": null}"#,
+            "part",
+            None,
+            None,
+        );
+        check(
+            r#"{"id": 1, "text": "all", "title": 7, "heading": ["x"]}"#,
+            "all",
+            None,
+            None,
+        );
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::{KeyTable, Likeness, MAX_PER_KEY, Match, QuarterTables, Shade, Sketch
 /// for a site whose frame fills most of every page.
 pub const MAX_PER_BAND: usize = MAX_PER_KEY;
 
-/// Portraits in memory, found by likeness. About 700 bytes a page.
+/// Portraits in memory, found by likeness. About 800 bytes a page.
 #[derive(Clone, Debug)]
 pub struct Gallery {
     thresholds: Thresholds,

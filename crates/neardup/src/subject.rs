@@ -1,10 +1,16 @@
 //! The subject of a page: the words of its heading and title that name what it is about.
 //!
 //! Two pages of one template differ in a word or two, and no resemblance of their texts tells `Math` from `StrictMath`.
-//! Their headings do. A word *counts* if it stands in the heading and the judged text says it; where no word of the
-//! heading counts, the words of the title that the text says count instead. So a site's name, which stands in the title
-//! and in the frame only, does not count, and an article that two sites publish keeps one subject. A word with a digit
-//! counts only if heading and title both have it: "Lamp 17" is a product, "Clang 15" in the title alone is an edition.
+//! Their headings do. These words *count*:
+//!
+//! - a word of the heading that the judged text says. With a digit it must stand in the title, too: "Lamp 17" is a
+//!   product, "Clang 15" in the title alone is an edition;
+//! - a word of the title without a digit that the text says, if no word of the heading that counts stands in the title:
+//!   then the heading is a general one ("Description"), or there is none;
+//! - else a word of the title that the text keeps saying, three times and at least every hundredth word.
+//!
+//! So a site's name, which stands in the title beside the heading, seldom counts, and an article that two sites publish
+//! keeps one subject.
 //!
 //! Two subjects differ if a word that counts in one stands neither in the heading nor in the title of the other
 //! (`docs/adr/0010`).
@@ -28,6 +34,9 @@ const FUNCTION_WORDS: &[&str] = &[
     "and", "das", "dei", "del", "der", "des", "die", "een", "för", "for", "from", "het", "las", "les", "los",
     "och", "por", "sur", "the", "und", "une", "van", "von", "with", "your",
 ];
+/// What a text keeps saying: so many times, and at least one word in so many.
+const LEAST_TIMES: usize = 3;
+const EVERY: usize = 100;
 /// Shorter words of ASCII do not count by standing in the title alone: "a", "of", "la".
 const LEAST_TITLE_WORD: usize = 3;
 
@@ -45,22 +54,24 @@ impl Subject {
     pub(crate) fn of(title: Option<&str>, heading: Option<&str>, text: &[u64], key: HashKey) -> Option<Self> {
         let (title, heading) = (words_of(title, key), words_of(heading, key));
         let said = Said::of(text, heading.iter().chain(&title).map(|word| word.hash));
-        let in_both = |word: &Word, other: &[Word]| other.iter().any(|held| held.hash == word.hash);
-        let counts_in_heading =
-            |word: &&Word| said.says(word.hash) && (!word.has_digit || in_both(word, &title));
-        let counts_in_title = |word: &&Word| said.says(word.hash) && word.may_count_by_title;
-        let mut counting: Vec<u64> = heading
+        let in_title = |word: &Word| title.iter().any(|held| held.hash == word.hash);
+        let of_heading: Vec<&Word> = heading
             .iter()
-            .filter(counts_in_heading)
-            .map(|word| word.hash)
+            .filter(|word| said.times(word.hash) > 0 && (!word.has_digit || in_title(word)))
             .collect();
-        if counting.is_empty() {
-            counting.extend(title.iter().filter(counts_in_title).map(|word| word.hash));
-        }
+        let least_times = if of_heading.iter().any(|word| in_title(word)) {
+            LEAST_TIMES.max(text.len().div_ceil(EVERY))
+        } else {
+            1
+        };
+        let of_title = title
+            .iter()
+            .filter(|word| word.may_count_by_title && said.times(word.hash) >= least_times);
+        let counting = of_heading.iter().copied().chain(of_title);
 
         let mut subject = Self::EMPTY;
-        for &hash in &counting {
-            subject.push(hash);
+        for word in counting {
+            subject.push(word.hash);
         }
         subject.counting = subject.all;
         for word in heading.iter().chain(&title) {
@@ -192,34 +203,32 @@ fn start_of(text: &str) -> &str {
     &text[..text.floor_char_boundary(LONG)]
 }
 
-/// Which of a few words a text says, found in one pass.
-struct Said(Vec<u64>);
+/// How often a text says each of a few words, found in one pass.
+struct Said(Vec<(u64, usize)>);
 
 impl Said {
     fn of(text: &[u64], asked: impl Iterator<Item = u64>) -> Self {
         const SLOTS: usize = 4_096;
         let slot = |hash: u64| hash as usize % SLOTS;
         let mut is_asked = [false; SLOTS];
-        let mut asked: Vec<u64> = asked.collect();
-        for &hash in &asked {
+        let mut times: Vec<(u64, usize)> = Vec::new();
+        for hash in asked {
             is_asked[slot(hash)] = true;
-        }
-        let mut found = Vec::new();
-        for &hash in text.iter().filter(|hash| is_asked[slot(**hash)]) {
-            if let Some(place) = asked.iter().position(|&asked| asked == hash) {
-                // Once is enough; the slot stays, since another word may share it.
-                found.push(asked.swap_remove(place));
-                asked.retain(|&asked| asked != hash);
-                if asked.is_empty() {
-                    break;
-                }
+            if times.iter().all(|(held, _)| *held != hash) {
+                times.push((hash, 0));
             }
         }
-        Self(found)
+        for &hash in text.iter().filter(|hash| is_asked[slot(**hash)]) {
+            if let Some((_, times)) = times.iter_mut().find(|(asked, _)| *asked == hash) {
+                *times += 1;
+            }
+        }
+        Self(times)
     }
 
-    fn says(&self, hash: u64) -> bool {
-        self.0.contains(&hash)
+    fn times(&self, hash: u64) -> usize {
+        let found = self.0.iter().find(|(asked, _)| *asked == hash);
+        found.map_or(0, |(_, times)| *times)
     }
 }
 
@@ -323,6 +332,28 @@ mod tests {
     }
 
     #[test]
+    fn a_general_heading_leaves_it_to_the_title_and_a_page_that_keeps_saying_a_word_is_about_it() {
+        let of = |class: &str| {
+            (
+                format!("{class} Class Reference"),
+                "Public Member Functions".to_owned(),
+                format!("public member functions of {class}"),
+            )
+        };
+        let (one, two) = (of("Slot"), of("Signal"));
+        check((&one.0, &one.1, &one.2), (&two.0, &two.1, &two.2), true);
+        let of = |kind: &str| {
+            (
+                format!("{kind}: methods"),
+                "Methods".to_owned(),
+                format!("methods {kind} grow, {kind} shrink, {kind} sort"),
+            )
+        };
+        let (one, two) = (of("Vector"), of("Deque"));
+        check((&one.0, &one.1, &one.2), (&two.0, &two.1, &two.2), true);
+    }
+
+    #[test]
     fn a_number_counts_where_title_and_heading_have_it_and_an_edition_does_not() {
         let lamp = |number: u32| {
             (
@@ -407,7 +438,8 @@ mod tests {
         fn what_a_text_says_is_found_in_one_pass(text in prop::collection::vec(0_u64..40, 0..60), asked in prop::collection::vec(0_u64..40, 0..20)) {
             let said = Said::of(&text, asked.iter().copied());
             for hash in 0..40 {
-                prop_assert_eq!(said.says(hash), asked.contains(&hash) && text.contains(&hash));
+                let times = text.iter().filter(|said| **said == hash).count();
+                prop_assert_eq!(said.times(hash), if asked.contains(&hash) { times } else { 0 });
             }
         }
     }

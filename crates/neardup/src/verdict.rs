@@ -37,9 +37,9 @@ const BY_WORDS_WITH_TITLES: ByWords = ByWords {
 /// Where a text is all there is.
 const BY_WORDS_ALONE: ByWords = ByWords {
     words: 15,
-    diversity: 870,
-    of_words: 0.86,
-    of_shingles: 0.50,
+    diversity: 850,
+    of_words: 0.85,
+    of_shingles: 0.55,
 };
 
 /// By how much less a page need resemble the page that it calls canonical.
@@ -125,18 +125,16 @@ impl Thresholds {
     /// distance is told but does not decide: it is one of two ways to find candidates.
     #[must_use]
     pub fn likeness(&self, one: &Portrait, two: &Portrait) -> Option<Likeness> {
-        self.likeness_from(one, two, |words| self.least_resemblance(words))
+        self.likeness_for(one, two, Claim::None)
     }
 
     /// The same where `page` calls `canonical` its canonical page: a lower resemblance confirms that, and nothing but likeness does.
     #[must_use]
     pub fn likeness_to_canonical(&self, page: &Portrait, canonical: &Portrait) -> Option<Likeness> {
-        self.likeness_from(page, canonical, |words| {
-            self.least_resemblance_to_canonical(words)
-        })
+        self.likeness_for(page, canonical, Claim::Canonical)
     }
 
-    fn likeness_from(&self, one: &Portrait, two: &Portrait, least: impl Fn(u32) -> f64) -> Option<Likeness> {
+    fn likeness_for(&self, one: &Portrait, two: &Portrait, claim: Claim) -> Option<Likeness> {
         if one.payload == two.payload {
             return Some(Likeness::SamePayload);
         }
@@ -144,7 +142,7 @@ impl Thresholds {
         if one.digest == two.digest {
             return Some(Likeness::SameText);
         }
-        self.nearness_from(one, one.sketch.as_ref()?, two, least)
+        self.nearness_for(one, one.sketch.as_ref()?, two, claim)
     }
 
     /// The last step of the above: `sketch` is that of `one`.
@@ -154,31 +152,37 @@ impl Thresholds {
         sketch: &Sketch,
         two: &TextPortrait,
     ) -> Option<Likeness> {
-        self.nearness_from(one, sketch, two, |words| self.least_resemblance(words))
+        self.nearness_for(one, sketch, two, Claim::None)
     }
 
-    /// `least` says what is enough for texts of which the shorter has so many words.
-    fn nearness_from(
+    fn nearness_for(
         &self,
         one: &TextPortrait,
         sketch: &Sketch,
         two: &TextPortrait,
-        least: impl Fn(u32) -> f64,
+        claim: Claim,
     ) -> Option<Likeness> {
         let subjects = one.subject.as_ref().zip(two.subject.as_ref());
         if one.own != two.own || subjects.is_some_and(|(one, two)| one.differs_from(two)) {
             return None;
         }
         let resemblance = sketch.resemblance(two.sketch.as_ref()?);
-        let by_words = if subjects.is_some() {
-            BY_WORDS_WITH_TITLES
-        } else {
-            BY_WORDS_ALONE
+        let words = one.words.min(two.words);
+        let is_enough = match claim {
+            Claim::Canonical => resemblance >= self.least_resemblance_to_canonical(words),
+            Claim::None => resemblance >= self.least_resemblance(words),
         };
-        let is_near = resemblance >= least(one.words.min(two.words))
-            || self.resemblance.is_none()
-                && resemblance >= by_words.of_shingles
-                && by_words.are_near(one, two);
+        let is_near = match (self.resemblance, claim, subjects) {
+            (Some(_), ..) => is_enough,
+            (None, Claim::Canonical, _) | (None, Claim::None, Some(_)) => {
+                is_enough || BY_WORDS_WITH_TITLES.holds(resemblance, one, two)
+            }
+            // A text that has grown by a fifth keeps most of its shingles; without a title nothing else speaks for it.
+            (None, Claim::None, None) => {
+                is_enough && of_words(one, two) >= BY_WORDS_ALONE.of_words
+                    || BY_WORDS_ALONE.holds(resemblance, one, two)
+            }
+        };
         is_near.then(|| Likeness::Near {
             distance: one.fingerprint.distance(two.fingerprint),
             resemblance,
@@ -186,16 +190,29 @@ impl Thresholds {
     }
 }
 
+/// What else speaks for two pages to be one.
+#[derive(Clone, Copy, Debug)]
+enum Claim {
+    None,
+    /// One calls the other its canonical page.
+    Canonical,
+}
+
 impl ByWords {
-    /// Whether the two are near duplicates by their words.
-    fn are_near(&self, one: &TextPortrait, two: &TextPortrait) -> bool {
-        let (Some(bag), Some(other)) = (&one.bag, &two.bag) else {
-            return false;
-        };
-        one.words.min(two.words) >= self.words
-            && bag.resemblance(other) >= self.of_words
-            && bag.diversity(one.words).min(other.diversity(two.words)) >= self.diversity
+    /// Whether the two, whose shingles resemble each other that much, are near duplicates by their words.
+    fn holds(&self, of_shingles: f64, one: &TextPortrait, two: &TextPortrait) -> bool {
+        let diversity = |text: &TextPortrait| text.bag.as_ref().map_or(0, |bag| bag.diversity(text.words));
+        of_shingles >= self.of_shingles
+            && one.words.min(two.words) >= self.words
+            && of_words(one, two) >= self.of_words
+            && diversity(one).min(diversity(two)) >= self.diversity
     }
+}
+
+/// The resemblance of the words, counted.
+fn of_words(one: &TextPortrait, two: &TextPortrait) -> f64 {
+    let bags = one.bag.as_ref().zip(two.bag.as_ref());
+    bags.map_or(0.0, |(one, two)| one.resemblance(two))
 }
 
 /// Thresholds under which nothing, or anything, would be alike.

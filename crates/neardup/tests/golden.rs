@@ -1,7 +1,8 @@
 //! What is stored is a promise: these files may change only together with `ALGORITHM`.
 
 use neardup::{
-    ALGORITHM, Family, Features, HashKey, MinHasher, NormalText, Shingles, ShortKey, Sketch, Width,
+    ALGORITHM, Family, Features, HashKey, MinHasher, NormalText, PageText, Painter, Shingles, ShortKey,
+    Sketch, Width,
 };
 
 const TEXTS: [&str; 8] = [
@@ -63,6 +64,30 @@ fn sketches_are_those_that_were_stored() {
         )
     });
     check("sketches.txt", include_str!("../golden/sketches.txt"), lines);
+}
+
+#[test]
+fn bags_and_subjects_are_those_that_were_stored() {
+    let painter = Painter::new(Features::default(), HashKey::ZERO);
+    let lines = texts().map(|(name, text)| {
+        // Long enough for a sketch in any case.
+        let long = [text.as_str(); 16].join(" ");
+        let page = PageText {
+            title: Some("Word, rose & 猫 of ΟΔΥΣΣΕΥΣ 3.14"),
+            heading: Some("A rose is 3.14"),
+            ..PageText::of(&long)
+        };
+        let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let Some(text) = painter.portrait(0, Some(page)).text else {
+            return format!("{name} none");
+        };
+        let bag = text.bag.map_or("none".to_owned(), |bag| digits(&bag.to_bytes()));
+        let subject = text
+            .subject
+            .map_or("none".to_owned(), |subject| digits(&subject.to_bytes()));
+        format!("{name} {bag} {subject} {:032x}", text.digest)
+    });
+    check("bags.txt", include_str!("../golden/bags.txt"), lines);
 }
 
 #[test]

@@ -17,6 +17,8 @@ pub(crate) use told::Told;
 
 use std::path::Path;
 
+use neardup::HashKey;
+
 use crate::complaint::{Complaint, usage};
 
 /// The longest document that is read, in bytes; what follows is not looked at.
@@ -37,8 +39,12 @@ pub(crate) struct Document {
 pub(crate) enum Content {
     /// Bytes of some kind.
     Body { bytes: Vec<u8>, content_type: String },
-    /// Text as such.
-    Text(String),
+    /// Text as such, and what it is called.
+    Text {
+        text: String,
+        title: Option<String>,
+        heading: Option<String>,
+    },
 }
 
 impl Content {
@@ -46,15 +52,28 @@ impl Content {
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::Body { bytes, .. } => bytes,
-            Self::Text(text) => text.as_bytes(),
+            Self::Text { text, .. } => text.as_bytes(),
         }
+    }
+
+    /// Stands for all that it is given by: the same text under two titles is two documents.
+    pub(crate) fn digest(&self) -> u128 {
+        let of = |text: &Option<String>| {
+            text.as_ref()
+                .map_or(0, |text| HashKey::ZERO.digest(text.as_bytes()))
+        };
+        let of_titles = match self {
+            Self::Body { .. } => 0,
+            Self::Text { title, heading, .. } => of(title) ^ of(heading).rotate_left(1),
+        };
+        HashKey::ZERO.digest(self.bytes()) ^ of_titles
     }
 
     /// A rough measure of the memory that it takes, in bytes.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Body { bytes, .. } => bytes.len(),
-            Self::Text(text) => text.len(),
+            Self::Text { text, .. } => text.len(),
         }
     }
 }

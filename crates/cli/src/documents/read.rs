@@ -1,6 +1,6 @@
 //! What a document says, as the judge of a crawl would have it.
 
-use neardup::{Fingerprint, HashKey, NormalText, PageText, Painter, Portrait};
+use neardup::{Fingerprint, NormalText, PageText, Painter, Portrait};
 use web::{CanonicalForm, Hints, Media, PageUrl, ReadLimits};
 
 use super::Content;
@@ -17,8 +17,12 @@ pub(crate) struct Reader {
 
 /// A document, read.
 pub(crate) enum Page {
-    /// Text as such.
-    Text(String),
+    /// Text as such, and what it is called.
+    Text {
+        text: String,
+        title: Option<String>,
+        heading: Option<String>,
+    },
     /// A page, or a text in some charset.
     Document(Box<web::Document>),
     /// Neither: there is nothing to say of it but its bytes.
@@ -40,7 +44,11 @@ impl Reader {
     /// Reads a document.
     pub(crate) fn read(&self, content: &Content) -> Page {
         match content {
-            Content::Text(text) => Page::Text(text.clone()),
+            Content::Text { text, title, heading } => Page::Text {
+                text: text.clone(),
+                title: title.clone(),
+                heading: heading.clone(),
+            },
             Content::Body { bytes, content_type } => {
                 let hints = Hints {
                     agent: "crawler",
@@ -59,7 +67,11 @@ impl Reader {
     /// What a document is judged by; none where that is its bytes alone.
     pub(crate) fn text<'a>(&self, page: &'a Page) -> Option<PageText<'a>> {
         match page {
-            Page::Text(text) => Some(PageText::of(text)),
+            Page::Text { text, title, heading } => Some(PageText {
+                title: title.as_deref(),
+                heading: heading.as_deref(),
+                ..PageText::of(text)
+            }),
             Page::Document(document) => Some(crawl::page_text(document, self.main_content)),
             Page::Other => None,
         }
@@ -81,6 +93,6 @@ impl Reader {
     /// The portrait of a document, under the zero key: what it is called elsewhere, it is called here.
     pub(crate) fn portrait(&self, painter: &Painter, content: &Content) -> Portrait {
         let page = self.read(content);
-        painter.portrait(HashKey::ZERO.digest(content.bytes()), self.text(&page))
+        painter.portrait(content.digest(), self.text(&page))
     }
 }

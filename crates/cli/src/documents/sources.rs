@@ -213,7 +213,11 @@ fn of_a_line(line: Result<batch::jsonl::JsonDocument, BadLine>) -> Result<Docume
         Ok(document) => Ok(Document {
             id: document.id,
             date: None,
-            content: Content::Text(document.text),
+            content: Content::Text {
+                text: document.text,
+                title: document.title,
+                heading: document.heading,
+            },
         }),
         Err(BadLine::Io { line, source }) => Err(format!("cannot read line {line}: {source}")),
         Err(bad) => Err(bad.to_string()),
