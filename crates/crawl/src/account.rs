@@ -51,6 +51,7 @@ pub(crate) fn of_page(
     row.reason.clone_from(&judgement.reason);
     row.content_type = page.header("content-type").map(web::essence);
     row.kept = judgement.keeping == Keeping::Whole;
+    row.payload = Some(reading.portrait.payload);
     read(&mut row, reading);
     if let Some(original) = &judgement.original {
         repeats(&mut row, original, judgement.seat);
@@ -186,6 +187,13 @@ pub(crate) fn notes(row: &Row, last: Option<&Exchange>, outlinks: Vec<Note>) -> 
         (
             "duplicate-of-earlier-crawl",
             row.of_earlier.then(|| "yes".to_owned()),
+        ),
+        (
+            "payload",
+            // What the archive has, has a digest of its own.
+            row.payload
+                .filter(|_| !row.kept)
+                .map(|payload| format!("{payload:032x}")),
         ),
         ("http-status", row.status.map(|status| status.to_string())),
         ("content-type", row.content_type.clone()),

@@ -120,6 +120,9 @@ pub struct Row {
     pub canonical: Option<PageUrl>,
     /// Steps from the page that needs it ([`crate::Find::requisite`]); 0 is a page.
     pub requisite: u8,
+    /// The name of the page's payload in the index (the first 128 bits of its SHA-1), whether the
+    /// archive has it or not.
+    pub payload: Option<u128>,
 }
 
 impl Row {
@@ -150,6 +153,7 @@ impl Row {
             of_earlier: false,
             canonical: None,
             requisite: page.requisite,
+            payload: None,
         }
     }
 

@@ -25,7 +25,7 @@ use super::record::Record;
 use crate::StoreFault;
 
 /// The version of everything in this module, and of [`Record`].
-pub(super) const FORMAT: u16 = 5;
+pub(super) const FORMAT: u16 = 6;
 /// No record is longer; a longer length field is damage.
 const MAX_RECORD_BYTES: u32 = 128 << 20;
 const MAGIC: &[u8; 8] = b"CRWLJRNL";
