@@ -1,4 +1,4 @@
-//! What changed between two crawls: other bytes under a URL are archived as a new version, and
+//! Changes between two crawls: other bytes under a URL are archived as a new version, and
 //! `changes` tells the words.
 
 use std::collections::BTreeMap;
@@ -86,7 +86,7 @@ fn path(crawl: &Crawl) -> String {
     crawl.out().to_str().unwrap().to_owned()
 }
 
-/// What `changes` tells of each path, and its counts.
+/// Runs `changes`; returns its line for each path, and its counts.
 fn changes(server: &Server, old: &Crawl, new: &Crawl, more: &[&str]) -> (BTreeMap<String, Value>, String) {
     let (old, new_path) = (path(old), path(new));
     let arguments = [&["changes", &old, &new_path, "--format", "json"], more].concat();

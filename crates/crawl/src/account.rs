@@ -62,7 +62,7 @@ pub(crate) fn of_page(
     row
 }
 
-/// What there is to say of a page of which an earlier crawl archived another version.
+/// Notes in the row that an earlier crawl archived another version of the page.
 pub(crate) fn changed(row: &mut Row, capture: &EarlierCapture) {
     row.duplicate_of = Some(capture.page.url.clone());
     row.of_earlier = true;
@@ -190,7 +190,7 @@ pub(crate) fn notes(row: &Row, last: Option<&Exchange>, outlinks: Vec<Note>) -> 
         ),
         (
             "payload",
-            // What the archive has, has a digest of its own.
+            // A payload in the archive has a digest of its own there.
             row.payload
                 .filter(|_| !row.kept)
                 .map(|payload| format!("{payload:032x}")),

@@ -41,7 +41,7 @@ pub struct Original {
     pub by_canonical: bool,
 }
 
-/// What an earlier crawl archived under the URL of a page, in other bytes than the page has now.
+/// An earlier crawl's capture of a page's URL, in other bytes than the page has now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EarlierCapture {
     /// The page as it was then.

@@ -51,7 +51,7 @@ impl Fate {
         all.into_iter().find(|fate| fate.as_str() == word)
     }
 
-    /// Whether it was admitted as an original, which later pages are compared with.
+    /// Returns true for a page that was admitted as an original: later pages are compared with it.
     #[must_use]
     pub const fn is_original(self) -> bool {
         matches!(self, Self::Unique | Self::Changed)

@@ -221,7 +221,7 @@ Examples:
   crawler changes monday tuesday --only changed --diff      the text of each changed page, like diff -u
   crawler changes monday tuesday --format json | jq -r 'select(.change==\"gone\").url'";
 
-/// What became of a page between two crawls.
+/// The fate of a page between two crawls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum ChangeKind {
     New,

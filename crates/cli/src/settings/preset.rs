@@ -1,7 +1,7 @@
 //! `--preset`: lists of settings that belong together. A preset only changes defaults: whatever the
 //! file or a flag says wins.
 //!
-//! What a preset changes is told in three places that a test holds together: here, in `--help` and
+//! The settings of a preset are told in three places that a test holds together: here, in `--help` and
 //! in `config/default.toml`.
 
 use std::fmt;

@@ -61,13 +61,13 @@ struct Seated {
     portrait: Portrait,
 }
 
-/// What is known of the looks of a page without a portrait.
+/// The identity of a page without a portrait.
 struct Unadmitted {
     payload: u128,
     fingerprint: Option<Fingerprint>,
 }
 
-/// What the earlier crawls archived under the URL of a page, compared with the page as it is now.
+/// The earlier captures of a page's URL, compared with the page as it is now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Capture {
     /// One of them has these very bytes: its number.

@@ -1,4 +1,4 @@
-//! What two crawls have of each URL, by its key: some 200 bytes a page of each, and no text.
+//! The pages of two crawls, by the keys of their URLs: some 200 bytes a page of each, and no text.
 //!
 //! A crawl that was run `--since` or `--against` others did not archive what they had: its captures
 //! are theirs, too. The journal of each directory is read once, whichever of the two crawls it
@@ -37,7 +37,7 @@ pub(super) struct Capture {
     offset: u64,
 }
 
-/// What a crawl says of a URL.
+/// The state of a URL in a crawl.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
     /// There was a page with these bytes.
@@ -50,7 +50,7 @@ pub(super) enum State {
     Waiting,
 }
 
-/// Where the text of a page is archived.
+/// The place of a page's text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TextOf {
     /// Under its own URL.
@@ -69,7 +69,7 @@ impl State {
     }
 }
 
-/// What a page that moved takes along: its bytes, and its text.
+/// The bytes and the text of a page: a page that moves takes them along.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Identity {
     pub(super) payload: Option<u128>,
@@ -169,12 +169,12 @@ impl Journals {
         &self.told[*place]
     }
 
-    /// Where the memory of a crawl is.
+    /// Returns the directory of a crawl's memory.
     pub(super) fn state_directory(&self, side: Side) -> PathBuf {
         history::state(&self.own(side).directory)
     }
 
-    /// What a crawl says of a URL; none where it never saw it.
+    /// Returns the state of a URL in a crawl; none where that never saw it.
     pub(super) fn state(&self, side: Side, url: UrlKey) -> Option<State> {
         self.own(side).states.get(&url).copied()
     }
@@ -190,7 +190,7 @@ impl Journals {
         pages
     }
 
-    /// Where the text of a page is archived; none where it is not.
+    /// Returns the capture that has the text of a page; none where no archive has it.
     pub(super) fn capture(&self, side: Side, url: UrlKey) -> Option<Capture> {
         let Some(State::Page { payload, text }) = self.state(side, url) else {
             return None;
@@ -215,14 +215,13 @@ impl Journals {
             .copied()
     }
 
-    /// Whether the digests of the texts of the two crawls can be compared.
+    /// Returns true where the digests of texts of the two crawls can be compared.
     pub(super) fn share_digests(&self) -> bool {
         let (old, new) = (self.own(Side::Old), self.own(Side::New));
         old.key.is_some() && old.key == new.key && old.policy.main_content == new.policy.main_content
     }
 
-    /// Whether the bytes under a URL are the same in both crawls; none where one of them does not
-    /// say.
+    /// Compares the bytes under a URL in both crawls; none where one of them does not tell its own.
     pub(super) fn is_unchanged(&self, url: UrlKey) -> Option<bool> {
         let payload = |side| match self.state(side, url)? {
             State::Page { payload, .. } => payload,
@@ -254,7 +253,7 @@ impl Journals {
         }))
     }
 
-    /// What a page takes along when it moves.
+    /// Returns the bytes and the text of a page.
     pub(super) fn identity(&self, side: Side, url: UrlKey) -> Identity {
         let payload = match self.state(side, url) {
             Some(State::Page { payload, .. }) => payload,

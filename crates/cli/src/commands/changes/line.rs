@@ -8,12 +8,12 @@ use store::Row;
 use crate::args::ChangeKind;
 use crate::terminal::printable;
 
-/// What became of a page: a line of the output.
+/// The fate of a page: a line of the output.
 #[derive(Debug, Serialize)]
 pub(super) struct Change<'a> {
     pub(super) change: &'static str,
     pub(super) url: &'a str,
-    /// Where it was, if it moved.
+    /// Its old URL, if it moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) from: Option<&'a str>,
     /// Of its text then and now: shared word 5-shingles of all that there are, 0 to 1.
@@ -25,7 +25,7 @@ pub(super) struct Change<'a> {
     pub(super) reason: Option<&'a str>,
 }
 
-/// What changed in a text.
+/// The difference between two texts.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ChangedText {
     pub(super) added: Vec<String>,

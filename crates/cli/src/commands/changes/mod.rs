@@ -1,4 +1,4 @@
-//! `crawler changes`: which pages are new, changed, moved, gone or unchanged between two crawls.
+//! `crawler changes`: the new, changed, moved, gone and unchanged pages between two crawls.
 //!
 //! The rows of both are compared by key, in memory; texts are read from the archives, one page at a
 //! time, and only of pages that changed. A page that is gone and a new one with its bytes or its
@@ -42,7 +42,7 @@ struct Changes<'a> {
     moved_from: HashMap<UrlKey, String>,
     /// Pages of the earlier crawl that the later one does not have.
     gone: HashSet<UrlKey>,
-    /// What the later crawl says of them.
+    /// The later crawl's reasons for these.
     gone_because: HashMap<UrlKey, String>,
     counts: BTreeMap<ChangeKind, u64>,
 }
@@ -175,7 +175,7 @@ impl Changes<'_> {
             Some(false) => {
                 let compared = self.compare_texts(url);
                 let change = Change {
-                    // Where a text cannot be read any more, what the crawl said of it.
+                    // If a text cannot be read any more: the crawl's own estimate.
                     resemblance: compared.resemblance.or_else(|| resemblance_to_itself(row)),
                     text: compared.text,
                     reason: compared.reason.as_deref(),
@@ -291,7 +291,7 @@ impl Changes<'_> {
     }
 }
 
-/// What the crawl itself said of a new version of a page.
+/// Returns the resemblance that the crawl itself found for a new version of a page.
 fn resemblance_to_itself(row: &Row) -> Option<f64> {
     row.resemblance.filter(|_| row.fate == Fate::Changed)
 }

@@ -1,4 +1,4 @@
-//! What changed between two texts: lines as `diff -u` tells them, and the words that were added and
+//! The difference between two texts: lines as `diff -u` tells them, and the words that were added and
 //! removed.
 //!
 //! Lines are compared first, and then the words of lines that took the place of others. A
@@ -99,7 +99,7 @@ fn push(runs: &mut Vec<String>, words: &[&str]) {
     }
 }
 
-/// How one sequence becomes the other.
+/// Returns the operations that turn one sequence into the other.
 fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let same = |(one, two): &(&&str, &&str)| one == two;
     let head = old.iter().zip(new).take_while(same).count();
