@@ -1,4 +1,5 @@
-//! What changed between two crawls: other bytes under a URL are archived as a new version, and `changes` tells the words.
+//! Changes between two crawls: other bytes under a URL are archived as a new version, and
+//! `changes` tells the words.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use crate::support::Crawl;
 const HOST: &str = "manual.test";
 const CORRECTION: &str = "security correction: do NOT use this in production";
 
-/// A chapter of a manual with the correction or without it; long enough that one paragraph is a small part of it.
+/// A chapter of a manual with the correction or without it; long enough that one paragraph is a
+/// small part of it.
 fn chapter(number: u64, is_corrected: bool) -> Reply {
     let correction = if is_corrected {
         format!("<p>{CORRECTION}</p>")
@@ -30,8 +32,9 @@ fn chapter(number: u64, is_corrected: bool) -> Reply {
     ))
 }
 
-/// A manual on the day of its first edition, and later. Chapters 1 to 4 are corrected, 5 to 8 stay; `/8` says so by its tag; `/old`
-/// moves to `/moved`, `/gone` goes, `/new` comes, and of `/markup` only the markup changes.
+/// A manual on the day of its first edition, and later. Chapters 1 to 4 are corrected, 5 to 8 stay;
+/// `/8` says so by its tag; `/old` moves to `/moved`, `/gone` goes, `/new` comes, and of `/markup`
+/// only the markup changes.
 fn manual(day: u64, request: &Request) -> Reply {
     let number = |path: &str| path[1..].parse::<u64>().ok();
     match request.path() {
@@ -83,7 +86,7 @@ fn path(crawl: &Crawl) -> String {
     crawl.out().to_str().unwrap().to_owned()
 }
 
-/// What `changes` tells of each path, and its counts.
+/// Runs `changes`; returns its line for each path, and its counts.
 fn changes(server: &Server, old: &Crawl, new: &Crawl, more: &[&str]) -> (BTreeMap<String, Value>, String) {
     let (old, new_path) = (path(old), path(new));
     let arguments = [&["changes", &old, &new_path, "--format", "json"], more].concat();
@@ -101,7 +104,8 @@ fn changes(server: &Server, old: &Crawl, new: &Crawl, more: &[&str]) -> (BTreeMa
     (by_path.collect(), ran.errors)
 }
 
-/// Four corrected pages of a manual were thrown away as near-duplicates of what they had been: kept 0.
+/// Four corrected pages of a manual were thrown away as near-duplicates of what they had been: kept
+/// 0.
 #[test]
 fn a_correction_in_four_pages_is_archived_and_told() {
     for option in ["--since", "--against"] {
@@ -234,6 +238,55 @@ fn crawls_that_know_nothing_of_each_other_are_compared_by_their_archives() {
     assert!(table.contains(&line), "{table}");
     assert!(table.contains(&format!("           + {CORRECTION}\n")), "{table}");
     assert!(!table.contains("unchanged"), "{table}");
+}
+
+/// Near-duplicates that were archived and marked had no portrait in the journal: each crawl
+/// archived them again.
+#[test]
+fn near_duplicates_that_the_archive_preset_keeps_are_versions_too() {
+    let day = Arc::new(AtomicU64::new(0));
+    let today = Arc::clone(&day);
+    let server = Server::spawn_thread(Site::new(move |request| {
+        let text = |more: &str| Reply::html(html("", &format!("<p>{} {more}</p>", prose(3, 500))));
+        match (request.path(), today.load(Ordering::SeqCst)) {
+            ("/", _) => page(1, &["/a", "/b"]),
+            ("/a", _) => text("first"),
+            ("/b", 2..) => text(CORRECTION),
+            ("/b", _) => text("second"),
+            _ => Reply::status(404),
+        }
+    }));
+    let archive = |more: &[&str]| crawl(&server).with(&["--preset", "archive"]).with(more);
+    let left_out = crawl(&server);
+    left_out.complete();
+    assert_eq!(left_out.archived().len(), 2, "by default it is left out");
+    let first = archive(&[]);
+    let summary = first.complete();
+    assert_eq!(
+        (&summary["unique"], &summary["near_duplicates"]),
+        (&2.into(), &1.into())
+    );
+    assert_eq!(first.archived().len(), 3, "and kept by this preset");
+    day.store(1, Ordering::SeqCst);
+    let second = archive(&["--since", &path(&first)]);
+    assert_eq!(second.complete()["exact_duplicates"], 3);
+    assert!(second.archived().is_empty(), "{:?}", second.archived());
+    day.store(2, Ordering::SeqCst);
+    let third = archive(&["--since", &path(&second)]);
+    assert_eq!(third.complete()["changed"], 1);
+    let (told, _) = changes(&server, &second, &third, &[]);
+    assert_eq!(told["/b"]["added"], serde_json::json!([CORRECTION]), "{told:?}");
+    assert_eq!(told["/b"]["removed"], serde_json::json!(["second"]), "{told:?}");
+    third.is_sound();
+
+    // Of a page that a crawl left out, its bytes are known, and not its text.
+    let again = crawl(&server);
+    again.complete();
+    let (told, _) = changes(&server, &left_out, &again, &[]);
+    assert_eq!(told["/a"]["change"], "unchanged", "{told:?}");
+    assert_eq!(told["/b"]["change"], "changed", "{told:?}");
+    let reason = told["/b"]["reason"].as_str().unwrap();
+    assert!(reason.contains("its text is not archived"), "{reason}");
 }
 
 #[test]

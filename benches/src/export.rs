@@ -166,6 +166,7 @@ fn row(number: u64, random: &mut Random) -> Row {
         kept: !is_duplicate,
         of_earlier: false,
         canonical: None,
+        payload: None,
         requisite: 0,
     }
 }

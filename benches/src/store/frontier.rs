@@ -193,6 +193,7 @@ pub(crate) fn row(url: &PageUrl, depth: u32, at: Timestamp) -> Row {
         kept: true,
         of_earlier: false,
         canonical: None,
+        payload: None,
         requisite: 0,
     }
 }

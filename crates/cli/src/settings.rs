@@ -1,8 +1,9 @@
 //! The settings of a crawl: defaults < preset < file < flags.
 //!
-//! Every long option of `crawler crawl` is a key of the file with the same name. Flags and file are laid over the defaults as tables,
-//! so an option needs no code of its own to be found in both places. The defaults are in `defaults.rs`, presets in
-//! `preset.rs`; values that cannot be are refused in `check.rs`.
+//! Every long option of `crawler crawl` is a key of the file with the same name. Flags and file are
+//! laid over the defaults as tables, so an option needs no code of its own to be found in both
+//! places. The defaults are in `defaults.rs`, presets in `preset.rs`; values that cannot be are
+//! refused in `check.rs`.
 
 mod check;
 mod defaults;
@@ -155,8 +156,9 @@ pub(crate) const AS_RUN: &str = "crawler.toml";
 const IMPOLITE_PER_HOST: usize = 4;
 
 impl Settings {
-    /// Lays the preset over the defaults, the file over both and the flags over all. The file is `--config`, or else the one
-    /// that the crawl in `--out` was begun with, which has every setting: a preset that is given as a flag then is laid over it.
+    /// Lays the preset over the defaults, the file over both and the flags over all. The file is
+    /// `--config`, or else the one that the crawl in `--out` was begun with, which has every
+    /// setting: a preset that is given as a flag then is laid over it.
     pub(crate) fn gather(args: &CrawlArgs) -> Result<Self, Complaint> {
         let mut table = toml::Table::try_from(Self::default()).map_err(|error| fault(&error))?;
         let flags = toml::Table::try_from(args).map_err(|error| fault(&error))?;
@@ -419,7 +421,8 @@ mod tests {
         assert_eq!(kept(&other), (OnDuplicate::Drop, Requisites::Off));
         assert_eq!(other.preset, Some(Preset::Focused));
 
-        // The crawl keeps the settings themselves, and goes on with them, or with those of another preset.
+        // The crawl keeps the settings themselves, and goes on with them, or with those of another
+        // preset.
         std::fs::create_dir(&out).unwrap();
         std::fs::write(out.join(AS_RUN), by_file.as_run(Vec::new()).unwrap()).unwrap();
         let goes_on = CrawlArgs {

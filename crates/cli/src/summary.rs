@@ -21,7 +21,8 @@ pub(crate) struct Summary {
     pub(crate) finished: &'static str,
     pub(crate) pages: u64,
     pub(crate) unique: u64,
-    /// New versions of pages that an earlier crawl archived (`--since`, `--against`); `unique` does not count them.
+    /// New versions of pages that an earlier crawl archived (`--since`, `--against`); `unique` does
+    /// not count them.
     pub(crate) changed: u64,
     pub(crate) exact_duplicates: u64,
     pub(crate) near_duplicates: u64,

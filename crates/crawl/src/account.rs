@@ -51,6 +51,7 @@ pub(crate) fn of_page(
     row.reason.clone_from(&judgement.reason);
     row.content_type = page.header("content-type").map(web::essence);
     row.kept = judgement.keeping == Keeping::Whole;
+    row.payload = Some(reading.portrait.payload);
     read(&mut row, reading);
     if let Some(original) = &judgement.original {
         repeats(&mut row, original, judgement.seat);
@@ -65,7 +66,7 @@ pub(crate) fn of_page(
     row
 }
 
-/// What there is to say of a page of which an earlier crawl archived another version.
+/// Notes in the row that an earlier crawl archived another version of the page.
 pub(crate) fn changed(row: &mut Row, capture: &EarlierCapture) {
     row.duplicate_of = Some(capture.page.url.clone());
     row.of_earlier = true;
@@ -190,6 +191,13 @@ pub(crate) fn notes(row: &Row, last: Option<&Exchange>, outlinks: Vec<Note>) -> 
         (
             "duplicate-of-earlier-crawl",
             row.of_earlier.then(|| "yes".to_owned()),
+        ),
+        (
+            "payload",
+            // A payload in the archive has a digest of its own there.
+            row.payload
+                .filter(|_| !row.kept)
+                .map(|payload| format!("{payload:032x}")),
         ),
         ("http-status", row.status.map(|status| status.to_string())),
         ("content-type", row.content_type.clone()),

@@ -74,7 +74,8 @@ pub struct Policy {
     pub skip_relations: Relations,
     /// Whether a page is judged by its main content; by all its text otherwise.
     pub main_content: bool,
-    /// Where the main content of pages is, `CSS` or `HOST=CSS`; of several the first that finds something.
+    /// Selectors of the main content of pages, `CSS` or `HOST=CSS`; of several the first that finds
+    /// something.
     pub main_selectors: Vec<String>,
     /// The name that robots rules may call us by.
     pub agent: String,

@@ -124,6 +124,7 @@ pub fn retell(
         account::read(&mut row, &reading);
         let on = leads_on(policy, &row, &reading, seat.is_some());
         finds = ways(policy, scope, told, &find, page, &reading, on);
+        row.payload = Some(reading.portrait.payload);
         portrait = Some(reading.portrait);
     } else {
         as_noted(policy, &mut row, &note);
@@ -220,6 +221,7 @@ fn as_noted<'a>(policy: &Policy, row: &mut Row, note: &impl Fn(&str) -> Option<&
     row.title = text("title");
     row.canonical = note("canonical").and_then(|url| PageUrl::parse(url, &policy.canonical).ok());
     row.fingerprint = note("fingerprint").and_then(|digits| digits.parse().ok());
+    row.payload = note("payload").and_then(|digits| u128::from_str_radix(digits, 16).ok());
 }
 
 /// The targets of a seed's redirects that the scope does not let in yet: it does from here on.

@@ -100,7 +100,8 @@ pub(crate) enum Opinion {
     New,
     /// It repeats what is known.
     Like(Like),
-    /// An earlier crawl archived other bytes under its URL; `is_admitted` where a visit that did not end admitted these bytes.
+    /// An earlier crawl archived other bytes under its URL; `is_admitted` where a visit that did
+    /// not end admitted these bytes.
     Version { change: Change, is_admitted: bool },
 }
 

@@ -41,14 +41,15 @@ pub struct Original {
     pub by_canonical: bool,
 }
 
-/// What an earlier crawl archived under the URL of a page, in other bytes than the page has now.
+/// An earlier crawl's capture of a page's URL, in other bytes than the page has now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EarlierCapture {
     /// The page as it was then.
     pub page: Page,
     /// Bits between the fingerprints of the two texts; none where one of them is no text.
     pub distance: Option<u32>,
-    /// The estimated resemblance of the two texts, 0 to 1; none where one of them is no text, or too short for an estimate.
+    /// The estimated resemblance of the two texts, 0 to 1; none where one of them is no text, or
+    /// too short for an estimate.
     pub resemblance: Option<f64>,
 }
 
@@ -72,7 +73,8 @@ pub enum Verdict {
     Duplicate(Box<Original>),
     /// It repeats an earlier page, and is one of the few of its kind that are kept all the same.
     LetThrough(Box<Original>, Seat),
-    /// An earlier crawl archived other bytes under its URL: it is a new version of that page, and is kept like a new page.
+    /// An earlier crawl archived other bytes under its URL: it is a new version of that page, and
+    /// is kept like a new page.
     Changed(Box<EarlierCapture>),
 }
 
@@ -82,9 +84,9 @@ pub trait NearDupIndex: Send + Sync {
     /// Decides whether a page is new, and remembers it if so: one step, so that of any number of like pages
     /// that are admitted at the same time exactly one is [`Verdict::Unique`].
     ///
-    /// - Idempotent: the same URL again is [`Verdict::Own`] as long as it looks like what was admitted, or
-    ///   [`Verdict::LetThrough`] to the same seat, whatever it looks like now, or [`Verdict::Changed`] from the same
-    ///   capture; a page is never its own duplicate.
+    /// - Idempotent: the same URL again is [`Verdict::Own`] as long as it looks like what was
+    ///   admitted, or [`Verdict::LetThrough`] to the same seat, whatever it looks like now, or
+    ///   [`Verdict::Changed`] from the same capture; a page is never its own duplicate.
     /// - A page that was admitted and looks different now is forgotten, as by [`NearDupIndex::forget`], and then judged like
     ///   one that was never seen: what others repeat of it will not be archived.
     /// - Only unique pages are compared with: a duplicate points at an original, never at another duplicate.
@@ -94,10 +96,12 @@ pub trait NearDupIndex: Send + Sync {
     /// - Of the pages that repeat an original in other bytes, the first ones are let through, until
     ///   [`LikenessRules::per_cluster`](crate::LikenessRules::per_cluster) pages of that kind are kept; however many are
     ///   admitted at the same time, no two have one seat. The same bytes again take no seat.
-    /// - The kept pages of an [`Earlier`](crate::embedded::Earlier) crawl count as admitted. A page with the bytes that
-    ///   such a crawl archived under its own URL is a duplicate of that capture, whatever else it is like, and takes no seat.
-    /// - A page whose URL was archived by such a crawl in other bytes is [`Verdict::Changed`], whatever it is like: it is
-    ///   remembered as an original, and compared with the newest capture of its URL.
+    /// - The kept pages of an [`Earlier`](crate::embedded::Earlier) crawl count as admitted. A page
+    ///   with the bytes that such a crawl archived under its own URL is a duplicate of that
+    ///   capture, whatever else it is like, and takes no seat.
+    /// - A page whose URL was archived by such a crawl in other bytes is [`Verdict::Changed`],
+    ///   whatever it is like: it is remembered as an original, and compared with the newest capture
+    ///   of its URL.
     /// - `canonical` is what the page calls its canonical page. It is asked where the page is like nothing else: if that page
     ///   is an original by then, or was let through beside one, the page is compared with the original, and need be less like
     ///   it ([`Thresholds::likeness_to_canonical`](neardup::Thresholds::likeness_to_canonical)). A page of another

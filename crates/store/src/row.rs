@@ -51,7 +51,7 @@ impl Fate {
         all.into_iter().find(|fate| fate.as_str() == word)
     }
 
-    /// Whether it was admitted as an original, which later pages are compared with.
+    /// Returns true for a page that was admitted as an original: later pages are compared with it.
     #[must_use]
     pub const fn is_original(self) -> bool {
         matches!(self, Self::Unique | Self::Changed)
@@ -120,6 +120,9 @@ pub struct Row {
     pub canonical: Option<PageUrl>,
     /// Steps from the page that needs it ([`crate::Find::requisite`]); 0 is a page.
     pub requisite: u8,
+    /// The name of the page's payload in the index (the first 128 bits of its SHA-1), whether the
+    /// archive has it or not.
+    pub payload: Option<u128>,
 }
 
 impl Row {
@@ -150,6 +153,7 @@ impl Row {
             of_earlier: false,
             canonical: None,
             requisite: page.requisite,
+            payload: None,
         }
     }
 

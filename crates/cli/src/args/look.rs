@@ -195,8 +195,8 @@ pub(crate) struct ChangesArgs {
     /// Print what changed in the main text of each page, as `diff -u` does
     #[arg(long)]
     pub(crate) diff: bool,
-    /// Only changes of these kinds, with commas: new, changed, moved, gone, unchanged, unknown [default: all; a table leaves out
-    /// unchanged pages]
+    /// Only changes of these kinds, with commas: new, changed, moved, gone, unchanged, unknown
+    /// [default: all; a table leaves out unchanged pages]
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     pub(crate) only: Vec<ChangeKind>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -225,7 +225,7 @@ A page is
   moved      where it is new, and has the bytes or the text of a page that is gone
   gone       where OLD has it and NEW did not find it (its reason says why)
   unchanged  where its bytes are the same, or its server says so (304)
-  unknown    where a crawl left it out as a near-duplicate, or NEW has not visited it yet: there is nothing to compare
+  unknown    where NEW has not visited it yet, or reached it as the target of another URL's redirect
 
 Texts are read from the archives, one page at a time; earlier crawls that a crawl was run against must still be there.
 
@@ -235,7 +235,7 @@ Examples:
   crawler changes monday tuesday --only changed --diff      the text of each changed page, like diff -u
   crawler changes monday tuesday --format json | jq -r 'select(.change==\"gone\").url'";
 
-/// What became of a page between two crawls.
+/// The fate of a page between two crawls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum ChangeKind {
     New,

@@ -69,7 +69,8 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Which pages repeat an earlier one, of what, and how nearly; works while it runs
     Duplicates(DuplicatesArgs),
-    /// What changed between two crawls: pages that are new, changed, gone, moved or unchanged, and the words that changed
+    /// What changed between two crawls: pages that are new, changed, gone, moved or unchanged, and
+    /// the words that changed
     Changes(ChangesArgs),
     /// URLs that were seen and not visited, and why; works while it runs
     Skipped(SkippedArgs),
@@ -131,8 +132,9 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
-    /// A list of settings: archive (on-duplicate keep, page-requisites scope) leaves out only the same bytes, and fetches what pages
-    /// need; focused (on-duplicate drop, page-requisites off) keeps each text once. Order: defaults < preset < file < flags
+    /// A list of settings: archive (on-duplicate keep, page-requisites scope) leaves out only the
+    /// same bytes, and fetches what pages need; focused (on-duplicate drop, page-requisites off)
+    /// keeps each text once. Order: defaults < preset < file < flags
     #[arg(long, value_name = "NAME")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) preset: Option<Preset>,
@@ -276,7 +278,8 @@ pub(crate) struct CrawlArgs {
     /// Judge a page by its main content, without navigation [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
     pub(crate) main_content: Option<Switch>,
-    /// The main content of pages is what this CSS selector finds, HOST=CSS on one host only; of several the first that finds something (repeatable) [default: recognised]
+    /// The main content of pages is what this CSS selector finds, HOST=CSS on one host only; of
+    /// several the first that finds something (repeatable) [default: recognised]
     #[arg(long, value_name = "[HOST=]CSS", help_heading = "Duplicates")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) main_selector: Vec<String>,
@@ -287,7 +290,8 @@ pub(crate) struct CrawlArgs {
     /// Keep so many pages of one kind: the first, and N - 1 that repeat it in other bytes [default: 1]
     #[arg(long, value_name = "N", help_heading = "Duplicates")]
     pub(crate) per_cluster: Option<u32>,
-    /// Pages that this earlier crawl kept count as seen: what is unchanged is not archived again, but leads on (repeatable)
+    /// Pages that this earlier crawl kept count as seen: what is unchanged is not archived again,
+    /// but leads on; other bytes under the same URL are archived as changed (repeatable)
     #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) against: Vec<PathBuf>,

@@ -429,7 +429,8 @@ async fn other_bytes_than_an_earlier_crawl_archived_are_a_new_version_whatever_e
             ..nearly(20)
         };
         for (path, look, expected) in [
-            // A correction in one place: nearly what it was. It was thrown away as a near-duplicate of itself.
+            // A correction in one place: nearly what it was. It was thrown away as a near-duplicate
+            // of itself.
             ("tea", nearly(20), "changed from http://a.test/tea, 0."),
             // The text is the same, and the markup another.
             (

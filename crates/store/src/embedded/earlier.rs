@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use neardup::{Gallery, HashKey, Likeness, Portrait};
+use neardup::{Fingerprint, Gallery, HashKey, Likeness, Portrait};
 use web::UrlKey;
 
 use super::lock::DirectoryLock;
@@ -31,6 +31,9 @@ pub struct Earlier {
     seated: HashMap<u32, Seated>,
     /// Who of these has these bytes, within a group.
     copies: HashMap<(u64, u128), u32>,
+    /// Pages that were kept without being admitted (`--on-duplicate keep`), by their numbers: there
+    /// is no portrait of them.
+    unadmitted: HashMap<u32, Unadmitted>,
     /// All pages by their URLs, sorted.
     by_url: Vec<(UrlKey, u32)>,
 }
@@ -58,7 +61,13 @@ struct Seated {
     portrait: Portrait,
 }
 
-/// What the earlier crawls archived under the URL of a page, compared with the page as it is now.
+/// The identity of a page without a portrait.
+struct Unadmitted {
+    payload: u128,
+    fingerprint: Option<Fingerprint>,
+}
+
+/// The earlier captures of a page's URL, compared with the page as it is now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Capture {
     /// One of them has these very bytes: its number.
@@ -121,6 +130,7 @@ impl Earlier {
             originals: Gallery::new(rules.thresholds),
             seated: HashMap::new(),
             copies: HashMap::new(),
+            unadmitted: HashMap::new(),
             by_url: Vec::new(),
         }
     }
@@ -218,7 +228,7 @@ impl Earlier {
                 Record::Forgotten { page } => drop(begun.remove(&page)),
                 Record::Settled { row, .. } => {
                     let page = begun.remove(&row.url.key());
-                    if let Some(page) = page.filter(|_| row.kept && row.fate.is_page()) {
+                    if row.kept && row.fate.is_page() {
                         self.remember(&row, page, position);
                     }
                 }
@@ -230,7 +240,10 @@ impl Earlier {
         Ok(())
     }
 
-    fn remember(&mut self, row: &Row, begun: Begun, position: Position) {
+    fn remember(&mut self, row: &Row, begun: Option<Begun>, position: Position) {
+        if begun.is_none() && row.payload.is_none() {
+            return;
+        }
         let number = u32::try_from(self.pages.len()).expect("so many portraits would take terabytes");
         let (page, key) = (row.page(), row.url.key());
         self.by_url.push((key, number));
@@ -246,8 +259,23 @@ impl Earlier {
         });
         let group = self.rules.group(&page, self.key);
         match begun {
-            Begun::Original(portrait) => self.originals.insert_in(group, u64::from(number), *portrait),
-            Begun::LetThrough(seated) => {
+            None => {
+                let Some(payload) = row.payload else { return };
+                self.copies.entry((group, payload)).or_insert(number);
+                let unadmitted = Unadmitted {
+                    payload,
+                    fingerprint: row.fingerprint,
+                };
+                self.unadmitted.insert(number, unadmitted);
+            }
+            Some(Begun::Original(mut portrait)) => {
+                // A visit that did not end may have admitted other bytes than were archived in the
+                // end.
+                portrait.payload = row.payload.unwrap_or(portrait.payload);
+                self.originals.insert_in(group, u64::from(number), *portrait);
+            }
+            Some(Begun::LetThrough(mut seated)) => {
+                seated.portrait.payload = row.payload.unwrap_or(seated.portrait.payload);
                 self.copies
                     .entry((group, seated.portrait.payload))
                     .or_insert(number);
@@ -291,30 +319,41 @@ impl Earlier {
         }
     }
 
-    /// Compares a page with what these crawls archived under its URL; none where they archived nothing.
+    /// Compares a page with what these crawls archived under its URL; none where they archived
+    /// nothing.
     pub(crate) fn capture(&self, url: UrlKey, portrait: &Portrait) -> Option<Capture> {
         let mut newest = None;
         let mut same = None;
         // The crawls were read in their order, the oldest first.
         for number in self.looks(url) {
-            let Some(look) = self.look(number) else {
-                continue;
+            let payload = match (self.look(number), self.unadmitted.get(&number)) {
+                (Some(look), _) => look.payload,
+                (None, Some(unadmitted)) => unadmitted.payload,
+                (None, None) => continue,
             };
-            if look.payload == portrait.payload {
+            if payload == portrait.payload {
                 same = Some(number);
             }
-            newest = Some((number, look));
+            newest = Some(number);
         }
         if let Some(number) = same {
             return Some(Capture::SameBytes(number));
         }
-        let (of, look) = newest?;
-        let (distance, resemblance) = nearness(portrait, look);
+        let of = newest?;
+        let (distance, resemblance) = match self.look(of) {
+            Some(look) => nearness(portrait, look),
+            None => (self.distance_to_unadmitted(of, portrait), None),
+        };
         Some(Capture::OtherBytes(Change {
             of,
             distance,
             resemblance,
         }))
+    }
+
+    fn distance_to_unadmitted(&self, number: u32, portrait: &Portrait) -> Option<u32> {
+        let theirs = self.unadmitted.get(&number)?.fingerprint?;
+        Some(portrait.text.as_deref()?.fingerprint.distance(theirs))
     }
 
     /// The portrait of the page with this number.
@@ -362,7 +401,8 @@ impl Earlier {
     }
 }
 
-/// Bits between the fingerprints of two pages, and the estimated resemblance of their texts, however unlike they are.
+/// Bits between the fingerprints of two pages, and the estimated resemblance of their texts,
+/// however unlike they are.
 fn nearness(one: &Portrait, two: &Portrait) -> (Option<u32>, Option<f64>) {
     let texts = one.text.as_deref().zip(two.text.as_deref());
     let Some((one, two)) = texts else {

@@ -225,7 +225,10 @@ fn golden_records() -> Vec<Record> {
         answered: Timestamp::from_millis(5),
         address: Some(std::net::IpAddr::from([192, 0, 2, 1])),
     };
-    let settled = row(&lease, Fate::NearDuplicate);
+    let settled = crate::Row {
+        payload: Some(0x0123_4567_89ab_cdef),
+        ..row(&lease, Fate::NearDuplicate)
+    };
     vec![
         Record::Begun {
             at: Timestamp::from_millis(1),

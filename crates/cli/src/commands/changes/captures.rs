@@ -1,21 +1,23 @@
-//! What two crawls have of each URL, by its key: some 100 bytes a page, and no text.
+//! The pages of two crawls, by the keys of their URLs: some 200 bytes a page of each, and no text.
 //!
-//! A crawl that was run `--since` or `--against` others did not archive what they had: its captures are theirs, too. The
-//! journal of each directory is read once, whichever of the two crawls it counts for.
+//! A crawl that was run `--since` or `--against` others did not archive what they had: its captures
+//! are theirs, too. The journal of each directory is read once, whichever of the two crawls it
+//! counts for.
 //!
-//! Payloads are named by their SHA-1, so they can be compared between any two crawls. The digests of texts are keyed: they
-//! are compared only between crawls of one key that judged pages by the same part of them.
+//! Payloads are named by their SHA-1, so they can be compared between any two crawls, also those of
+//! pages that were left out. The digests of texts are keyed: they are compared only between crawls
+//! of one key that judged pages by the same part.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crawl::Policy;
-use neardup::{Fingerprint, HashKey, NormalText, Portrait};
+use neardup::{HashKey, NormalText, Portrait};
 use store::embedded::{History, record::Record};
 use store::{Fate, Row};
 use web::{Document, Timestamp, UrlKey};
 
-use crate::commands::export::{exchange_at, read_at};
+use crate::commands::export::read_at;
 use crate::complaint::{Complaint, fault, usage};
 use crate::progress::Patience;
 use crate::settings::Settings;
@@ -26,27 +28,20 @@ use crate::{crew, history};
 pub(super) struct Capture {
     /// The place of its crawl in [`Journals`].
     crawl: usize,
-    pub(super) at: Timestamp,
-    /// None where the journal does not have it: a duplicate that was kept was not admitted.
-    look: Option<Look>,
-    fingerprint: Option<Fingerprint>,
+    at: Timestamp,
+    payload: Option<u128>,
+    /// The digest of its text, which is keyed; none where it is no text, or was kept without being
+    /// admitted.
+    text: Option<u128>,
     file: u32,
     offset: u64,
 }
 
-/// What a crawl says of a URL.
+/// The state of a URL in a crawl.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
-    /// It was archived.
-    Kept,
-    /// It repeats this URL, of the same crawl or of an earlier one, and was not archived again.
-    Repeats {
-        of: UrlKey,
-        earlier: bool,
-        fingerprint: Option<Fingerprint>,
-    },
-    /// It was left out as a near-duplicate: what it said is not known any more.
-    LeftOut,
+    /// There was a page with these bytes.
+    Page { payload: Option<u128>, text: TextOf },
     /// It was visited, and there was no page.
     NoPage,
     /// It was reached by the redirect of another URL, and is told under that.
@@ -55,18 +50,30 @@ pub(super) enum State {
     Waiting,
 }
 
+/// The place of a page's text.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum TextOf {
+    /// Under its own URL.
+    Itself,
+    /// Under this URL in the same crawl: it repeats that page.
+    Other(UrlKey),
+    /// Under this URL in a crawl that this one was run against.
+    Earlier(UrlKey),
+    /// Nowhere: it was left out as a near-duplicate.
+    Nothing,
+}
+
 impl State {
     pub(super) const fn is_page(self) -> bool {
-        matches!(self, Self::Kept | Self::Repeats { .. } | Self::LeftOut)
+        matches!(self, Self::Page { .. })
     }
 }
 
-/// What a crawl had under a URL, as far as that can be told.
+/// The bytes and the text of a page: a page that moves takes them along.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Content {
-    pub(super) capture: Capture,
-    /// The capture is of the page that it repeats: the texts are equal, the bytes need not be.
-    is_text_alone: bool,
+pub(super) struct Identity {
+    pub(super) payload: Option<u128>,
+    pub(super) text: Option<u128>,
 }
 
 /// One crawl's journal, read.
@@ -93,15 +100,6 @@ pub(super) struct Journals {
 pub(super) enum Side {
     Old,
     New,
-}
-
-/// How the contents of two crawls compare before any text is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comparison {
-    Same,
-    Different,
-    /// Only their texts, read again, can tell.
-    ByText,
 }
 
 impl Journals {
@@ -171,12 +169,12 @@ impl Journals {
         &self.told[*place]
     }
 
-    /// Where the memory of a crawl is.
+    /// Returns the directory of a crawl's memory.
     pub(super) fn state_directory(&self, side: Side) -> PathBuf {
         history::state(&self.own(side).directory)
     }
 
-    /// What a crawl says of a URL; none where it never saw it.
+    /// Returns the state of a URL in a crawl; none where that never saw it.
     pub(super) fn state(&self, side: Side, url: UrlKey) -> Option<State> {
         self.own(side).states.get(&url).copied()
     }
@@ -192,82 +190,44 @@ impl Journals {
         pages
     }
 
-    /// What a crawl had under a URL; none where that is not known.
-    pub(super) fn content(&self, side: Side, url: UrlKey) -> Option<Content> {
-        match self.state(side, url)? {
-            State::Kept => Some(Content {
-                capture: *self.own(side).captures.get(&url)?,
-                is_text_alone: false,
-            }),
-            State::Repeats {
-                of,
-                earlier,
-                fingerprint,
-            } => {
-                let capture = match earlier {
-                    false => *self.own(side).captures.get(&of)?,
-                    true => self.earlier_capture(side, of, fingerprint)?,
-                };
-                Some(Content {
-                    capture,
-                    // Of a page that repeats itself in an earlier crawl, the bytes were the same.
-                    is_text_alone: !(earlier && of == url),
-                })
-            }
-            State::LeftOut | State::NoPage | State::Reached | State::Waiting => None,
+    /// Returns the capture that has the text of a page; none where no archive has it.
+    pub(super) fn capture(&self, side: Side, url: UrlKey) -> Option<Capture> {
+        let Some(State::Page { payload, text }) = self.state(side, url) else {
+            return None;
+        };
+        match text {
+            TextOf::Itself => self.own(side).captures.get(&url).copied(),
+            TextOf::Other(of) => self.own(side).captures.get(&of).copied(),
+            TextOf::Earlier(of) => self.earlier_capture(side, of, payload),
+            TextOf::Nothing => None,
         }
     }
 
-    /// The newest capture of a URL in the crawls that this one was run against, of those with the fingerprint if there are any.
-    fn earlier_capture(&self, side: Side, url: UrlKey, fingerprint: Option<Fingerprint>) -> Option<Capture> {
+    /// The newest capture of a URL in the crawls that this one was run against, of those with these
+    /// bytes if there are any.
+    fn earlier_capture(&self, side: Side, url: UrlKey, payload: Option<u128>) -> Option<Capture> {
         let earlier = self.chain_of(side).split_last()?.1;
         let captures = earlier
             .iter()
             .filter_map(|place| self.told[*place].captures.get(&url));
         captures
-            .max_by_key(|capture| (capture.fingerprint == fingerprint, capture.at))
+            .max_by_key(|capture| (capture.payload == payload, capture.at))
             .copied()
     }
 
-    /// Whether the digests of the texts of the two crawls can be compared.
+    /// Returns true where the digests of texts of the two crawls can be compared.
     pub(super) fn share_digests(&self) -> bool {
         let (old, new) = (self.own(Side::Old), self.own(Side::New));
         old.key.is_some() && old.key == new.key && old.policy.main_content == new.policy.main_content
     }
 
-    pub(super) fn compare(&self, old: &Content, new: &Content) -> Result<Comparison, String> {
-        let (one, two) = (self.look(&old.capture)?, self.look(&new.capture)?);
-        if one.payload == two.payload {
-            return Ok(Comparison::Same);
-        }
-        if !(old.is_text_alone || new.is_text_alone) {
-            return Ok(Comparison::Different);
-        }
-        let digests = one.text.zip(two.text).filter(|_| self.share_digests());
-        Ok(match digests {
-            Some((one, two)) if one == two => Comparison::Same,
-            Some(_) => Comparison::Different,
-            None => Comparison::ByText,
-        })
-    }
-
-    /// The look of a capture, from its journal or else from its archive.
-    fn look(&self, capture: &Capture) -> Result<Look, String> {
-        if let Some(look) = capture.look {
-            return Ok(look);
-        }
-        let told = &self.told[capture.crawl];
-        let file = &told.files[capture.file as usize];
-        let exchange = exchange_at(
-            &told.policy,
-            &history::archive(&told.directory),
-            file,
-            capture.offset,
-        )?;
-        Ok(Look {
-            payload: crawl::payload_name(&exchange.body),
-            text: None,
-        })
+    /// Compares the bytes under a URL in both crawls; none where one of them does not tell its own.
+    pub(super) fn is_unchanged(&self, url: UrlKey) -> Option<bool> {
+        let payload = |side| match self.state(side, url)? {
+            State::Page { payload, .. } => payload,
+            _ => None,
+        };
+        Some(payload(Side::Old)? == payload(Side::New)?)
     }
 
     /// The document of a capture, read again from its archive.
@@ -293,19 +253,27 @@ impl Journals {
         }))
     }
 
-    /// What a page that moved takes along: its bytes, and its text.
-    pub(super) fn identity(&self, content: &Content) -> Result<Look, String> {
-        let look = self.look(&content.capture)?;
-        if self.share_digests() {
-            return Ok(look);
-        }
-        let text = self.text(&content.capture)?.map(|text| NormalText::of(&text));
-        let text = text.filter(|text| !text.is_empty());
-        Ok(Look {
-            text: text.map(|text| text.digest(HashKey::ZERO)),
-            ..look
-        })
+    /// Returns the bytes and the text of a page.
+    pub(super) fn identity(&self, side: Side, url: UrlKey) -> Identity {
+        let payload = match self.state(side, url) {
+            Some(State::Page { payload, .. }) => payload,
+            _ => None,
+        };
+        let capture = self.capture(side, url);
+        let text = match capture {
+            Some(capture) if self.share_digests() => capture.text,
+            // What cannot be read any more moves with its bytes alone.
+            Some(capture) => self.text(&capture).ok().flatten().and_then(|text| digest(&text)),
+            None => None,
+        };
+        Identity { payload, text }
     }
+}
+
+/// The digest of a text under no key; none where it has no words.
+fn digest(text: &str) -> Option<u128> {
+    let text = NormalText::of(text);
+    (!text.is_empty()).then(|| text.digest(HashKey::ZERO))
 }
 
 impl Told {
@@ -322,23 +290,23 @@ impl Told {
             captures: HashMap::new(),
             files: Vec::new(),
         };
-        let mut looks = HashMap::new();
+        let mut texts = HashMap::new();
         for record in history {
             let record = record.map_err(|error| fault(&error))?;
-            told.hear(record, place, &mut looks);
+            told.hear(record, place, &mut texts);
             patience.step();
         }
         Ok(told)
     }
 
-    fn hear(&mut self, record: Record, place: usize, looks: &mut HashMap<UrlKey, Look>) {
+    fn hear(&mut self, record: Record, place: usize, texts: &mut HashMap<UrlKey, u128>) {
         match record {
             Record::Discovered { finds, .. } => self.wait(&finds),
             Record::Admitted { page, portrait } => {
-                looks.insert(page.key(), Look::of(&portrait));
+                texts.extend(text_of(&portrait).map(|text| (page.key(), text)));
             }
             Record::LetThrough(seated) => {
-                looks.insert(seated.page.key(), Look::of(&seated.portrait));
+                texts.extend(text_of(&seated.portrait).map(|text| (seated.page.key(), text)));
             }
             Record::Settled {
                 row, finds, reached, ..
@@ -350,7 +318,7 @@ impl Told {
                 let url = row.url.key();
                 self.states.insert(url, state_of(&row));
                 if row.kept && row.fate.is_page() {
-                    self.capture(&row, looks.get(&url).copied(), place);
+                    self.capture(&row, texts.get(&url).copied(), place);
                 }
             }
             Record::Revoked { row, .. } => {
@@ -368,7 +336,7 @@ impl Told {
         }
     }
 
-    fn capture(&mut self, row: &Row, look: Option<Look>, crawl: usize) {
+    fn capture(&mut self, row: &Row, text: Option<u128>, crawl: usize) {
         let (Some(name), Some(offset)) = (&row.warc_file, row.warc_offset) else {
             return;
         };
@@ -381,8 +349,8 @@ impl Told {
         let capture = Capture {
             crawl,
             at: row.fetched_at,
-            look,
-            fingerprint: row.fingerprint,
+            payload: row.payload,
+            text,
             file: u32::try_from(file).expect("an archive has fewer files"),
             offset,
         };
@@ -390,31 +358,22 @@ impl Told {
     }
 }
 
-/// What is remembered of a portrait: the name of its bytes, and the digest of its text, which is keyed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
-    pub(super) payload: u128,
-    pub(super) text: Option<u128>,
-}
-
-impl Look {
-    fn of(portrait: &Portrait) -> Self {
-        Self {
-            payload: portrait.payload,
-            text: portrait.text.as_ref().map(|text| text.digest),
-        }
-    }
+fn text_of(portrait: &Portrait) -> Option<u128> {
+    portrait.text.as_ref().map(|text| text.digest)
 }
 
 fn state_of(row: &Row) -> State {
-    match (row.fate, &row.duplicate_of) {
-        (fate, _) if !fate.is_page() => State::NoPage,
-        _ if row.kept => State::Kept,
-        (Fate::ExactDuplicate, Some(of)) => State::Repeats {
-            of: of.key(),
-            earlier: row.of_earlier,
-            fingerprint: row.fingerprint,
-        },
-        _ => State::LeftOut,
+    if !row.fate.is_page() {
+        return State::NoPage;
+    }
+    let text = match (row.fate, &row.duplicate_of) {
+        _ if row.kept => TextOf::Itself,
+        (Fate::ExactDuplicate, Some(of)) if row.of_earlier => TextOf::Earlier(of.key()),
+        (Fate::ExactDuplicate, Some(of)) => TextOf::Other(of.key()),
+        _ => TextOf::Nothing,
+    };
+    State::Page {
+        payload: row.payload,
+        text,
     }
 }

@@ -1,60 +1,34 @@
-//! `crawler changes`: which pages are new, changed, moved, gone or unchanged between two crawls.
+//! `crawler changes`: the new, changed, moved, gone and unchanged pages between two crawls.
 //!
-//! The rows of both are compared by key, in memory; texts are read from the archives, one page at a time, and only of pages
-//! that changed. A page that is gone and a new one with its bytes or its text are one page that moved.
+//! The rows of both are compared by key, in memory; texts are read from the archives, one page at a
+//! time, and only of pages that changed. A page that is gone and a new one with its bytes or its
+//! text are one page that moved.
 
 mod captures;
+mod line;
 mod words;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
 use neardup::{HashKey, NormalText, Shingles, Width};
-use serde::Serialize;
-use store::{Row, StoreFault, embedded};
+use store::{Fate, Row, StoreFault, embedded};
 use web::{Document, Media, UrlKey};
 
-use self::captures::{Capture, Comparison, Journals, Side, State};
+use self::captures::{Journals, Side, State};
+use self::line::{Change, ChangedText};
 use self::words::ChangedWords;
 use crate::args::{ChangeKind, ChangesArgs};
 use crate::complaint::{Complaint, fault};
 use crate::output::{self, Format};
 use crate::progress::Patience;
-use crate::terminal::{printable, say};
-
-/// What became of a page: a line of the output.
-#[derive(Debug, Serialize)]
-struct Change<'a> {
-    change: &'static str,
-    url: &'a str,
-    /// Where it was, if it moved.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<&'a str>,
-    /// Of its text then and now: shared word 5-shingles of all that there are, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    resemblance: Option<f64>,
-    #[serde(flatten)]
-    text: Option<ChangedText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-}
-
-/// What changed in a text.
-#[derive(Debug, Default, Serialize)]
-struct ChangedText {
-    added: Vec<String>,
-    removed: Vec<String>,
-    /// As `diff -u` has it, where that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    diff: Option<String>,
-}
+use crate::terminal::say;
 
 /// Two pages, compared by what they say.
 struct Compared {
     resemblance: Option<f64>,
     text: Option<ChangedText>,
     reason: Option<String>,
-    is_same_text: bool,
 }
 
 /// Two crawls, compared by key.
@@ -68,7 +42,7 @@ struct Changes<'a> {
     moved_from: HashMap<UrlKey, String>,
     /// Pages of the earlier crawl that the later one does not have.
     gone: HashSet<UrlKey>,
-    /// What the later crawl says of them.
+    /// The later crawl's reasons for these.
     gone_because: HashMap<UrlKey, String>,
     counts: BTreeMap<ChangeKind, u64>,
 }
@@ -109,13 +83,12 @@ impl Changes<'_> {
         for url in gone.filter(|url| !is_page(Side::New, *url)) {
             self.gone.insert(url);
             patience.step();
-            let content = journals.content(Side::Old, url);
-            // What cannot be read any more is gone.
-            if let Some(look) = content.and_then(|content| journals.identity(&content).ok()) {
-                by_payload.entry(look.payload).or_insert(url);
-                if let Some(text) = look.text {
-                    by_text.entry(text).or_insert(url);
-                }
+            let identity = journals.identity(Side::Old, url);
+            if let Some(payload) = identity.payload {
+                by_payload.entry(payload).or_insert(url);
+            }
+            if let Some(text) = identity.text {
+                by_text.entry(text).or_insert(url);
             }
         }
         if self.gone.is_empty() {
@@ -125,12 +98,10 @@ impl Changes<'_> {
         let new = journals.pages(Side::New).into_iter();
         for url in new.filter(|url| !is_page(Side::Old, *url)) {
             patience.step();
-            let content = journals.content(Side::New, url);
-            let Some(look) = content.and_then(|content| journals.identity(&content).ok()) else {
-                continue;
-            };
-            let same_text = || look.text.and_then(|text| by_text.get(&text));
-            let from = by_payload.get(&look.payload).or_else(same_text);
+            let identity = journals.identity(Side::New, url);
+            let same_bytes = identity.payload.and_then(|payload| by_payload.get(&payload));
+            let same_text = || identity.text.and_then(|text| by_text.get(&text));
+            let from = same_bytes.or_else(same_text);
             if let Some(from) = from.filter(|from| taken.insert(**from)) {
                 self.moved.insert(url, *from);
             }
@@ -153,8 +124,8 @@ impl Changes<'_> {
         Ok(())
     }
 
-    /// Writes a line a page: those of the later crawl in the order of its visits, then those that are gone. Returns what is wrong
-    /// with a journal, if something is.
+    /// Writes a line a page: those of the later crawl in the order of its visits, then those that
+    /// are gone. Returns what is wrong with a journal, if something is.
     fn write(&mut self, out: &mut dyn Write) -> io::Result<Option<StoreFault>> {
         let mut patience = Patience::new("pages compared");
         for side in [Side::New, Side::Old] {
@@ -196,38 +167,23 @@ impl Changes<'_> {
             };
             return self.tell(kind, &change, out);
         }
-        let contents = self
-            .journals
-            .content(Side::Old, url)
-            .zip(self.journals.content(Side::New, url));
-        let Some((old, new)) = contents else {
-            let reason = "one of the crawls left it out as a near-duplicate: there is nothing to compare";
-            return self.tell_unknown(row, reason, out);
-        };
-        match self.journals.compare(&old, &new) {
-            Ok(Comparison::Same) => {
+        match self.journals.is_unchanged(url) {
+            Some(true) => {
                 let change = Change::of(ChangeKind::Unchanged, row);
                 self.tell(ChangeKind::Unchanged, &change, out)
             }
-            Ok(by) => {
-                let compared = self.compare_texts(&old.capture, &new.capture);
-                if by == Comparison::ByText && compared.is_same_text {
-                    let change = Change::of(ChangeKind::Unchanged, row);
-                    return self.tell(ChangeKind::Unchanged, &change, out);
-                }
+            Some(false) => {
+                let compared = self.compare_texts(url);
                 let change = Change {
-                    // Where a text cannot be read any more, what the crawl said of it.
-                    resemblance: compared.resemblance.or(row.resemblance),
+                    // If a text cannot be read any more: the crawl's own estimate.
+                    resemblance: compared.resemblance.or_else(|| resemblance_to_itself(row)),
                     text: compared.text,
                     reason: compared.reason.as_deref(),
                     ..Change::of(ChangeKind::Changed, row)
                 };
                 self.tell(ChangeKind::Changed, &change, out)
             }
-            Err(trouble) => {
-                let reason = format!("it cannot be read from the archive: {trouble}");
-                self.tell_unknown(row, &reason, out)
-            }
+            None => self.tell_unknown(row, "a journal does not say which bytes it had", out),
         }
     }
 
@@ -277,12 +233,21 @@ impl Changes<'_> {
         }
     }
 
-    /// Reads two captures again, and compares what they say: the main text, or all of it where only the rest changed.
-    fn compare_texts(&self, old: &Capture, new: &Capture) -> Compared {
-        let documents = self
-            .journals
-            .document(old)
-            .and_then(|old| Ok((old, self.journals.document(new)?)));
+    /// Reads what both crawls have of a page again, and compares what they say: the main text, or
+    /// all of it where only the rest changed.
+    fn compare_texts(&self, url: UrlKey) -> Compared {
+        let journals = &self.journals;
+        let captures = journals
+            .capture(Side::Old, url)
+            .zip(journals.capture(Side::New, url));
+        let Some((old, new)) = captures else {
+            let reason =
+                "other bytes; one of the crawls left it out as a near-duplicate, so its text is not archived";
+            return Compared::without_text(reason.to_owned());
+        };
+        let documents = journals
+            .document(&old)
+            .and_then(|old| Ok((old, journals.document(&new)?)));
         let (old, new) = match documents {
             Ok(documents) => documents,
             Err(trouble) => return Compared::without_text(format!("its text cannot be read: {trouble}")),
@@ -313,7 +278,6 @@ impl Changes<'_> {
                 removed: changed.removed,
             }),
             reason,
-            is_same_text,
         }
     }
 
@@ -325,6 +289,11 @@ impl Changes<'_> {
         });
         counts.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Returns the resemblance that the crawl itself found for a new version of a page.
+fn resemblance_to_itself(row: &Row) -> Option<f64> {
+    row.resemblance.filter(|_| row.fate == Fate::Changed)
 }
 
 fn is_no_text(document: &Document) -> bool {
@@ -343,70 +312,6 @@ impl Compared {
             resemblance: None,
             text: None,
             reason: Some(reason),
-            is_same_text: false,
         }
     }
-}
-
-/// Runs of words that a table shows of a page; JSON has all.
-const RUNS_SHOWN: usize = 5;
-/// Words that it shows of a run.
-const WORDS_SHOWN: usize = 24;
-
-impl<'a> Change<'a> {
-    fn of(kind: ChangeKind, row: &'a Row) -> Self {
-        Self {
-            change: kind.as_str(),
-            url: row.url.as_str(),
-            from: None,
-            resemblance: None,
-            text: None,
-            reason: None,
-        }
-    }
-
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let resemblance = self.resemblance.map(|share| format!("{share:.2}"));
-        let resemblance = resemblance.unwrap_or_default();
-        let mut line = format!("{:<9}  {resemblance:<4}  {}", self.change, printable(self.url));
-        if let Some(from) = self.from {
-            line.push_str(&format!("  from {}", printable(from)));
-        }
-        if let Some(reason) = self.reason {
-            line.push_str(&format!("  ({})", printable(reason)));
-        }
-        writeln!(out, "{line}")?;
-        let Some(text) = &self.text else {
-            return Ok(());
-        };
-        if let Some(diff) = &text.diff {
-            for line in diff.lines() {
-                writeln!(out, "{}", printable(line))?;
-            }
-            return Ok(());
-        }
-        for (sign, runs) in [('+', &text.added), ('-', &text.removed)] {
-            for run in runs.iter().take(RUNS_SHOWN) {
-                writeln!(out, "           {sign} {}", printable(&beginning(run)))?;
-            }
-            if runs.len() > RUNS_SHOWN {
-                writeln!(
-                    out,
-                    "           {sign} … and {} more (--diff)",
-                    runs.len() - RUNS_SHOWN
-                )?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The first words of a run.
-fn beginning(run: &str) -> String {
-    let mut words = run.split(' ');
-    let mut shown: Vec<&str> = words.by_ref().take(WORDS_SHOWN).collect();
-    if words.next().is_some() {
-        shown.push("…");
-    }
-    shown.join(" ")
 }

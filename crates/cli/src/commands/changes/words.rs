@@ -1,8 +1,10 @@
-//! What changed between two texts: lines as `diff -u` tells them, and the words that were added and removed.
+//! The difference between two texts: lines as `diff -u` tells them, and the words that were added and
+//! removed.
 //!
-//! Lines are compared first, and then the words of lines that took the place of others. A comparison costs at most
-//! [`MOST_STEPS`] steps (Myers, "An O(ND) Difference Algorithm", 1986, with N·M as the bound): longer texts that have
-//! little in common are told as one removed and one added.
+//! Lines are compared first, and then the words of lines that took the place of others. A
+//! comparison costs at most [`MOST_STEPS`] steps (Myers, "An O(ND) Difference Algorithm", 1986,
+//! with N·M as the bound): longer texts that have little in common are told as one removed and one
+//! added.
 
 use std::fmt::Write;
 
@@ -13,7 +15,8 @@ const MOST_STEPS: usize = 16 << 20;
 /// Lines around a change.
 const CONTEXT: usize = 3;
 
-/// The words that two texts do not share: each run of words as one string, in the order of the text.
+/// The words that two texts do not share: each run of words as one string, in the order of the
+/// text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ChangedWords {
     pub(super) added: Vec<String>,
@@ -76,7 +79,8 @@ fn put(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("a string takes whatever is written to it");
 }
 
-/// The lines of a hunk as `diff` counts them: from 1 on, and an empty range stands behind the line before it.
+/// The lines of a hunk as `diff` counts them: from 1 on, and an empty range stands behind the line
+/// before it.
 fn range(lines: &std::ops::Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),
@@ -95,7 +99,7 @@ fn push(runs: &mut Vec<String>, words: &[&str]) {
     }
 }
 
-/// How one sequence becomes the other.
+/// Returns the operations that turn one sequence into the other.
 fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let same = |(one, two): &(&&str, &&str)| one == two;
     let head = old.iter().zip(new).take_while(same).count();

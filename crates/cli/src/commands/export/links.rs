@@ -12,7 +12,7 @@ use export::{ExportFault, Link, Mark, Visit};
 use rayon::prelude::*;
 use sinks::warc::{self, WarcReader};
 use store::Row;
-use web::{Document, Exchange};
+use web::Document;
 
 use super::Destination;
 use crate::complaint::{Complaint, fault};
@@ -142,17 +142,6 @@ pub(in crate::commands) fn read_at(
     file: &str,
     offset: u64,
 ) -> Result<Document, String> {
-    let exchange = exchange_at(policy, archive, file, offset)?;
-    crawl::document_here(policy, &exchange).ok_or_else(|| "reading it panicked".to_owned())
-}
-
-/// The answer in the record at `offset` of an archive file.
-pub(in crate::commands) fn exchange_at(
-    policy: &Policy,
-    archive: &Path,
-    file: &str,
-    offset: u64,
-) -> Result<Exchange, String> {
     let open = || WarcReader::open_at(&warc::locate(archive, file), offset);
     // The crawl may be about to close the file, which changes its name.
     let reader = open().or_else(|_renamed| open());
@@ -166,7 +155,8 @@ pub(in crate::commands) fn exchange_at(
         // Others archive resources, too.
         answer.or_else(|| exchange(&record, &policy.canonical))
     });
-    exchange.ok_or_else(|| format!("{file} at {offset} is not its answer"))
+    let exchange = exchange.ok_or_else(|| format!("{file} at {offset} is not its answer"))?;
+    crawl::document_here(policy, &exchange).ok_or_else(|| "reading it panicked".to_owned())
 }
 
 fn write_links<W: Write + Send>(

@@ -224,7 +224,8 @@ fn from_archive(
         // They are judged by what was seen before.
         Err(complaint) => return Err(complaint),
     };
-    // A crawl that was run against others hashed under their key, and can be compared with them under no other.
+    // A crawl that was run against others hashed under their key, and can be compared with them
+    // under no other.
     let key = old
         .as_ref()
         .and_then(History::key)

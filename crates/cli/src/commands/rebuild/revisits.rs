@@ -90,7 +90,8 @@ impl Originals {
         if !row.fate.is_page() {
             return;
         }
-        // The same bytes as a new version of a page repeat that version, and not what it was before.
+        // The same bytes as a new version of a page repeat that version, and not what it was
+        // before.
         let repeated = row.duplicate_of.as_ref().filter(|_| row.fate.is_duplicate());
         let (of, fate) = match repeated {
             Some(of) => (of, row.fate),

@@ -1,0 +1,101 @@
+//! One page of `crawler changes`, as it is printed.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use store::Row;
+
+use crate::args::ChangeKind;
+use crate::terminal::printable;
+
+/// The fate of a page: a line of the output.
+#[derive(Debug, Serialize)]
+pub(super) struct Change<'a> {
+    pub(super) change: &'static str,
+    pub(super) url: &'a str,
+    /// Its old URL, if it moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) from: Option<&'a str>,
+    /// Of its text then and now: shared word 5-shingles of all that there are, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) resemblance: Option<f64>,
+    #[serde(flatten)]
+    pub(super) text: Option<ChangedText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<&'a str>,
+}
+
+/// The difference between two texts.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct ChangedText {
+    pub(super) added: Vec<String>,
+    pub(super) removed: Vec<String>,
+    /// As `diff -u` has it, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) diff: Option<String>,
+}
+
+/// Runs of words that a table shows of a page; JSON has all.
+const RUNS_SHOWN: usize = 5;
+/// Words that it shows of a run.
+const WORDS_SHOWN: usize = 24;
+
+impl<'a> Change<'a> {
+    /// A line with nothing but the kind and the URL.
+    pub(super) fn of(kind: ChangeKind, row: &'a Row) -> Self {
+        Self {
+            change: kind.as_str(),
+            url: row.url.as_str(),
+            from: None,
+            resemblance: None,
+            text: None,
+            reason: None,
+        }
+    }
+
+    /// Writes it for people.
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let resemblance = self.resemblance.map(|share| format!("{share:.2}"));
+        let resemblance = resemblance.unwrap_or_default();
+        let mut line = format!("{:<9}  {resemblance:<4}  {}", self.change, printable(self.url));
+        if let Some(from) = self.from {
+            line.push_str(&format!("  from {}", printable(from)));
+        }
+        if let Some(reason) = self.reason {
+            line.push_str(&format!("  ({})", printable(reason)));
+        }
+        writeln!(out, "{line}")?;
+        let Some(text) = &self.text else {
+            return Ok(());
+        };
+        if let Some(diff) = &text.diff {
+            for line in diff.lines() {
+                writeln!(out, "{}", printable(line))?;
+            }
+            return Ok(());
+        }
+        for (sign, runs) in [('+', &text.added), ('-', &text.removed)] {
+            for run in runs.iter().take(RUNS_SHOWN) {
+                writeln!(out, "           {sign} {}", printable(&beginning(run)))?;
+            }
+            if runs.len() > RUNS_SHOWN {
+                writeln!(
+                    out,
+                    "           {sign} … and {} more (--diff)",
+                    runs.len() - RUNS_SHOWN
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first words of a run.
+fn beginning(run: &str) -> String {
+    let mut words = run.split(' ');
+    let mut shown: Vec<&str> = words.by_ref().take(WORDS_SHOWN).collect();
+    if words.next().is_some() {
+        shown.push("…");
+    }
+    shown.join(" ")
+}
