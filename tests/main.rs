@@ -52,6 +52,7 @@ mod secrets;
 mod settings;
 mod similar;
 mod since;
+mod skipped;
 mod support;
 mod terminal;
 mod tls;
