@@ -53,6 +53,7 @@ mod secrets;
 mod settings;
 mod similar;
 mod since;
+mod skipped;
 mod support;
 mod terminal;
 mod tls;
