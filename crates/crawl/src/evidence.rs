@@ -7,8 +7,9 @@
 //! 2. a seed is of its domain, and none is of the earlier page's domain;
 //! 3. it names itself as its canonical page (RFC 6596), which a verbatim copy does not: the copy names the original.
 //!
-//! Both are archived then, and the later one is marked. Its links are probed like those of any duplicate, so that a mirror which
-//! claims to be the original costs a sample. The number of links to a page does not count: it is known too late.
+//! Both are archived then. Where a seed speaks for the later page it counts as unique; where only its own word does, it is marked as
+//! a duplicate, so that a mirror which claims to be the original is closed like any other. Its links are probed in any case. The
+//! number of links to a page does not count: it is known too late.
 
 use store::{Lease, Original};
 use web::{Exchange, PageUrl};
@@ -28,6 +29,11 @@ pub(crate) enum Evidence {
 }
 
 impl Evidence {
+    /// Returns whether it counts for more than which page was there first.
+    pub(crate) const fn outweighs_arrival(self) -> bool {
+        matches!(self, Self::Seed | Self::SeedsDomain)
+    }
+
     /// Returns what is said of it to people.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {

@@ -139,6 +139,18 @@ pub(crate) async fn admit(
         Verdict::LetThrough(original, seat) => (original, Some(seat)),
     };
     let evidence = evidence::of(crew, lease, exchange, reading, &original);
+    if let Some(evidence) = evidence.filter(|evidence| evidence.outweighs_arrival()) {
+        let reason = format!("{}, and it is kept: {}", original.page.url, evidence.as_str());
+        let judgement = kept(Fate::Unique, None, may_follow);
+        return Ok(Judgement {
+            reason: Some(format!("it says the same as {reason}")),
+            following: match may_follow {
+                true => crew.policy.duplicate_links.of_duplicate(is_seed(lease)),
+                false => Following::Nowhere,
+            },
+            ..judgement
+        });
+    }
     let on_duplicate = crew.policy.on_duplicate;
     let is_kept = seat.is_some() || evidence.is_some() || on_duplicate != OnDuplicate::Drop;
     let keeping = match &original.bytes {
@@ -156,11 +168,10 @@ pub(crate) async fn admit(
     // A page that repeats itself in an earlier crawl leads on: else a second crawl would end at a seed that is unchanged.
     let itself = original.earlier && original.page.url == page.url;
     let is_followed = itself || seat.is_some() || on_duplicate == OnDuplicate::Follow;
-    let is_seed = lease.depth == 0 && lease.via.is_none();
     let following = match (may_follow, is_followed) {
         (false, _) => Following::Nowhere,
         (true, true) => Following::All,
-        (true, false) => crew.policy.duplicate_links.of_duplicate(is_seed),
+        (true, false) => crew.policy.duplicate_links.of_duplicate(is_seed(lease)),
     };
     // The same style sheet at another place names other pictures.
     let is_shown = itself || lease.requisite > 0 || keeping == Keeping::Whole;
@@ -190,6 +201,10 @@ fn kept(fate: Fate, earlier: Option<Box<EarlierCapture>>, may_follow: bool) -> J
         evidence: None,
         is_shown: true,
     }
+}
+
+fn is_seed(lease: &Lease) -> bool {
+    lease.depth == 0 && lease.via.is_none()
 }
 
 /// What becomes of a page that is alike to another in this.

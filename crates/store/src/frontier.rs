@@ -33,8 +33,8 @@ impl Find {
     /// The priority of what waits for everything else of its host.
     pub const BEHIND: u8 = 128;
 
-    /// The least priority of what is known only from pages that were left out as duplicates. It waits behind everything
-    /// else of its host, in an order drawn from the URL, so that the first ones are a sample.
+    /// The least priority of what is known only from pages that were left out as duplicates. It waits until no other page of the crawl
+    /// waits or is out, in an order drawn from the URL, so that the first ones are a sample.
     pub const PROBED: u8 = 192;
 
     /// A URL that was found so many links away from a seed, on that page.

@@ -33,6 +33,8 @@ struct State {
     seen: HashSet<PageUrl>,
     /// URLs that were found on left-out pages only.
     probed: HashSet<PageUrl>,
+    /// Those of them that are out, with how they were found elsewhere meanwhile.
+    out_probes: HashMap<PageUrl, Option<Find>>,
     claims: HashMap<PageUrl, u64>,
     leased: HashMap<Host, usize>,
     paces: HashMap<Host, Pace>,
@@ -142,6 +144,7 @@ impl MemoryStore {
             entries: Vec::new(),
             seen: HashSet::new(),
             probed: HashSet::new(),
+            out_probes: HashMap::new(),
             claims: HashMap::new(),
             leased: HashMap::new(),
             paces: HashMap::new(),
@@ -197,10 +200,18 @@ impl MemoryStore {
         }
         let mut leases = Vec::new();
         let mut round: HashSet<Host> = HashSet::new();
+        let mut probes = false;
         while leases.len() < want {
+            if leases.is_empty() && round.is_empty() {
+                probes = !state
+                    .entries
+                    .iter()
+                    .any(|waiting| self.is_ordinary(&state, waiting));
+            }
             let candidates = state.entries.iter().enumerate().filter(|(_, waiting)| {
                 let host = waiting.find.url.host();
                 is_wanted(&waiting.find)
+                    && waiting.find.is_probed() == probes
                     && !waiting.leased
                     && !waiting.is_aside()
                     && waiting.not_before.is_none()
@@ -252,6 +263,7 @@ impl MemoryStore {
         let someone_out = state.leased.values().any(|count| *count > 0);
         let open = |waiting: &&Waiting| {
             is_wanted(&waiting.find)
+                && waiting.find.is_probed() == probes
                 && !waiting.leased
                 && !waiting.is_aside()
                 && waiting.not_before.is_none()
@@ -304,20 +316,33 @@ impl MemoryStore {
     }
 
     fn room(&self, state: &State, find: &Find) -> bool {
+        let leased = state.leased.get(&find.url.host()).copied().unwrap_or(0);
+        leased < self.rules.per_host.max(1) && self.is_below_limit(state, find)
+    }
+
+    fn is_below_limit(&self, state: &State, find: &Find) -> bool {
         let host = &find.url.host();
         let leased = state.leased.get(host).copied().unwrap_or(0);
         let pages = state.pages.get(host).copied().unwrap_or(0);
-        let below_limit = self
-            .rules
-            .max_pages_per_host
-            .is_none_or(|max| pages + (leased as u64) < max);
-        leased < self.rules.per_host.max(1) && (find.requisite > 0 || below_limit)
+        let mut limit = self.rules.max_pages_per_host.iter();
+        find.requisite > 0 || limit.all(|max| pages + (leased as u64) < *max)
+    }
+
+    /// Returns whether probes wait for this.
+    fn is_ordinary(&self, state: &State, waiting: &Waiting) -> bool {
+        let may_go = !waiting.is_aside() && waiting.not_before.is_none();
+        !waiting.find.is_probed() && (waiting.leased || may_go && self.is_below_limit(state, &waiting.find))
     }
 }
 
 impl State {
     fn queue(&mut self, finds: Vec<Find>) -> usize {
         let before = self.entries.len();
+        for find in finds.iter().filter(|find| !find.is_probed()) {
+            if let Some(wanted) = self.out_probes.get_mut(&find.url) {
+                wanted.get_or_insert_with(|| find.clone());
+            }
+        }
         let mut finds = finds;
         finds.retain(|find| !self.is_seen(find));
         if let Some(max) = self.rules.max_hosts_per_domain {
@@ -348,7 +373,9 @@ impl State {
     }
 
     fn is_seen(&self, find: &Find) -> bool {
-        self.seen.contains(&find.url) || find.is_probed() && self.probed.contains(&find.url)
+        self.seen.contains(&find.url)
+            || self.out_probes.contains_key(&find.url)
+            || find.is_probed() && self.probed.contains(&find.url)
     }
 
     /// Queues a page at the end, and remembers its URL.
@@ -408,13 +435,18 @@ impl State {
     }
 
     fn bar(&mut self, index: usize) -> Option<String> {
+        let waiting = &self.entries[index];
         let Find {
             url,
             requisite,
             priority,
             ..
-        } = &self.entries[index].find;
-        if *requisite > 0 {
+        } = &waiting.find;
+        if waiting.find.is_probed() {
+            self.out_probes.insert(url.clone(), None);
+        }
+        let is_begun = waiting.find.is_probed() && (waiting.attempts > 0 || waiting.strikes > 0);
+        if *requisite > 0 || is_begun {
             return None;
         }
         self.patterns.bar(url, *priority, &self.rules)
@@ -429,7 +461,9 @@ impl State {
         if priority >= Find::PROBED && row.requisite == 0 && was_visited {
             self.seen.insert(row.url.clone());
         }
+        let wanted = self.out_probes.remove(&row.url).flatten();
         self.rows.push(row);
+        self.queue(wanted.into_iter().collect());
         while self.rules.closes_patterns
             && let Some(change) = self.patterns.due()
         {
@@ -506,6 +540,7 @@ impl MemoryStore {
         }
         state.patterns.begin_session();
         state.leased.clear();
+        state.out_probes.clear();
         state.alone = None;
         state.next_ticket = 0;
     }
@@ -538,8 +573,13 @@ impl Frontier for MemoryStore {
             .position(|waiting| waiting.sequence == lease.sequence);
         let index = index.expect("a lease is settled once");
         match settlement {
-            Settlement::Returned => state.entries[index].leased = false,
+            Settlement::Returned => {
+                state.entries[index].leased = false;
+                let wanted = state.out_probes.remove(&lease.url).flatten();
+                state.queue(wanted.into_iter().collect());
+            }
             Settlement::Again { at } => {
+                state.out_probes.remove(&lease.url);
                 let waiting = &mut state.entries[index];
                 waiting.leased = false;
                 waiting.attempts += 1;
@@ -579,7 +619,8 @@ impl Frontier for MemoryStore {
 
     async fn claim(&self, lease: &Lease, url: &PageUrl) -> Result<bool, StoreFault> {
         let mut state = self.state();
-        if state.seen.insert(url.clone()) {
+        let is_under_way = state.out_probes.contains_key(url);
+        if !is_under_way && state.seen.insert(url.clone()) {
             state.claims.insert(url.clone(), lease.sequence);
         }
         Ok(state.claims.get(url) == Some(&lease.sequence))

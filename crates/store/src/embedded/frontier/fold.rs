@@ -81,6 +81,8 @@ struct HostRecord {
     tries: Vec<(Rank, u32, Timestamp)>,
     /// What of `live` pages need.
     requisites: u64,
+    /// What of `live` was found on left-out pages only.
+    probes: u64,
 }
 
 impl Fold {
@@ -240,6 +242,7 @@ impl Queue {
                 pages: host.pages,
                 live: host.all.live,
                 requisites: host.requisites.live,
+                probes: host.probes.live,
                 gone: gone.map(|place| place.rank).collect(),
                 tries: tries
                     .map(|(place, tries)| (place.rank, tries.attempts, tries.due))
@@ -304,6 +307,9 @@ impl Queue {
         state.all.later = record.tries.len() as u64;
         state.requisites.live = record.requisites;
         state.requisites.later = needed.count() as u64;
+        let probed = record.tries.iter().filter(|(rank, ..)| rank.is_probed());
+        state.probes.live = record.probes;
+        state.probes.later = probed.count() as u64;
         state.gone = record.gone.len() as u32;
         let host = self.hosts.add(state);
         self.gone

@@ -22,6 +22,8 @@ pub(super) struct Hosts {
     due: BTreeSet<(Timestamp, u32)>,
     /// Those of them where something waits that a page needs.
     due_requisites: BTreeSet<(Timestamp, u32)>,
+    /// The hosts where something waits that was found on left-out pages only, in the same way.
+    due_probes: BTreeSet<(Timestamp, u32)>,
     sums: Sums,
     /// No host is asked before then.
     floor: Timestamp,
@@ -40,6 +42,8 @@ pub(super) struct HostState {
     pub(super) all: Tally,
     /// What of that pages need.
     pub(super) requisites: Tally,
+    /// What of that was found on left-out pages only.
+    pub(super) probes: Tally,
     /// Those that are out on lease.
     pub(super) leased: u64,
     /// Pages that were had and are not recorded yet.
@@ -82,8 +86,10 @@ struct Agenda {
     aside: u64,
     pages: u64,
     requisites: u64,
+    ordinary: u64,
     due: Option<Timestamp>,
     due_requisites: Option<Timestamp>,
+    due_probes: Option<Timestamp>,
 }
 
 impl HostState {
@@ -94,6 +100,7 @@ impl HostState {
             pages: 0,
             all: Tally::default(),
             requisites: Tally::default(),
+            probes: Tally::default(),
             leased: 0,
             unrecorded: 0,
             gone: 0,
@@ -108,6 +115,9 @@ impl HostState {
         count(&mut self.all);
         if rank.is_requisite() {
             count(&mut self.requisites);
+        }
+        if rank.is_probed() {
+            count(&mut self.probes);
         }
     }
 
@@ -128,9 +138,12 @@ impl HostState {
 
     /// Whether the bounds leave room for one more of its pages. What is out may turn out to be one.
     fn has_room(&self, rules: &FrontierRules) -> bool {
+        self.has_slot(rules) && self.is_below_limit(rules)
+    }
+
+    fn is_below_limit(&self, rules: &FrontierRules) -> bool {
         let pages = self.pages + self.unrecorded + self.leased;
-        let below_limit = rules.max_pages_per_host.is_none_or(|max| pages < max);
-        self.has_slot(rules) && below_limit
+        rules.max_pages_per_host.is_none_or(|max| pages < max)
     }
 
     /// A page that waits stands here: what was read ahead must not pass over it.
@@ -145,17 +158,22 @@ impl HostState {
 
     fn agenda(&self, rules: &FrontierRules) -> Agenda {
         let (waiting, requisites) = (self.all.waiting(), self.requisites.waiting());
+        let probes = self.probes.waiting();
         let may_go = !self.passed && self.has_slot(rules);
-        // What pages need stands before the pages, so that the first of a host without room for pages is none.
-        let is_due = may_go && (requisites > 0 || waiting > 0 && self.has_room(rules));
+        // What pages need stands before the pages, so that the first of a host without room for pages is none; probes stand behind.
+        let is_due = may_go && (requisites > 0 || waiting > probes && self.has_room(rules));
+        let is_open = self.is_below_limit(rules);
+        let ordinary = if is_open { waiting - probes } else { requisites };
         Agenda {
             waiting,
             leased: self.leased,
             aside: self.all.aside,
             pages: self.pages + self.unrecorded,
             requisites: self.requisites.live,
+            ordinary: ordinary + self.all.out - self.probes.out,
             due: is_due.then_some(self.pace.ready),
             due_requisites: (may_go && requisites > 0).then_some(self.pace.ready),
+            due_probes: (may_go && is_open && probes > 0).then_some(self.pace.ready),
         }
     }
 }
@@ -168,6 +186,7 @@ impl Hosts {
             hosts: Vec::new(),
             due: BTreeSet::new(),
             due_requisites: BTreeSet::new(),
+            due_probes: BTreeSet::new(),
             sums: Sums::default(),
             floor: Timestamp::default(),
             domains: DomainCounts::default(),
@@ -237,12 +256,14 @@ impl Hosts {
             before.due_requisites,
             after.due_requisites,
         );
+        move_due(&mut self.due_probes, number, before.due_probes, after.due_probes);
     }
 
     fn due(&self, what: Wanted) -> &BTreeSet<(Timestamp, u32)> {
         match what {
             Wanted::All => &self.due,
             Wanted::Requisites => &self.due_requisites,
+            Wanted::Probes => &self.due_probes,
         }
     }
 
@@ -314,9 +335,13 @@ impl Hosts {
 /// What is to be handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Wanted {
+    /// All but probes.
     All,
     /// What pages need, and no page.
     Requisites,
+    /// What was found on left-out pages only: when no other page waits or is out, on whatever host. A mirror is visited behind its
+    /// original then, and not beside it.
+    Probes,
 }
 
 fn move_due(
@@ -351,6 +376,8 @@ pub(super) struct Sums {
     pub(super) visited_hosts: u64,
     /// What pages need and is not settled.
     pub(super) requisites: u64,
+    /// What waits or is out and was not found on left-out pages only, of hosts with room for it.
+    pub(super) ordinary: u64,
 }
 
 impl Sums {
@@ -362,6 +389,7 @@ impl Sums {
         self.aside = self.aside + after.aside - before.aside;
         self.active_hosts = self.active_hosts + active(after) - active(before);
         self.requisites = self.requisites + after.requisites - before.requisites;
+        self.ordinary = self.ordinary + after.ordinary - before.ordinary;
         self.visited_hosts = self.visited_hosts + visited(after) - visited(before);
     }
 }

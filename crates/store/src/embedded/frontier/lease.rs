@@ -31,9 +31,38 @@ impl Queue {
             return Ok(Supply::NothingBefore(Timestamp::NEVER));
         }
         self.recall_due(now);
+        let mut leases = self.lease_rounds(journal, now, want, what)?;
+        let mut wanted = what;
+        if leases.is_empty() && what == Wanted::All && self.hosts.sums().ordinary == 0 {
+            wanted = Wanted::Probes;
+            leases = self.lease_rounds(journal, now, want, wanted)?;
+        }
+        if !leases.is_empty() {
+            return self.tell(journal, leases);
+        }
+        let next = self
+            .hosts
+            .next_ready(wanted)
+            .into_iter()
+            .chain(self.recalled(what));
+        let next = next.min();
+        if self.hosts.sums().leased > 0 {
+            return Ok(Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER)));
+        }
+        let aside = self.lease_aside(journal, now, what)?;
+        Ok(aside.or_before(next))
+    }
+
+    /// Takes one page of each ready host a round, so that a fast host does not starve the others.
+    fn lease_rounds(
+        &mut self,
+        journal: &Journal,
+        now: Timestamp,
+        want: usize,
+        what: Wanted,
+    ) -> Result<Vec<Lease>, StoreFault> {
         let mut leases = Vec::new();
         let mut round = Vec::new();
-        // One page of each ready host a round, so that a fast host does not starve the others.
         while leases.len() < want {
             while leases.len() < want
                 && let Some(host) = self.hosts.take_due(now, what)
@@ -48,23 +77,14 @@ impl Queue {
             }
             self.hosts.next_round(&mut round);
         }
-        if !leases.is_empty() {
-            return self.tell(journal, leases);
-        }
-        let next = self.hosts.next_ready(what).into_iter().chain(self.recalled(what));
-        let next = next.min();
-        if self.hosts.sums().leased > 0 {
-            return Ok(Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER)));
-        }
-        let aside = self.lease_aside(journal, now, what)?;
-        Ok(aside.or_before(next))
+        Ok(leases)
     }
 
     /// When the first of those comes up that wait for a time of their own.
     fn recalled(&self, what: Wanted) -> Option<Timestamp> {
         let mut later = self.later.iter();
         let first = match what {
-            Wanted::All => later.next(),
+            Wanted::All | Wanted::Probes => later.next(),
             Wanted::Requisites if self.hosts.sums().requisites == 0 => None,
             Wanted::Requisites => later.find(|(_, place)| place.rank.is_requisite()),
         };
@@ -113,10 +133,16 @@ impl Queue {
             requisite,
         } = entry.find;
         let patterns = &mut self.told.patterns;
+        let is_probed = requisite == 0 && priority >= Find::PROBED;
+        // What was begun is not left out: a kept page may have led to it meanwhile.
+        let is_begun = is_probed && (attempts > 0 || strikes > 0);
         let barred = match requisite {
-            0 => patterns.bar(&url, priority, &rules),
+            0 if !is_begun => patterns.bar(&url, priority, &rules),
             _ => None,
         };
+        if is_probed {
+            self.out_probes.insert(url.key(), None);
+        }
         Ok(Lease {
             url,
             depth,

@@ -81,6 +81,8 @@ pub(super) struct Queue {
     unsaved_seen: Vec<u64>,
     /// Which entry claimed a URL. It is seen once that entry's settlement names it.
     claims: HashMap<UrlKey, u64>,
+    /// What is out and was found on left-out pages only; with how it was found elsewhere meanwhile.
+    out_probes: HashMap<UrlKey, Option<Find>>,
     robots: HashMap<String, Position>,
     next_ticket: u64,
     early: BTreeMap<u64, Ended>,
@@ -130,6 +132,7 @@ impl Queue {
             seen: SeenKeys::new(),
             unsaved_seen: Vec::new(),
             claims: HashMap::new(),
+            out_probes: HashMap::new(),
             robots: HashMap::new(),
             next_ticket: 0,
             early: BTreeMap::new(),
@@ -183,6 +186,7 @@ impl Queue {
 
     pub(super) fn discover(&mut self, journal: &Journal, finds: Vec<Find>) -> Result<usize, StoreFault> {
         let mut left_out = Vec::new();
+        self.note_wanted(&finds);
         let mut finds = self.only_new(finds, &mut left_out);
         for LeftOut { rule, links, example } in left_out {
             tracing::info!(rule, links, %example, "left out");
@@ -202,7 +206,7 @@ impl Queue {
         match self.claims.get(&key) {
             Some(owner) => *owner == lease.sequence,
             None if self.told.reclaims.get(&key) == Some(&lease.sequence) => true,
-            None if self.seen.contains(key.as_u64()) => false,
+            None if self.seen.contains(key.as_u64()) || self.out_probes.contains_key(&key) => false,
             None => {
                 self.claims.insert(key, lease.sequence);
                 true

@@ -13,7 +13,7 @@ use super::super::record::{Entry, Record};
 use super::super::segment::Position;
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
-use crate::{Find, PatternName, Row, StoreFault};
+use crate::{Find, Lease, PatternName, Row, StoreFault};
 
 /// Turns a URL's key into the one for what was found on left-out pages only. It is on disk, so it never changes.
 const PROBED_KEY: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -37,8 +37,28 @@ pub(in super::super) fn settled_probe(row: &Row, priority: u8) -> Option<UrlKey>
 impl Queue {
     /// Returns whether a URL that was found like this is known already.
     pub(super) fn is_seen(&self, find: &Find) -> bool {
+        let key = find.url.key();
         let is_known = |key: UrlKey| self.seen.contains(key.as_u64());
-        is_known(find.url.key()) || find.is_probed() && is_known(seen_as(find))
+        is_known(key) || self.out_probes.contains_key(&key) || find.is_probed() && is_known(seen_as(find))
+    }
+
+    /// Notes the finds whose URLs are under way as links of left-out pages: should these not be visited after all, they wait
+    /// as they were found now.
+    pub(super) fn note_wanted(&mut self, finds: &[Find]) {
+        if self.out_probes.is_empty() {
+            return;
+        }
+        for find in finds.iter().filter(|find| !find.is_probed()) {
+            if let Some(wanted) = self.out_probes.get_mut(&find.url.key()) {
+                wanted.get_or_insert_with(|| find.clone());
+            }
+        }
+    }
+
+    /// Returns how a URL was found elsewhere while it was under way as a link of a left-out page.
+    pub(super) fn wanted_meanwhile(&mut self, lease: &Lease) -> Option<Find> {
+        let is_probed = lease.requisite == 0 && lease.priority >= Find::PROBED;
+        self.out_probes.remove(&lease.url.key()).filter(|_| is_probed)?
     }
 
     /// Takes out the finds whose URLs were left out as links of left-out pages: they are wanted after all. Returns each with the

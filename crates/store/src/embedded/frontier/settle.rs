@@ -58,13 +58,18 @@ impl Queue {
                 }
             }
             Settlement::Again { at } => {
+                // It is visited whatever becomes of its folder.
+                let _begun = self.wanted_meanwhile(&lease);
                 let entry = entry_of(lease);
                 self.record(journal, &Record::Postponed { entry, at, pace })
             }
             Settlement::Returned => {
+                let wanted = self.wanted_meanwhile(&lease);
                 let sequence = lease.sequence;
                 let host = name;
-                self.record(journal, &Record::Returned { sequence, host, pace })
+                self.record(journal, &Record::Returned { sequence, host, pace })?;
+                let finds = wanted.into_iter().collect();
+                self.discover(journal, finds).map(drop)
             }
         }
     }
@@ -89,6 +94,7 @@ impl Queue {
             ready,
         } = ended;
         let host = self.hosts.number(&lease.url.host());
+        self.note_wanted(&finds);
         let mut finds = self.only_new_beside(finds, &reached, &mut left_out);
         let wanted_again = self.take_wanted_again(&mut finds);
         let record = Record::Settled {
@@ -113,6 +119,10 @@ impl Queue {
             });
         }
         self.hear(position, &record);
+        if let Some(find) = self.wanted_meanwhile(&lease) {
+            // Nothing is new about it, unless it was left out.
+            self.discover(journal, vec![find])?;
+        }
         self.queue_again(journal, wanted_again)?;
         self.change_patterns(journal)?;
         self.revoke_due(journal)
