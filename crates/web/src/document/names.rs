@@ -71,9 +71,9 @@ fn of_word(word: &[u8]) -> u32 {
         | b"trending" | b"upsell" | b"zergnet" | b"readmore" => place::RELATED,
         b"addthis" | b"follow" | b"share" | b"sharebar" | b"sharedaddy" | b"shares" | b"sharing"
         | b"social" => place::SHARE,
-        b"badge" | b"breadcrumb" | b"breadcrumbs" | b"byline" | b"dateline" | b"datetime" | b"meta"
-        | b"metadata" | b"pager" | b"pagination" | b"postmeta" | b"pubdate" | b"signature" | b"tags"
-        | b"timestamp" => place::ABOUT,
+        b"badge" | b"breadcrumb" | b"breadcrumbs" | b"extras" | b"byline" | b"dateline" | b"datetime"
+        | b"meta" | b"metadata" | b"pager" | b"pagination" | b"postmeta" | b"pubdate" | b"signature"
+        | b"tags" | b"timestamp" => place::ABOUT,
         b"advert" | b"advertisement" | b"banner" | b"btn" | b"button" | b"consent" | b"cookie"
         | b"cookies" | b"disclaimer" | b"gdpr" | b"login" | b"modal" | b"newsletter" | b"paywall"
         | b"popup" | b"promo" | b"promotion" | b"signup" | b"sponsor" | b"sponsored" | b"subscribe"

@@ -62,9 +62,9 @@ pub(crate) fn believed(regions: &[Region], prose: &Sums, words: &Sums) -> Vec<u3
     believed
 }
 
-/// Where the page's titles stand: the lines in which a first-level heading, an article or the main content begins.
+/// Where the page's content begins for sure: the lines of its first-level headings and of its main element.
 pub(crate) fn titles(regions: &[Region]) -> Vec<usize> {
-    let is_title = place::TITLE | place::MAIN | place::ARTICLE | place::BODY;
+    let is_title = place::TITLE | place::MAIN;
     let titles = regions
         .iter()
         .filter(|region| region.signs & is_title != 0 && region.place & place::FRAME == 0);
