@@ -298,6 +298,10 @@ fn extract_tells_what_is_read_in_a_document() {
     assert_eq!(read["canonical"], "http://a.test/canonical");
     assert_eq!(read["robots"], serde_json::json!(["noindex", "nofollow"]));
     assert_eq!(read["language"], "cs");
+    assert_eq!(read["id"], "http://a.test/docs/");
+    assert_eq!(read["heading"], serde_json::Value::Null);
+    let judged = read["judged_text"].as_str().unwrap();
+    assert!(judged.contains("Next") && !judged.contains("Menu"), "{judged}");
     let links = read["links"].as_array().unwrap();
     let urls: Vec<&str> = links.iter().map(|link| link["url"].as_str().unwrap()).collect();
     assert_eq!(
@@ -330,6 +334,57 @@ fn extract_tells_what_is_read_in_a_document() {
     assert_eq!(
         answer(&crawl, &["extract", "page.html", "--format", "text"]).trim_end(),
         text.trim_end()
+    );
+}
+
+#[test]
+fn extract_takes_the_main_content_where_it_is_told_to() {
+    let crawl = Crawl::bare();
+    crawl.write(
+        "page.html",
+        "<h1>Title</h1><main>main</main><div class=wiki>the <b>content</b></div>",
+    );
+    let extract = |selectors: &[&str]| {
+        let mut arguments = vec!["extract", "page.html", "--url", "http://a.test/"];
+        arguments.extend(
+            selectors
+                .iter()
+                .flat_map(|selector| ["--main-selector", selector]),
+        );
+        crawl.tell(&arguments)
+    };
+    for (selectors, text) in [
+        (&[".wiki"][..], "the content"),
+        (&["b.test=.wiki"], "main"),
+        (&["b.test=main", "a.test=.wiki"], "the content"),
+    ] {
+        let read = extract(selectors).json();
+        assert_eq!(
+            (&read["text"], &read["judged_text"], &read["heading"]),
+            (&text.into(), &text.into(), &"Title".into()),
+            "{selectors:?}"
+        );
+    }
+    extract(&["div["]).complained(2, "div[");
+    extract(&["p:has(a)"]).complained(2, ":has");
+}
+
+#[test]
+fn what_extract_prints_can_be_fed_to_dedup() {
+    let crawl = Crawl::bare();
+    let mut lines = String::new();
+    for (name, seed) in [("1.html", 1), ("2.html", 2), ("3.html", 1)] {
+        let page = DOCUMENT
+            .replace("MAIN", &prose(seed, 120))
+            .replace("lang=cs", name);
+        crawl.write(name, page);
+        lines.push_str(&answer(&crawl, &["extract", name]));
+    }
+    crawl.write("pages.jsonl", lines);
+    let found = crawl.tell(&["dedup", "pages.jsonl", "--format", "json"]).json();
+    assert_eq!(
+        (&found["document"], &found["duplicate_of"]),
+        (&"3.html".into(), &"1.html".into())
     );
 }
 

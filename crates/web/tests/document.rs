@@ -590,3 +590,101 @@ fn bytes_that_mean_nothing_are_replaced_and_that_is_noted() {
         ("a\u{fffd} b", &[Oddity::Undecodable][..])
     );
 }
+
+/// Product tiles and lists of threads vanished, because what titles them are links.
+#[test]
+fn a_list_that_is_titled_by_links_stays_and_a_menu_does_not() {
+    let tiles: String = (0..20)
+        .map(|n| format!("<li class=tile-{n}><a href=/{n}>Lamp number {n}</a><p>{n}.99 EUR</p></li>"))
+        .collect();
+    let threads: String = (0..20)
+        .map(|n| {
+            format!("<tr><td><a href=/{n}>How is thing {n} done?</a><td>by author{n}<td>{n} answers</tr>")
+        })
+        .collect();
+    for (list, items) in [
+        (format!("<ul>{tiles}</ul>"), "Lamp number 7\n7.99 EUR"),
+        (
+            format!("<table>{threads}</table>"),
+            "How is thing 7 done? by author7 7 answers",
+        ),
+    ] {
+        let source = format!("<h1>All of them</h1>{}{list}", prose("own", 60));
+        let text = html(&source).text;
+        assert!(text.contains(items) && text.contains("own59"), "{text}");
+    }
+    let menu: String = (0..40)
+        .map(|n| format!("<li><a href=/{n}>Entry {n}</a></li>"))
+        .collect();
+    let document = html(&format!("<ul>{menu}</ul>{}", prose("own", 120)));
+    assert_eq!(document.text, words("own", 120));
+    assert!(document.judged_text().contains("Entry 7"));
+}
+
+/// Each post of a thread is marked as a comment, and none is most of the page: whole threads were emptied, and two
+/// threads of one forum became near-duplicates by their frame.
+#[test]
+fn marks_of_comments_are_summed_over_all_posts() {
+    let posts: String = (0..10)
+        .map(|n| format!("<div class=comment>{}</div>", prose(&format!("post{n}x"), 30)))
+        .collect();
+    let document = html(&format!("{}<div>{posts}</div>", prose("hint", 20)));
+    assert!(document.text.contains("post0x0") && document.text.contains("post9x29"));
+}
+
+#[test]
+fn a_footer_never_wins_over_a_short_text() {
+    for mark in ["footer", "div class=footer", "div role=contentinfo"] {
+        let end = mark.split(' ').next().unwrap();
+        let foot = prose("foot", 90);
+        let document = html(&format!("<p>{}</p><{mark}>{foot}</{end}>", words("own", 55)));
+        assert_eq!(document.text, words("own", 55), "{mark}");
+        assert_eq!(document.judged_text(), words("own", 55), "{mark}");
+    }
+    // Not what only is called so, around all of the page.
+    let document = html(&format!(
+        "<div class=has-footer><h1>Title</h1>{}</div>",
+        prose("own", 60)
+    ));
+    assert_eq!(document.text, format!("Title\n{}", words("own", 60)));
+}
+
+#[test]
+fn what_buyers_say_is_left_out_beside_a_description_and_is_all_of_a_page_of_reviews() {
+    let reviews: String = (0..9)
+        .map(|n| format!("<article>{}</article>", prose(&format!("buyer{n}x"), 40)))
+        .collect();
+    let reviews = format!("<div class=reviews>{reviews}</div>");
+    let document = html(&format!("<div><h1>Lamp</h1>{}</div>{reviews}", prose("own", 80)));
+    assert_eq!(document.text, format!("Lamp\n{}", words("own", 80)));
+    assert!(document.judged_text().contains("buyer8x0"));
+    let document = html(&format!("<h1>All reviews</h1>{reviews}"));
+    assert!(document.text.contains("buyer8x0"), "{}", document.text);
+}
+
+#[test]
+fn a_paragraph_for_another_screen_is_read_once_and_an_answer_behind_a_tab_is_read() {
+    let (one, other) = (prose("one", 60), prose("other", 60));
+    let document = html(&format!("<div>{one}{other}{one}</div><p><a href=/x>more</a>"));
+    assert_eq!(
+        document.text,
+        format!("{}\n{}", words("one", 60), words("other", 60))
+    );
+    let document = html(&format!(
+        "<div>{one}<div class=faq><div hidden>{other}</div></div></div>"
+    ));
+    assert!(document.text.contains("other59"));
+}
+
+#[test]
+fn what_is_written_on_buttons_is_no_text_unless_it_is_a_heading() {
+    let document = html(&format!(
+        "<div><h3><button>Why so?</button></h3>{}<p>before <button>Copy it</button> behind</p></div>",
+        prose("own", 60)
+    ));
+    assert_eq!(
+        document.text,
+        format!("Why so?\n{}\nbefore\nbehind", words("own", 60))
+    );
+    assert!(document.judged_text().contains("Copy it"));
+}

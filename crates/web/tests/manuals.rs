@@ -75,11 +75,12 @@ fn visible(element: ElementRef<'_>, text: &mut String) {
 /// What of a page's text stands outside of its main element; nothing if it has no such element.
 fn outside(source: &[u8]) -> Option<Vec<String>> {
     let page = String::from_utf8_lossy(source);
-    if !page.contains("<main") && !page.contains("main\"") {
+    if !page.contains("main") {
         return None;
     }
     let html = Html::parse_document(&page);
-    let of_main = Selector::parse("main, [role=main]").expect("a selector");
+    // Bookworm's gi-docgen has no `<main>` yet, but a section that it calls so.
+    let of_main = Selector::parse("main, [role=main], section#main.content").expect("a selector");
     let mut main = String::new();
     for element in html.select(&of_main) {
         visible(element, &mut main);

@@ -50,7 +50,8 @@ fn of_names(names: &str) -> u32 {
             lower[..length].copy_from_slice(&word[..length]);
             lower.make_ascii_lowercase();
             if word.len() <= LONGEST {
-                signs |= of_word(&lower[..length]) | of_pair(&before[..length_before], &lower[..length]);
+                let (before, word) = (&before[..length_before], &lower[..length]);
+                signs |= of_word(word) | of_pair(before, word);
             }
             (before, length_before) = (lower, length);
         }
@@ -71,17 +72,16 @@ fn of_word(word: &[u8]) -> u32 {
         | b"trending" | b"upsell" | b"zergnet" | b"readmore" => place::RELATED,
         b"addthis" | b"follow" | b"share" | b"sharebar" | b"sharedaddy" | b"shares" | b"sharing"
         | b"social" => place::SHARE,
-        b"badge" | b"breadcrumb" | b"breadcrumbs" | b"byline" | b"dateline" | b"datetime" | b"meta"
-        | b"metadata" | b"pager" | b"pagination" | b"postmeta" | b"pubdate" | b"signature" | b"tags"
-        | b"timestamp" => place::ABOUT,
+        b"badge" | b"breadcrumb" | b"breadcrumbs" | b"extras" | b"byline" | b"dateline" | b"datetime"
+        | b"meta" | b"metadata" | b"pager" | b"pagination" | b"postmeta" | b"pubdate" | b"signature"
+        | b"tags" | b"timestamp" => place::ABOUT,
         b"advert" | b"advertisement" | b"banner" | b"btn" | b"button" | b"consent" | b"cookie"
         | b"cookies" | b"disclaimer" | b"gdpr" | b"login" | b"modal" | b"newsletter" | b"paywall"
         | b"popup" | b"promo" | b"promotion" | b"signup" | b"sponsor" | b"sponsored" | b"subscribe"
         | b"subscription" => place::PROMOTION,
         b"caption" | b"captions" | b"copyright" | b"credit" | b"credits" | b"legal" => place::CAPTION,
-        b"footer" => place::HINT | place::FOOT,
-        b"masthead" | b"megamenu" | b"menu" | b"nav" | b"navbar" | b"navigation" | b"sidebar" | b"skip"
-        | b"toc" | b"toolbar" | b"topbar" => place::HINT,
+        b"footer" | b"masthead" | b"megamenu" | b"menu" | b"nav" | b"navbar" | b"navigation" | b"sidebar"
+        | b"skip" | b"toc" | b"toolbar" | b"topbar" => place::HINT,
         b"articlebody" | b"articlecontent" | b"articletext" | b"storybody" => place::BODY,
         _ => 0,
     }
@@ -91,6 +91,8 @@ fn of_pair(first: &[u8], second: &[u8]) -> u32 {
     match (first, second) {
         (b"article" | b"entry" | b"post" | b"story", b"body" | b"content" | b"text") => place::BODY,
         (b"also", b"like") | (b"most" | b"you", b"read") | (b"read", b"more" | b"next") => place::RELATED,
+        // Not `not-footer`, which is the rest of a page.
+        (b"" | b"doc" | b"global" | b"main" | b"page" | b"site" | b"the", b"footer") => place::FOOT,
         (b"about", b"author") | (b"author", b"bio") => place::ABOUT,
         _ => 0,
     }
@@ -134,6 +136,9 @@ mod tests {
             ("entry-comments", place::COMMENTS),
             ("Comments", place::COMMENTS),
             ("navy", 0),
+            ("footer", place::HINT | place::FOOT),
+            ("site-footer", place::HINT | place::FOOT),
+            ("wsite-not-footer", place::HINT),
             ("has-sidebar", place::HINT),
             ("sidebar", place::HINT),
             ("unrelated", 0),

@@ -62,9 +62,9 @@ pub(crate) fn believed(regions: &[Region], prose: &Sums, words: &Sums) -> Vec<u3
     believed
 }
 
-/// Where the page's titles stand: the lines in which a first-level heading, an article or the main content begins.
+/// Where the page's content begins for sure: the lines of its first-level headings and of its main element.
 pub(crate) fn titles(regions: &[Region]) -> Vec<usize> {
-    let is_title = place::TITLE | place::MAIN | place::ARTICLE | place::BODY;
+    let is_title = place::TITLE | place::MAIN;
     let titles = regions
         .iter()
         .filter(|region| region.signs & is_title != 0 && region.place & place::FRAME == 0);
@@ -78,10 +78,16 @@ fn holds(region: &Region, titles: &[usize]) -> bool {
     titles.get(next).is_some_and(|&title| title < lines.end)
 }
 
-/// Returns true for what is called the foot of a page, stands behind some of its words and holds no title. Those of short pages
-/// are most of the page.
+/// Behind the foot of a page stand at most so many of its words.
+const PART_BEHIND_FOOT: f64 = 0.1;
+
+/// Returns true for what is called the foot of a page, stands behind other words at its end and holds no title. That of a short
+/// page is most of the page.
 pub(crate) fn is_foot(region: &Region, words: &Sums, titles: &[usize]) -> bool {
-    region.signs & place::FOOT != 0 && words.before(region) > 0 && !holds(region, titles)
+    let (before, inside) = (words.before(region), words.within(region));
+    let behind = words.total().saturating_sub(before + inside) as f64;
+    let is_last = behind <= words.total() as f64 * PART_BEHIND_FOOT;
+    region.signs & place::FOOT != 0 && before > 0 && is_last && !holds(region, titles)
 }
 
 fn outermost(regions: &[Region], sign: u32) -> impl Iterator<Item = &Region> {
