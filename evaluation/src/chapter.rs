@@ -127,6 +127,7 @@ impl Chapter {
     /// The shipped defaults, and what each rule of theirs does.
     fn write_rules(&self, report: &mut Report) {
         let shipped = Verification::shipped();
+        let by_measures = Verification::by_measures();
         let mut head = vec!["judged by".to_owned()];
         head.extend(
             self.set
@@ -137,13 +138,16 @@ impl Chapter {
         let mut rows = vec![row("**shipped defaults**", &self.shipped_scores())];
         let exact = Verification {
             measure: Measure::Exact,
-            ..shipped
+            ..by_measures
         };
         rows.push(row(
-            "the same, exact resemblance of all pairs (oracle)",
+            "exact resemblance by length of all pairs (oracle)",
             &self.scores_of(&exact),
         ));
-        rows.push(row("the same, sketches of all pairs", &self.scores_of(&shipped)));
+        rows.push(row(
+            "the same verdict, with all pairs as candidates",
+            &self.scores_of(&shipped),
+        ));
         rows.push(row(
             "equal bytes or words only",
             &self.scores(&judge::same(&self.main), &self.main),
@@ -155,19 +159,20 @@ impl Chapter {
         ));
         let any_frame = Verification {
             own_decides: false,
-            ..shipped
+            ..by_measures
         };
         rows.push(row(
-            "own texts under 50 words need not be equal",
+            "sketches by length alone, and own texts under 50 words need not be equal",
             &self.scores_of(&any_frame),
         ));
         for &least_words in LEASTS.iter().filter(|&&least| least != LEAST_WORDS) {
-            let name = format!("near duplicates from {least_words} words on instead of {LEAST_WORDS}");
+            let name =
+                format!("sketches by length alone, from {least_words} words on instead of {LEAST_WORDS}");
             rows.push(row(
                 &name,
                 &self.scores_of(&Verification {
                     least_words,
-                    ..shipped
+                    ..by_measures
                 }),
             ));
         }

@@ -37,12 +37,13 @@ pub(crate) fn choices() -> Vec<Choice> {
     for (by, subject) in [
         ("all words", Subject::ByAllWords),
         ("the most frequent words", Subject::ByFrequentWords),
+        ("title and heading", Subject::ByTitles),
     ] {
         choices.push(Choice {
-            name: format!("shipped defaults, and no other subject by {by}"),
+            name: format!("word:5 sketch, by length, and no other subject by {by}"),
             verification: Verification {
                 subject,
-                ..Verification::shipped()
+                ..Verification::by_measures()
             },
         });
     }
@@ -68,7 +69,7 @@ impl Choice {
                 width,
                 measure,
                 least,
-                ..Verification::shipped()
+                ..Verification::by_measures()
             },
         }
     }

@@ -27,10 +27,13 @@ pub(crate) const TWO_MEASURES: &[(f64, f64)] = &[
     (0.75, 0.85),
     (0.75, 0.90),
     (0.80, 0.90),
+    (0.55, 0.85),
+    (0.55, 0.87),
 ];
 
 /// The least resemblance by the words of the shorter text, from how many on which, the longest first.
 pub(crate) const BY_LENGTH: &[&[(usize, f64)]] = &[
+    &[(350, 0.80), (100, 0.86), (0, 0.90)],
     &[(800, 0.70), (200, 0.80), (0, 0.86)],
     &[(200, 0.80), (0, 0.86)],
     &[(1_000, 0.75), (200, 0.80), (0, 0.86)],

@@ -3,7 +3,7 @@
 use neardup::{LEAST_WORDS, Likeness, Thresholds, Width};
 
 use crate::configuration::WIDTHS;
-use crate::measured::{Measured, Near};
+use crate::measured::{Measured, MeasuredPage, Near};
 use crate::score::{Answer, Pairs, Score};
 use crate::threads;
 
@@ -51,11 +51,23 @@ pub(crate) enum Subject {
     ByAllWords,
     /// By the most frequent words, which could be remembered.
     ByFrequentWords,
+    /// By title and heading, as the shipped verdict does.
+    ByTitles,
+}
+
+/// What decides about a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// The shipped verdict as it is.
+    Shipped,
+    /// The measures that a [`Verification`] names.
+    Measures,
 }
 
 /// When two texts that are not equal say the same.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verification {
+    pub(crate) decision: Decision,
     /// Words of a shingle, as a place in [`WIDTHS`].
     pub(crate) width: usize,
     pub(crate) measure: Measure,
@@ -75,6 +87,7 @@ impl Verification {
     /// That of the shipped defaults.
     pub(crate) fn shipped() -> Self {
         Self {
+            decision: Decision::Shipped,
             width: WIDTHS
                 .iter()
                 .position(|&width| width == Width::VERIFICATION.get())
@@ -88,19 +101,35 @@ impl Verification {
         }
     }
 
+    /// The shipped width, sketch and lengths, with nothing beside them: no title, no counted words.
+    pub(crate) fn by_measures() -> Self {
+        Self {
+            decision: Decision::Measures,
+            ..Self::shipped()
+        }
+    }
+
     fn confirms(&self, near: &Near, measured: &Measured) -> bool {
         let (one, two) = (&measured.pages[near.a as usize], &measured.pages[near.b as usize]);
+        if self.decision == Decision::Shipped {
+            let likeness = Thresholds::default().likeness(&one.portrait, &two.portrait);
+            return likeness.is_some();
+        }
         let words = one.words.min(two.words);
         let other_subject = match self.subject {
             Subject::Ignored => false,
             Subject::ByAllWords => near.has_another_subject(),
             Subject::ByFrequentWords => near.other_frequent,
+            Subject::ByTitles => {
+                let subject = |page: &MeasuredPage| page.portrait.text.as_ref().and_then(|text| text.subject);
+                let subjects = subject(one).zip(subject(two));
+                subjects.is_some_and(|(one, two)| one.differs_from(&two))
+            }
         };
         if words < self.least_words || other_subject {
             return false;
         }
-        let own =
-            |page: &crate::measured::MeasuredPage| page.portrait.text.as_ref().and_then(|text| text.own);
+        let own = |page: &MeasuredPage| page.portrait.text.as_ref().and_then(|text| text.own);
         if self.own_decides && (own(one) != own(two) || one.own_is_empty) {
             return false;
         }

@@ -29,6 +29,14 @@ impl Answer {
                 expected: pairs.clone(),
                 also: BTreeSet::new(),
             },
+            Truth::Judged { alike, different } => {
+                let pages = whole.pages.len() as u32;
+                let all = (0..pages).flat_map(|b| (0..b).map(move |a| (a, b)));
+                Answer::Pairs {
+                    expected: alike.clone(),
+                    also: all.filter(|pair| !different.contains(pair)).collect(),
+                }
+            }
             Truth::Resembling { width, least, also } => {
                 let place = crate::configuration::WIDTHS
                     .iter()

@@ -35,7 +35,7 @@ pub(crate) fn newsgroups(places: &Places) -> Result<Set, Absent> {
         questions: vec![Question {
             name: "clusters",
             truth: Truth::Pairs(clusters.values().flat_map(|members| all_pairs(members)).collect()),
-            goals: vec![Goal::F1(0.994)],
+            goals: vec![Goal::F1(0.99)],
         }],
     })
 }
@@ -75,6 +75,55 @@ pub(crate) fn articles(places: &Places) -> Result<Set, Absent> {
             name: "pairs",
             truth: Truth::Pairs(pairs),
             goals: vec![Goal::Precision(1.0), Goal::Recall(1.0)],
+        }],
+    })
+}
+
+/// From which label on people call a pair a duplicate.
+const LEAST_LABEL: f64 = 2.0;
+
+pub(crate) fn judged_pairs(places: &Places) -> Result<Set, Absent> {
+    let archive = places.data.join("judged-pairs.tar.zst");
+    let files: BTreeMap<String, Vec<u8>> = unpacked(&archive)?.into_iter().collect();
+    let mut pages = Vec::new();
+    let (mut alike, mut different) = (BTreeSet::new(), BTreeSet::new());
+    for (name, label) in files.iter().filter(|(name, _)| name.ends_with("/label")) {
+        let pair = name.trim_end_matches("/label");
+        let label: f64 = String::from_utf8_lossy(label)
+            .trim()
+            .parse()
+            .map_err(|_bad| Absent::because(format!("{name} is no number")))?;
+        let first = pages.len() as u32;
+        for side in ["src-doc", "target-doc"] {
+            let text = files
+                .get(&format!("{pair}/{side}"))
+                .ok_or_else(|| Absent::because(format!("{pair} has no {side}")))?;
+            let short = pair.rsplit('/').next().unwrap_or(pair);
+            pages.push(Page::of_text(
+                format!("{short}/{side}"),
+                String::from_utf8_lossy(text).into_owned(),
+            ));
+        }
+        let of_label = if label >= LEAST_LABEL {
+            &mut alike
+        } else {
+            &mut different
+        };
+        of_label.insert((first, first + 1));
+    }
+    Ok(Set {
+        name: "judged-pairs",
+        about: format!(
+            "{} pairs of web pages with one canonical URL, {} of which people called duplicates; stemmed texts \
+             without titles.",
+            alike.len() + different.len(),
+            alike.len()
+        ),
+        pages,
+        questions: vec![Question {
+            name: "pairs",
+            truth: Truth::Judged { alike, different },
+            goals: vec![Goal::F1(0.80)],
         }],
     })
 }

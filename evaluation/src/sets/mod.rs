@@ -35,6 +35,11 @@ pub(crate) struct Question {
 pub(crate) enum Truth {
     /// These, the lower number first.
     Pairs(BTreeSet<(u32, u32)>),
+    /// These; of all other pairs only `different` are known to be wrong, and nothing is known of the rest.
+    Judged {
+        alike: BTreeSet<(u32, u32)>,
+        different: BTreeSet<(u32, u32)>,
+    },
     /// Those whose pages, not their main texts alone, resemble each other that much in shingles of so many words; and
     /// `also` may be found without being expected.
     Resembling {
@@ -105,6 +110,7 @@ type Load = fn(&Places) -> Result<Set, Absent>;
 pub(crate) const CATALOGUE: &[(&str, Load)] = &[
     ("newsgroup-clusters-baseball", labelled::newsgroups),
     ("articles_1000", labelled::articles),
+    ("judged-pairs", labelled::judged_pairs),
     ("clang-manuals", manuals::clang),
     ("reference-generated", |_| Ok(generated::reference())),
     ("reference-installed", manuals::reference),
