@@ -84,6 +84,12 @@ quality *args:
     bash evaluation/fetch-manuals.sh
     cargo run --release -p evaluation -- --output docs/quality.md {{args}}
 
+# what a default crawl loses of real documentation sites: a section of docs/quality.md. `just real-sites llvm faq` is some of them
+real-sites *args:
+    cargo build --release -p crawler --bin crawler
+    cargo build --release -p testkit --example serve
+    python3 evaluation/real_sites.py --crawler target/release/crawler --serve target/release/examples/serve --report docs/quality.md --merges docs/real-sites-merges.md {{args}}
+
 # kill -9 a crawl at 200 random moments, each followed by a restart; SEED=… repeats a run
 kill kills="200":
     KILLS={{kills}} KILL_SEED={{seed}} cargo test -p crawler --test crawler -- kill:: --nocapture

@@ -40,6 +40,7 @@ mod politeness;
 mod power;
 mod proxy;
 mod reading;
+mod real_sites;
 mod rebuild;
 mod redirects;
 mod requisites;

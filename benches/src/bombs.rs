@@ -129,8 +129,8 @@ fn read(page: &[u8], painter: &Painter) -> Result<String, Box<dyn Error>> {
         Own::PageFallback { own_text } => Some(own_text.as_str()),
     };
     let text = PageText {
-        text: &document.text,
         own,
+        ..PageText::of(&document.text)
     };
     black_box(painter.portrait(payload, (document.media == Media::Html).then_some(text)));
     let oddities: Vec<String> = document

@@ -97,10 +97,7 @@ fn write_journal(state: &Path, visits: u64) {
         let text: String = (0..40)
             .map(|_| format!("word{} ", random.below(100_000)))
             .collect();
-        let page = PageText {
-            text: &text,
-            own: None,
-        };
+        let page = PageText::of(&text);
         let portrait = painter.portrait(u128::from(number), Some(page));
         let row = Row {
             fingerprint: portrait.text.as_ref().map(|text| text.fingerprint),

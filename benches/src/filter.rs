@@ -27,10 +27,7 @@ pub(crate) fn cpu_per_thousand(corpus: &Corpus) -> Result<f64, Box<dyn Error>> {
             ..Hints::of(&url)
         };
         let document = web::read(&html, &hints, &form, &limits);
-        let text = PageText {
-            text: &document.text,
-            own: None,
-        };
+        let text = PageText::of(&document.text);
         // Stands for the payload's digest, which any archive needs.
         let payload = page as u128;
         let before = cpu()?;

@@ -110,10 +110,7 @@ fn measure(page: &[u8], url: &PageUrl, rounds: usize) -> Steps {
 }
 
 fn crawl_text(document: &web::Document) -> PageText<'_> {
-    PageText {
-        text: &document.text,
-        own: None,
-    }
+    PageText::of(&document.text)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark is about time")]

@@ -14,6 +14,7 @@ mod choice;
 mod configuration;
 mod files;
 mod judge;
+mod kept;
 mod measured;
 mod minima;
 mod oracle;
@@ -217,7 +218,7 @@ fn deliver(wish: &Wish, chapters: &[Chapter], text: &str) -> io::Result<()> {
         std::fs::write(file, format!("{}\n{}", Chapter::PAIRS_HEAD, lists.concat()))?;
     }
     match &wish.output {
-        Some(file) => std::fs::write(file, text),
+        Some(file) => std::fs::write(file, kept::with_kept_section(text, &kept::read(file)?)),
         None => io::stdout().write_all(text.as_bytes()),
     }
 }

@@ -232,6 +232,8 @@ fn card(document: u32) -> Card {
                 own: None,
                 fingerprint: Fingerprint::new(part(7)),
                 sketch: Some(Sketch::from_bytes(&sketch)),
+                bag: None,
+                subject: None,
             })),
         },
     }

@@ -322,6 +322,8 @@ fn portrait(number: u64) -> Portrait {
             own: None,
             fingerprint: Fingerprint::new(mix(number ^ 1 << 42)),
             sketch: Some(Sketch::from_bytes(&sketch(number))),
+            bag: None,
+            subject: None,
         })),
     }
 }

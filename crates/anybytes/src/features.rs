@@ -77,7 +77,7 @@ fn fingerprints_are_made(text: &str, features: Features, choice: usize) {
     let width = Width::new(1 + choice % 64).expect("1 to 64");
     let shingles = Shingles::of(&normal, width, HashKey::ZERO);
     assert!(shingles.len() <= normal.len());
-    let page = PageText { text, own: None };
+    let page = PageText::of(text);
     let portrait = Painter::new(features, HashKey::ZERO).portrait(0, Some(page));
     assert_eq!(portrait.text.is_some(), !normal.is_empty());
 }

@@ -90,6 +90,8 @@ pub(crate) fn keeps_its_word(document: &Document, limits: &ReadLimits, page: &Pa
     let text = PageText {
         text: document.full_text(),
         own: Some(&document.text),
+        title: document.title.as_deref(),
+        heading: None,
     };
     let painter = Painter::new(neardup::Features::default(), HashKey::ZERO);
     let _portrait = painter.portrait(0, Some(text));

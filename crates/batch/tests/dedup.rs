@@ -19,7 +19,13 @@ fn painter() -> Painter {
 }
 
 fn painted(payload: u128, text: &str, own: Option<&str>) -> Portrait {
-    painter().portrait(payload, Some(PageText { text, own }))
+    painter().portrait(
+        payload,
+        Some(PageText {
+            own,
+            ..PageText::of(text)
+        }),
+    )
 }
 
 fn documents(portraits: &[Portrait]) -> impl Iterator<Item = Result<Document, BatchError>> {

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use crawl::{Crew, EarlierArchives, ListingRules, Listings, Live, Policy, RobotsFiles, Telemetry};
+use crawl::{
+    Crew, DuplicateLinks, EarlierArchives, ListingRules, Listings, Live, Policy, RobotsFiles, Telemetry,
+};
 use disk::Disk;
 use fetch::{Fetch, FetchLimits, FetchOptions, HttpFetch, Pacer, PacingRules, RobotsCache, Secrets};
 use neardup::HashKey;
@@ -253,6 +255,7 @@ pub(crate) fn pacing(settings: &Settings) -> PacingRules {
 pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
     Policy {
         on_duplicate: settings.on_duplicate,
+        duplicate_links: settings.duplicate_links,
         max_depth: settings.max_depth,
         page_requisites: settings.page_requisites,
         tries: settings.tries,
@@ -313,6 +316,7 @@ pub(crate) fn store_options(
             per_host: settings.per_host(),
             max_pages_per_host: settings.max_pages_per_host,
             closes_patterns: settings.traps.is_on(),
+            probes: settings.duplicate_links != DuplicateLinks::None,
             max_pages_per_pattern: settings.max_pages_per_pattern,
             max_hosts_per_domain: Some(settings.max_hosts_per_domain),
             least_wait: pacing(settings).delay,

@@ -60,6 +60,7 @@ fn run(command: Command) -> Result<ExitCode, Complaint> {
         Command::Duplicates(args) => commands::duplicates::run(&args),
         Command::Search(args) => commands::search::run(&args),
         Command::Reindex(args) => commands::reindex::run(&args),
+        Command::Skipped(args) => commands::skipped::run(&args),
         Command::Similar(args) => commands::similar::run(&args),
         Command::Patterns(args) => commands::patterns::run(&args),
         Command::Status(args) => commands::status::run(&args),

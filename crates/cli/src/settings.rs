@@ -12,7 +12,7 @@ mod preset;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use crawl::{IndexedPages, OnDuplicate, Requisites, Sitemaps};
+use crawl::{DuplicateLinks, IndexedPages, OnDuplicate, Requisites, Sitemaps};
 use fetch::{InsecureHost, ProxyUrl, ResolveRule};
 use neardup::{Features, Thresholds};
 use serde::{Deserialize, Serialize};
@@ -88,6 +88,8 @@ pub(crate) struct Settings {
 
     #[serde(with = "word")]
     pub(crate) on_duplicate: OnDuplicate,
+    #[serde(with = "word")]
+    pub(crate) duplicate_links: DuplicateLinks,
     pub(crate) distance: u32,
     pub(crate) resemblance: Option<f64>,
     #[serde(with = "word")]

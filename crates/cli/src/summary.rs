@@ -1,13 +1,16 @@
 //! What came of a crawl, at its end.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use crawl::{Counts, Crew, OnDuplicate, Requisites};
+use crawl::{Counts, Crew, OnDuplicate, Requisites, Telemetry};
 use serde::Serialize;
-use store::Standing;
+use store::{SkippedBy, Standing};
 
 use crate::terminal::printable;
 
@@ -33,6 +36,12 @@ pub(crate) struct Summary {
     /// What pages need and was not had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requisites_missing: Option<u64>,
+    /// Different URLs that were seen and not visited, by [`SkippedBy`]. Those of links that were never queued are counted in this
+    /// session only.
+    pub(crate) skipped: BTreeMap<&'static str, u64>,
+    /// The kinds among them of which there may be more: so many were told apart as can be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) skipped_at_least: Vec<&'static str>,
     /// Of this session; the counts above are of the whole crawl.
     pub(crate) seconds: f64,
     /// Of this session.
@@ -55,6 +64,7 @@ impl Summary {
         let totals = &after.totals;
         let fetches_requisites = crew.policy.page_requisites != Requisites::Off;
         let seconds = took.as_secs_f64();
+        let (skipped, skipped_at_least) = skipped(&after, &crew.telemetry);
         let new_pages = totals.pages.saturating_sub(before.totals.pages);
         Self {
             finished,
@@ -69,6 +79,8 @@ impl Summary {
             hosts: after.hosts,
             requisites: fetches_requisites.then_some(totals.requisites),
             requisites_missing: fetches_requisites.then_some(totals.requisites_missing),
+            skipped,
+            skipped_at_least,
             seconds: round(seconds),
             pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
             kept_duplicates: totals.kept_duplicates,
@@ -144,16 +156,6 @@ impl Summary {
             ),
             (self.queued, "queued", "not visited"),
             (
-                self.counts.links_out_of_scope,
-                "links",
-                "out of scope, not followed",
-            ),
-            (
-                self.counts.links_too_deep,
-                "links",
-                "deeper than --max-depth, not followed",
-            ),
-            (
                 self.counts.links_nofollow,
                 "links",
                 "that their page asks not to follow",
@@ -163,22 +165,13 @@ impl Summary {
                 "links",
                 "of sitemaps, out of --sitemap-from and --sitemap-to",
             ),
-            (
-                self.counts.links_to_traps,
-                "links",
-                "with the shape of a trap, not followed",
-            ),
-            (
-                self.counts.links_of_duplicates,
-                "links",
-                "on pages that were left out, not followed",
-            ),
         ];
         for (count, what, why) in counts {
             if count > 0 {
                 writeln!(out, "  {what:<8}  {count:>8}  {why}")?;
             }
         }
+        self.write_skipped(out, &directory)?;
         if self.queued > 0 {
             // A crawl keeps its settings, and so the limit that ended it.
             let higher = match self.finished {
@@ -197,15 +190,79 @@ impl Summary {
         )
     }
 
-    fn ending(&self) -> &'static str {
-        match self.finished {
-            "exhausted" => "Complete",
+    /// A line for each kind of URLs that were seen and not visited, with the command that lists them.
+    fn write_skipped(&self, out: &mut dyn Write, directory: &dyn fmt::Display) -> io::Result<()> {
+        for kind in SkippedBy::ALL {
+            let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
+            // What waits has a line of its own.
+            let waiting = if kind == SkippedBy::Limit { self.queued } else { 0 };
+            let count = all.saturating_sub(waiting);
+            if count == 0 {
+                continue;
+            }
+            let at_least = if self.skipped_at_least.contains(&kind.as_str()) {
+                "at least so many "
+            } else {
+                ""
+            };
+            writeln!(
+                out,
+                "  skipped   {count:>8}  {at_least}{}: `crawler skipped {directory} --why {kind}`",
+                told(kind)
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Complete is a crawl of which nothing that was seen is unvisited for a reason that neither the user nor the site has chosen.
+    fn ending(&self) -> Cow<'static, str> {
+        if self.finished == "exhausted" {
+            let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
+            let counts = ours.filter_map(|kind| self.skipped.get(kind.as_str()));
+            return match counts.sum::<u64>() {
+                0 => "Complete".into(),
+                1 => "Complete, but 1 URL was seen and not visited".into(),
+                count => format!("Complete, but {count} URLs were seen and not visited").into(),
+            };
+        }
+        Cow::Borrowed(match self.finished {
             "max-pages" => "Ended by --max-pages",
             "max-time" => "Ended by --max-time",
             "max-size" => "Ended by --max-size",
             "interrupted" => "Interrupted",
             _ => "Ended by a fault",
+        })
+    }
+}
+
+/// Counts the URLs that were seen and not visited, and names the kinds of which there may be more.
+fn skipped(after: &Standing, telemetry: &Telemetry) -> (BTreeMap<&'static str, u64>, Vec<&'static str>) {
+    let (mut counts, mut at_least) = (BTreeMap::new(), Vec::new());
+    for kind in SkippedBy::ALL {
+        let links = telemetry.unvisited(kind);
+        let waiting = if kind == SkippedBy::Limit { after.queued } else { 0 };
+        counts.insert(
+            kind.as_str(),
+            after.totals.skipped[kind as usize] + links.urls + waiting,
+        );
+        if links.at_least {
+            at_least.push(kind.as_str());
         }
+    }
+    (counts, at_least)
+}
+
+/// Says of URLs of this kind what they are.
+const fn told(kind: SkippedBy) -> &'static str {
+    match kind {
+        SkippedBy::DuplicatesLinks => "known from left-out pages only, whose samples brought nothing new",
+        SkippedBy::Pattern => "of closed URL patterns",
+        SkippedBy::Scope => "out of the scope",
+        SkippedBy::Limit => "behind a limit",
+        SkippedBy::Robots => "forbidden by robots.txt",
+        SkippedBy::Trap => "with the shape of a trap",
+        SkippedBy::Page => "that ask not to be archived",
+        SkippedBy::Other => "for other reasons",
     }
 }
 

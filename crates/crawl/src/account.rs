@@ -56,6 +56,10 @@ pub(crate) fn of_page(
     if let Some(original) = &judgement.original {
         repeats(&mut row, original, judgement.seat);
     }
+    if let (Some(reason), Some(evidence)) = (&mut row.reason, judgement.evidence) {
+        reason.push_str("; kept all the same: ");
+        reason.push_str(evidence.as_str());
+    }
     if let Some(capture) = &judgement.earlier {
         changed(&mut row, capture);
     }

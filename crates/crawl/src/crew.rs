@@ -9,8 +9,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use web::{CanonicalForm, Clock, ReadLimits, Relations, Scope, TrapRules};
 
 use crate::{
-    EarlierArchives, Fault, IndexedPages, ListingRules, Listings, Live, OnDuplicate, Requisites, RobotsFiles,
-    Room, Studio, Telemetry,
+    DuplicateLinks, EarlierArchives, Fault, IndexedPages, ListingRules, Listings, Live, OnDuplicate,
+    Requisites, RobotsFiles, Room, Studio, Telemetry,
 };
 
 /// The seams, the rules and the measures of a crawl; shared by all visits.
@@ -58,6 +58,8 @@ pub struct Crew {
 pub struct Policy {
     /// What becomes of a page that repeats an earlier one.
     pub on_duplicate: OnDuplicate,
+    /// What becomes of its links.
+    pub duplicate_links: DuplicateLinks,
     /// Links away from a seed, at most.
     pub max_depth: Option<u32>,
     /// Which pictures, styles, scripts and films of a page are fetched with it.

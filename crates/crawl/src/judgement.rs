@@ -5,9 +5,11 @@ use std::str::FromStr;
 
 use neardup::Likeness;
 use sinks::Keeping;
-use store::{EarlierCapture, Fate, Lease, Original, Page, Seat, StoreFault, Verdict};
+use store::{EarlierCapture, Fate, Lease, Original, PAGE_REASON, Page, Seat, StoreFault, Verdict};
 use web::Exchange;
 
+use crate::duplicate_links::Following;
+use crate::evidence::{self, Evidence};
 use crate::reading::Reading;
 use crate::{Counts, Crew};
 
@@ -70,8 +72,10 @@ pub(crate) struct Judgement {
     pub(crate) reason: Option<String>,
     /// What the archive gets.
     pub(crate) keeping: Keeping,
-    /// Whether its links are queued.
-    pub(crate) follow: bool,
+    /// How its links are queued.
+    pub(crate) following: Following,
+    /// Why it is kept although it repeats a page of another site.
+    pub(crate) evidence: Option<Evidence>,
     /// Whether the archive can show it, so that what it needs is to be there too.
     pub(crate) is_shown: bool,
 }
@@ -94,7 +98,7 @@ pub(crate) async fn admit(
     let may_follow = !(obeyed && asks.nofollow);
     if obeyed && asks.noarchive {
         // Never admitted: what is not kept must not stand in the way of a like page that may be.
-        let reason = Some("the page asks not to be archived (robots: noarchive)".to_owned());
+        let reason = Some(format!("{PAGE_REASON} not to be archived (robots: noarchive)"));
         return Ok(Judgement {
             fate: Fate::Excluded,
             original: None,
@@ -102,7 +106,8 @@ pub(crate) async fn admit(
             seat: None,
             reason,
             keeping: Keeping::LeftOut,
-            follow: may_follow,
+            following: Following::all_if(may_follow),
+            evidence: None,
             is_shown: false,
         });
     }
@@ -133,7 +138,9 @@ pub(crate) async fn admit(
         Verdict::Duplicate(original) => (original, None),
         Verdict::LetThrough(original, seat) => (original, Some(seat)),
     };
+    let evidence = evidence::of(crew, lease, exchange, reading, &original);
     let on_duplicate = crew.policy.on_duplicate;
+    let is_kept = seat.is_some() || evidence.is_some() || on_duplicate != OnDuplicate::Drop;
     let keeping = match &original.bytes {
         // The archive can say "the same bytes again" without repeating them, so nothing is lost by any policy.
         Some(page) => Keeping::Revisit {
@@ -142,13 +149,19 @@ pub(crate) async fn admit(
                 at: page.at,
             },
         },
-        None if seat.is_some() || on_duplicate != OnDuplicate::Drop || lease.requisite > 0 => Keeping::Whole,
+        None if is_kept || lease.requisite > 0 => Keeping::Whole,
         None => Keeping::LeftOut,
     };
     let fate = fate_of(original.likeness);
     // A page that repeats itself in an earlier crawl leads on: else a second crawl would end at a seed that is unchanged.
     let itself = original.earlier && original.page.url == page.url;
-    let wanted = itself || seat.is_some() || on_duplicate == OnDuplicate::Follow;
+    let is_followed = itself || seat.is_some() || on_duplicate == OnDuplicate::Follow;
+    let is_seed = lease.depth == 0 && lease.via.is_none();
+    let following = match (may_follow, is_followed) {
+        (false, _) => Following::Nowhere,
+        (true, true) => Following::All,
+        (true, false) => crew.policy.duplicate_links.of_duplicate(is_seed),
+    };
     // The same style sheet at another place names other pictures.
     let is_shown = itself || lease.requisite > 0 || keeping == Keeping::Whole;
     Ok(Judgement {
@@ -158,7 +171,8 @@ pub(crate) async fn admit(
         seat,
         reason: None,
         keeping,
-        follow: may_follow && wanted,
+        following,
+        evidence,
         is_shown,
     })
 }
@@ -172,7 +186,8 @@ fn kept(fate: Fate, earlier: Option<Box<EarlierCapture>>, may_follow: bool) -> J
         seat: None,
         reason: None,
         keeping: Keeping::Whole,
-        follow: may_follow,
+        following: Following::all_if(may_follow),
+        evidence: None,
         is_shown: true,
     }
 }
@@ -208,7 +223,8 @@ fn repeats_itself(original: &Page, may_follow: bool) -> Judgement {
         })),
         earlier: None,
         seat: None,
-        follow: may_follow,
+        following: Following::all_if(may_follow),
+        evidence: None,
         is_shown: true,
     }
 }

@@ -8,7 +8,9 @@
 
 mod account;
 mod crew;
+mod duplicate_links;
 mod earlier;
+mod evidence;
 mod fault;
 mod indexing;
 mod judgement;
@@ -30,8 +32,10 @@ mod run;
 mod studio;
 mod telemetry;
 mod travel;
+mod unvisited;
 
 pub use crew::{Crew, Policy};
+pub use duplicate_links::{DuplicateLinks, UnknownDuplicateLinks};
 pub use earlier::EarlierArchives;
 pub use fault::Fault;
 pub use indexing::{IndexedPages, UnknownIndexedPages, archived_text};
@@ -48,3 +52,4 @@ pub use room::{Room, RoomRules, Shortage};
 pub use run::{Finish, Limits, Stop, StopHandle, run, stop};
 pub use studio::Studio;
 pub use telemetry::{Counts, Telemetry};
+pub use unvisited::{Distinct, why_unvisited};

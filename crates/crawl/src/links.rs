@@ -1,11 +1,12 @@
 //! Which links of a page are queued: those that lead on, and those that it needs to be shown.
 
-use store::{Fate, Find, Lease, LeftOut};
+use store::{Find, Lease, LeftOut};
 use web::{Document, Link, LinkKind, PageUrl, Scope, Trap};
 
 use crate::judgement::Judgement;
 use crate::reading::Reading;
-use crate::{Counts, Crew, Policy, Requisites, listings};
+use crate::unvisited::Sorted;
+use crate::{Crew, Policy, Requisites, listings};
 
 /// Where a page leads on to.
 #[derive(Debug, Default)]
@@ -27,12 +28,11 @@ pub(crate) fn discover(
     let Some(document) = &reading.document else {
         return Ways::default();
     };
-    let mut counts = Counts {
-        links_found: document.links.len() as u64,
-        ..Counts::default()
-    };
+    let mut sorted = Sorted::default();
+    sorted.counts.links_found = document.links.len() as u64;
+    let following = judgement.following;
     let leads = Leads {
-        on: judgement.follow,
+        on: following.leads_on(),
         to_requisites: judgement.is_shown,
     };
     let mut ways = Ways::default();
@@ -42,22 +42,20 @@ pub(crate) fn discover(
             .read()
             .expect("no panic can happen while the scope is locked");
         let (policy, find) = (&crew.policy, lease.find());
-        ways = to_visit(policy, &scope, &find, page, document, leads, &mut counts);
+        ways = to_visit(policy, &scope, &find, page, document, leads, &mut sorted);
         if let Some(listing) = reading.listing.as_ref().filter(|_| leads.on) {
             let listed =
-                listings::to_visit(policy, &scope, &crew.listings, &find, page, listing, &mut counts);
+                listings::to_visit(policy, &scope, &crew.listings, &find, page, listing, &mut sorted);
             ways.finds.extend(listed);
         }
+        ways.finds = following.queued(ways.finds);
     }
-    let ends_here = counts.links_found.saturating_sub(ways.finds.len() as u64);
-    if leads.on {
-        // What was left out was counted.
-    } else if matches!(judgement.fate, Fate::ExactDuplicate | Fate::NearDuplicate) {
-        counts.links_of_duplicates = ends_here;
-    } else {
-        counts.links_nofollow = ends_here;
+    if !leads.on {
+        let counts = &mut sorted.counts;
+        counts.links_nofollow = counts.links_found.saturating_sub(ways.finds.len() as u64);
     }
-    crew.telemetry.add(&counts);
+    crew.telemetry.add(&sorted.counts);
+    crew.telemetry.add_unvisited(&sorted.unvisited);
     ways
 }
 
@@ -89,7 +87,7 @@ pub(crate) fn to_visit(
     page: &PageUrl,
     document: &Document,
     leads: Leads,
-    counts: &mut Counts,
+    sorted: &mut Sorted,
 ) -> Ways {
     let mut ways = Ways::default();
     let mut requisites = 0;
@@ -98,7 +96,7 @@ pub(crate) fn to_visit(
             Way::Page => 0,
             Way::Requisite => from.requisite + 1,
             out => {
-                *count(out, counts) += 1;
+                count(out, link, sorted);
                 continue;
             }
         };
@@ -109,7 +107,11 @@ pub(crate) fn to_visit(
             trap(policy, page, &link.url).map(Trap::as_str)
         };
         if let Some(rule) = rule {
-            counts.links_to_traps += 1;
+            if steps == 0 {
+                sorted.trap(&link.url);
+            } else {
+                sorted.counts.links_to_traps += 1;
+            }
             leave_out(&mut ways.left_out, rule, &link.url);
             continue;
         }
@@ -148,12 +150,14 @@ fn way(policy: &Policy, scope: &Scope, from: &Find, link: &Link, leads: Leads) -
     }
 }
 
-fn count(way: Way, counts: &mut Counts) -> &mut u64 {
+fn count(way: Way, link: &Link, sorted: &mut Sorted) {
     match way {
-        Way::TooDeep => &mut counts.links_too_deep,
-        Way::OutOfScope => &mut counts.links_out_of_scope,
+        Way::TooDeep => sorted.too_deep(&link.url),
+        // Requisites are no pages.
+        Way::OutOfScope if link.kind == LinkKind::Requisite => sorted.counts.links_out_of_scope += 1,
+        Way::OutOfScope => sorted.out_of_scope(&link.url),
         // Whose links are not followed is counted with its page.
-        Way::NoFollow | Way::NotFollowed | Way::Page | Way::Requisite => &mut counts.links_nofollow,
+        Way::NoFollow | Way::NotFollowed | Way::Page | Way::Requisite => sorted.counts.links_nofollow += 1,
     }
 }
 

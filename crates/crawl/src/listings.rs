@@ -29,7 +29,8 @@ use web::{
 
 pub use told::Listings;
 
-use crate::{Counts, Crew, Policy};
+use crate::unvisited::Sorted;
+use crate::{Crew, Policy};
 
 /// Which sitemaps are asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -284,13 +285,15 @@ pub(crate) fn to_visit(
     find: &Find,
     at: &PageUrl,
     listing: &Listing,
-    counts: &mut Counts,
+    sorted: &mut Sorted,
 ) -> Vec<Find> {
     let rules = &policy.listings;
     let leads_too_deep = policy.max_depth.is_some_and(|max| find.depth >= max);
-    counts.links_found += (listing.pages.len() + listing.further.len()) as u64;
+    sorted.counts.links_found += (listing.pages.len() + listing.further.len()) as u64;
     if leads_too_deep {
-        counts.links_too_deep += (listing.pages.len() + listing.further.len()) as u64;
+        for listed in listing.pages.iter().chain(&listing.further) {
+            sorted.too_deep(&listed.url);
+        }
         return Vec::new();
     }
     let mut finds = Vec::new();
@@ -303,10 +306,10 @@ pub(crate) fn to_visit(
             let shares_host = sitemap.url.host() == at.host();
             let is_excluded = matches!(judged, Err(OutOfScope::Excluded { .. }));
             if is_excluded || (judged.is_err() && !shares_host) {
-                counts.links_out_of_scope += 1;
+                sorted.out_of_scope(&sitemap.url);
             } else if rules.is_too_old(sitemap.lastmod) {
                 // Nothing in it was changed since. After an end of the range, older entries may still be in it.
-                counts.links_of_other_dates += 1;
+                sorted.counts.links_of_other_dates += 1;
             } else if listings.may_nest(rules, find, at, &sitemap.url) {
                 queue(sitemap, find.depth);
             }
@@ -315,9 +318,9 @@ pub(crate) fn to_visit(
     let goes_on = listing.further.iter().filter(|_| !listing.kind.is_sitemap());
     for page in listing.pages.iter().chain(goes_on) {
         if rules.is_too_old(page.lastmod) || rules.is_too_new(page.lastmod) {
-            counts.links_of_other_dates += 1;
+            sorted.counts.links_of_other_dates += 1;
         } else if scope.judge(&page.url).is_err() {
-            counts.links_out_of_scope += 1;
+            sorted.out_of_scope(&page.url);
         } else if listings.may_list(rules, at) {
             queue(page, find.depth + 1);
         }

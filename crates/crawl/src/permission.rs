@@ -3,7 +3,7 @@
 //! What it said is remembered by the frontier, so that in a day each robots.txt is asked for once, in whatever session.
 
 use fetch::{RobotsAnswer, RobotsText, RobotsTrouble};
-use store::{Lease, Robots, StoreFault};
+use store::{Lease, ROBOTS_REASON, Robots, StoreFault};
 use web::{PageUrl, Timestamp};
 
 use crate::Crew;
@@ -117,6 +117,6 @@ fn judge(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
     if verdict.allowed {
         Permission::Granted
     } else {
-        Permission::Forbidden(format!("robots.txt: {}", verdict.grounds))
+        Permission::Forbidden(format!("{ROBOTS_REASON}{}", verdict.grounds))
     }
 }

@@ -175,27 +175,28 @@ fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Docume
         link: &link,
         refresh: exchange.header("refresh"),
         agent: &policy.agent,
+        main: None,
     };
     let document = web::read(&decoded.bytes, &hints, &policy.canonical, &policy.read);
     (document, listing)
 }
 
-/// What a document is judged by: its main content, or all of its text.
+/// Returns what a document is judged by: everything outside the site's frame, or all of its text.
 #[must_use]
 pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
-    match &document.own {
-        _ if !main_content => PageText {
-            text: document.full_text(),
-            own: None,
-        },
-        Own::Main => PageText {
-            text: &document.text,
-            own: None,
-        },
-        Own::PageFallback { own_text } => PageText {
-            text: &document.text,
-            own: Some(own_text),
-        },
+    let own = match document.judged_own() {
+        Own::Main => None,
+        Own::PageFallback { own_text } => Some(own_text.as_str()),
+    };
+    let (text, own) = match main_content {
+        true => (document.judged_text(), own),
+        false => (document.full_text(), None),
+    };
+    PageText {
+        text,
+        own,
+        title: document.title.as_deref(),
+        heading: document.heading.as_deref(),
     }
 }
 

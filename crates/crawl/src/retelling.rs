@@ -9,9 +9,11 @@ use neardup::{Likeness, Portrait};
 use store::{Fate, Find, Row, Verdict};
 use web::{Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
+use crate::duplicate_links::Following;
 use crate::links::Leads;
 use crate::reading::{self, Reading};
-use crate::{Counts, Listings, OnDuplicate, Policy, Studio, account, judgement, links, listings};
+use crate::unvisited::Sorted;
+use crate::{Listings, OnDuplicate, Policy, Studio, account, judgement, links, listings};
 
 /// What an archive has of a visit.
 #[derive(Debug)]
@@ -88,8 +90,7 @@ pub fn retell(
     let fate = note("verdict").and_then(Fate::of_word).unwrap_or(Fate::Unique);
     let reached = exchanges.iter().skip(1).map(|exchange| exchange.url.clone());
     let reached: Vec<PageUrl> = reached.collect();
-    let is_seed = page.depth == 0 && page.via.is_none();
-    let adopted = adopt(scope, is_seed, &reached);
+    let adopted = adopt(scope, page.depth == 0 && page.via.is_none(), &reached);
     let find = page.clone();
     let robots = robots.iter();
     let announced = robots.flat_map(|(file, lines)| {
@@ -153,22 +154,22 @@ fn ways(
     find: &Find,
     page: &Exchange,
     reading: &Reading,
-    on: bool,
+    following: Following,
 ) -> Vec<Find> {
     let leads = Leads {
-        on,
+        on: following.leads_on(),
         // What is read here is in an archive whole.
         to_requisites: true,
     };
     let mut finds = Vec::new();
-    let (at, counts) = (&page.url, &mut Counts::default());
+    let (at, sorted) = (&page.url, &mut Sorted::default());
     if let Some(document) = &reading.document {
-        finds = links::to_visit(policy, scope, find, at, document, leads, counts).finds;
+        finds = links::to_visit(policy, scope, find, at, document, leads, sorted).finds;
     }
-    if let Some(listing) = reading.listing.as_ref().filter(|_| on) {
-        finds.extend(listings::to_visit(policy, scope, told, find, at, listing, counts));
+    if let Some(listing) = reading.listing.as_ref().filter(|_| leads.on) {
+        finds.extend(listings::to_visit(policy, scope, told, find, at, listing, sorted));
     }
-    finds
+    following.queued(finds)
 }
 
 /// The URL that a robots.txt was asked for on the way to a page: one of its origin. Where the file had moved to another origin, it was
@@ -195,7 +196,8 @@ pub fn judged(policy: &Policy, retold: &mut Retold, verdict: Verdict) {
     account::repeats(&mut retold.row, &original, seat);
     let itself = original.earlier && original.page.url == retold.row.url;
     if !itself && seat.is_none() && policy.on_duplicate != OnDuplicate::Follow {
-        retold.finds.clear();
+        let following = policy.duplicate_links.of_duplicate(is_seed(&retold.row));
+        retold.finds = following.queued(std::mem::take(&mut retold.finds));
     }
     retold.seat = seat.map(|seat| RetoldSeat {
         likeness: original.likeness,
@@ -236,13 +238,21 @@ fn adopt(scope: &mut Scope, is_seed: bool, reached: &[PageUrl]) -> Vec<PageUrl> 
     adopted
 }
 
-/// Whether the links of a page were queued: what `judgement.rs` decided then.
-fn leads_on(policy: &Policy, row: &Row, reading: &Reading, seated: bool) -> bool {
+/// Returns how the links of a page were queued: what `judgement.rs` decided then.
+fn leads_on(policy: &Policy, row: &Row, reading: &Reading, seated: bool) -> Following {
     let asks = reading.document.as_ref().map(|document| document.directives);
     if asks.unwrap_or_default().nofollow && !policy.ignore_robots {
-        return false;
+        return Following::Nowhere;
     }
-    row.fate.is_original() || repeats_itself(row) || seated || policy.on_duplicate == OnDuplicate::Follow
+    let is_kept = row.fate.is_original() || repeats_itself(row) || seated;
+    if is_kept || policy.on_duplicate == OnDuplicate::Follow {
+        return Following::All;
+    }
+    policy.duplicate_links.of_duplicate(is_seed(row))
+}
+
+fn is_seed(row: &Row) -> bool {
+    row.depth == 0 && row.via.is_none()
 }
 
 /// Whether a page is in an earlier crawl what it is in this.

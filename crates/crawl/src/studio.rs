@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn fingerprint(studio: &Studio, text: &str) -> neardup::Fingerprint {
-        let page = PageText { text, own: None };
+        let page = PageText::of(text);
         studio.portrait(0, Some(page)).text.unwrap().fingerprint
     }
 

@@ -2,6 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use store::SkippedBy;
+use web::UrlKey;
+
+use crate::unvisited::{Distinct, Unvisited};
+
 /// What was seen in this session beside the pages themselves.
 #[derive(Debug, Default)]
 pub struct Telemetry {
@@ -10,11 +15,11 @@ pub struct Telemetry {
     links_too_deep: AtomicU64,
     links_nofollow: AtomicU64,
     links_of_other_dates: AtomicU64,
-    links_of_duplicates: AtomicU64,
     links_to_traps: AtomicU64,
     retries: AtomicU64,
     private_addresses: AtomicU64,
     not_modified: AtomicU64,
+    unvisited: Unvisited,
 }
 
 /// The counts at one moment.
@@ -30,8 +35,6 @@ pub struct Counts {
     pub links_nofollow: u64,
     /// Entries of sitemaps whose dates are out of the range that is wanted.
     pub links_of_other_dates: u64,
-    /// Links on pages that were left out as duplicates.
-    pub links_of_duplicates: u64,
     /// Links whose shape is that of a trap.
     pub links_to_traps: u64,
     /// Visits that will be tried again.
@@ -52,12 +55,21 @@ impl Telemetry {
             links_too_deep: read(&self.links_too_deep),
             links_nofollow: read(&self.links_nofollow),
             links_of_other_dates: read(&self.links_of_other_dates),
-            links_of_duplicates: read(&self.links_of_duplicates),
             links_to_traps: read(&self.links_to_traps),
             retries: read(&self.retries),
             private_addresses: read(&self.private_addresses),
             not_modified: read(&self.not_modified),
         }
+    }
+
+    /// Counts the different pages that links lead to which are not followed for this kind of reason.
+    pub fn unvisited(&self, kind: SkippedBy) -> Distinct {
+        self.unvisited.count(kind)
+    }
+
+    /// Adds the links of one page that are not followed.
+    pub(crate) fn add_unvisited(&self, urls: &[(SkippedBy, UrlKey)]) {
+        self.unvisited.add(urls);
     }
 
     /// Adds the counts of one page.
@@ -68,7 +80,6 @@ impl Telemetry {
         add(&self.links_too_deep, more.links_too_deep);
         add(&self.links_nofollow, more.links_nofollow);
         add(&self.links_of_other_dates, more.links_of_other_dates);
-        add(&self.links_of_duplicates, more.links_of_duplicates);
         add(&self.links_to_traps, more.links_to_traps);
         add(&self.retries, more.retries);
         add(&self.private_addresses, more.private_addresses);

@@ -9,6 +9,8 @@
 //! - [`Shingles`]: exact resemblance and containment (Broder 1997); [`Sketch`]: an estimate in 160 bytes.
 //! - [`MinHash`], [`BBitMinHash`], [`SuperShingles`], [`MinS`], [`ModM`]: the other samples of sets in use, each with
 //!   its theory tested; [`ExactFingerprint`]: equality, which is compared only where it is likely.
+//! - [`Subject`]: the words of title and heading that name a page; [`BagSketch`]: the words of a text, counted, in 68
+//!   bytes.
 //! - [`KeyTable`], [`SeenKeys`]: exact keys of many millions of pages, in 5 to 6 bytes each.
 //! - [`Painter`] → [`Portrait`] → [`Gallery`]: the verdict. Fingerprints and sketch bands propose, sketches decide
 //!   (Henzinger 2006: either alone is wrong every other time).
@@ -18,7 +20,7 @@
 //!
 //! let painter = Painter::new(Features::default(), HashKey::ZERO);
 //! let paint = |payload: &str| {
-//!     let text = PageText { text: payload, own: None };
+//!     let text = PageText::of(payload);
 //!     painter.portrait(HashKey::ZERO.digest(payload.as_bytes()), Some(text))
 //! };
 //! let mut gallery = Gallery::new(Thresholds::default());
@@ -29,6 +31,7 @@
 //!
 //! Everything that is hashed is hashed under a [`HashKey`], and everything that may be stored obeys [`ALGORITHM`].
 
+mod bag;
 pub mod blocks;
 mod bytes;
 mod clusters;
@@ -55,11 +58,13 @@ mod simhash;
 mod similarity;
 mod sketch;
 mod stop_words;
+mod subject;
 mod tables;
 mod text;
 mod verdict;
 mod words;
 
+pub use bag::{BAG_BYTES, BagSketch};
 pub use clusters::{Clusters, Groups, NotAnOriginal, Representatives};
 pub use exact::ExactFingerprint;
 pub use features::{Features, MAX_WIDTH, Unit, UnknownFeatures, Weights, Width};
@@ -82,6 +87,7 @@ pub use shingles::Shingles;
 pub use simd::Instructions;
 pub use sketch::{BANDS, SKETCH_BYTES, Sketch};
 pub use stop_words::{StopWords, UnknownLanguage};
+pub use subject::{MAX_SUBJECT_BYTES, MAX_SUBJECT_WORDS, Subject};
 pub use tables::{
     CANDIDATES, Found, ImpossibleDesign, MAX_DISTANCE, MAX_EQUAL, MAX_TABLES, Pair, Permutation,
     PermutedTables, Plan, QuarterTables, TableDesign, each_pair,
@@ -94,4 +100,4 @@ pub use words::HashedText;
 ///
 /// Values of different versions must never be compared. The golden files pin what a version means; whoever changes
 /// a value raises the number.
-pub const ALGORITHM: u16 = 2;
+pub const ALGORITHM: u16 = 3;

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fingerprint, Fingerprinter, HashKey, HashedText, Sketch, Unit, Width};
+use crate::mix::mix;
+use crate::{
+    BagSketch, Fingerprint, Fingerprinter, HashKey, HashedText, Sketch, Subject, Unit, Weights, Width,
+};
 
 /// Texts with fewer words are compared exactly only: they have so few shingles that a phrase decides.
 pub const LEAST_WORDS: usize = 15;
@@ -20,7 +23,8 @@ pub struct Portrait {
 /// The part of a portrait that the text makes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextPortrait {
-    /// Stands for the normalised words in their order.
+    /// Stands for the normalised words in their order, and for the words that count in the subject: the same text under
+    /// another heading is another text.
     pub digest: u128,
     /// How many words there are.
     pub words: u32,
@@ -30,16 +34,35 @@ pub struct TextPortrait {
     pub fingerprint: Fingerprint,
     /// Of the set of word 5-shingles; none where only the exact text may decide.
     pub sketch: Option<Sketch>,
+    /// Of the words, counted; there where `sketch` is.
+    pub bag: Option<BagSketch>,
+    /// The words of heading and title; none where the page has neither.
+    pub subject: Option<Subject>,
 }
 
 /// The text of a page, as extraction leaves it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PageText<'a> {
     /// What is judged: the main text, or everything on the page where there is too little of that.
     pub text: &'a str,
     /// The main text where it is short and the lesser part of `text`: boilerplate alone carries no verdict, so a near
     /// duplicate must have the same. If it has no words, `text` is all boilerplate and only exact equality counts.
     pub own: Option<&'a str>,
+    /// The title, where the page has one: `<title>` in HTML.
+    pub title: Option<&'a str>,
+    /// The first heading of the main content, where there is one.
+    pub heading: Option<&'a str>,
+}
+
+impl<'a> PageText<'a> {
+    /// A text of which nothing else is known.
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
 }
 
 /// Makes portraits, all in the same way. Cheap to clone.
@@ -99,22 +122,43 @@ impl Painter {
         }
         let own = page.own.map(|own| HashedText::of(own, self.key));
         let may_resemble = text.len() >= LEAST_WORDS && own.as_ref().is_none_or(|own| !own.is_empty());
-        let sketch = || Sketch::of_hashes(&text.runs(Width::VERIFICATION));
-        let features = self.fingerprinter.features();
-        let fingerprint = match features.unit {
-            Unit::Words(width) if self.fingerprinter.needs_no_words() => {
-                text.fingerprint(width, features.weights)
-            }
-            _ => self.fingerprinter.fingerprint_of_text(page.text, self.key),
-        };
+        let (bag, fingerprint) = self.bag_and_fingerprint(&text, page.text);
+        let subject = Subject::of(page.title, page.heading, text.hashes(), self.key);
         Some(TextPortrait {
-            digest: text.digest(),
+            digest: digest(&text, subject.as_ref()),
             words: text.len() as u32,
             own: own.map(|own| own.digest()),
             fingerprint: self.signed(fingerprint),
-            sketch: if may_resemble { sketch() } else { None },
+            sketch: if may_resemble {
+                Sketch::of_hashes(&text.runs(Width::VERIFICATION))
+            } else {
+                None
+            },
+            bag: bag.filter(|_| may_resemble),
+            subject,
         })
     }
+
+    fn bag_and_fingerprint(&self, hashed: &HashedText, text: &str) -> (Option<BagSketch>, Fingerprint) {
+        let (bag, of_words) = hashed.bag_and_fingerprint();
+        let features = self.fingerprinter.features();
+        let fingerprint = match features.unit {
+            Unit::Words(_) if !self.fingerprinter.needs_no_words() => None,
+            Unit::Words(Width::ONE) if features.weights == Weights::LogTf => Some(of_words),
+            Unit::Words(width) => Some(hashed.fingerprint(width, features.weights)),
+            Unit::Chars(_) => None,
+        };
+        (
+            bag,
+            fingerprint.unwrap_or_else(|| self.fingerprinter.fingerprint_of_text(text, self.key)),
+        )
+    }
+}
+
+fn digest(text: &HashedText, subject: Option<&Subject>) -> u128 {
+    let of_subject = subject.map_or(0, Subject::digest);
+    let spread = |number: u64| if number == 0 { 0 } else { mix(number) };
+    text.digest() ^ (u128::from(of_subject) << 64 | u128::from(spread(of_subject)))
 }
 
 #[cfg(test)]
@@ -124,7 +168,13 @@ mod tests {
 
     fn text_portrait(text: &str, own: Option<&str>) -> Option<Box<TextPortrait>> {
         Painter::new(Features::default(), HashKey::ZERO)
-            .portrait(7, Some(PageText { text, own }))
+            .portrait(
+                7,
+                Some(PageText {
+                    own,
+                    ..PageText::of(text)
+                }),
+            )
             .text
     }
 
@@ -167,16 +217,15 @@ mod tests {
             Some(PageText {
                 text: &text,
                 own: Some("words"),
+                title: Some("A page for a sketch, and enough other words"),
+                heading: Some("This page has a heading of its own"),
             }),
-            Some(PageText {
-                text: "few",
-                own: None,
-            }),
+            Some(PageText::of("few")),
         ] {
             let portrait = painter.portrait(u128::MAX, text);
             let written = postcard::to_allocvec(&portrait).unwrap();
             assert_eq!(postcard::from_bytes::<Portrait>(&written).unwrap(), portrait);
-            assert!(written.len() <= 260, "{}", written.len());
+            assert!(written.len() <= 370, "{}", written.len());
         }
     }
 }

@@ -8,9 +8,39 @@ use crate::{MAX_DISTANCE, Sketch};
 /// The least resemblance of near duplicates where nothing else is asked for: by the words of the shorter text, from how
 /// many on which.
 ///
-/// Short texts of one kind share their phrases, and one word in ten is another subject; a manual of twenty thousand
-/// words is the same manual with a fifth of it new. No single figure served both (`docs/adr/0005`).
-const LEAST_BY_LENGTH: [(u32, f64); 3] = [(800, 0.70), (200, 0.80), (0, 0.86)];
+/// Short texts of one kind share their phrases, and one word in ten is another subject (`docs/adr/0005`, `docs/adr/0010`).
+const LEAST_BY_LENGTH: [(u32, f64); 3] = [(350, 0.80), (100, 0.86), (0, 0.90)];
+
+/// The second way to be near duplicates: by the words, counted. A date, a name and a number changed in a short text cost
+/// five shingles each, and one word each.
+#[derive(Clone, Copy, Debug)]
+struct ByWords {
+    /// From so many words on, of the shorter text.
+    words: u32,
+    /// The least diversity of either text, in thousandths: below lie tables, code and lists, of which each word counts.
+    diversity: u32,
+    /// The least resemblance of the words, counted.
+    of_words: f64,
+    /// The least resemblance of the shingles: the same words in another order are another text.
+    of_shingles: f64,
+}
+
+/// Where both pages have titles or headings. Pages of one site that share these as well are its next of kin (overloads
+/// of a function, editions of a manual) and are taken for one only if their texts are long enough to say so.
+const BY_WORDS_WITH_TITLES: ByWords = ByWords {
+    words: 100,
+    diversity: 885,
+    of_words: 0.87,
+    of_shingles: 0.60,
+};
+
+/// Where a text is all there is.
+const BY_WORDS_ALONE: ByWords = ByWords {
+    words: 15,
+    diversity: 870,
+    of_words: 0.86,
+    of_shingles: 0.50,
+};
 
 /// By how much less a page need resemble the page that it calls canonical.
 ///
@@ -21,8 +51,8 @@ const MARGIN_OF_CANONICAL: f64 = 0.10;
 /// Below this no word helps: with less than three fifths of its shingles in common, a page is another one, and the word is wrong.
 const LEAST_OF_CANONICAL: f64 = 0.60;
 
-/// Where alike begins. The default is a distance of 3 and a resemblance by length: 0.86 under 200 words, 0.80 under 800,
-/// 0.70 from there on.
+/// The thresholds of near duplicates. The default is a distance of 3 and a resemblance of word 5-shingles by length: 0.90
+/// under 100 words, 0.86 under 350, 0.80 from there on; or, in prose, 0.87 of the words, counted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Thresholds {
@@ -41,8 +71,9 @@ impl Default for Thresholds {
 }
 
 impl Thresholds {
-    /// Fingerprints within `distance` bits make a candidate; an estimated `resemblance` of that much confirms one, however
-    /// long the texts are. Without one, the default resemblance for texts of their length does.
+    /// Fingerprints within `distance` bits make a candidate; an estimated `resemblance` of word 5-shingles of that much
+    /// confirms one, however long the texts are. Without one, the defaults for texts of their length and kind do. Pages
+    /// with different subjects are never alike.
     ///
     /// # Errors
     /// [`ImpossibleThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance that is not from 0 to 1.
@@ -74,7 +105,7 @@ impl Thresholds {
         self.resemblance
     }
 
-    /// The least resemblance of near duplicates, 0 to 1, of which the shorter has so many words.
+    /// The least resemblance of word 5-shingles, 0 to 1, of near duplicates of which the shorter has so many words.
     #[must_use]
     pub fn least_resemblance(&self, words: u32) -> f64 {
         let of_length = || LEAST_BY_LENGTH.iter().find(|(from, _)| words >= *from);
@@ -90,19 +121,30 @@ impl Thresholds {
         (least - MARGIN_OF_CANONICAL).max(LEAST_OF_CANONICAL).min(least)
     }
 
-    /// How alike the two are, or none where they are not alike enough. The fingerprints' distance is told but does
-    /// not decide: it is one of two ways to find candidates.
+    /// The likeness of the two, or none where they are not alike enough or have different subjects. The fingerprints'
+    /// distance is told but does not decide: it is one of two ways to find candidates.
     #[must_use]
     pub fn likeness(&self, one: &Portrait, two: &Portrait) -> Option<Likeness> {
-        let least = |words| self.least_resemblance(words);
-        likeness(one, two, least)
+        self.likeness_from(one, two, |words| self.least_resemblance(words))
     }
 
     /// The same where `page` calls `canonical` its canonical page: a lower resemblance confirms that, and nothing but likeness does.
     #[must_use]
     pub fn likeness_to_canonical(&self, page: &Portrait, canonical: &Portrait) -> Option<Likeness> {
-        let least = |words| self.least_resemblance_to_canonical(words);
-        likeness(page, canonical, least)
+        self.likeness_from(page, canonical, |words| {
+            self.least_resemblance_to_canonical(words)
+        })
+    }
+
+    fn likeness_from(&self, one: &Portrait, two: &Portrait, least: impl Fn(u32) -> f64) -> Option<Likeness> {
+        if one.payload == two.payload {
+            return Some(Likeness::SamePayload);
+        }
+        let (one, two) = (one.text.as_deref()?, two.text.as_deref()?);
+        if one.digest == two.digest {
+            return Some(Likeness::SameText);
+        }
+        self.nearness_from(one, one.sketch.as_ref()?, two, least)
     }
 
     /// The last step of the above: `sketch` is that of `one`.
@@ -112,37 +154,48 @@ impl Thresholds {
         sketch: &Sketch,
         two: &TextPortrait,
     ) -> Option<Likeness> {
-        nearness(one, sketch, two, |words| self.least_resemblance(words))
+        self.nearness_from(one, sketch, two, |words| self.least_resemblance(words))
+    }
+
+    /// `least` says what is enough for texts of which the shorter has so many words.
+    fn nearness_from(
+        &self,
+        one: &TextPortrait,
+        sketch: &Sketch,
+        two: &TextPortrait,
+        least: impl Fn(u32) -> f64,
+    ) -> Option<Likeness> {
+        let subjects = one.subject.as_ref().zip(two.subject.as_ref());
+        if one.own != two.own || subjects.is_some_and(|(one, two)| one.differs_from(two)) {
+            return None;
+        }
+        let resemblance = sketch.resemblance(two.sketch.as_ref()?);
+        let by_words = if subjects.is_some() {
+            BY_WORDS_WITH_TITLES
+        } else {
+            BY_WORDS_ALONE
+        };
+        let is_near = resemblance >= least(one.words.min(two.words))
+            || self.resemblance.is_none()
+                && resemblance >= by_words.of_shingles
+                && by_words.are_near(one, two);
+        is_near.then(|| Likeness::Near {
+            distance: one.fingerprint.distance(two.fingerprint),
+            resemblance,
+        })
     }
 }
 
-fn likeness(one: &Portrait, two: &Portrait, least: impl Fn(u32) -> f64) -> Option<Likeness> {
-    if one.payload == two.payload {
-        return Some(Likeness::SamePayload);
+impl ByWords {
+    /// Whether the two are near duplicates by their words.
+    fn are_near(&self, one: &TextPortrait, two: &TextPortrait) -> bool {
+        let (Some(bag), Some(other)) = (&one.bag, &two.bag) else {
+            return false;
+        };
+        one.words.min(two.words) >= self.words
+            && bag.resemblance(other) >= self.of_words
+            && bag.diversity(one.words).min(other.diversity(two.words)) >= self.diversity
     }
-    let (one, two) = (one.text.as_deref()?, two.text.as_deref()?);
-    if one.digest == two.digest {
-        return Some(Likeness::SameText);
-    }
-    nearness(one, one.sketch.as_ref()?, two, least)
-}
-
-/// `least` says what is enough for texts of which the shorter has so many words.
-fn nearness(
-    one: &TextPortrait,
-    sketch: &Sketch,
-    two: &TextPortrait,
-    least: impl Fn(u32) -> f64,
-) -> Option<Likeness> {
-    if one.own != two.own {
-        return None;
-    }
-    let resemblance = sketch.resemblance(two.sketch.as_ref()?);
-    let distance = one.fingerprint.distance(two.fingerprint);
-    (resemblance >= least(one.words.min(two.words))).then_some(Likeness::Near {
-        distance,
-        resemblance,
-    })
 }
 
 /// Thresholds under which nothing, or anything, would be alike.
@@ -246,12 +299,12 @@ mod tests {
         let by_length = Thresholds::default();
         assert_eq!(Thresholds::new(3, None), Ok(by_length));
         for (words, least) in [
-            (0, 0.86),
-            (199, 0.86),
-            (200, 0.80),
-            (799, 0.80),
-            (800, 0.70),
-            (u32::MAX, 0.70),
+            (0, 0.90),
+            (99, 0.90),
+            (100, 0.86),
+            (349, 0.86),
+            (350, 0.80),
+            (u32::MAX, 0.80),
         ] {
             assert_eq!(by_length.least_resemblance(words), least, "{words}");
             assert_eq!(Thresholds::new(3, 0.5).unwrap().least_resemblance(words), 0.5);
@@ -266,7 +319,7 @@ mod tests {
             assert!((found - least).abs() < 1e-9, "{words}: {found} is not {least}");
         };
         let by_length = Thresholds::default();
-        for (words, least) in [(15, 0.76), (199, 0.76), (200, 0.70), (799, 0.70), (800, 0.60)] {
+        for (words, least) in [(15, 0.80), (99, 0.80), (100, 0.76), (349, 0.76), (350, 0.70)] {
             check(by_length, words, least);
         }
         for (asked, least) in [
@@ -288,7 +341,10 @@ mod tests {
             numbers.map(|number| format!("word{number} ")).collect()
         };
         let portrait = |payload, text: &str, own| {
-            let text = crate::PageText { text, own };
+            let text = crate::PageText {
+                own,
+                ..crate::PageText::of(text)
+            };
             crate::Painter::new(crate::Features::default(), crate::HashKey::ZERO)
                 .portrait(payload, Some(text))
         };

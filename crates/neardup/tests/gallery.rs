@@ -14,7 +14,13 @@ fn words(seed: &str, count: usize) -> Vec<String> {
 }
 
 fn portrait(payload: u128, text: &str, own: Option<&str>) -> Portrait {
-    Painter::new(Features::default(), KEY).portrait(payload, Some(PageText { text, own }))
+    Painter::new(Features::default(), KEY).portrait(
+        payload,
+        Some(PageText {
+            own,
+            ..PageText::of(text)
+        }),
+    )
 }
 
 fn gallery(pages: impl IntoIterator<Item = (u64, Portrait)>) -> Gallery {

@@ -44,7 +44,7 @@ fn of_a_thousand_articles_the_ten_pairs_are_found_and_nothing_else() {
     let mut gallery = Gallery::new(Thresholds::default());
     let mut found = BTreeSet::new();
     for (number, (name, text)) in (0_u64..).zip(&articles) {
-        let portrait = painter.portrait(number.into(), Some(PageText { text, own: None }));
+        let portrait = painter.portrait(number.into(), Some(PageText::of(text)));
         match gallery.find(&portrait) {
             Some(like) => drop(found.insert(ordered(name, articles[like.of as usize].0))),
             None => gallery.insert(number, portrait),

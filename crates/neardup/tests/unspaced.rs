@@ -29,7 +29,7 @@ fn recognised(script: Script) -> u64 {
     let painter = Painter::new(Features::default(), HashKey::ZERO);
     let paint = |text: &str| {
         let payload = HashKey::ZERO.digest(text.as_bytes());
-        painter.portrait(payload, Some(PageText { text, own: None }))
+        painter.portrait(payload, Some(PageText::of(text)))
     };
     let mut gallery = Gallery::new(Thresholds::default());
     for seed in 0..PAGES {

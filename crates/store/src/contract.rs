@@ -8,6 +8,7 @@ mod index;
 mod manners;
 mod model;
 mod patterns;
+mod probes;
 mod requisites;
 mod restarts;
 
@@ -105,11 +106,26 @@ pub(crate) fn done_with(lease: &Lease, ticket: Option<u64>, finds: Vec<Find>) ->
         end: (ticket + 1) * 100,
     });
     Settlement::Done {
-        row: Box::new(row(lease, Fate::Unique)),
+        row: Box::new(end_of(lease)),
         archived,
         finds,
         reached: Vec::new(),
         left_out: Vec::new(),
+    }
+}
+
+/// The row of a page that is new, or of one that is to be left out.
+fn end_of(lease: &Lease) -> Row {
+    let warc_file = Some("a.warc.gz".to_owned());
+    if lease.barred.is_none() {
+        return row(lease, Fate::Unique);
+    }
+    Row {
+        status: None,
+        bytes: 0,
+        reason: lease.barred.clone(),
+        warc_file,
+        ..row(lease, Fate::Excluded)
     }
 }
 

@@ -33,6 +33,10 @@ impl Find {
     /// The priority of what waits for everything else of its host.
     pub const BEHIND: u8 = 128;
 
+    /// The least priority of what is known only from pages that were left out as duplicates. It waits behind everything
+    /// else of its host, in an order drawn from the URL, so that the first ones are a sample.
+    pub const PROBED: u8 = 192;
+
     /// A URL that was found so many links away from a seed, on that page.
     #[must_use]
     pub const fn new(url: PageUrl, depth: u32, via: Option<PageUrl>) -> Self {
@@ -43,6 +47,23 @@ impl Find {
             priority: 0,
             requisite: 0,
         }
+    }
+
+    /// The same, found on a page that was left out as a duplicate: see [`Find::PROBED`].
+    #[must_use]
+    pub fn probed(self) -> Self {
+        let strata = u64::from(u8::MAX - Self::PROBED) + 1;
+        let stratum = u8::try_from(self.url.key().as_u64() % strata).unwrap_or(0);
+        Self {
+            priority: Self::PROBED + stratum,
+            ..self
+        }
+    }
+
+    /// Returns whether it is known only from pages that were left out as duplicates.
+    #[must_use]
+    pub const fn is_probed(&self) -> bool {
+        self.priority >= Self::PROBED && self.requisite == 0
     }
 
     /// The same, so many steps from the page that needs it.
@@ -182,6 +203,9 @@ pub struct FrontierRules {
     pub max_pages_per_host: Option<u64>,
     /// Whether patterns of URLs that bring next to nothing new are put behind, and then closed: see [`crate::Patterns`].
     pub closes_patterns: bool,
+    /// Whether what is known only from pages that were left out as duplicates is visited. Otherwise it is handed out with
+    /// the reason to leave it out, unless a kept page leads to it as well.
+    pub probes: bool,
     /// Pages of one URL pattern in the whole crawl; those beyond are left out when they come up. What is under way when it is
     /// reached comes on top.
     pub max_pages_per_pattern: Option<u64>,
@@ -201,6 +225,7 @@ impl Default for FrontierRules {
             per_host: 1,
             max_pages_per_host: None,
             closes_patterns: true,
+            probes: true,
             max_pages_per_pattern: None,
             max_hosts_per_domain: None,
             least_wait: Duration::ZERO,
@@ -236,6 +261,9 @@ pub struct Standing {
 pub trait Frontier: Send + Sync {
     /// Queues what is new among these, and says how much was. A URL is new once in a crawl; one of a host too many of its domain is
     /// left out, unless it is a seed (of depth 0).
+    ///
+    /// A URL that was found on left-out pages only ([`Find::is_probed`]) is new once more when it is found elsewhere, unless it was
+    /// visited by then: it takes its better place, or, where it was left out unvisited, its row is revoked.
     async fn discover(&self, finds: Vec<Find>) -> Result<usize, StoreFault>;
 
     /// Hands out up to `want` pages: at most [`FrontierRules::per_host`] of a host at a time, none whose host is not yet

@@ -19,6 +19,7 @@ mod near_dup;
 mod patterns;
 mod row;
 mod rules;
+mod skipped;
 
 pub use embedded::record::Robots;
 pub use fault::{Holder, StoreFault};
@@ -30,3 +31,4 @@ pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, Seat, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
 pub use row::{Fate, Row, Totals};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};
+pub use skipped::{PAGE_REASON, ROBOTS_REASON, SkippedBy, UnknownKind};

@@ -15,7 +15,9 @@ use crate::budget::{self, DomainCounts};
 use crate::embedded::Earlier;
 use crate::known::Known;
 use crate::{ArchivePlace, ArchiveSpan, Find, Frontier, FrontierRules, Lease, LikenessRules};
-use crate::{Original, Page, Patterns, Robots, Row, Seat, Settlement, Standing, StoreFault, Supply};
+use crate::{
+    Original, Page, PatternName, Patterns, Robots, Row, Seat, Settlement, Standing, StoreFault, Supply,
+};
 use crate::{STRIKES_ASIDE, Totals};
 
 /// A crawl's memory that ends with the process.
@@ -29,6 +31,8 @@ struct State {
     patterns: Patterns,
     entries: Vec<Waiting>,
     seen: HashSet<PageUrl>,
+    /// URLs that were found on left-out pages only.
+    probed: HashSet<PageUrl>,
     claims: HashMap<PageUrl, u64>,
     leased: HashMap<Host, usize>,
     paces: HashMap<Host, Pace>,
@@ -83,10 +87,6 @@ struct Ended {
         expect(dead_code, reason = "a store that ends with the process takes nothing back")
     )]
     reached: Vec<PageUrl>,
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "a store that ends with the process takes nothing back")
-    )]
     waiting: Waiting,
 }
 
@@ -141,6 +141,7 @@ impl MemoryStore {
             patterns: Patterns::default(),
             entries: Vec::new(),
             seen: HashSet::new(),
+            probed: HashSet::new(),
             claims: HashMap::new(),
             leased: HashMap::new(),
             paces: HashMap::new(),
@@ -230,6 +231,12 @@ impl MemoryStore {
                 round.clear();
                 continue;
             };
+            let chosen = &state.entries[index].find;
+            if chosen.is_probed() && state.seen.contains(&chosen.url) {
+                // It has a better place by now, or was reached.
+                state.entries.remove(index);
+                continue;
+            }
             let pace = state.pace(&state.entries[index].find.url.host());
             let barred = state.bar(index);
             let lease = state.entries[index].lease(pace, barred);
@@ -312,7 +319,7 @@ impl State {
     fn queue(&mut self, finds: Vec<Find>) -> usize {
         let before = self.entries.len();
         let mut finds = finds;
-        finds.retain(|find| !self.seen.contains(&find.url));
+        finds.retain(|find| !self.is_seen(find));
         if let Some(max) = self.rules.max_hosts_per_domain {
             let mut domains = DomainCounts::default();
             self.order.keys().for_each(|host| domains.add(host));
@@ -321,15 +328,64 @@ impl State {
         if self.rules.closes_patterns {
             self.patterns.put_behind(&mut finds);
         }
+        let wanted_again = finds.extract_if(.., |find| {
+            let is_left_out = || self.patterns.place_of_probe(&find.url).is_some();
+            find.requisite == 0 && !find.is_probed() && self.probed.contains(&find.url) && is_left_out()
+        });
+        let wanted_again: Vec<Find> = wanted_again.collect();
         for find in finds {
-            if self.seen.insert(find.url.clone()) {
-                let sequence = self.next_sequence;
-                self.next_sequence += 1;
+            if !self.is_seen(&find) {
                 self.know(&find.url.host());
-                self.entries.push(Waiting::new(sequence, find));
+                self.wait(find);
+            }
+        }
+        for find in wanted_again {
+            if !self.is_seen(&find) {
+                self.revoke_left_out(find);
             }
         }
         self.entries.len() - before
+    }
+
+    fn is_seen(&self, find: &Find) -> bool {
+        self.seen.contains(&find.url) || find.is_probed() && self.probed.contains(&find.url)
+    }
+
+    /// Queues a page at the end, and remembers its URL.
+    fn wait(&mut self, find: Find) {
+        let known = if find.is_probed() {
+            &mut self.probed
+        } else {
+            &mut self.seen
+        };
+        known.insert(find.url.clone());
+        self.entries.push(Waiting::new(self.next_sequence, find));
+        self.next_sequence += 1;
+    }
+
+    /// Queues a page again whose URL was left out unvisited.
+    fn revoke_left_out(&mut self, find: Find) {
+        let is_its = |row: &Row| row.url == find.url && PatternName::that_left_out(row).is_some();
+        let row = self.rows.iter().rposition(is_its);
+        let row = self.rows.remove(row.expect("what is left out has a row"));
+        self.totals.uncount(&row);
+        self.patterns.revoked(&row);
+        self.wait(find);
+    }
+
+    /// Queues again what patterns and folders left out that are open now.
+    fn requeue_reopened(&mut self) {
+        while let Some(rows) = self.patterns.to_requeue() {
+            let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();
+            for page in pages {
+                let is_its = |row: &&Row| row.url.key() == page && PatternName::that_left_out(row).is_some();
+                let row = self.rows.iter().rfind(is_its);
+                let row = row.expect("what is left out has a row");
+                let find = Find::new(row.url.clone(), row.depth, row.via.clone());
+                let only_probed = !self.seen.contains(&find.url);
+                self.revoke_left_out(if only_probed { find.probed() } else { find });
+            }
+        }
     }
 
     fn know(&mut self, host: &Host) {
@@ -352,26 +408,34 @@ impl State {
     }
 
     fn bar(&mut self, index: usize) -> Option<String> {
-        let Find { url, requisite, .. } = &self.entries[index].find;
+        let Find {
+            url,
+            requisite,
+            priority,
+            ..
+        } = &self.entries[index].find;
         if *requisite > 0 {
             return None;
         }
-        let rules = &self.rules;
-        self.patterns
-            .bar(url, rules.closes_patterns, rules.max_pages_per_pattern)
+        self.patterns.bar(url, *priority, &self.rules)
     }
 
-    fn end(&mut self, row: Row, finds: Vec<Find>) {
+    fn end(&mut self, row: Row, priority: u8, finds: Vec<Find>) {
         // As they were when the page was read: before it is counted.
         self.totals.count(&row);
         self.queue(finds);
-        self.patterns.settled(&row);
+        self.patterns.settled(&row, priority, Some(0));
+        let was_visited = PatternName::that_left_out(&row).is_none();
+        if priority >= Find::PROBED && row.requisite == 0 && was_visited {
+            self.seen.insert(row.url.clone());
+        }
         self.rows.push(row);
         while self.rules.closes_patterns
             && let Some(change) = self.patterns.due()
         {
             self.patterns.hear(&change);
         }
+        self.requeue_reopened();
         self.revoke_void();
     }
 
@@ -493,7 +557,7 @@ impl Frontier for MemoryStore {
                 *state.pages.entry(host).or_insert(0) += u64::from(row.is_page());
                 state.seen.extend(reached.iter().cloned());
                 match archived {
-                    None => state.end(*row, finds),
+                    None => state.end(*row, waiting.find.priority, finds),
                     Some(ArchiveSpan { ticket, .. }) => {
                         let ended = Ended {
                             row: *row,
@@ -504,7 +568,7 @@ impl Frontier for MemoryStore {
                         state.early.insert(ticket, ended);
                         while let Some(ended) = state.early.remove(&state.next_ticket) {
                             state.next_ticket += 1;
-                            state.end(ended.row, ended.finds);
+                            state.end(ended.row, ended.waiting.find.priority, ended.finds);
                         }
                     }
                 }

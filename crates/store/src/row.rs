@@ -4,7 +4,7 @@ use neardup::Fingerprint;
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp};
 
-use crate::{Find, Page};
+use crate::{Find, Page, SkippedBy};
 
 /// The end of a page's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -199,6 +199,8 @@ pub struct Totals {
     pub requisites_missing: u64,
     /// New versions of pages that an earlier crawl archived; they are not among the unique ones.
     pub changed: u64,
+    /// URLs among the excluded ones that were not visited, by the kind of reason: see [`SkippedBy`].
+    pub skipped: [u64; SkippedBy::ALL.len()],
 }
 
 impl Totals {
@@ -216,6 +218,9 @@ impl Totals {
             self.requisites += u64::from(was_had);
             self.requisites_missing += u64::from(!was_had);
             return;
+        }
+        if let Some(kind) = SkippedBy::of(row) {
+            self.skipped[kind as usize] += 1;
         }
         self.pages += u64::from(row.fate.is_page());
         self.kept_duplicates += u64::from(row.kept && row.fate.is_duplicate());
@@ -246,7 +251,8 @@ impl Totals {
             (&mut self.requisites_missing, one.requisites_missing),
             (&mut self.changed, one.changed),
         ];
-        for (sum, part) in parts {
+        let kinds = self.skipped.iter_mut().zip(one.skipped);
+        for (sum, part) in parts.into_iter().chain(kinds) {
             *sum = sum.saturating_sub(part);
         }
     }

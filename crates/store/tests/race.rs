@@ -64,13 +64,7 @@ fn portrait(painter: &Painter, pair: usize, sibling: usize) -> Portrait {
     }
     text.push_str(["first", "second"][sibling]);
     let payload = (2 * pair + sibling) as u128;
-    painter.portrait(
-        payload,
-        Some(PageText {
-            text: &text,
-            own: None,
-        }),
-    )
+    painter.portrait(payload, Some(PageText::of(&text)))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 16)]

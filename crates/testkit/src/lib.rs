@@ -9,6 +9,7 @@
 //!
 //! A [`hostile`] web has a host for each way in which servers misbehave: every test that says "whatever the server does" is about it.
 //! [`traps`] has six sites without end, and one with.
+//! [`known_sites`] model real sites on which leaving out duplicates loses pages, with the truth about each page.
 //! The [`gallery`] is a site that is to look right when it is replayed.
 //! A [`Proxy`] leads to one server, whatever it is asked for.
 //!
@@ -27,6 +28,7 @@ mod html_bombs;
 mod http;
 #[cfg(test)]
 mod judge;
+pub mod known_sites;
 mod log;
 mod play;
 mod prose;

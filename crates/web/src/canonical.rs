@@ -1,14 +1,18 @@
-//! Which parts of a URL say nothing about the page, and the one spelling of percent-encoding.
+//! Which parts of a URL say nothing about the page, the one order of parameters, and the one spelling of percent-encoding.
 //!
 //! Campaign and session parameters multiply addresses without changing what is served. The list is
 //! conservative: a name is on it only if it belongs to one product and means nothing else. `ref`,
 //! `source` or `id` select content on too many sites to be there. So does `sid`; but a `sid` of 32 hexadecimal digits is a session, so
 //! such names are on the list with the shape that their value must have. Left in, a session makes a new site of every visit, and
 //! leaving such *links* out would lose the site.
+//!
+//! The order of parameters says nothing either, and sites with facets write it in every order: 87,817 of 123,536 fetches of one
+//! were exact duplicates. So parameters are sorted by name, and those of one name keep their order, which means something (`a[]=1&a[]=2`).
+//! [`is_sortable`] says which queries are left as they are, because there the order may be part of the address.
 
 use std::borrow::Cow;
 
-/// Which parameters are left out of a URL.
+/// Which parameters are left out of a URL, and whether the others are sorted.
 ///
 /// A pattern is a parameter's name, compared without regard to ASCII case; a `*` at its end stands for any
 /// ending, and `={token}` asks that the value looks drawn at random: at least 20 characters, letters and digits and nothing else, with
@@ -17,6 +21,7 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CanonicalForm {
     patterns: Vec<Pattern>,
+    sort_parameters: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,13 +93,28 @@ impl CanonicalForm {
             .into_iter()
             .filter_map(|pattern| Pattern::read(pattern.as_ref()))
             .collect();
-        Self { patterns }
+        Self {
+            patterns,
+            sort_parameters: true,
+        }
     }
 
-    /// Leaves out nothing.
+    /// Leaves out nothing and keeps the order of parameters.
     #[must_use]
     pub const fn keep_all() -> Self {
-        Self { patterns: Vec::new() }
+        Self {
+            patterns: Vec::new(),
+            sort_parameters: false,
+        }
+    }
+
+    /// Sorts the parameters of a query by name, or keeps their order; they are sorted if nothing is said.
+    #[must_use]
+    pub fn sort_parameters(self, sort_parameters: bool) -> Self {
+        Self {
+            sort_parameters,
+            ..self
+        }
     }
 
     fn drops(&self, parameter: &str) -> bool {
@@ -123,11 +143,18 @@ impl CanonicalForm {
         }
     }
 
-    /// Appends `?` and a query without the parameters that are left out; nothing if none is left.
+    /// Appends `?` and a query in the one order of its parameters, without those that are left out; nothing if none is left.
     pub(crate) fn push_query(&self, text: &mut String, query: &str) {
+        let mut parameters: Vec<&str> = query
+            .split('&')
+            .filter(|parameter| !self.drops(parameter))
+            .collect();
+        if self.sort_parameters && is_sortable(&parameters) {
+            parameters.sort_by_key(|parameter| base_name(parameter));
+        }
         let start = text.len();
         let mut separator = '?';
-        for parameter in query.split('&').filter(|parameter| !self.drops(parameter)) {
+        for parameter in parameters {
             text.push(separator);
             text.push_str(parameter);
             separator = '&';
@@ -136,6 +163,46 @@ impl CanonicalForm {
             text.truncate(start);
         }
     }
+}
+
+/// A parameter's name up to its first bracket: `f[][k]=1&f[][v]=2&f[][k]=3` are two pairs, and their order says so.
+fn base_name(parameter: &str) -> &str {
+    let name = parameter.split('=').next().unwrap_or_default();
+    let end = name.find('[').into_iter().chain(name.find("%5B")).min();
+    &name[..end.unwrap_or(name.len())]
+}
+
+/// Returns true if the order of the parameters says nothing. It may say something
+/// - where a parameter is not just a name, or a name and a value: `?/topic/1/&page=2`, `?12,34&5`;
+/// - where the first one is a name alone and others have values: `?FrontPage&action=edit` names a page of a wiki;
+/// - where `;` parts parameters, too, or a URL stands in the query as it is: `?to=http://example.org/?a=1&b=2`;
+/// - where a signature is made of the query as it stands, as those who serve pictures do.
+fn is_sortable(parameters: &[&str]) -> bool {
+    let is_plain = |parameter: &&str| match parameter.split_once('=') {
+        Some((name, value)) => {
+            !name.is_empty() && !parameter.contains([';', '?']) && !is_signature(name, value)
+        }
+        None => parameter.bytes().all(is_of_name),
+    };
+    let has_value = |parameter: &&str| parameter.contains('=');
+    let is_page_first = parameters
+        .first()
+        .is_some_and(|first| !first.is_empty() && !has_value(first))
+        && parameters.iter().any(|parameter| has_value(parameter));
+    parameters.len() > 1 && !is_page_first && parameters.iter().all(is_plain)
+}
+
+const fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
+/// The least length of a signature: an MD5 in base 64.
+const SIGNATURE_BYTES: usize = 22;
+
+fn is_signature(name: &str, value: &str) -> bool {
+    let is_named = ["s", "sig", "sign", "hmac", "signature"];
+    let last = name.rsplit(['-', '_', '.']).next().unwrap_or(name);
+    value.len() >= SIGNATURE_BYTES && is_named.iter().any(|named| last.eq_ignore_ascii_case(named))
 }
 
 /// What a pattern ends with that asks for a value drawn at random.
@@ -278,6 +345,56 @@ mod tests {
             assert_eq!(normalise_percent(text), normal, "{text}");
             assert_eq!(normalise_percent(normal), normal, "{text}, again");
         }
+    }
+
+    #[test]
+    fn parameters_have_one_order_where_it_says_nothing() {
+        let form = CanonicalForm::default();
+        let canonical = |query: &str| {
+            let mut text = String::new();
+            form.push_query(&mut text, query);
+            text
+        };
+        for (query, expected) in [
+            ("b=2&a=1", "?a=1&b=2"),
+            ("b&a", "?a&b"),
+            ("b=2&&c&a=1", "?&a=1&b=2&c"),
+            // Those of one name keep their order.
+            ("b=1&a=2&b=0&a=1", "?a=2&a=1&b=1&b=0"),
+            ("b=1&a[]=2&a[]=1", "?a[]=2&a[]=1&b=1"),
+            (
+                "f[][v]=2&f[][k]=3&f[][v]=4&e=0",
+                "?e=0&f[][v]=2&f[][k]=3&f[][v]=4",
+            ),
+            ("f%5Bb%5D=2&f%5Ba%5D=3&e=0", "?e=0&f%5Bb%5D=2&f%5Ba%5D=3"),
+            ("B=1&a=2", "?B=1&a=2"),
+            ("z=1&utm_source=x&y=2", "?y=2&z=1"),
+            ("z=1&print", "?print&z=1"),
+            // Where it may say something.
+            ("b=2", "?b=2"),
+            ("topic/1/&do=x", "?topic/1/&do=x"),
+            ("12,34&5", "?12,34&5"),
+            ("FrontPage&action=edit", "?FrontPage&action=edit"),
+            ("b=2&a=1;c=3", "?b=2&a=1;c=3"),
+            (
+                "to=http://example.org/?a=1&b=2",
+                "?to=http://example.org/?a=1&b=2",
+            ),
+            (
+                "w=9&h=8&sig=0123456789abcdef0123456789abcdef",
+                "?w=9&h=8&sig=0123456789abcdef0123456789abcdef",
+            ),
+            ("w=9&h=8&sig=1", "?h=8&sig=1&w=9"),
+            ("b=1&=2&a", "?b=1&=2&a"),
+        ] {
+            assert_eq!(canonical(query), expected, "{query}");
+            assert_eq!(canonical(&expected[1..]), expected, "{query}, again");
+        }
+        let mut kept = String::new();
+        CanonicalForm::default()
+            .sort_parameters(false)
+            .push_query(&mut kept, "b=2&a=1");
+        assert_eq!(kept, "?b=2&a=1");
     }
 
     #[test]

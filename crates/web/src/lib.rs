@@ -21,8 +21,8 @@ mod validators;
 
 pub use canonical::CanonicalForm;
 pub use document::{
-    Cut, Directives, Document, Hints, Link, LinkKind, LinkKinds, MIN_MAIN_WORDS, Media, Oddity, Own,
-    ReadLimits, Relations, UnknownRelation, essence, read,
+    BadSelector, Cut, Directives, Document, Hints, Link, LinkKind, LinkKinds, MIN_MAIN_WORDS, MainSelectors,
+    Media, Oddity, Own, ReadLimits, Relations, UnknownRelation, essence, read,
 };
 pub use exchange::{Exchange, Protocol, Truncation};
 pub use group::{Group, GroupBy, UnknownGrouping};

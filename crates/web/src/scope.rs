@@ -42,6 +42,8 @@ pub struct Scope {
     /// For the time being.
     exclude_now: Exclusions,
     seeds: HashSet<UrlKey>,
+    /// The registrable domains of the seeds.
+    seed_domains: HashSet<Box<str>>,
     /// The hosts or domains of the seeds, each with the paths that it lets in (`/` but for
     /// [`ScopeKind::Prefix`]).
     places: HashMap<Box<str>, Vec<Box<str>>>,
@@ -91,7 +93,23 @@ pub enum OutOfScope {
     },
 }
 
+/// How each reason begins.
+const BEGINNINGS: [&str; 6] = [
+    "its host is not the host of a seed",
+    "its domain is not the domain of a seed",
+    "it is not below the path of a seed",
+    "no include expression matches it",
+    "the exclude expression ",
+    "excluded by control.toml: ",
+];
+
 impl OutOfScope {
+    /// Returns true where this text is a reason of this type, written out.
+    #[must_use]
+    pub fn has_said(text: &str) -> bool {
+        BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
+    }
+
     /// Whether an expression excludes it, so that nothing else can let it in.
     #[must_use]
     pub const fn is_exclusion(&self) -> bool {
@@ -152,6 +170,7 @@ impl Scope {
             exclude: compile(exclude)?,
             exclude_now: Exclusions::default(),
             seeds: HashSet::new(),
+            seed_domains: HashSet::new(),
             places: HashMap::new(),
         })
     }
@@ -159,6 +178,7 @@ impl Scope {
     /// Lets in the seed, whatever the include expressions say, and the territory that it spans.
     pub fn add_seed(&mut self, seed: &PageUrl) {
         self.seeds.insert(seed.key());
+        self.seed_domains.insert(seed.registrable_domain().into());
         let path = match self.kind {
             ScopeKind::Prefix => directory(seed),
             ScopeKind::Host | ScopeKind::Domain | ScopeKind::Any => "/",
@@ -167,6 +187,12 @@ impl Scope {
         if !paths.iter().any(|known| path.starts_with(&**known)) {
             paths.push(path.into());
         }
+    }
+
+    /// Returns whether a seed is of the registrable domain of this page.
+    #[must_use]
+    pub fn has_seed_on_domain_of(&self, url: &PageUrl) -> bool {
+        self.seed_domains.contains(url.registrable_domain())
     }
 
     /// Excludes this from now on, in place of what was excluded for the time being before.

@@ -7,6 +7,9 @@
 //! {n} digits   {year} 1900 to 2099   {date} 2024-05-01   {id} hexadecimal digits, UUIDs, random tokens   {slug} words-with-hyphens
 //! {name} the last segment, whatever it is, with its extension   {long} more than 40 bytes
 //! ```
+//! A language is kept where it is named: `/{name}.de.html`, `/{name}?lang=de`. Pages that are not translated yet repeat one another in
+//! one language, and say nothing about the others.
+//!
 //! The last segment varies on every site, so it is never kept. Other segments vary on some: who counts patterns has room for so many
 //! exact ones of a host, and takes more general ones from there on ([`Generality`]).
 //!
@@ -126,11 +129,30 @@ fn push_page(text: &mut String, page: &str) {
         Some(dot) if dot > 0 && is_extension(&page[dot..]) => page.split_at(dot),
         _ => (page, ""),
     };
+    let (stem, language) = match stem.rfind('.') {
+        Some(dot) if dot > 0 && is_language(&stem[dot + 1..]) => stem.split_at(dot),
+        _ => (stem, ""),
+    };
     text.push_str(match class_of(stem) {
         Some("{slug}" | "{long}") | None => "{name}",
         Some(class) => class,
     });
+    text.push_str(language);
     text.push_str(extension);
+}
+
+/// Parameters whose values are languages.
+const LANGUAGE_PARAMETERS: [&str; 4] = ["hl", "lang", "language", "locale"];
+
+/// Returns whether this looks like a language tag (RFC 5646): `de`, `zh-CN`, `pt_BR`, `zh-Hant`.
+fn is_language(text: &str) -> bool {
+    let (language, region) = match text.find(['-', '_']) {
+        Some(dash) => (&text[..dash], Some(&text[dash + 1..])),
+        None => (text, None),
+    };
+    let letters = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_region = |region: &str| matches!(region.len(), 2 | 4) && letters(region);
+    language.len() == 2 && letters(language) && region.is_none_or(is_region)
 }
 
 fn is_extension(text: &str) -> bool {
@@ -147,13 +169,16 @@ fn push_below(text: &mut String, path: &str) {
     text.push_str("/**");
 }
 
-/// The names of the parameters, sorted, each once.
+/// The names of the parameters, sorted, each once; a language with its value.
 fn push_names(text: &mut String, query: &str) {
     let mut names: [&str; MAX_PARAMETERS] = [""; MAX_PARAMETERS];
     let mut count = 0;
     for parameter in query.split('&') {
-        let name = parameter.split_once('=').map_or(parameter, |(name, _)| name);
-        let name = class_of(name).unwrap_or(name);
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let name = match LANGUAGE_PARAMETERS.contains(&name) && is_language(value) {
+            true => parameter,
+            false => class_of(name).unwrap_or(name),
+        };
         let Err(place) = names[..count].binary_search(&name) else {
             continue;
         };
@@ -237,6 +262,12 @@ mod tests {
             ("/product/blue-cotton-shirt/reviews", "/product/{slug}/{name}"),
             ("/f?b=2&a=1&b=3", "/{name}?a&b"),
             ("/f?a", "/{name}?a"),
+            ("/faq/index.de.html", "/faq/{name}.de.html"),
+            ("/faq/index.zh-cn.html", "/faq/{name}.zh-cn.html"),
+            ("/faq/index.v2.html", "/faq/{name}.html"),
+            ("/faq/.de", "/faq/{name}"),
+            ("/f?lang=de&a=1", "/{name}?a&lang=de"),
+            ("/f?lang=1&a=1", "/{name}?a&lang"),
             ("/f?a&b&c&d&e&f&g&h&i&j&k", "/{name}?**"),
             (
                 "/1/2/3/4/5/6/7/8/9/10/11/12/13/14",

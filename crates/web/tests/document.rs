@@ -158,7 +158,7 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
 #[test]
 fn a_page_with_little_of_its_own_is_judged_whole_and_says_what_is_its_own() {
     let frame = words("frame", 100);
-    let document = html(&format!("<nav>{frame}</nav><main>Not found</main>"));
+    let document = html(&format!("<nav>{frame}</nav><p>Not found</p>"));
     assert_eq!(document.text, format!("{frame}\nNot found"));
     assert_eq!(
         document.own,
@@ -271,7 +271,7 @@ fn a_page_made_by_scripts_is_read_as_it_is_meant_for_readers_without() {
 fn main_content_is_long_enough_at_fifty_words() {
     for (count, is_enough) in [(49, false), (50, true)] {
         let document = html(&format!(
-            "<nav>{}</nav><main>{}</main>",
+            "<nav>{}</nav><p>{}</p>",
             words("n", 200),
             words("m", count)
         ));
@@ -279,11 +279,7 @@ fn main_content_is_long_enough_at_fifty_words() {
     }
     let ideographs = "漢".repeat(50);
     assert_eq!(
-        html(&format!(
-            "<nav>{}</nav><main>{ideographs}</main>",
-            words("n", 200)
-        ))
-        .text,
+        html(&format!("<nav>{}</nav><p>{ideographs}</p>", words("n", 200))).text,
         ideographs
     );
 }

@@ -13,6 +13,8 @@ pub(crate) struct Page {
     text: String,
     /// The main text where that is so little that it must be equal as well.
     own: Option<String>,
+    /// Its title, where it is a page and has one.
+    title: Option<String>,
     /// All of the text where `text` is only a part.
     full: Option<String>,
 }
@@ -25,6 +27,7 @@ impl Page {
             payload: HashKey::ZERO.digest(text.as_bytes()),
             text,
             own: None,
+            title: None,
             full: None,
         }
     }
@@ -51,6 +54,7 @@ impl Page {
                 Own::Main => None,
                 Own::PageFallback { own_text } => Some(own_text.clone()),
             },
+            title: document.title,
             text: document.text,
         })
     }
@@ -61,11 +65,13 @@ impl Page {
             PageText {
                 text: &self.text,
                 own: self.own.as_deref(),
+                title: self.title.as_deref(),
+                heading: None,
             }
         } else {
             PageText {
-                text: self.full(),
-                own: None,
+                title: self.title.as_deref(),
+                ..PageText::of(self.full())
             }
         }
     }

@@ -82,7 +82,7 @@ fn main() {
             None,
         );
         let portraits = rate(pages, |text| {
-            painter.portrait(0, Some(PageText { text, own: None }))
+            painter.portrait(0, Some(PageText::of(text)))
         });
         line(&format!("{name}, portrait"), portraits, None);
         let page = bytes as f64 / portraits / 1e3;

@@ -2,13 +2,17 @@
 //!
 //! For temporary files of one run only, so these formats may change at any time.
 
-use neardup::{Fingerprint, Portrait, SKETCH_BYTES, Sketch, TextPortrait};
+use neardup::{
+    BAG_BYTES, BagSketch, Fingerprint, MAX_SUBJECT_BYTES, Portrait, SKETCH_BYTES, Sketch, Subject,
+    TextPortrait,
+};
 
 use crate::BatchError;
 use crate::scratch::{Scratch, Shelf};
 
 /// The size of every written portrait, whatever it has.
-pub(super) const PORTRAIT_BYTES: usize = 16 + 1 + 16 + 4 + 1 + 16 + 8 + 1 + SKETCH_BYTES;
+pub(super) const PORTRAIT_BYTES: usize =
+    16 + 1 + 16 + 4 + 1 + 16 + 8 + 1 + SKETCH_BYTES + 1 + BAG_BYTES + 1 + MAX_SUBJECT_BYTES;
 
 /// A portrait as bytes. What is not there is zero.
 pub(super) fn to_bytes(portrait: &Portrait) -> [u8; PORTRAIT_BYTES] {
@@ -23,6 +27,8 @@ pub(super) fn to_bytes(portrait: &Portrait) -> [u8; PORTRAIT_BYTES] {
             own,
             fingerprint,
             sketch,
+            bag,
+            subject,
         } = text;
         bytes.extend(digest.to_le_bytes());
         bytes.extend(words.to_le_bytes());
@@ -31,6 +37,11 @@ pub(super) fn to_bytes(portrait: &Portrait) -> [u8; PORTRAIT_BYTES] {
         bytes.extend(fingerprint.as_u64().to_le_bytes());
         bytes.push(u8::from(sketch.is_some()));
         bytes.extend(sketch.as_ref().map_or([0; SKETCH_BYTES], Sketch::to_bytes));
+        bytes.push(u8::from(bag.is_some()));
+        bytes.extend(bag.as_ref().map_or([0; BAG_BYTES], BagSketch::to_bytes));
+        let subject = subject.as_ref().map_or_else(Vec::new, Subject::to_bytes);
+        bytes.push(subject.len() as u8);
+        bytes.extend(subject);
     }
     let mut written = [0; PORTRAIT_BYTES];
     written[..bytes.len()].copy_from_slice(&bytes);
@@ -50,12 +61,18 @@ pub(super) fn from_bytes(bytes: &[u8; PORTRAIT_BYTES]) -> Portrait {
         let fingerprint = Fingerprint::new(u64::from_le_bytes(take(&mut rest)));
         let has_sketch = take(&mut rest) == [1];
         let sketch = take(&mut rest);
+        let has_bag = take(&mut rest) == [1];
+        let bag = take(&mut rest);
+        let [length] = take(&mut rest);
+        let subject = rest.get(..usize::from(length)).and_then(Subject::from_bytes);
         Box::new(TextPortrait {
             digest,
             words,
             own: has_own.then_some(own),
             fingerprint,
             sketch: has_sketch.then(|| Sketch::from_bytes(&sketch)),
+            bag: has_bag.then(|| BagSketch::from_bytes(&bag)),
+            subject,
         })
     });
     Portrait { payload, text }
@@ -121,11 +138,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_portrait_is_read_as_it_was_written(payload: u128, words in prop::collection::vec("[a-z]{1,9}", 0..40), own: bool) {
+        fn a_portrait_is_read_as_it_was_written(payload: u128, words in prop::collection::vec("[a-z]{1,9}", 0..40), own: bool, title: Option<String>) {
             let text = words.join(" ");
             let own = own.then_some(text.get(..text.len() / 2).unwrap_or_default());
             let painter = Painter::new(Features::default(), HashKey::ZERO);
-            for page in [None, Some(PageText { text: &text, own })] {
+            for page in [None, Some(PageText { own, title: title.as_deref(), heading: words.first().map(String::as_str), ..PageText::of(&text) })] {
                 let portrait = painter.portrait(payload, page);
                 prop_assert_eq!(from_bytes(&to_bytes(&portrait)), portrait);
             }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use store::SkippedBy;
 
 use crate::output::Format;
 use crate::values::{Key, Switch};
@@ -198,6 +199,19 @@ pub(crate) struct ChangesArgs {
     /// [default: all; a table leaves out unchanged pages]
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     pub(crate) only: Vec<ChangeKind>,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SkippedArgs {
+    /// Directory of the crawl
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Only those of this kind: duplicates-links, pattern, scope, limit, robots, trap, page or other
+    #[arg(long, value_name = "KIND")]
+    pub(crate) why: Option<SkippedBy>,
     /// json or table [default: table on a terminal, json otherwise]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<Format>,

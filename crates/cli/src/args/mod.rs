@@ -7,7 +7,7 @@ mod secrets;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use crawl::{IndexedPages, OnDuplicate, Requisites, Sitemaps};
+use crawl::{DuplicateLinks, IndexedPages, OnDuplicate, Requisites, Sitemaps};
 use neardup::Features;
 use serde::Serialize;
 use sinks::DigestAlgorithm;
@@ -21,7 +21,7 @@ pub(crate) use files::{
 };
 pub(crate) use look::{
     ChangeKind, ChangesArgs, DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs, RebuildArgs, SearchArgs,
-    SimilarArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
+    SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 
 pub(crate) use secrets::SecretArgs;
@@ -72,6 +72,8 @@ pub(crate) enum Command {
     /// What changed between two crawls: pages that are new, changed, gone, moved or unchanged, and
     /// the words that changed
     Changes(ChangesArgs),
+    /// URLs that were seen and not visited, and why; works while it runs
+    Skipped(SkippedArgs),
     /// Kept pages that are like a page of the crawl, or like a file
     Similar(SimilarArgs),
     /// Pages with these words: "phrases", -without, OR, title: host: lang: after: before:; works while it runs
@@ -249,10 +251,14 @@ pub(crate) struct CrawlArgs {
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) skip_rel: Option<Relations>,
 
-    /// What becomes of a page that repeats an earlier one: drop, keep (archive and mark it), follow (its links too) [default: drop]
+    /// What becomes of a page that repeats an earlier one: drop, keep (archive and mark it), follow (and follow all its links) [default: drop]
     #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) on_duplicate: Option<OnDuplicate>,
+    /// Links of a page that repeats an earlier one: probe (what nobody has seen is queued last, and folders that bring nothing new are closed), follow (all), none [default: probe]
+    #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) duplicate_links: Option<DuplicateLinks>,
     /// Bits that two fingerprints may differ in to be compared at all, 0 to 7 [default: 3]
     #[arg(long, value_name = "K", help_heading = "Duplicates")]
     pub(crate) distance: Option<u32>,

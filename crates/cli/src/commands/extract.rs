@@ -5,7 +5,10 @@ use std::io::{self, BufReader, Read, Write};
 
 use serde::Serialize;
 use sinks::warc::WarcStream;
-use web::{CanonicalForm, Document, Hints, Link, LinkKind, LinkKinds, Media, PageUrl, ReadLimits, Relations};
+use web::{
+    CanonicalForm, Document, Hints, Link, LinkKind, LinkKinds, MainSelectors, Media, PageUrl, ReadLimits,
+    Relations,
+};
 
 use crate::args::{ExtractArgs, ExtractForm};
 use crate::complaint::{Complaint, usage};
@@ -19,13 +22,18 @@ use crate::terminal::say;
 
 #[derive(Serialize)]
 struct Extract<'a> {
+    /// The URL, or the file: so that `crawler dedup` reads what is printed.
+    id: &'a str,
     /// Of a page in an archive: where it was found, and when.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     date: Option<&'a str>,
     title: Option<&'a str>,
+    heading: Option<&'a str>,
     text: &'a str,
+    /// What a crawl would judge the page by.
+    judged_text: &'a str,
     full_text: &'a str,
     links: Vec<ExtractedLink<'a>>,
     charset: Option<&'a str>,
@@ -62,6 +70,8 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<(), Complaint> {
         args,
         form: &form,
         wanted: wanted.transpose()?,
+        main: MainSelectors::parse(&args.main_selector)
+            .map_err(|error| usage(format!("--main-selector {error}")))?,
         limits: limits(args),
         oddities: SeenOddities::default(),
     };
@@ -94,7 +104,9 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<(), Complaint> {
     let media = media_type(&args.file, &body);
     let nowhere = PageUrl::parse(NOWHERE, &form).map_err(usage)?;
     let document = extractor.read(&body, media, extractor.wanted.as_ref().unwrap_or(&nowhere));
-    output::to_stdout(|out| extractor.write(out, &Extract::from(&document)))
+    let file = args.file.to_string_lossy();
+    let id = extractor.wanted.as_ref().map_or(&*file, PageUrl::as_str);
+    output::to_stdout(|out| extractor.write(out, &Extract::of(id, &document)))
 }
 
 fn limits(args: &ExtractArgs) -> ReadLimits {
@@ -116,6 +128,7 @@ struct Extractor<'a> {
     args: &'a ExtractArgs,
     form: &'a CanonicalForm,
     wanted: Option<PageUrl>,
+    main: MainSelectors,
     limits: ReadLimits,
     /// Of the archive that is read.
     oddities: SeenOddities,
@@ -133,6 +146,7 @@ impl Extractor<'_> {
         let hints = Hints {
             agent: "crawler",
             content_type: Some(&content_type),
+            main: Some(&self.main),
             ..Hints::of(url)
         };
         web::read(body, &hints, self.form, &self.limits)
@@ -185,7 +199,7 @@ impl Extractor<'_> {
                 let extract = Extract {
                     url: Some(&document.id),
                     date: document.date.as_deref(),
-                    ..Extract::from(&read)
+                    ..Extract::of(&document.id, &read)
                 };
                 self.write(out, &extract)?;
                 written += 1;
@@ -210,8 +224,8 @@ impl Extractor<'_> {
     }
 }
 
-impl<'a> From<&'a Document> for Extract<'a> {
-    fn from(document: &'a Document) -> Self {
+impl<'a> Extract<'a> {
+    fn of(id: &'a str, document: &'a Document) -> Self {
         let asked = document.directives;
         let robots = [
             ("noindex", asked.noindex),
@@ -226,10 +240,13 @@ impl<'a> From<&'a Document> for Extract<'a> {
             rel: link.relations.words().collect(),
         };
         Self {
+            id,
             url: None,
             date: None,
             title: document.title.as_deref(),
+            heading: document.heading.as_deref(),
             text: &document.text,
+            judged_text: document.judged_text(),
             full_text: document.full_text(),
             links: document.links.iter().map(link).collect(),
             charset: Some(document.charset).filter(|name| !name.is_empty()),

@@ -16,6 +16,7 @@ pub(crate) mod reindex;
 pub(crate) mod robots;
 pub(crate) mod search;
 pub(crate) mod similar;
+pub(crate) mod skipped;
 pub(crate) mod status;
 pub(crate) mod verify;
 pub(crate) mod wacz;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use export::VisitRow;
 use serde::Serialize;
 use store::embedded::{EmbeddedStore, History, record::Record};
-use store::{Row, STRIKES_ASIDE};
+use store::{Row, STRIKES_ASIDE, SkippedBy};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use crate::args::WhyArgs;
@@ -168,7 +168,11 @@ impl Known {
     ) -> Result<(&'static str, String), Complaint> {
         if let Some(row) = &self.row {
             let kept = || "it says something new, and was kept".to_owned();
-            return Ok((row.fate.as_str(), row.reason.clone().unwrap_or_else(kept)));
+            let mut reason = row.reason.clone().unwrap_or_else(kept);
+            if let (Some(SkippedBy::DuplicatesLinks), Some(via)) = (SkippedBy::of(row), &row.via) {
+                reason.push_str(&format!("; {via} links to it, which was left out as a duplicate"));
+            }
+            return Ok((row.fate.as_str(), reason));
         }
         if let Some(from) = &self.reached_from {
             return Ok((
@@ -176,7 +180,7 @@ impl Known {
                 format!("it was reached from {from}, and is told under that URL"),
             ));
         }
-        if let Some((depth, _via)) = &self.queued {
+        if let Some((depth, via)) = &self.queued {
             let tried = self
                 .postponed
                 .map(|attempts| format!("; it failed {attempts} times and will be tried again"));
@@ -187,7 +191,9 @@ impl Known {
                 )
             });
             let reason = format!(
-                "it waits to be visited, {depth} links from a seed{}{}",
+                "it waits to be visited, {depth} links from a seed{}{}{}",
+                via.as_ref()
+                    .map_or_else(String::new, |via| format!(", found on {via}")),
                 tried.unwrap_or_default(),
                 set_aside.unwrap_or_default()
             );
@@ -205,7 +211,8 @@ impl Known {
             scope.add_seed(&seed);
         }
         let unlinked = || {
-            "it is in scope, but no page that was kept links to it (nofollow, --max-depth and duplicates aside)".to_owned()
+            "it is in scope, but no page that was read links to it (nofollow and --max-depth aside)"
+                .to_owned()
         };
         let reason = match scope.judge(url) {
             Err(out_of_scope) => out_of_scope.to_string(),

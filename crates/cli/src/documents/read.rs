@@ -59,7 +59,7 @@ impl Reader {
     /// What a document is judged by; none where that is its bytes alone.
     pub(crate) fn text<'a>(&self, page: &'a Page) -> Option<PageText<'a>> {
         match page {
-            Page::Text(text) => Some(PageText { text, own: None }),
+            Page::Text(text) => Some(PageText::of(text)),
             Page::Document(document) => Some(crawl::page_text(document, self.main_content)),
             Page::Other => None,
         }

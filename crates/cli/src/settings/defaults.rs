@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crawl::{IndexedPages, OnDuplicate, Requisites, Sitemaps};
+use crawl::{DuplicateLinks, IndexedPages, OnDuplicate, Requisites, Sitemaps};
 use neardup::Features;
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
@@ -55,6 +55,7 @@ impl Default for Settings {
             ignore_robots: false,
             skip_rel: Relations::NOFOLLOW,
             on_duplicate: OnDuplicate::Drop,
+            duplicate_links: DuplicateLinks::Probe,
             distance: 3,
             resemblance: None,
             features: Features::default(),

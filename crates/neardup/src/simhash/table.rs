@@ -71,8 +71,8 @@ impl Table {
         simd::count(self.instructions, self, hashes);
     }
 
-    /// Adds the votes of all distinct features.
-    pub(crate) fn vote(mut self, votes: &mut Votes) {
+    /// Counts what the first part could not: after this nothing may be added.
+    pub(crate) fn finish(&mut self) {
         for round in 1..=ROUNDS {
             // Nobody owns the first slot any more: 0 is no feature.
             self.owners[self.part] = 0;
@@ -85,9 +85,26 @@ impl Table {
             self.add(&losers);
         }
         self.owners[self.part] = 0;
-        simd::settle(self.instructions, &mut self, votes);
-
         self.losers.sort_unstable();
+    }
+
+    /// All distinct features and how often each was added, in no order that matters; after [`finish`](Self::finish).
+    pub(crate) fn counts(&self) -> Vec<(u64, u32)> {
+        let mut counts = Vec::with_capacity(self.owners.len() / 2);
+        let owned = self.owners.iter().zip(&self.counts);
+        counts.extend(
+            owned
+                .filter(|(_, count)| **count > 0)
+                .map(|(owner, count)| (*owner, *count)),
+        );
+        let left = self.losers.chunk_by(|one, other| one == other);
+        counts.extend(left.map(|equal| (equal[0], equal.len() as u32)));
+        counts
+    }
+
+    /// Adds the votes of all distinct features; after [`finish`](Self::finish).
+    pub(crate) fn vote(mut self, votes: &mut Votes) {
+        simd::settle(self.instructions, &mut self, votes);
         for equal in self.losers.chunk_by(|one, other| one == other) {
             let weight = weight_of(self.weights, equal.len() as u32);
             votes.add_weighted(&[(equal[0], weight)], self.instructions);

@@ -77,7 +77,10 @@ impl Tally {
     pub(crate) fn votes(self) -> Votes {
         let mut votes = Votes::new();
         match self.way {
-            Way::Counting(table) => table.vote(&mut votes),
+            Way::Counting(mut table) => {
+                table.finish();
+                table.vote(&mut votes);
+            }
             Way::All(before, waiting) => {
                 votes = *before;
                 votes.add_alike(&waiting, waiting.len(), 1, self.instructions);

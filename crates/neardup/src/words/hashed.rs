@@ -3,8 +3,10 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::simd::{self, Instructions};
+use crate::simhash::table::Table;
 use crate::simhash::tally::Tally;
-use crate::{Fingerprint, HashKey, Weights, Width};
+use crate::simhash::votes::Votes;
+use crate::{BagSketch, Fingerprint, HashKey, Weights, Width};
 
 /// The words of a text, in order, as their hashes: all that its digest, its fingerprint and its shingles need, and
 /// made several times sooner than a [`NormalText`](crate::NormalText).
@@ -23,6 +25,11 @@ impl HashedText {
             words.extend_from_slice(batch);
         });
         Self { key, words }
+    }
+
+    /// The hashes of the words, in their order.
+    pub(crate) fn hashes(&self) -> &[u64] {
+        &self.words
     }
 
     /// How many words there are.
@@ -62,6 +69,19 @@ impl HashedText {
             tally.add(&self.runs(width));
         }
         tally.votes().decided()
+    }
+
+    /// The sketch of the words, counted, and beside it their simhash where they are weighted by 1 + ln tf: one count
+    /// serves both.
+    pub(crate) fn bag_and_fingerprint(&self) -> (Option<BagSketch>, Fingerprint) {
+        // Of six thousand words one third are different.
+        let mut table = Table::new(Weights::LogTf, self.words.len() / 3, Instructions::best());
+        table.add(&self.words);
+        table.finish();
+        let bag = BagSketch::of_counts(&table.counts());
+        let mut votes = Votes::new();
+        table.vote(&mut votes);
+        (bag, votes.decided())
     }
 
     /// The hashes of the runs of `width` words in order, repetitions included; fewer words are one run.

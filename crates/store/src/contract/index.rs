@@ -28,8 +28,7 @@ pub(super) fn page(name: &str) -> Page {
 }
 
 pub(super) fn portrait(payload: u128, text: &str) -> neardup::Portrait {
-    Painter::new(Features::default(), HashKey::ZERO)
-        .portrait(payload, Some(neardup::PageText { text, own: None }))
+    Painter::new(Features::default(), HashKey::ZERO).portrait(payload, Some(neardup::PageText::of(text)))
 }
 
 pub(super) fn prose(topic: &str) -> String {

@@ -24,7 +24,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 pub(super) fn step() -> impl Strategy<Value = Step> {
-    let finds = || proptest::collection::vec((0..4_u8, 0..12_u8, 0..3_u32), 0..5);
+    let finds = || proptest::collection::vec((0..4_u8, 0..18_u8, 0..3_u32), 0..5);
     prop_oneof![
         finds().prop_map(Step::Discover),
         (1..4_usize).prop_map(Step::Lease),
@@ -43,7 +43,10 @@ pub(super) fn to_finds(finds: &[(u8, u8, u32)]) -> Vec<Find> {
     finds
         .iter()
         .map(|(host, page, depth)| {
-            // Some of them are needed by pages.
+            // Some of them are found on left-out pages only, and some are needed by pages.
+            if let Some(page) = page.checked_sub(12) {
+                return find(&format!("http://h{host}.test/{page}"), *depth).probed();
+            }
             let requisite = page.saturating_sub(8);
             find(&format!("http://h{host}.test/{page}"), *depth).needed(requisite)
         })
@@ -132,8 +135,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn both_frontiers_cannot_be_told_apart(steps in steps(), per_host in 1..3_usize, limit in proptest::option::of(1..4_u64)) {
-        let rules = FrontierRules { per_host, max_pages_per_host: limit, ..FrontierRules::default() };
+    fn both_frontiers_cannot_be_told_apart(
+        steps in steps(), per_host in 1..3_usize, limit in proptest::option::of(1..4_u64), probes in any::<bool>(),
+    ) {
+        let rules = FrontierRules { per_host, max_pages_per_host: limit, probes, ..FrontierRules::default() };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let told: Vec<_> = subjects(rules).iter().map(|subject| runtime.block_on(play(&*subject.frontier, &steps))).collect();
         for (in_memory, embedded) in told[0].iter().zip(&told[1]) {

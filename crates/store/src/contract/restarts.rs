@@ -96,9 +96,10 @@ proptest! {
     #[test]
     fn sessions_on_a_disk_go_on_as_those_in_memory(
         turns in turns(), per_host in 1..3_usize, limit in proptest::option::of(1..4_u64), least_wait in 0..30_u64,
+        probes in any::<bool>(),
     ) {
         let least_wait = Duration::from_millis(least_wait);
-        let rules = FrontierRules { per_host, max_pages_per_host: limit, least_wait, ..FrontierRules::default() };
+        let rules = FrontierRules { per_host, max_pages_per_host: limit, least_wait, probes, ..FrontierRules::default() };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let expected = runtime.block_on(play_in_memory(rules, &turns));
         let seen = runtime.block_on(play_on_disk(rules, &turns));

@@ -11,6 +11,7 @@ use disk::SystemDisk;
 use neardup::HashKey;
 use web::{Host, Timestamp, UrlKey};
 
+use super::frontier::{seen_as, settled_probe};
 use super::record::Record;
 use super::shadow::Shadow;
 use super::{Baked, EmbeddedStore, History, StoreOptions};
@@ -119,14 +120,17 @@ impl Told {
                 self.admitted.remove(page);
                 self.seated.retain(|(key, _)| key != page);
             }
+            Record::Superseded { entry } => drop(self.queued.remove(&entry.sequence)),
             Record::Settled {
                 sequence,
                 row,
                 first,
                 finds,
                 reached,
+                priority,
                 ..
             } => {
+                self.seen.extend(settled_probe(row, *priority));
                 self.totals.count(row);
                 if row.is_page() {
                     *self.pages_of.entry(row.url.host()).or_insert(0) += 1;
@@ -142,6 +146,7 @@ impl Told {
                     *pages = pages.saturating_sub(1);
                 }
                 self.queued.insert(entry.sequence);
+                self.seen.insert(seen_as(&entry.find));
             }
             _ => {}
         }
@@ -150,7 +155,7 @@ impl Told {
     fn queue(&mut self, first: u64, finds: &[crate::Find]) {
         for (sequence, find) in (first..).zip(finds) {
             self.queued.insert(sequence);
-            self.seen.insert(find.url.key());
+            self.seen.insert(seen_as(find));
         }
     }
 

@@ -6,16 +6,18 @@
 //! | `count` | sealed: how many cards there are |
 //!
 //! ```text
-//! block   version u8 = 1 · sixteen slots
-//! slot    flags u8: 0 empty, else 1 held + 2 with text + 4 with words of its own + 8 with sketch, and where it is held:
+//! block   version u8 = 2 · sixteen slots
+//! slot    flags u8: 0 empty, else 1 held + 2 with text + 4 with words of its own + 8 with sketch + 16 with bag
+//!         + 32 with subject, and where it is held:
 //!         position u64 · page u64 · group u64 · payload u128                                               (little-endian)
 //!         with text: digest u128 · words u32 · fingerprint u64 · own u128 if there is one · sketch 160 bytes if there is one
+//!         · bag 68 bytes if there is one · subject if there is one: counting u8 · all u8 · `all` words u16
 //! ```
 //!
-//! A picture takes 41 bytes and a text 245 at most, so a block is below 4 KiB. Invariants: what a document's slot holds
+//! A picture takes 41 bytes and a text 347 at most, so a block is below 6 KiB. Invariants: what a document's slot holds
 //! depends on the last change to it only, so that the same changes may be made again; the count changes in the same batch.
 
-use neardup::{Fingerprint, Portrait, SKETCH_BYTES, Sketch, TextPortrait};
+use neardup::{BAG_BYTES, BagSketch, Fingerprint, Portrait, SKETCH_BYTES, Sketch, Subject, TextPortrait};
 use web::UrlKey;
 
 use super::database::{Batch, Database, Tree};
@@ -25,7 +27,7 @@ use crate::StoreFault;
 
 const TREE: &str = "cards";
 const COUNT: &[u8] = b"count";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const SLOTS: usize = 16;
 /// The most blocks that are changed at once.
 const BATCH_BLOCKS: usize = 31;
@@ -34,6 +36,8 @@ const HELD: u8 = 1;
 const TEXT: u8 = 2;
 const OWN: u8 = 4;
 const SKETCH: u8 = 8;
+const BAG: u8 = 16;
+const SUBJECT: u8 = 32;
 
 /// A document as it was admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,9 +208,15 @@ fn encode(block: &Block) -> Vec<u8> {
         let text = card.portrait.text.as_deref();
         let own = text.and_then(|text| text.own);
         let sketch = text.and_then(|text| text.sketch.as_ref());
+        let bag = text.and_then(|text| text.bag.as_ref());
+        let subject = text.and_then(|text| text.subject.as_ref());
         let flag = |is_there: bool, flag: u8| if is_there { flag } else { 0 };
         bytes.push(
-            HELD | flag(text.is_some(), TEXT) | flag(own.is_some(), OWN) | flag(sketch.is_some(), SKETCH),
+            HELD | flag(text.is_some(), TEXT)
+                | flag(own.is_some(), OWN)
+                | flag(sketch.is_some(), SKETCH)
+                | flag(bag.is_some(), BAG)
+                | flag(subject.is_some(), SUBJECT),
         );
         for part in [card.position, card.page.as_u64(), card.group] {
             bytes.extend_from_slice(&part.to_le_bytes());
@@ -222,6 +232,12 @@ fn encode(block: &Block) -> Vec<u8> {
         }
         if let Some(sketch) = sketch {
             bytes.extend_from_slice(&sketch.to_bytes());
+        }
+        if let Some(bag) = bag {
+            bytes.extend_from_slice(&bag.to_bytes());
+        }
+        if let Some(subject) = subject {
+            bytes.extend_from_slice(&subject.to_bytes());
         }
     }
     bytes
@@ -247,8 +263,8 @@ fn card_of(bytes: &mut &[u8]) -> Option<Option<Card>> {
     if flags == 0 {
         return Some(None);
     }
-    let is_known = flags < 2 * SKETCH && has(HELD) && (has(TEXT) || !has(OWN) && !has(SKETCH));
-    if !is_known {
+    let is_known = flags < 2 * SUBJECT && has(HELD);
+    if !is_known || !has(TEXT) && flags != HELD {
         return None;
     }
     let position = u64::from_le_bytes(take(bytes)?);
@@ -269,12 +285,24 @@ fn card_of(bytes: &mut &[u8]) -> Option<Option<Card>> {
         } else {
             None
         };
+        let bag = if has(BAG) {
+            Some(BagSketch::from_bytes(&take::<BAG_BYTES>(bytes)?))
+        } else {
+            None
+        };
+        let subject = if has(SUBJECT) {
+            Some(subject_of(bytes)?)
+        } else {
+            None
+        };
         Some(Box::new(TextPortrait {
             digest,
             words,
             own,
             fingerprint,
             sketch,
+            bag,
+            subject,
         }))
     } else {
         None
@@ -285,6 +313,14 @@ fn card_of(bytes: &mut &[u8]) -> Option<Option<Card>> {
         group,
         portrait: Portrait { payload, text },
     }))
+}
+
+/// The subject at the start; none where there is none.
+fn subject_of(bytes: &mut &[u8]) -> Option<Subject> {
+    let all = usize::from(*bytes.get(1)?);
+    let (subject, rest) = bytes.split_at_checked(2 + 2 * all)?;
+    *bytes = rest;
+    Subject::from_bytes(subject)
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {

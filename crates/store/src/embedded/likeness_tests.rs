@@ -13,13 +13,7 @@ use crate::{DuplicateScope, FrontierRules, LikenessRules, NearDupIndex, Page, St
 fn like(payload: u8) -> Portrait {
     let text: String = (0..100).map(|word| format!("word{word} ")).collect();
     let text = format!("{text} {payload}");
-    Painter::new(Features::default(), HashKey::ZERO).portrait(
-        u128::from(payload),
-        Some(PageText {
-            text: &text,
-            own: None,
-        }),
-    )
+    Painter::new(Features::default(), HashKey::ZERO).portrait(u128::from(payload), Some(PageText::of(&text)))
 }
 
 fn page_of(name: &str) -> Page {

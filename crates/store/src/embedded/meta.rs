@@ -18,7 +18,7 @@ use crate::StoreFault;
 const TREE: &str = "meta";
 
 /// Raised whenever what lies in any tree changes its form: tables of another layout are made again from the journal.
-const LAYOUT: u16 = 2;
+const LAYOUT: u16 = 3;
 
 const LAYOUT_NAME: &str = "layout";
 const FOLD_NAME: &str = "fold";

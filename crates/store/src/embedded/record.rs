@@ -140,6 +140,11 @@ pub enum Record {
     PatternClosed(PatternName),
     /// It brought something new again when it was probed, or somebody opened it.
     PatternReopened(PatternName),
+    /// A place in the queue is given up: the page was found on left-out pages only, and meanwhile has a better place or was reached.
+    Superseded {
+        /// The place.
+        entry: Entry,
+    },
 }
 
 /// A robots.txt as it is remembered over sessions.

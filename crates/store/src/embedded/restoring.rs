@@ -12,7 +12,7 @@ use neardup::{HashKey, Portrait};
 use web::{Pace, PageUrl, Timestamp, UrlKey};
 
 use super::journal::{Journal, SEGMENT_BYTES};
-use super::record::{LetThrough, Record};
+use super::record::{Entry, LetThrough, Record};
 use super::segment::Position;
 use crate::{ArchivePlace, ArchiveSpan, Find, Row, StoreFault};
 
@@ -35,6 +35,13 @@ struct Waiting {
     via: Option<PageUrl>,
     priority: u8,
     requisite: u8,
+}
+
+impl Waiting {
+    /// Returns whether the page was found on left-out pages only.
+    const fn is_probed(&self) -> bool {
+        self.requisite == 0 && self.priority >= Find::PROBED
+    }
 }
 
 /// A visit that ended.
@@ -167,6 +174,7 @@ impl Restoring {
         if finds.is_empty() {
             return Ok(());
         }
+        self.supersede(&finds)?;
         let first = self.next_sequence;
         self.hear_finds(first, &finds);
         self.append(&Record::Discovered { first, finds })
@@ -225,6 +233,7 @@ impl Restoring {
         }
         self.hear_reached(&reached);
         let finds = self.only_new(finds);
+        self.supersede(&finds)?;
         let first = self.next_sequence;
         self.hear_finds(first, &finds);
         let archived = end.map(|place| {
@@ -272,8 +281,38 @@ impl Restoring {
 
     fn only_new(&self, mut finds: Vec<Find>) -> Vec<Find> {
         let mut among = std::collections::HashSet::new();
-        finds.retain(|find| !self.known.contains_key(&find.url.key()) && among.insert(find.url.key()));
+        finds.retain(|find| {
+            let key = find.url.key();
+            let is_new = match self.known.get(&key) {
+                None => true,
+                Some(Some(waiting)) => waiting.is_probed() && !find.is_probed(),
+                Some(None) => false,
+            };
+            is_new && among.insert(key)
+        });
         finds
+    }
+
+    /// Gives up the places of pages that were found on left-out pages only, where these are found elsewhere now.
+    fn supersede(&mut self, finds: &[Find]) -> Result<(), StoreFault> {
+        for find in finds {
+            let Some(sequence) = self.known.get(&find.url.key()).and_then(|known| {
+                let waiting = known.as_ref()?;
+                waiting.is_probed().then_some(waiting.sequence)
+            }) else {
+                continue;
+            };
+            let find = self.waiting(&find.url).unwrap_or_else(|| find.clone());
+            let (attempts, strikes) = (0, 0);
+            let entry = Entry {
+                sequence,
+                find,
+                attempts,
+                strikes,
+            };
+            self.append(&Record::Superseded { entry })?;
+        }
+        Ok(())
     }
 
     fn hear_finds(&mut self, first: u64, finds: &[Find]) {

@@ -174,13 +174,8 @@ async fn what_was_admitted_is_known_to_the_next_process_and_what_was_forgotten_i
     let directory = tempfile::tempdir().unwrap();
     let look = |topic: &str| {
         let text: String = (0..100).map(|word| format!("{topic}{word} ")).collect();
-        Painter::new(Features::default(), HashKey::ZERO).portrait(
-            topic.len() as u128,
-            Some(PageText {
-                text: &text,
-                own: None,
-            }),
-        )
+        Painter::new(Features::default(), HashKey::ZERO)
+            .portrait(topic.len() as u128, Some(PageText::of(&text)))
     };
     let page = |name: &str| Page {
         url: url(name),
@@ -263,10 +258,7 @@ async fn what_was_dropped_for_an_original_that_comes_to_nothing_is_visited_again
     let finds = vec![find("http://a.test/original", 0), find("http://b.test/copy", 0)];
     store.discover(finds).await.unwrap();
     let text: String = (0..100).map(|word| format!("word{word} ")).collect();
-    let text = PageText {
-        text: &text,
-        own: None,
-    };
+    let text = PageText::of(&text);
     let portrait = Painter::new(Features::default(), HashKey::ZERO).portrait(1, Some(text));
     let original = Page {
         url: url("http://a.test/original"),

@@ -9,7 +9,9 @@
 //! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard). Bounded: so many patterns a host, more
 //! general ones behind the first; so many in all, those go that were idle longest.
 
+mod left;
 mod pattern;
+mod probes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,10 +20,14 @@ use serde::{Deserialize, Serialize};
 use web::{Generality, Host, PageUrl, UrlPattern};
 
 use crate::embedded::record::Record;
-use crate::{Fate, Find, Row};
+use crate::{Fate, Find, FrontierRules, Row};
 
+pub(crate) use self::left::LeftRows;
+use self::left::MAX_LEFT_ROWS;
 pub use self::pattern::{Example, PatternState};
 use self::pattern::{Pattern, Visit};
+use self::probes::Probes;
+pub(crate) use self::probes::REASON as OF_DUPLICATES;
 
 /// Patterns in all. One takes about 400 bytes with its examples: 13 MB.
 const MAX_PATTERNS: usize = 32_768;
@@ -56,7 +62,8 @@ impl PatternName {
         let reason = row.reason.as_deref().filter(|_| row.fate == Fate::Excluded)?;
         let rest = reason
             .strip_prefix(CLOSED)
-            .or_else(|| reason.strip_prefix(SPENT))?;
+            .or_else(|| reason.strip_prefix(SPENT))
+            .or_else(|| reason.strip_prefix(OF_DUPLICATES))?;
         Self::from_text(rest.split_once(": ")?.0)
     }
 }
@@ -68,8 +75,8 @@ impl fmt::Display for PatternName {
 }
 
 /// How reasons begin: patterns have no spaces, so what follows can be told.
-const CLOSED: &str = "pattern closed: ";
-const SPENT: &str = "pattern budget: ";
+pub(crate) const CLOSED: &str = "pattern closed: ";
+pub(crate) const SPENT: &str = "pattern budget: ";
 
 /// All patterns of a crawl.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -82,6 +89,12 @@ pub struct Patterns {
     troubled: usize,
     /// What is to be closed or reopened.
     due: BTreeSet<PatternName>,
+    /// What is known only from pages that were left out.
+    probes: Probes,
+    /// Rows that are remembered of what was left out.
+    left_rows: usize,
+    /// Patterns that are open and have such rows.
+    reopened: BTreeSet<PatternName>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -115,45 +128,107 @@ pub struct PatternReport<'a> {
 impl Patterns {
     /// Takes note of a record of the journal.
     pub fn hear(&mut self, record: &Record) {
+        self.hear_at(record, None);
+    }
+
+    /// The same where the place of the record is known, by which what it leaves out is queued again.
+    pub(crate) fn hear_at(&mut self, record: &Record, place: Option<u64>) {
         match record {
-            Record::Settled { row, .. } => self.settled(row),
+            Record::Settled { row, priority, .. } => self.settled(row, *priority, place),
             Record::Revoked { row, .. } => self.revoked(row),
+            Record::PatternClosed(name) if Probes::names(name) => self.probes.close(name),
+            Record::PatternReopened(name) if Probes::names(name) => self.probes.reopen(name),
             Record::PatternClosed(name) => self.change(name, Pattern::close),
             Record::PatternReopened(name) => self.change(name, Pattern::reopen),
             _ => {}
         }
     }
 
-    /// A visit ended.
-    pub(crate) fn settled(&mut self, row: &Row) {
+    /// Counts the end of a visit of what had this priority. `place` is that of its row.
+    pub(crate) fn settled(&mut self, row: &Row, priority: u8, place: Option<u64>) {
         self.heard += 1;
         if row.requisite > 0 {
             return;
         }
+        let place = place.filter(|_| self.left_rows < MAX_LEFT_ROWS);
         let left_out = PatternName::that_left_out(row);
+        if let Some(folder) = left_out.as_ref().filter(|name| Probes::names(name)) {
+            let remembered = self.probes.left_out(folder, row.url.key(), place);
+            self.left_rows += usize::from(remembered);
+            return;
+        }
         let visit = match (&left_out, Visit::of(row)) {
             (Some(_), _) => Visit::LeftOut,
             (None, Some(visit)) => visit,
             (None, None) => return,
         };
+        if priority >= Find::PROBED && visit != Visit::LeftOut {
+            self.probes.count(visit, row);
+        }
+        // What a budget left out comes back when somebody says so only.
+        let is_closed = row
+            .reason
+            .as_deref()
+            .is_some_and(|reason| reason.starts_with(CLOSED));
+        let place = place.filter(|_| is_closed && left_out.is_some());
         let name = left_out.or_else(|| self.name_to_count(&row.url));
         let (Some(name), heard) = (name, self.heard) else {
             return;
         };
-        self.change(&name, |pattern| pattern.count(visit, row, heard));
+        let mut remembered = false;
+        self.change(&name, |pattern| {
+            pattern.count(visit, row, heard);
+            remembered = place.is_some_and(|place| pattern.remember_left_out(row.url.key(), place));
+        });
+        self.left_rows += usize::from(remembered);
         if self.count > MAX_PATTERNS {
             self.forget_idle();
         }
     }
 
-    fn revoked(&mut self, row: &Row) {
-        if let Some(name) = PatternName::that_left_out(row) {
-            self.change(&name, Pattern::take_back_left_out);
+    /// A row is void: what it left out is left out no more.
+    pub(crate) fn revoked(&mut self, row: &Row) {
+        let Some(name) = PatternName::that_left_out(row) else {
+            return;
+        };
+        let page = row.url.key();
+        let mut remembered = false;
+        if Probes::names(&name) {
+            remembered = self.probes.take_back(&name, page);
+        } else {
+            self.change(&name, |pattern| remembered = pattern.take_back_left_out(page));
         }
+        self.left_rows -= usize::from(remembered);
+    }
+
+    /// Returns the rows that are to be revoked next: a pattern or folder left them out, and is open again.
+    pub(crate) fn to_requeue(&self) -> Option<&LeftRows> {
+        if self.left_rows == 0 {
+            return None;
+        }
+        let patterns = self.reopened.iter();
+        let rows = patterns.filter_map(|name| self.get(name)?.to_requeue()).next();
+        rows.or_else(|| self.probes.to_requeue())
+    }
+
+    /// Returns the place of the row of a URL that was found on left-out pages only, and was left out.
+    pub(crate) fn place_of_probe(&self, url: &PageUrl) -> Option<u64> {
+        if self.left_rows == 0 {
+            return None;
+        }
+        let by_pattern = || self.known(url)?.1.left_row(url.key());
+        self.probes.place_of(url).or_else(by_pattern)
     }
 
     /// What is to be told to the journal next: a pattern is to be closed, or to be reopened.
     pub(crate) fn due(&self) -> Option<Record> {
+        if let Some((name, is_closed)) = self.probes.due() {
+            let name = name.clone();
+            return Some(match is_closed {
+                true => Record::PatternReopened(name),
+                false => Record::PatternClosed(name),
+            });
+        }
         let name = self.due.first()?.clone();
         Some(match self.get(&name)?.state() {
             PatternState::Closed => Record::PatternReopened(name),
@@ -174,14 +249,32 @@ impl Patterns {
         }
         for find in finds.iter_mut().filter(|find| find.requisite == 0) {
             if self.is_troubled(&find.url) {
-                find.priority = Find::BEHIND;
+                find.priority = find.priority.max(Find::BEHIND);
             }
         }
     }
 
-    /// Why a URL that comes up for lease is to be left out: its pattern is closed, or had so many pages. A probe of a closed
-    /// pattern is let through.
-    pub(crate) fn bar(&mut self, url: &PageUrl, closes: bool, max_pages: Option<u64>) -> Option<String> {
+    /// Returns the reason to leave out a URL of this priority that comes up for lease: its pattern or its folder is closed, or
+    /// had so many pages. A probe of what is closed is let through.
+    pub(crate) fn bar(&mut self, url: &PageUrl, priority: u8, rules: &FrontierRules) -> Option<String> {
+        if priority >= Find::PROBED {
+            if !rules.probes {
+                return Some(Probes::unfollowed(url));
+            }
+            let reason = if rules.closes_patterns {
+                self.probes.bar(url)
+            } else {
+                None
+            };
+            if reason.is_some() {
+                return reason;
+            }
+        }
+        self.bar_by_pattern(url, rules)
+    }
+
+    fn bar_by_pattern(&mut self, url: &PageUrl, rules: &FrontierRules) -> Option<String> {
+        let max_pages = rules.max_pages_per_pattern;
         if self.troubled == 0 && max_pages.is_none() {
             return None;
         }
@@ -191,7 +284,7 @@ impl Patterns {
             pattern: pattern.clone(),
         };
         let pattern = self.get_mut(&name)?;
-        if closes && pattern.state() == PatternState::Closed {
+        if rules.closes_patterns && pattern.state() == PatternState::Closed {
             return (!pattern.probe()).then(|| format!("{CLOSED}{name}: {}", pattern.why_closed()));
         }
         let max = max_pages.filter(|max| pattern.pages() >= *max)?;
@@ -202,6 +295,7 @@ impl Patterns {
 
     /// A session begins: what the last one had under way is not.
     pub(crate) fn begin_session(&mut self) {
+        self.probes.begin_session();
         for pattern in self
             .hosts
             .values_mut()
@@ -214,16 +308,19 @@ impl Patterns {
     /// Whether this pattern is known.
     #[must_use]
     pub fn contains(&self, name: &PatternName) -> bool {
-        self.get(name).is_some()
+        self.get(name).is_some() || self.probes.contains(name)
     }
 
     /// All of them, by host and pattern.
     pub fn reports(&self) -> impl Iterator<Item = PatternReport<'_>> {
-        self.hosts.iter().flat_map(|(host, of)| {
-            of.patterns
-                .iter()
-                .map(move |(pattern, known)| known.report(host, pattern))
-        })
+        self.hosts
+            .iter()
+            .flat_map(|(host, of)| {
+                of.patterns
+                    .iter()
+                    .map(move |(pattern, known)| known.report(host, pattern))
+            })
+            .chain(self.probes.reports())
     }
 
     /// The pattern of a URL, if it is known; with what is known of it.
@@ -292,11 +389,17 @@ impl Patterns {
         change(pattern);
         let is_troubled = pattern.state() != PatternState::Open;
         let is_due = pattern.is_due();
+        let is_reopened = pattern.to_requeue().is_some();
         self.troubled = self.troubled + usize::from(is_troubled) - usize::from(was_troubled);
         if is_due {
             self.due.insert(name.clone());
         } else if !self.due.is_empty() {
             self.due.remove(name);
+        }
+        if is_reopened {
+            self.reopened.insert(name.clone());
+        } else if !self.reopened.is_empty() {
+            self.reopened.remove(name);
         }
     }
 
@@ -308,7 +411,11 @@ impl Patterns {
         let (_, bound, _) = order.select_nth_unstable(quarter);
         let bound = *bound;
         for host in self.hosts.values_mut() {
-            host.patterns.retain(|_, pattern| pattern.idleness() >= bound);
+            host.patterns.retain(|_, pattern| {
+                let stays = pattern.idleness() >= bound;
+                self.left_rows -= if stays { 0 } else { pattern.left_rows() };
+                stays
+            });
         }
         self.hosts.retain(|_, host| !host.patterns.is_empty());
         let left = || self.hosts.values().flat_map(|host| host.patterns.values());
@@ -317,10 +424,12 @@ impl Patterns {
             .filter(|pattern| pattern.state() != PatternState::Open)
             .count();
         let hosts = &self.hosts;
-        self.due.retain(|name| {
+        let is_known = |name: &PatternName| {
             let host = hosts.get(name.host.as_str());
             host.is_some_and(|host| host.patterns.contains_key(&name.pattern))
-        });
+        };
+        self.due.retain(is_known);
+        self.reopened.retain(is_known);
     }
 }
 
@@ -348,6 +457,8 @@ impl OfHost {
     }
 }
 
+#[cfg(test)]
+mod probe_simulation;
 #[cfg(test)]
 mod simulation;
 #[cfg(test)]

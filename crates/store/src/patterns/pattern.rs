@@ -3,9 +3,10 @@
 //! The numbers are from a simulation (`examples/novelty.rs`; docs/adr/0007 has its table).
 
 use serde::{Deserialize, Serialize};
-use web::UrlPattern;
+use web::{UrlKey, UrlPattern};
 
 use super::PatternReport;
+use super::left::LeftRows;
 use crate::{Fate, Row};
 
 /// Visits after which a pattern may become poor.
@@ -67,6 +68,16 @@ pub(super) enum Visit {
     LeftOut,
 }
 
+impl Example {
+    /// Remembers a visit that brought nothing new among the latest ones.
+    pub(super) fn remember(examples: &mut Vec<Self>, row: &Row) {
+        let original = row.duplicate_of.as_ref().map(|url| url.as_str().into());
+        let url = row.url.as_str().into();
+        examples.truncate(EXAMPLES - 1);
+        examples.insert(0, Self { url, original });
+    }
+}
+
 impl Visit {
     /// None where it says nothing about the pattern: the host was in trouble, or nothing was asked for.
     pub(super) fn of(row: &Row) -> Option<Self> {
@@ -97,6 +108,8 @@ pub(super) struct Pattern {
     /// When it was last visited.
     touched: u64,
     examples: Vec<Example>,
+    /// The rows of what was left out since it was closed.
+    left: LeftRows,
     /// A probe is under way.
     #[serde(skip)]
     probing: bool,
@@ -125,6 +138,7 @@ impl Pattern {
             closed: None,
             touched: 0,
             examples: Vec::new(),
+            left: LeftRows::default(),
             probing: false,
         }
     }
@@ -160,15 +174,34 @@ impl Pattern {
             };
         }
         if !is_new {
-            let original = row.duplicate_of.as_ref().map(|url| url.as_str().into());
-            let url = row.url.as_str().into();
-            self.examples.truncate(EXAMPLES - 1);
-            self.examples.insert(0, Example { url, original });
+            Example::remember(&mut self.examples, row);
         }
     }
 
-    pub(super) fn take_back_left_out(&mut self) {
+    /// Remembers the place of the row of a URL that was left out; false where it was known.
+    pub(super) fn remember_left_out(&mut self, page: UrlKey, place: u64) -> bool {
+        self.left.insert(page, place)
+    }
+
+    /// Takes back that a URL was left out: its row is void. Returns whether the row was remembered.
+    pub(super) fn take_back_left_out(&mut self, page: UrlKey) -> bool {
         self.left_out = self.left_out.saturating_sub(1);
+        self.left.remove(page)
+    }
+
+    /// Returns the place of the row of a URL that was left out.
+    pub(super) fn left_row(&self, page: UrlKey) -> Option<u64> {
+        self.left.get(page)
+    }
+
+    /// Returns how many rows are remembered of what was left out.
+    pub(super) fn left_rows(&self) -> usize {
+        self.left.len()
+    }
+
+    /// Returns the rows that it left out while it was closed, if it is open.
+    pub(super) fn to_requeue(&self) -> Option<&LeftRows> {
+        (self.closed.is_none() && !self.left.is_empty()).then_some(&self.left)
     }
 
     pub(super) fn state(&self) -> PatternState {

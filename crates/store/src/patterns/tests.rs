@@ -18,17 +18,26 @@ fn row(address: &str, fate: Fate, status: u16) -> Row {
 /// Visits the next page of the pattern, or leaves it out, as a crawl does.
 pub(super) fn visit(patterns: &mut Patterns, number: u64, fate: Fate, max: Option<u64>) -> Option<String> {
     let address = format!("http://a.test/item/{}", number + 10_000);
-    let barred = patterns.bar(&url(&address), true, max);
+    let rules = FrontierRules {
+        max_pages_per_pattern: max,
+        ..FrontierRules::default()
+    };
+    let barred = patterns.bar(&url(&address), 0, &rules);
     let mut row = row(&address, fate, 200);
     if barred.is_some() {
         (row.fate, row.status, row.duplicate_of) = (Fate::Excluded, None, None);
         row.reason.clone_from(&barred);
     }
-    patterns.settled(&row);
+    settled(patterns, &row);
     while let Some(change) = patterns.due() {
         patterns.hear(&change);
     }
     barred
+}
+
+/// A visit of an ordinary page ended.
+fn settled(patterns: &mut Patterns, row: &Row) {
+    patterns.settled(row, 0, None);
 }
 
 fn name() -> PatternName {
@@ -131,13 +140,13 @@ fn what_says_nothing_about_the_address_does_not_count() {
     ];
     let mut patterns = Patterns::default();
     for _ in 0..300 {
-        silent.iter().for_each(|row| patterns.settled(row));
+        silent.iter().for_each(|row| settled(&mut patterns, row));
     }
     assert_eq!(state(&patterns), PatternState::Open);
     for (fate, status) in [(Fate::Failed, 404), (Fate::Failed, 410), (Fate::Excluded, 200)] {
         let mut patterns = Patterns::default();
         for _ in 0..300 {
-            patterns.settled(&row("http://a.test/item/1", fate, status));
+            settled(&mut patterns, &row("http://a.test/item/1", fate, status));
         }
         assert!(patterns.due().is_some(), "{fate:?} {status}");
     }
@@ -166,12 +175,14 @@ fn beyond_so_many_patterns_of_a_host_general_ones_count() {
             .bytes()
             .map(|digit| char::from(digit + 50))
             .collect();
-        patterns.settled(&row(
-            &format!("http://a.test/shop/{word}/item"),
-            Fate::Unique,
-            200,
-        ));
-        patterns.settled(&row(&format!("http://a.test/list?{word}=1"), Fate::Unique, 200));
+        settled(
+            &mut patterns,
+            &row(&format!("http://a.test/shop/{word}/item"), Fate::Unique, 200),
+        );
+        settled(
+            &mut patterns,
+            &row(&format!("http://a.test/list?{word}=1"), Fate::Unique, 200),
+        );
     }
     let names: Vec<String> = patterns
         .reports()
@@ -193,7 +204,10 @@ fn those_go_that_were_idle_longest_and_closed_ones_last() {
     let mut patterns = Patterns::default();
     (0..200).for_each(|number| drop(visit(&mut patterns, number, Fate::NearDuplicate, None)));
     for host in 0..MAX_PATTERNS {
-        patterns.settled(&row(&format!("http://h{host}.test/x"), Fate::Unique, 200));
+        settled(
+            &mut patterns,
+            &row(&format!("http://h{host}.test/x"), Fate::Unique, 200),
+        );
     }
     assert!(
         patterns.count <= MAX_PATTERNS && patterns.count >= MAX_PATTERNS / 2,
@@ -234,13 +248,13 @@ proptest! {
         for (host, page, what) in visits {
             let address = format!("http://h{host}.test/{}/{page}", ["a", "b"][usize::from(page % 2)]);
             let address = PageUrl::parse(&address, &CanonicalForm::default()).unwrap();
-            let barred = patterns.bar(&address, true, None);
+            let barred = patterns.bar(&address, 0, &FrontierRules::default());
             let fate = [Fate::NearDuplicate, Fate::ExactDuplicate, Fate::Unique, Fate::Failed, Fate::ExactDuplicate, Fate::NearDuplicate];
             let mut row = row(address.as_str(), fate[usize::from(what)], 404);
             if let Some(reason) = barred {
                 (row.fate, row.reason, row.status) = (Fate::Excluded, Some(reason), None);
             }
-            patterns.settled(&row);
+            settled(&mut patterns, &row);
             while let Some(change) = patterns.due() {
                 patterns.hear(&change);
             }

@@ -6,7 +6,8 @@
 //!
 //! How well this does, beside others, is in `docs/extraction.md`; `tests/labelled.rs` holds it there.
 
-use super::regions::Sums;
+use super::judged::{self, Judged};
+use super::regions::{Region, Sums};
 use super::text::{Line, Lines};
 use super::{Own, place, signs, trunk};
 
@@ -35,51 +36,69 @@ pub(crate) struct Texts {
     /// The whole page, where that is more than `text`.
     pub full: Option<String>,
     pub own: Own,
+    pub judged: JudgedText,
+    pub judged_own: Own,
+    pub heading: Option<String>,
 }
 
-/// Chooses what the page is judged by.
-pub(crate) fn finish(mut lines: Lines) -> Texts {
-    lines.end_line();
-    lines.text.pop();
-    let chosen = choose(&mut lines);
-    let all = Texts {
-        text: String::new(),
-        full: None,
-        own: Own::Main,
-    };
-    if chosen.iter().all(|&chosen| chosen) {
-        return Texts {
-            text: lines.text,
-            ..all
+/// The text that verdicts are made from; where it is one of the others, it is not kept twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum JudgedText {
+    /// The main content.
+    Main,
+    /// The whole page.
+    Full,
+    /// Neither.
+    Other(String),
+}
+
+/// Chooses what of a page is read and what it is judged by; a heading has at most so many characters.
+pub(crate) fn finish(mut all: Lines, heading_chars: usize) -> Texts {
+    all.end_line();
+    all.text.pop();
+    let mut regions = std::mem::take(&mut all.regions);
+    let regions = regions.finish(all.lines.len());
+    let judged = judged::find(&all.lines, regions);
+    let chosen = choose(&all.lines, regions, &judged);
+    let heading = judged::heading(&all, regions, &judged, heading_chars);
+
+    let page_words = words_of(all.lines.iter());
+    let is_frame = |words: usize| words < MIN_MAIN_WORDS && words * 2 < page_words;
+    let (mut judged_text, mut judged_own) = (JudgedText::Full, Own::Main);
+    if !judged.is_marked && is_frame(judged.words) {
+        judged_own = Own::PageFallback {
+            own_text: gather(&all, &judged.lines),
         };
+    } else if judged.lines.contains(&false) {
+        judged_text = JudgedText::Main;
     }
-    let own_lines = || {
-        lines
-            .lines
-            .iter()
-            .zip(&chosen)
-            .filter(|(_, chosen)| **chosen)
-            .map(|(line, _)| line)
-    };
-    let words = words_of(own_lines());
-    let own_text = gather(&lines.text, own_lines());
-    if words >= MIN_MAIN_WORDS {
-        return Texts {
-            text: own_text,
-            full: Some(lines.text),
-            ..all
-        };
+
+    let (mut main, mut own) = (None, Own::Main);
+    if chosen.contains(&false) {
+        let lines = all.lines.iter().zip(&chosen);
+        let words = words_of(lines.filter(|(_, chosen)| **chosen).map(|(line, _)| line));
+        if words >= MIN_MAIN_WORDS || judged.is_marked {
+            main = Some(gather(&all, &chosen));
+        } else if is_frame(words) {
+            own = Own::PageFallback {
+                own_text: gather(&all, &chosen),
+            };
+        }
     }
-    let is_frame = words * 2 < words_of(lines.lines.iter());
-    let own = if is_frame {
-        Own::PageFallback { own_text }
-    } else {
-        Own::Main
+    if judged_text == JudgedText::Main && (main.is_none() || chosen != judged.lines) {
+        judged_text = JudgedText::Other(gather(&all, &judged.lines));
+    }
+    let (text, full) = match main {
+        Some(main) => (main, Some(all.text)),
+        None => (all.text, None),
     };
     Texts {
-        text: lines.text,
-        full: None,
+        text,
+        full,
         own,
+        judged: judged_text,
+        judged_own,
+        heading,
     }
 }
 
@@ -87,21 +106,41 @@ fn words_of<'l>(lines: impl Iterator<Item = &'l Line>) -> usize {
     lines.map(|line| line.words as usize).sum()
 }
 
-fn gather<'l>(text: &str, lines: impl Iterator<Item = &'l Line>) -> String {
-    let mut gathered = String::with_capacity(text.len());
-    for line in lines {
-        gathered.push_str(&text[line.start as usize..line.end as usize]);
+fn gather(all: &Lines, chosen: &[bool]) -> String {
+    let mut gathered = String::with_capacity(all.text.len());
+    for (line, _) in all.lines.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
+        gathered.push_str(&all.text[line.start as usize..line.end as usize]);
         gathered.push('\n');
     }
     gathered.pop();
     gathered
 }
 
-/// For each line, whether it is the page's own.
-fn choose(all: &mut Lines) -> Vec<bool> {
-    let regions = all.regions.finish(all.lines.len());
-    let lines = &all.lines;
-    let framed = |line: &Line| line.is_in(place::FRAME);
+/// For each line, whether it is of the main content.
+fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Vec<bool> {
+    if !judged.is_marked {
+        return choose_among(lines, regions, |_| true);
+    }
+    if lines.iter().any(|line| line.is_in(place::SELECTED)) {
+        return judged.lines.clone();
+    }
+    let chosen = choose_among(lines, regions, |line| line.is_in(place::MAIN));
+    let words = words_of(
+        lines
+            .iter()
+            .zip(&chosen)
+            .filter(|(_, chosen)| **chosen)
+            .map(|(line, _)| line),
+    );
+    if words < MIN_MAIN_WORDS {
+        // Too little to leave anything out.
+        return judged.lines.clone();
+    }
+    chosen
+}
+
+fn choose_among(lines: &[Line], regions: &[Region], is_eligible: impl Fn(&Line) -> bool) -> Vec<bool> {
+    let framed = |line: &Line| line.is_in(place::FRAME_OF_TEXT) || !is_eligible(line);
     let prose = Sums::of(
         lines
             .iter()

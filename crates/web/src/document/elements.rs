@@ -117,7 +117,7 @@ pub(crate) fn signs(element: &Element, outside: u32) -> u32 {
     }
     for (name, value) in &element.attrs {
         match name.local {
-            local_name!("role") => signs |= by_role(value),
+            local_name!("role") => signs |= by_role(value, outside),
             local_name!("class") | local_name!("id") if is_contents(value) => signs |= place::FRAME,
             local_name!("itemprop") if value.trim().eq_ignore_ascii_case("articleBody") => {
                 signs |= place::BODY;
@@ -135,19 +135,19 @@ fn by_name(element: &Element, outside: u32) -> u32 {
         local_name!("main") => place::MAIN,
         local_name!("article") => place::ARTICLE,
         local_name!("aside") if is_footnote(element) => 0,
+        local_name!("aside") if outside & (place::MAIN | place::ARTICLE) != 0 => place::ASIDE,
         local_name!("nav") | local_name!("aside") | local_name!("footer") | local_name!("dialog") => {
             place::FRAME
         }
-        // Inside an article it is the article's.
-        local_name!("header") if outside & (place::MAIN | place::ARTICLE) == 0 => place::FRAME,
+        // Inside an article it is the article's (ARIA in HTML, section 4).
+        local_name!("header") if outside & (place::MAIN | place::ARTICLE | place::SECTION) == 0 => {
+            place::FRAME
+        }
         local_name!("form") => place::FORM,
         local_name!("figcaption") => place::CAPTION,
         local_name!("p") | local_name!("blockquote") | local_name!("pre") => place::PARAGRAPH,
-        local_name!("section")
-        | local_name!("table")
-        | local_name!("ul")
-        | local_name!("ol")
-        | local_name!("dl") => place::PART,
+        local_name!("section") => place::PART | place::SECTION,
+        local_name!("table") | local_name!("ul") | local_name!("ol") | local_name!("dl") => place::PART,
         local_name!("h1") => place::HEADING | place::TITLE,
         local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("h5") | local_name!("h6") => {
             place::HEADING
@@ -181,10 +181,11 @@ fn is_footnote(element: &Element) -> bool {
 }
 
 /// WAI-ARIA landmark roles.
-fn by_role(role: &str) -> u32 {
+fn by_role(role: &str, outside: u32) -> u32 {
     match role.trim() {
         "main" => place::MAIN,
         "article" => place::ARTICLE,
+        "complementary" if outside & (place::MAIN | place::ARTICLE) != 0 => place::ASIDE,
         "navigation" | "banner" | "contentinfo" | "search" | "complementary" => place::FRAME,
         _ => 0,
     }

@@ -13,9 +13,11 @@ mod effort;
 mod elements;
 mod entities;
 mod forms;
+mod judged;
 mod language;
 mod link_header;
 mod links;
+mod main_selectors;
 mod media;
 mod names;
 mod parts;
@@ -39,13 +41,16 @@ pub use content::MIN_MAIN_WORDS;
 pub use directives::Directives;
 pub(crate) use links::has_relation;
 pub use links::{Link, LinkKind, LinkKinds};
+pub use main_selectors::{BadSelector, MainSelectors};
 pub use media::{Media, essence};
 pub use relations::{Relations, UnknownRelation};
 pub use tree::Cut;
 
 use crate::{CanonicalForm, PageUrl};
+use content::JudgedText;
 pub(crate) use effort::Effort;
 use links::{Links, Reference, References};
+use main_selectors::Selection;
 use parts::Part;
 use walk::Walk;
 
@@ -64,6 +69,8 @@ pub struct Hints<'a> {
     pub refresh: Option<&'a str>,
     /// The crawler's product token, for directives that name it.
     pub agent: &'a str,
+    /// Where the user says that the main content is.
+    pub main: Option<&'a MainSelectors>,
 }
 
 impl<'a> Hints<'a> {
@@ -77,6 +84,7 @@ impl<'a> Hints<'a> {
             link: &[],
             refresh: None,
             agent: "",
+            main: None,
         }
     }
 }
@@ -141,7 +149,10 @@ pub struct Document {
     pub language: Option<String>,
     /// Its title, white space folded.
     pub title: Option<String>,
-    /// What it is judged by: the main content where there is enough of it, else all of it. A block a line.
+    /// The first `<h1>` outside of the site's frame, else the first heading there, white space folded; capped like
+    /// a title.
+    pub heading: Option<String>,
+    /// The main content where there is enough of it or the page marks it, else all of it. A block a line.
     pub text: String,
     /// Whether [`Document::text`] is the page's own.
     pub own: Own,
@@ -155,9 +166,11 @@ pub struct Document {
     pub oddities: Vec<Oddity>,
     /// The whole page where [`Document::text`] is a part of it.
     full: Option<String>,
+    judged: JudgedText,
+    judged_own: Own,
 }
 
-/// How much of the text that a page is judged by is its own.
+/// How much of a text is the page's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Own {
     /// It is the main content, or most of it is.
@@ -207,12 +220,31 @@ impl Document {
         }
     }
 
+    /// The text that verdicts on duplicates are made from: everything outside of the site's frame, lines of links,
+    /// comments and posts included; the whole page where that has next to nothing else. Of a page with a `<main>`,
+    /// that without the frames in it.
+    #[must_use]
+    pub fn judged_text(&self) -> &str {
+        match &self.judged {
+            JudgedText::Main => &self.text,
+            JudgedText::Full => self.full_text(),
+            JudgedText::Other(text) => text,
+        }
+    }
+
+    /// Tells how much of [`Document::judged_text`] is the page's own.
+    #[must_use]
+    pub const fn judged_own(&self) -> &Own {
+        &self.judged_own
+    }
+
     fn unread(media: Media) -> Self {
         Self {
             media,
             charset: "",
             language: None,
             title: None,
+            heading: None,
             text: String::new(),
             own: Own::Main,
             links: Vec::new(),
@@ -220,6 +252,8 @@ impl Document {
             canonical: None,
             oddities: Vec::new(),
             full: None,
+            judged: JudgedText::Full,
+            judged_own: Own::Main,
         }
     }
 }
@@ -291,9 +325,11 @@ impl Document {
     ) {
         let (markup, unscripted);
         let mut effort = Effort::new(limits.tree_effort);
-        let parsed = tree::parse(text, limits, &mut effort);
+        let selectors = Selection::of(hints);
+        let parsed = selectors.parse(text, limits, &mut effort);
         let mut walk = Walk::new(hints.agent, limits, text.len() / 4);
         walk.directives = self.directives;
+        walk.selected = selectors.find(&parsed.html);
         walk.tree(parsed.html.tree.root());
         if let Some(rest) = &parsed.rest {
             self.oddities.push(Oddity::Parsing(rest.why));
@@ -302,7 +338,8 @@ impl Document {
         if walk.lines.words() < MIN_MAIN_WORDS && !walk.unscripted.is_empty() {
             // All of the page is made by scripts, but for what it has for readers without.
             markup = std::mem::take(&mut walk.unscripted);
-            unscripted = tree::parse(&markup, limits, &mut effort);
+            unscripted = selectors.parse(&markup, limits, &mut effort);
+            walk.selected = selectors.find(&unscripted.html);
             walk.tree(unscripted.html.tree.root());
             if let Some(rest) = &unscripted.rest {
                 walk.rest(&markup, rest);
@@ -323,7 +360,7 @@ impl Document {
         if walk.lines.is_full() {
             self.oddities.push(Oddity::TooMuchText);
         }
-        let texts = content::finish(walk.lines);
+        let texts = content::finish(walk.lines, limits.title_chars);
         self.title = walk.title;
         self.language = walk.language;
         self.directives = walk.directives;
@@ -333,6 +370,9 @@ impl Document {
         self.text = texts.text;
         self.full = texts.full;
         self.own = texts.own;
+        self.judged = texts.judged;
+        self.judged_own = texts.judged_own;
+        self.heading = texts.heading;
     }
 }
 

@@ -37,6 +37,16 @@ pub(crate) const PARAGRAPH: u32 = 1 << 15;
 /// In a part of a text: a section, a list, a table.
 pub(crate) const PART: u32 = 1 << 16;
 
+/// In an `<aside>` of the main content or of an article: a note as often as a list of links.
+pub(crate) const ASIDE: u32 = 1 << 17;
+/// In a `<section>`.
+pub(crate) const SECTION: u32 = 1 << 18;
+/// In an element that the user's selector matches.
+pub(crate) const SELECTED: u32 = 1 << 19;
+
+/// What frames a text for its reader. Verdicts count an aside of the content as content.
+pub(crate) const FRAME_OF_TEXT: u32 = FRAME | ASIDE;
+
 /// What is left out where it is believed: see `signs`.
 pub(crate) const LEFT_OUT: u32 =
     HINT | FORM | COMMENTS | RELATED | SHARE | ABOUT | PROMOTION | CAPTION | UNSEEN;

@@ -94,7 +94,7 @@ pub(crate) fn parse(text: &str, limits: &ReadLimits, effort: &mut Effort) -> Par
     }
 }
 
-/// The same by the parser, which knows what to make of any text.
+/// The same with every attribute, by the parser, which knows what to make of any text.
 pub(super) fn parse_whatever(text: &str, limits: &ReadLimits, effort: &mut Effort) -> Parsed {
     let mut run = Run::new(text, limits, *effort);
     let stopped = run.feed_all().err();

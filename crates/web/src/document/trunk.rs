@@ -89,7 +89,7 @@ fn follow(mark: &Mark, from: usize, regions: &[Region], left_out: &[u32], prose:
         if lines.start >= here.lines().end {
             break;
         }
-        let is_marked = region.signs & mark.sign != 0 && region.place & place::FRAME == 0;
+        let is_marked = region.signs & mark.sign != 0 && region.place & place::FRAME_OF_TEXT == 0;
         // Of blocks inside one another the outermost.
         if !is_marked || left_out[index] != 0 || lines.start < past {
             continue;

@@ -1,8 +1,9 @@
 //! One walk over the tree, and nothing is looked for twice: title, language, links, directives, text.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
-use ego_tree::NodeRef;
+use ego_tree::{NodeId, NodeRef};
 use html5ever::{LocalName, local_name, ns};
 use scraper::Node;
 use scraper::node::Element;
@@ -17,7 +18,7 @@ use super::scan::Tag;
 use super::stream::{Name, Piece, Stream, is_shadow_mode};
 use super::text::Lines;
 use super::tree::Rest;
-use super::{ReadLimits, language, refresh, script_links};
+use super::{ReadLimits, language, place, refresh, script_links};
 use crate::css::{self, Place};
 
 /// What is gathered of a page.
@@ -40,6 +41,8 @@ pub(crate) struct Walk<'p> {
     /// What the pictures in the innermost of them are to say where they are not seen: the words of a link that has no other (HTML
     /// Standard, section 4.8.4.4.2).
     alternatives: String,
+    /// The elements that the user's selector matches.
+    pub selected: HashSet<NodeId>,
 }
 
 /// Markup in a page that stands there as text.
@@ -79,6 +82,7 @@ impl<'p> Walk<'p> {
             nested: Vec::new(),
             anchors: Vec::new(),
             alternatives: String::new(),
+            selected: HashSet::new(),
         }
     }
 
@@ -213,6 +217,9 @@ impl<'p> Walk<'p> {
             _ => {}
         }
         inside.signs = elements::signs(element, around.place);
+        if !self.selected.is_empty() && self.selected.contains(&node.id()) {
+            inside.signs |= place::SELECTED;
+        }
         inside.place |= inside.signs;
         inside
     }

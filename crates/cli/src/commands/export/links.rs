@@ -123,7 +123,7 @@ impl Waiting {
 struct Missing(u64);
 
 /// Whether the archive has the page with its text: not where it was left out, nor where it has the same bytes elsewhere.
-fn has_page(row: &Row) -> bool {
+pub(in crate::commands) fn has_page(row: &Row) -> bool {
     row.kept && row.fate.is_page() && row.warc_file.is_some()
 }
 

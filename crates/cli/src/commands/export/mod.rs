@@ -17,7 +17,7 @@ use neardup::HashKey;
 use store::embedded::History;
 
 use self::links::Pages;
-pub(super) use self::links::{read as read_again, read_at};
+pub(super) use self::links::{has_page, read as read_again, read_at};
 use self::place::Place;
 use crate::args::ExportArgs;
 use crate::complaint::{Complaint, fault, usage};

@@ -9,16 +9,33 @@ use super::*;
 fn text() -> impl Strategy<Value = TextPortrait> {
     let sketch = prop::collection::vec(any::<u8>(), SKETCH_BYTES)
         .prop_map(|bytes| Sketch::from_bytes(bytes.as_array().unwrap()));
+    let bag = prop::collection::vec(any::<u8>(), BAG_BYTES)
+        .prop_map(|bytes| BagSketch::from_bytes(bytes.as_array().unwrap()));
+    let subject = prop::collection::vec(any::<u8>(), 1..=16).prop_map(|words| a_subject(&words));
     let numbers = (any::<u128>(), any::<u32>(), any::<u64>());
-    (numbers, any::<Option<u128>>(), prop::option::of(sketch)).prop_map(
-        |((digest, words, fingerprint), own, sketch)| TextPortrait {
+    let parts = (
+        prop::option::of(sketch),
+        prop::option::of(bag),
+        prop::option::of(subject),
+    );
+    (numbers, any::<Option<u128>>(), parts).prop_map(
+        |((digest, words, fingerprint), own, (sketch, bag, subject))| TextPortrait {
             digest,
             words,
             own,
             fingerprint: Fingerprint::new(fingerprint),
             sketch,
+            bag,
+            subject,
         },
     )
+}
+
+/// A subject of so many words, of which the first half counts.
+fn a_subject(words: &[u8]) -> Subject {
+    let mut bytes = vec![words.len() as u8 / 2, words.len() as u8];
+    bytes.extend(words.iter().flat_map(|&word| [word, 7]));
+    Subject::from_bytes(&bytes).unwrap()
 }
 
 fn card() -> impl Strategy<Value = Card> {
@@ -40,6 +57,10 @@ fn a_text() -> TextPortrait {
         own: Some(u128::MAX),
         fingerprint: Fingerprint::new(0xfedc_ba98_7654_3210),
         sketch: Some(Sketch::from_bytes(&std::array::from_fn(|byte| byte as u8))),
+        bag: Some(BagSketch::from_bytes(&std::array::from_fn(|byte| {
+            200 - byte as u8
+        }))),
+        subject: Some(a_subject(&[1, 2, 3])),
     }
 }
 
@@ -63,6 +84,8 @@ fn a_block_of_cards_is_pinned_to_the_byte() {
     block[15] = Some(a_card(Some(TextPortrait {
         own: None,
         sketch: None,
+        bag: None,
+        subject: None,
         ..a_text()
     })));
     let bytes = encode(&block);
@@ -73,10 +96,14 @@ fn a_block_of_cards_is_pinned_to_the_byte() {
 
 #[test]
 fn the_largest_block_is_a_value_that_the_database_takes() {
-    let full: Block = std::array::from_fn(|_| Some(a_card(Some(a_text()))));
+    let text = TextPortrait {
+        subject: Some(a_subject(&[9; neardup::MAX_SUBJECT_WORDS])),
+        ..a_text()
+    };
+    let full: Block = std::array::from_fn(|_| Some(a_card(Some(text.clone()))));
     let bytes = encode(&full);
-    assert_eq!(bytes.len(), 1 + SLOTS * 245);
-    assert!(bytes.len() < 4 << 10);
+    assert_eq!(bytes.len(), 1 + SLOTS * 347);
+    assert!(bytes.len() < 6 << 10);
 }
 
 #[test]

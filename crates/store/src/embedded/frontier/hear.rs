@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use web::{Host, Pace, PageUrl, UrlKey};
+use web::{Host, Pace, PageUrl};
 
 use super::super::record::{Entry, Record};
 use super::super::segment::{self, Position};
 use super::place::{Body, Place, Rank};
+use super::seen::{seen_as, settled_probe};
 use super::told::Struck;
 use super::{Queue, Tries};
-use crate::{ArchiveSpan, Find, Row, StoreFault};
+use crate::{ArchiveSpan, Find, PatternName, Row, StoreFault};
 
 impl Queue {
     /// Takes note of a record; `position` is the journal's after it.
@@ -49,7 +50,10 @@ impl Queue {
                 self.take_out(place);
                 self.told.totals.count(row);
                 self.told.voids.settled(row, reached);
-                self.told.patterns.hear(record);
+                let begins = || position - segment::encode(record).len() as u64;
+                let row_place = PatternName::that_left_out(row).map(|_| begins());
+                self.told.patterns.hear_at(record, row_place);
+                self.see_keys(settled_probe(row, *priority).into_iter().collect());
                 self.told.reclaims.retain(|_, entry| entry != sequence);
                 self.hosts
                     .change(place.host, |host| host.pages += u64::from(row.is_page()));
@@ -111,14 +115,20 @@ impl Queue {
                 self.hosts.change(host, |host| {
                     host.pages = host.pages.saturating_sub(u64::from(row.is_page()));
                 });
+                self.see_keys(vec![seen_as(&entry.find)]);
                 self.queue_entry(entry);
+            }
+            Record::Superseded { entry } => {
+                let host = self.hosts.number(&entry.find.url.host());
+                let rank = Rank::of(&entry.find, entry.sequence);
+                self.take_out(Place { host, rank });
             }
         }
     }
 
     /// New pages wait, and their URLs are seen.
     fn queue(&mut self, first: u64, finds: &[Find]) {
-        self.see(finds.iter().map(|find| &find.url));
+        self.see_keys(finds.iter().map(seen_as).collect());
         self.told.next_sequence = self.told.next_sequence.max(first + finds.len() as u64);
         // The links of a page share the text of the page that they were found on.
         let mut via: Option<(&PageUrl, Arc<str>)> = None;
@@ -151,15 +161,6 @@ impl Queue {
             host.rewind(rank);
         });
         self.touch(host);
-    }
-
-    fn see<'a>(&mut self, urls: impl Iterator<Item = &'a PageUrl>) {
-        let keys: Vec<u64> = urls.map(|url| url.key().as_u64()).collect();
-        // Which were new was asked before the record was written.
-        let _seen = self.seen.insert_new(&keys);
-        for key in keys {
-            self.claims.remove(&UrlKey::from_u64(key));
-        }
     }
 
     /// A page is done with.

@@ -116,6 +116,11 @@ impl HostState {
         self.pace = self.pace.then(pace);
     }
 
+    /// Returns whether something may be handed out when its turn comes.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.all.waiting() > 0
+    }
+
     /// Whether one more may be handed out now, if the limits of pages do not bound it.
     fn has_slot(&self, rules: &FrontierRules) -> bool {
         self.leased < rules.per_host.max(1) as u64

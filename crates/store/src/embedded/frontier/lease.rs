@@ -39,8 +39,9 @@ impl Queue {
                 && let Some(host) = self.hosts.take_due(now, what)
             {
                 round.push(host);
-                let (rank, body) = self.next_of(host)?;
-                leases.push(self.hand_out(Place { host, rank }, body)?);
+                if let Some((rank, body)) = self.next_current(journal, host)? {
+                    leases.push(self.hand_out(Place { host, rank }, body)?);
+                }
             }
             if round.is_empty() {
                 break;
@@ -113,7 +114,7 @@ impl Queue {
         } = entry.find;
         let patterns = &mut self.told.patterns;
         let barred = match requisite {
-            0 => patterns.bar(&url, rules.closes_patterns, rules.max_pages_per_pattern),
+            0 => patterns.bar(&url, priority, &rules),
             _ => None,
         };
         Ok(Lease {
@@ -136,7 +137,7 @@ impl Queue {
         Ok(Supply::Leases(leases))
     }
 
-    fn next_of(&mut self, host: u32) -> Result<(Rank, Body), StoreFault> {
+    pub(super) fn next_of(&mut self, host: u32) -> Result<(Rank, Body), StoreFault> {
         if self.hosts.get(host).heads.is_empty() {
             self.read_ahead(host)?;
         }

@@ -5,6 +5,7 @@
 //! hosts.rs   the hosts and their turns              fold.rs                        what is written when, and load
 //! told.rs    what else the journal told             hear.rs                        what a record means
 //! lease.rs   what goes out                          settle.rs                      what comes back
+//! seen.rs    which URLs are known, and as what
 //! ```
 //! Memory holds the hosts, the first pages of those that were handed out lately, and what was discovered since the last
 //! fold. A page stays where it is, in memory or in its block, from its discovery to its settlement; what happens to it in between (it was
@@ -23,6 +24,7 @@ mod hosts;
 mod lease;
 mod parts;
 mod place;
+mod seen;
 mod settle;
 mod shelf;
 mod told;
@@ -38,6 +40,7 @@ pub(super) use self::fold::{Fold, robots_position};
 use self::hosts::Hosts;
 pub(super) use self::hosts::Wanted;
 use self::place::{Body, Place};
+pub(super) use self::seen::{seen_as, settled_probe};
 use self::shelf::Shelf;
 use self::told::Told;
 use super::database::Database;
@@ -180,15 +183,17 @@ impl Queue {
 
     pub(super) fn discover(&mut self, journal: &Journal, finds: Vec<Find>) -> Result<usize, StoreFault> {
         let mut left_out = Vec::new();
-        let finds = self.only_new(finds, &mut left_out);
+        let mut finds = self.only_new(finds, &mut left_out);
         for LeftOut { rule, links, example } in left_out {
             tracing::info!(rule, links, %example, "left out");
         }
-        if finds.is_empty() {
-            return Ok(0);
+        let wanted_again = self.take_wanted_again(&mut finds);
+        let count = finds.len() + wanted_again.len();
+        if !finds.is_empty() {
+            let first = self.told.next_sequence;
+            self.record(journal, &Record::Discovered { first, finds })?;
         }
-        let (first, count) = (self.told.next_sequence, finds.len());
-        self.record(journal, &Record::Discovered { first, finds })?;
+        self.queue_again(journal, wanted_again)?;
         Ok(count)
     }
 
@@ -341,7 +346,8 @@ impl Queue {
         let mut new = finds;
         new.retain(|find| {
             let key = find.url.key();
-            !self.seen.contains(key.as_u64()) && !self.claims.contains_key(&key) && twice.insert(key)
+            let is_known = self.is_seen(find) || self.claims.contains_key(&key) || twice.contains(&key);
+            !is_known && twice.insert(seen_as(find))
         });
         left_out.extend(self.hosts.leave_out(&mut new));
         if self.hosts.rules().closes_patterns {

@@ -61,6 +61,11 @@ impl Rank {
         self.priority & PAGE == 0
     }
 
+    /// Returns whether the page was found on left-out pages only.
+    pub(super) fn is_probed(self) -> bool {
+        self.urgency() >= Find::PROBED
+    }
+
     /// How far from a seed the page was found.
     pub(super) fn depth(self) -> u32 {
         self.priority & MAX_DEPTH

@@ -89,7 +89,8 @@ impl Queue {
             ready,
         } = ended;
         let host = self.hosts.number(&lease.url.host());
-        let finds = self.only_new_beside(finds, &reached, &mut left_out);
+        let mut finds = self.only_new_beside(finds, &reached, &mut left_out);
+        let wanted_again = self.take_wanted_again(&mut finds);
         let record = Record::Settled {
             sequence: lease.sequence,
             archived,
@@ -112,6 +113,7 @@ impl Queue {
             });
         }
         self.hear(position, &record);
+        self.queue_again(journal, wanted_again)?;
         self.change_patterns(journal)?;
         self.revoke_due(journal)
     }
@@ -128,14 +130,14 @@ impl Queue {
         new
     }
 
-    /// Closes the patterns that are to be closed, and reopens those that are to be reopened.
+    /// Closes the patterns that are to be closed, and reopens those that are to be reopened, with what they left out.
     pub(super) fn change_patterns(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while self.hosts.rules().closes_patterns
             && let Some(change) = self.told.patterns.due()
         {
             self.record(journal, &change)?;
         }
-        Ok(())
+        self.requeue_reopened(journal)
     }
 
     /// Takes back the rows whose original came to nothing: their pages wait again.
@@ -154,6 +156,17 @@ impl Queue {
         reached: Vec<PageUrl>,
     ) -> Result<(), StoreFault> {
         let find = Find::new(row.url.clone(), row.depth, row.via.clone()).needed(row.requisite);
+        self.revoke_as(journal, find, row, reached)
+    }
+
+    /// The same for a page that waits as it was found now.
+    pub(super) fn revoke_as(
+        &mut self,
+        journal: &Journal,
+        find: Find,
+        row: Box<Row>,
+        reached: Vec<PageUrl>,
+    ) -> Result<(), StoreFault> {
         let entry = Entry {
             sequence: self.told.next_sequence,
             find,

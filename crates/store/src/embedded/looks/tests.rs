@@ -73,6 +73,8 @@ impl Look {
             own: (self.shape == 1).then_some(u128::from(self.family)),
             fingerprint: Fingerprint::new((u64::from(self.family) * 0x0123_4567_89ab_cdef) ^ errors),
             sketch: (self.shape != 2).then(|| Sketch::from_bytes(&sketch)),
+            bag: None,
+            subject: None,
         };
         Portrait {
             payload: self.payload.into(),

@@ -1,0 +1,414 @@
+//! The subject of a page: the words of its heading and title that name what it is about.
+//!
+//! Two pages of one template differ in a word or two, and no resemblance of their texts tells `Math` from `StrictMath`.
+//! Their headings do. A word *counts* if it stands in the heading and the judged text says it; where no word of the
+//! heading counts, the words of the title that the text says count instead. So a site's name, which stands in the title
+//! and in the frame only, does not count, and an article that two sites publish keeps one subject. A word with a digit
+//! counts only if heading and title both have it: "Lamp 17" is a product, "Clang 15" in the title alone is an edition.
+//!
+//! Two subjects differ if a word that counts in one stands neither in the heading nor in the title of the other
+//! (`docs/adr/0010`).
+//! Invariant: [`Subject::to_bytes`] is stable for ever; subjects are on disk.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::bytes::AtMost;
+use crate::mix::mix;
+use crate::{HashKey, NormalText};
+
+/// The most words of a heading and a title that are kept; further ones are ignored.
+pub const MAX_SUBJECT_WORDS: usize = 16;
+/// The greatest size of a written subject: two numbers, then two bytes a word.
+pub const MAX_SUBJECT_BYTES: usize = 2 + 2 * MAX_SUBJECT_WORDS;
+
+/// Words of the title that say too little to count where there is no heading: articles and conjunctions stand in the
+/// names of sites ("The Guardian") and in every text.
+const FUNCTION_WORDS: &[&str] = &[
+    "and", "das", "dei", "del", "der", "des", "die", "een", "för", "for", "from", "het", "las", "les", "los",
+    "och", "por", "sur", "the", "und", "une", "van", "von", "with", "your",
+];
+/// Shorter words of ASCII do not count by standing in the title alone: "a", "of", "la".
+const LEAST_TITLE_WORD: usize = 3;
+
+/// The words of a page's heading and title, as sixteen bits of their hashes. Those that count come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subject {
+    words: [u16; MAX_SUBJECT_WORDS],
+    counting: u8,
+    all: u8,
+}
+
+impl Subject {
+    /// The subject of a page with these titles, whose judged text is made of the words with the hashes `text`. None where
+    /// the page has neither a title nor a heading with a word in it.
+    pub(crate) fn of(title: Option<&str>, heading: Option<&str>, text: &[u64], key: HashKey) -> Option<Self> {
+        let (title, heading) = (words_of(title, key), words_of(heading, key));
+        let said = Said::of(text, heading.iter().chain(&title).map(|word| word.hash));
+        let in_both = |word: &Word, other: &[Word]| other.iter().any(|held| held.hash == word.hash);
+        let counts_in_heading =
+            |word: &&Word| said.says(word.hash) && (!word.has_digit || in_both(word, &title));
+        let counts_in_title = |word: &&Word| said.says(word.hash) && word.may_count_by_title;
+        let mut counting: Vec<u64> = heading
+            .iter()
+            .filter(counts_in_heading)
+            .map(|word| word.hash)
+            .collect();
+        if counting.is_empty() {
+            counting.extend(title.iter().filter(counts_in_title).map(|word| word.hash));
+        }
+
+        let mut subject = Self::EMPTY;
+        for &hash in &counting {
+            subject.push(hash);
+        }
+        subject.counting = subject.all;
+        for word in heading.iter().chain(&title) {
+            subject.push(word.hash);
+        }
+        (subject.all > 0).then_some(subject)
+    }
+
+    const EMPTY: Self = Self {
+        words: [0; MAX_SUBJECT_WORDS],
+        counting: 0,
+        all: 0,
+    };
+
+    /// Adds a word unless it is there or no more fit.
+    fn push(&mut self, hash: u64) {
+        let word = (hash >> 48) as u16;
+        let all = usize::from(self.all);
+        if all < MAX_SUBJECT_WORDS && !self.words[..all].contains(&word) {
+            self.words[all] = word;
+            self.all += 1;
+        }
+    }
+
+    fn counting(&self) -> &[u16] {
+        &self.words[..usize::from(self.counting)]
+    }
+
+    fn all(&self) -> &[u16] {
+        &self.words[..usize::from(self.all)]
+    }
+
+    /// Whether a word that counts in one is unknown to the heading and title of the other.
+    #[must_use]
+    pub fn differs_from(&self, other: &Self) -> bool {
+        let knows = |subject: &Self, word: &u16| subject.all().contains(word);
+        !self.counting().iter().all(|word| knows(other, word))
+            || !other.counting().iter().all(|word| knows(self, word))
+    }
+
+    /// Stands for the words that count, in any order; 0 if there is none.
+    pub(crate) fn digest(&self) -> u64 {
+        let mut words = self.counting().to_vec();
+        words.sort_unstable();
+        words
+            .iter()
+            .fold(0, |digest, &word| mix(digest ^ (u64::from(word) + 1)))
+    }
+
+    /// The subject as it is stored: how many words count, how many there are, and the words, little-endian.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![self.counting, self.all];
+        bytes.extend(self.all().iter().flat_map(|word| word.to_le_bytes()));
+        bytes
+    }
+
+    /// The subject that was stored as `bytes`; none where these are none's.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (&[counting, all], rest) = bytes.split_first_chunk()?;
+        let (written, left) = rest.as_chunks::<2>();
+        let is_whole = left.is_empty() && written.len() == usize::from(all);
+        if !is_whole || counting > all || all == 0 || usize::from(all) > MAX_SUBJECT_WORDS {
+            return None;
+        }
+        let mut subject = Self {
+            counting,
+            all,
+            ..Self::EMPTY
+        };
+        for (word, bytes) in subject.words.iter_mut().zip(written) {
+            *word = u16::from_le_bytes(*bytes);
+        }
+        Some(subject)
+    }
+}
+
+/// As the bytes of [`Subject::to_bytes`].
+impl Serialize for Subject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.to_bytes())
+    }
+}
+
+impl<'de> Deserialize<'de> for Subject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let AtMost(bytes) = AtMost::<MAX_SUBJECT_BYTES>::deserialize(deserializer)?;
+        Self::from_bytes(&bytes)
+            .ok_or_else(|| D::Error::invalid_length(bytes.len(), &"the bytes of a subject"))
+    }
+}
+
+/// A word of a heading or a title.
+struct Word {
+    hash: u64,
+    has_digit: bool,
+    may_count_by_title: bool,
+}
+
+/// The distinct words of a heading or a title, in their order: at most twice as many as a subject keeps.
+fn words_of(text: Option<&str>, key: HashKey) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let Some(text) = text else {
+        return words;
+    };
+    for word in NormalText::of(start_of(text)).words() {
+        let hash = key.token(word.as_bytes());
+        if words.len() == 2 * MAX_SUBJECT_WORDS {
+            break;
+        }
+        if words.iter().any(|held| held.hash == hash) {
+            continue;
+        }
+        let has_digit = word.chars().any(char::is_numeric);
+        let is_short = word.is_ascii() && word.len() < LEAST_TITLE_WORD;
+        words.push(Word {
+            hash,
+            has_digit,
+            may_count_by_title: !has_digit && !is_short && !FUNCTION_WORDS.contains(&word),
+        });
+    }
+    words
+}
+
+/// As much of a title as a subject may need: a title of a megabyte costs no more than a long one.
+fn start_of(text: &str) -> &str {
+    const LONG: usize = 1_024;
+    &text[..text.floor_char_boundary(LONG)]
+}
+
+/// Which of a few words a text says, found in one pass.
+struct Said(Vec<u64>);
+
+impl Said {
+    fn of(text: &[u64], asked: impl Iterator<Item = u64>) -> Self {
+        const SLOTS: usize = 4_096;
+        let slot = |hash: u64| hash as usize % SLOTS;
+        let mut is_asked = [false; SLOTS];
+        let mut asked: Vec<u64> = asked.collect();
+        for &hash in &asked {
+            is_asked[slot(hash)] = true;
+        }
+        let mut found = Vec::new();
+        for &hash in text.iter().filter(|hash| is_asked[slot(**hash)]) {
+            if let Some(place) = asked.iter().position(|&asked| asked == hash) {
+                // Once is enough; the slot stays, since another word may share it.
+                found.push(asked.swap_remove(place));
+                asked.retain(|&asked| asked != hash);
+                if asked.is_empty() {
+                    break;
+                }
+            }
+        }
+        Self(found)
+    }
+
+    fn says(&self, hash: u64) -> bool {
+        self.0.contains(&hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::HashedText;
+    use proptest::prelude::*;
+
+    const KEY: HashKey = HashKey::new(11);
+
+    fn subject(title: &str, heading: &str, text: &str) -> Option<Subject> {
+        let given = |text: &'static str| (!text.is_empty()).then_some(text);
+        let (title, heading) = (title.to_owned().leak(), heading.to_owned().leak());
+        Subject::of(
+            given(title),
+            given(heading),
+            HashedText::of(text, KEY).hashes(),
+            KEY,
+        )
+    }
+
+    /// Two pages, each given by its title, its heading and its text.
+    fn check(one: (&str, &str, &str), two: (&str, &str, &str), differ: bool) {
+        let of = |page: (&str, &str, &str)| subject(page.0, page.1, page.2).unwrap();
+        assert_eq!(of(one).differs_from(&of(two)), differ, "{one:?} {two:?}");
+        assert_eq!(of(two).differs_from(&of(one)), differ, "{two:?} {one:?}");
+        if differ {
+            assert_ne!(of(one).digest(), of(two).digest());
+        }
+    }
+
+    #[test]
+    fn classes_and_functions_of_one_template_have_different_subjects() {
+        check(
+            (
+                "StringBuffer (Java SE 17)",
+                "Class StringBuffer",
+                "class stringbuffer a mutable sequence",
+            ),
+            (
+                "StringBuilder (Java SE 17)",
+                "Class StringBuilder",
+                "class stringbuilder a mutable sequence",
+            ),
+            true,
+        );
+        check(
+            (
+                "std::map::lower_bound - cppreference.com",
+                "std::map::lower_bound",
+                "std::map lower_bound key",
+            ),
+            (
+                "std::set::lower_bound - cppreference.com",
+                "std::set::lower_bound",
+                "std::set lower_bound key",
+            ),
+            true,
+        );
+        check(
+            (
+                "Type definition ranlux3",
+                "Type definition ranlux3",
+                "type definition ranlux3 typedef",
+            ),
+            (
+                "Type definition ranlux4",
+                "Type definition ranlux4",
+                "type definition ranlux4 typedef",
+            ),
+            true,
+        );
+        // `Math` stands in the title of `StrictMath` only as part of a word.
+        check(
+            ("Math (Java)", "Class Math", "class math numeric operations"),
+            (
+                "StrictMath (Java)",
+                "Class StrictMath",
+                "class strictmath numeric operations",
+            ),
+            true,
+        );
+    }
+
+    #[test]
+    fn an_article_keeps_its_subject_under_the_names_of_two_sites() {
+        let text = "tea prices rise again and the growers of a region say so";
+        for heading in ["Tea prices rise", ""] {
+            check(
+                ("Tea prices rise - Site A", heading, text),
+                ("Site B | Tea prices rise", heading, text),
+                false,
+            );
+            check(
+                ("Tea prices rise - The Daily Leaf", heading, text),
+                ("The Gazette: Tea prices rise", heading, text),
+                false,
+            );
+        }
+    }
+
+    #[test]
+    fn a_number_counts_where_title_and_heading_have_it_and_an_edition_does_not() {
+        let lamp = |number: u32| {
+            (
+                format!("Lamp {number} | Shop"),
+                format!("Lamp {number}"),
+                format!("lamp {number} brightens rooms"),
+            )
+        };
+        let (one, two) = (lamp(17), lamp(18));
+        check((&one.0, &one.1, &one.2), (&two.0, &two.1, &two.2), true);
+        check(
+            (
+                "Overview — Clang 14 documentation",
+                "Overview",
+                "overview of tools in clang 14",
+            ),
+            (
+                "Overview — Clang 15 documentation",
+                "Overview",
+                "overview of tools in clang 15",
+            ),
+            false,
+        );
+    }
+
+    #[test]
+    fn a_page_without_title_and_heading_has_no_subject_and_one_whose_titles_it_never_says_none_that_counts() {
+        assert_eq!(subject("", "", "some text"), None);
+        assert_eq!(subject(" — ", "", "some text"), None);
+        let unsaid = subject("Acme", "Welcome", "some text").unwrap();
+        assert_eq!(
+            (unsaid.counting().len(), unsaid.all().len(), unsaid.digest()),
+            (0, 2, 0)
+        );
+        let said = subject("Acme", "Text", "some text").unwrap();
+        assert!(said.differs_from(&unsaid) && unsaid.differs_from(&said));
+    }
+
+    #[test]
+    fn a_title_of_a_megabyte_keeps_as_many_words_as_fit() {
+        let words: String = (0..200_000).map(|n| format!("w{n}x ")).collect();
+        let long = subject(&words, &words, &words).unwrap();
+        assert_eq!(
+            (long.all().len(), long.counting().len()),
+            (MAX_SUBJECT_WORDS, MAX_SUBJECT_WORDS)
+        );
+        assert_eq!(long.to_bytes().len(), MAX_SUBJECT_BYTES);
+    }
+
+    #[test]
+    fn bytes_that_are_no_subject_are_refused() {
+        let good = subject("Acme", "Text here", "some text").unwrap().to_bytes();
+        assert!(Subject::from_bytes(&good).is_some());
+        let mut more_than_all = good.clone();
+        more_than_all[0] = good[1] + 1;
+        for wrong in [
+            &good[..1],
+            &good[..good.len() - 1],
+            &[0, 0],
+            &more_than_all,
+            &[1, 17],
+            &[],
+        ] {
+            assert_eq!(Subject::from_bytes(wrong), None, "{wrong:?}");
+        }
+        let written = postcard::to_allocvec(&more_than_all).unwrap();
+        assert!(postcard::from_bytes::<Subject>(&written).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn a_subject_is_read_as_it_was_written(title in "[a-d0-2 ]{0,40}", heading in "[a-d0-2 ]{0,40}", text in "[a-d0-2 ]{0,60}") {
+            if let Some(subject) = Subject::of(Some(&title), Some(&heading), HashedText::of(&text, KEY).hashes(), KEY) {
+                prop_assert_eq!(Subject::from_bytes(&subject.to_bytes()), Some(subject));
+                let written = postcard::to_allocvec(&subject).unwrap();
+                prop_assert_eq!(postcard::from_bytes::<Subject>(&written).unwrap(), subject);
+                prop_assert!(!subject.differs_from(&subject));
+            }
+        }
+
+        #[test]
+        fn what_a_text_says_is_found_in_one_pass(text in prop::collection::vec(0_u64..40, 0..60), asked in prop::collection::vec(0_u64..40, 0..20)) {
+            let said = Said::of(&text, asked.iter().copied());
+            for hash in 0..40 {
+                prop_assert_eq!(said.says(hash), asked.contains(&hash) && text.contains(&hash));
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Which URLs are known to the frontier, and as what.
+//!
+//! A URL that was found on left-out pages only ([`Find::is_probed`]) is remembered beside the others, under a key of its own. When
+//! it is found elsewhere as well, it is new once more: its place behind everything else is given up when its turn comes
+//! ([`Record::Superseded`]), and where it was left out by then, its row is revoked. Once it was visited it is known for good.
+//!
+//! Invariant: a URL is under its own key from the moment when it waits as an ordinary page, was visited, or was reached.
+
+use web::{PageUrl, UrlKey};
+
+use super::super::journal::Journal;
+use super::super::record::{Entry, Record};
+use super::super::segment::Position;
+use super::place::{Body, Place, Rank};
+use super::{Queue, broken};
+use crate::{Find, PatternName, Row, StoreFault};
+
+/// Turns a URL's key into the one for what was found on left-out pages only. It is on disk, so it never changes.
+const PROBED_KEY: u64 = 0x9e37_79b9_7f4a_7c15;
+
+fn probed(key: UrlKey) -> UrlKey {
+    UrlKey::from_u64(key.as_u64() ^ PROBED_KEY)
+}
+
+/// Returns the key under which a URL is known that was found like this.
+pub(in super::super) fn seen_as(find: &Find) -> UrlKey {
+    let key = find.url.key();
+    if find.is_probed() { probed(key) } else { key }
+}
+
+/// Returns the key of a page that was found on left-out pages only, once it was visited: no other place is needed.
+pub(in super::super) fn settled_probe(row: &Row, priority: u8) -> Option<UrlKey> {
+    let was_visited = PatternName::that_left_out(row).is_none();
+    (priority >= Find::PROBED && row.requisite == 0 && was_visited).then(|| row.url.key())
+}
+
+impl Queue {
+    /// Returns whether a URL that was found like this is known already.
+    pub(super) fn is_seen(&self, find: &Find) -> bool {
+        let is_known = |key: UrlKey| self.seen.contains(key.as_u64());
+        is_known(find.url.key()) || find.is_probed() && is_known(seen_as(find))
+    }
+
+    /// Takes out the finds whose URLs were left out as links of left-out pages: they are wanted after all. Returns each with the
+    /// place of its row.
+    pub(super) fn take_wanted_again(&self, finds: &mut Vec<Find>) -> Vec<(Find, Position)> {
+        let place = |find: &Find| {
+            let may_be = find.requisite == 0 && !find.is_probed();
+            self.told
+                .patterns
+                .place_of_probe(&find.url)
+                .filter(|_| may_be && self.seen.contains(probed(find.url.key()).as_u64()))
+        };
+        let wanted = finds.extract_if(.., |find| place(find).is_some());
+        let wanted: Vec<Find> = wanted.collect();
+        let with_place = |find: Find| place(&find).map(|place| (find, place));
+        wanted.into_iter().filter_map(with_place).collect()
+    }
+
+    /// Queues pages again that were left out, as they were found now.
+    pub(super) fn queue_again(
+        &mut self,
+        journal: &Journal,
+        wanted: Vec<(Find, Position)>,
+    ) -> Result<(), StoreFault> {
+        for (find, place) in wanted {
+            let row = row_at(journal, place)?;
+            self.revoke_as(journal, find, row, Vec::new())?;
+        }
+        Ok(())
+    }
+
+    /// Queues again what patterns and folders left out that are open now.
+    pub(super) fn requeue_reopened(&mut self, journal: &Journal) -> Result<(), StoreFault> {
+        while let Some(rows) = self.told.patterns.to_requeue() {
+            let places: Vec<Position> = rows.iter().map(|(_, place)| place).collect();
+            for place in places {
+                let row = row_at(journal, place)?;
+                let find = Find::new(row.url.clone(), row.depth, row.via.clone());
+                let only_probed = !self.seen.contains(row.url.key().as_u64());
+                let find = if only_probed { find.probed() } else { find };
+                self.revoke_as(journal, find, row, Vec::new())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the page of a host whose turn it is, and gives up the places before it that are superseded; none if no page is left.
+    pub(super) fn next_current(
+        &mut self,
+        journal: &Journal,
+        host: u32,
+    ) -> Result<Option<(Rank, Body)>, StoreFault> {
+        loop {
+            let (rank, body) = self.next_of(host)?;
+            if !rank.is_probed() {
+                return Ok(Some((rank, body)));
+            }
+            let place = Place { host, rank };
+            let entry = body.clone().into_entry(rank, 0, 0)?;
+            if !self.seen.contains(entry.find.url.key().as_u64()) {
+                return Ok(Some((rank, body)));
+            }
+            self.give_up(journal, place, entry)?;
+            if !self.hosts.get(host).has_waiting() {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn give_up(&mut self, journal: &Journal, place: Place, entry: Entry) -> Result<(), StoreFault> {
+        debug_assert_eq!(Rank::of(&entry.find, entry.sequence), place.rank);
+        self.record(journal, &Record::Superseded { entry })
+    }
+
+    /// Remembers these URLs as pages that need no other place.
+    pub(super) fn see<'a>(&mut self, urls: impl Iterator<Item = &'a PageUrl>) {
+        self.see_keys(urls.map(PageUrl::key).collect());
+    }
+
+    /// Remembers keys, and lets go the claims to them.
+    pub(super) fn see_keys(&mut self, keys: Vec<UrlKey>) {
+        let numbers: Vec<u64> = keys.iter().map(|key| key.as_u64()).collect();
+        // Which were new was asked before the record was written.
+        let _seen = self.seen.insert_new(&numbers);
+        for key in keys {
+            self.claims.remove(&key);
+        }
+    }
+}
+
+/// Reads the row of a settlement from the journal.
+fn row_at(journal: &Journal, place: Position) -> Result<Box<Row>, StoreFault> {
+    match journal.replay(place)?.next_record()? {
+        Some((_, Record::Settled { row, .. })) => Ok(row),
+        _ => Err(broken(
+            "no settlement is told where a left-out page should be".to_owned(),
+        )),
+    }
+}

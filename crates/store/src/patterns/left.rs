@@ -1,0 +1,46 @@
+//! The rows of URLs that were left out unvisited, by the URL's key.
+//!
+//! Invariant: ascending keys, each once, so that rows are queued again in one order whatever order they came in.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use web::UrlKey;
+
+/// Rows that are remembered in a crawl, 16 bytes each.
+pub(super) const MAX_LEFT_ROWS: usize = 1 << 20;
+
+/// The places of rows in the journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LeftRows(BTreeMap<u64, u64>);
+
+impl LeftRows {
+    /// Adds a row; false where it was there.
+    pub(super) fn insert(&mut self, page: UrlKey, place: u64) -> bool {
+        self.0.insert(page.as_u64(), place).is_none()
+    }
+
+    /// Takes a row out; false where it was not there.
+    pub(super) fn remove(&mut self, page: UrlKey) -> bool {
+        self.0.remove(&page.as_u64()).is_some()
+    }
+
+    pub(super) fn get(&self, page: UrlKey) -> Option<u64> {
+        self.0.get(&page.as_u64()).copied()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the key and the place of each row, by key.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (UrlKey, u64)> + '_ {
+        self.0
+            .iter()
+            .map(|(page, place)| (UrlKey::from_u64(*page), *place))
+    }
+}

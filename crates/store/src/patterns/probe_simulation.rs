@@ -1,0 +1,126 @@
+//! The cost of a full mirror, and the loss of an edition of which a part is new: the simulation that docs/adr/0011 goes by.
+//!
+//! A site of 10,000 pages in so many folders is known from left-out pages only. A share of its pages is new: each by itself, or folder
+//! by folder. It is visited as a crawl does, in the order of the queue. `SITES=50 cargo test --release -p store
+//! probe_simulation -- --nocapture` prints the table of the ADR.
+
+use std::collections::VecDeque;
+
+use testkit::Random;
+use web::UrlKey;
+
+use super::*;
+use crate::contract::{find, url};
+
+const PAGES: u64 = 10_000;
+
+/// What came of the sites of one kind.
+#[derive(Default)]
+struct Outcome {
+    fetches: u64,
+    most_fetches: u64,
+    new: u64,
+    lost: u64,
+}
+
+/// A site: which pages of it are new.
+fn is_new(share: u64, by_folder: bool, folder: u64, page: u64, site: u64) -> bool {
+    let draw = match by_folder {
+        true => Random::of(site, folder).next(),
+        false => Random::of(site, page << 20).next(),
+    };
+    draw % 1_000 < share
+}
+
+fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mut Outcome) {
+    let mut patterns = Patterns::default();
+    let rules = FrontierRules::default();
+    let address = |page: u64| format!("http://m{site}.test/d{}/p{page}", page % folders);
+    let mut finds: Vec<Find> = (0..PAGES).map(|page| find(&address(page), 2).probed()).collect();
+    finds.sort_by_key(|find| find.priority);
+    let mut queue: VecDeque<Find> = finds.into();
+    let mut left_out: BTreeMap<UrlKey, Row> = BTreeMap::new();
+    let (mut fetches, mut had) = (0, 0);
+    while let Some(page) = queue.pop_front() {
+        let number: u64 = page.url.as_str().rsplit_once("/p").unwrap().1.parse().unwrap();
+        let barred = patterns.bar(&page.url, page.priority, &rules);
+        let mut row = Row::new(page.clone(), Fate::Excluded, web::Timestamp::default());
+        row.reason.clone_from(&barred);
+        if barred.is_none() {
+            fetches += 1;
+            row.status = Some(200);
+            row.fate = Fate::NearDuplicate;
+            row.duplicate_of = Some(url("http://a.test/"));
+            if is_new(share, by_folder, number % folders, number, site) {
+                row.fate = Fate::Unique;
+                had += 1;
+            }
+        } else {
+            left_out.insert(page.url.key(), row.clone());
+        }
+        patterns.settled(&row, page.priority, Some(0));
+        while let Some(change) = patterns.due() {
+            patterns.hear(&change);
+        }
+        while let Some(rows) = patterns.to_requeue() {
+            let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();
+            for page in pages {
+                let row = left_out.remove(&page).unwrap();
+                patterns.revoked(&row);
+                queue.push_back(find(row.url.as_str(), 2).probed());
+            }
+        }
+    }
+    let new = (0..PAGES).filter(|page| is_new(share, by_folder, page % folders, *page, site));
+    let new = new.count() as u64;
+    outcome.fetches += fetches;
+    outcome.most_fetches = outcome.most_fetches.max(fetches);
+    outcome.new += new;
+    outcome.lost += new - had;
+}
+
+fn simulate(folders: u64, share: u64, by_folder: bool) -> Outcome {
+    let sites = std::env::var("SITES")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(2);
+    let mut outcome = Outcome::default();
+    (0..sites).for_each(|site| visit_site(folders, share, by_folder, site, &mut outcome));
+    println!(
+        "| {folders} | {}.{} % | {} | {} | {} | {:.2} % |",
+        share / 10,
+        share % 10,
+        if by_folder { "folders" } else { "pages" },
+        outcome.fetches / sites,
+        outcome.most_fetches,
+        100.0 * outcome.lost as f64 / outcome.new.max(1) as f64,
+    );
+    outcome
+}
+
+#[test]
+fn probe_simulation_of_mirrors_and_editions() {
+    println!("| folders | new | by | fetches | at most | new pages lost |");
+    println!("|--:|--:|---|--:|--:|--:|");
+    for folders in [1, 20, 100, 1_000] {
+        let mirror = simulate(folders, 0, false);
+        assert!(mirror.most_fetches <= 200, "{folders}: {}", mirror.most_fetches);
+    }
+    for folders in [20, 100, 1_000] {
+        for by_folder in [false, true] {
+            assert_eq!(simulate(folders, 500, by_folder).lost, 0, "{folders} {by_folder}");
+        }
+    }
+    for (folders, share) in [
+        (20, 5),
+        (100, 5),
+        (20, 20),
+        (100, 20),
+        (100, 50),
+        (100, 100),
+        (20, 200),
+    ] {
+        simulate(folders, share, false);
+        simulate(folders, share, true);
+    }
+}

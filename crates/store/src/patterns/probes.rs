@@ -1,0 +1,297 @@
+//! What is known only from pages that were left out: visited as a sample, and closed folder by folder.
+//!
+//! The links of a duplicate resolve against its own URL, so they may lead to what nobody has seen (the second edition of a
+//! manual behind an index that is equal to the first one's) or to a mirror of everything that is known. Nobody can tell
+//! which from outside. So what such links lead to waits behind everything else of its host ([`Find::PROBED`](crate::Find::PROBED)), in an
+//! order drawn from the URLs, and each visit is counted for every folder above it:
+//!
+//! | level | closed when | a visit in between | reopened |
+//! |---|---|---|---|
+//! | a folder, the host's root included | 160 visits in a row brought nothing new | after 64 URLs left out, then 128, … 4,096 | by one page that says something new |
+//! | all hosts of a registrable domain | 640 in a row | the same | the same |
+//!
+//! What a closed folder left out is remembered by the place of its row, and queued again when the folder reopens.
+//! `simulation.rs` shows what a full mirror costs, and what is lost of an edition that is half new.
+//!
+//! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard). Bounded: so many
+//! folders, and so many places of rows, in a crawl; beyond the first what is not known is not closed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use web::{Host, PageUrl, UrlKey, UrlPattern};
+
+use super::left::LeftRows;
+use super::pattern::{Example, PatternState, Visit};
+use super::{PatternName, PatternReport};
+use crate::Row;
+
+/// Fruitless visits in a row that close a folder.
+const CLOSED_AFTER: u32 = 160;
+/// The same for all hosts of a registrable domain.
+const CLOSED_AFTER_OF_DOMAIN: u32 = 640;
+/// URLs of a closed folder that are left out before one is visited; twice as many before each one after that, up to the last.
+const FIRST_GAP: u32 = 64;
+const LAST_GAP: u32 = 4_096;
+/// Folders in all. One takes about 200 bytes.
+const MAX_FOLDERS: usize = 16_384;
+/// Folders of a path that are counted, from the root on.
+const MAX_LEVELS: usize = 8;
+/// The end of a folder's name, which no path has.
+const SUFFIX: &str = "{duplicates}";
+/// The beginning of the reason, before the name of the folder.
+pub(crate) const REASON: &str = "links of duplicates: ";
+
+/// The folders of a crawl that were reached through left-out pages only.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Probes {
+    folders: BTreeMap<PatternName, Folder>,
+    /// Folders that are to be closed or reopened.
+    due: BTreeSet<PatternName>,
+    closed: usize,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Folder {
+    new: u64,
+    fruitless: u64,
+    left_out: u64,
+    /// Fruitless visits since the last one that brought something new.
+    in_a_row: u32,
+    closed: Option<Closed>,
+    /// It was closed, and is open again.
+    reopened: bool,
+    examples: Vec<Example>,
+    left: LeftRows,
+    /// A visit of a closed folder is under way.
+    #[serde(skip)]
+    probing: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Closed {
+    /// URLs left out since the last visit.
+    since: u32,
+    /// And before the next.
+    gap: u32,
+    /// A page said something new.
+    hopeful: bool,
+}
+
+impl Probes {
+    /// Returns whether this is the name of a folder here, and not of a pattern of URLs.
+    pub(super) fn names(name: &PatternName) -> bool {
+        name.pattern.as_str().ends_with(SUFFIX)
+    }
+
+    /// Counts the end of a visit for each folder above the page.
+    pub(super) fn count(&mut self, visit: Visit, row: &Row) {
+        for name in levels(&row.url) {
+            if !self.folders.contains_key(&name) {
+                if self.folders.len() >= MAX_FOLDERS {
+                    continue;
+                }
+                self.folders.insert(name.clone(), Folder::default());
+            }
+            self.change(&name, |folder, name| folder.count(visit, row, name));
+        }
+    }
+
+    /// Counts a URL that was left out for the sake of this folder, and remembers the place of its row if one is given.
+    /// Returns whether it did.
+    pub(super) fn left_out(&mut self, name: &PatternName, page: UrlKey, place: Option<u64>) -> bool {
+        let folder = self.folders.entry(name.clone()).or_default();
+        folder.left_out += 1;
+        if let Some(closed) = &mut folder.closed {
+            closed.since = closed.since.saturating_add(1);
+        }
+        place.is_some_and(|place| folder.left.insert(page, place))
+    }
+
+    /// Takes back that a URL was left out: its row is void. Returns whether the row was remembered.
+    pub(super) fn take_back(&mut self, name: &PatternName, page: UrlKey) -> bool {
+        let Some(folder) = self.folders.get_mut(name) else {
+            return false;
+        };
+        folder.left_out = folder.left_out.saturating_sub(1);
+        folder.left.remove(page)
+    }
+
+    /// Returns the reason to leave out a URL that comes up for lease, if its folder is closed. Now and then one is let through.
+    pub(super) fn bar(&mut self, url: &PageUrl) -> Option<String> {
+        if self.closed == 0 {
+            return None;
+        }
+        let name = levels(url).find(|name| self.is_closed(name))?;
+        let folder = self.folders.get_mut(&name)?;
+        (!folder.probe()).then(|| {
+            format!(
+                "{REASON}{name}: none of its last {} pages said something new",
+                folder.in_a_row
+            )
+        })
+    }
+
+    /// Returns the reason to leave out a URL where such links are not followed at all.
+    pub(super) fn unfollowed(url: &PageUrl) -> String {
+        let name = folder_name(url.host(), "/");
+        format!("{REASON}{name}: not followed (--duplicate-links none)")
+    }
+
+    /// Returns the place of the row of a URL that was left out here.
+    pub(super) fn place_of(&self, url: &PageUrl) -> Option<u64> {
+        let page = url.key();
+        levels(url).find_map(|name| self.folders.get(&name)?.left.get(page))
+    }
+
+    pub(super) fn close(&mut self, name: &PatternName) {
+        self.change(name, |folder, _| folder.close());
+    }
+
+    pub(super) fn reopen(&mut self, name: &PatternName) {
+        self.change(name, |folder, _| {
+            (folder.closed, folder.reopened, folder.in_a_row) = (None, true, 0);
+        });
+    }
+
+    /// Returns the folder that is to be closed or reopened next, and whether it is closed now.
+    pub(super) fn due(&self) -> Option<(&PatternName, bool)> {
+        let name = self.due.first()?;
+        Some((name, self.is_closed(name)))
+    }
+
+    /// Returns the rows that a folder left out while it was closed, if it is open again.
+    pub(super) fn to_requeue(&self) -> Option<&LeftRows> {
+        let open = |folder: &&Folder| folder.reopened && !folder.left.is_empty();
+        self.folders.values().find(open).map(|folder| &folder.left)
+    }
+
+    pub(super) fn contains(&self, name: &PatternName) -> bool {
+        self.folders.contains_key(name)
+    }
+
+    pub(super) fn begin_session(&mut self) {
+        for folder in self.folders.values_mut() {
+            folder.probing = false;
+        }
+    }
+
+    /// Returns all folders below which something was left out or closed.
+    pub(super) fn reports(&self) -> impl Iterator<Item = PatternReport<'_>> {
+        let told = |(_, folder): &(&PatternName, &Folder)| folder.closed.is_some() || folder.left_out > 0;
+        self.folders
+            .iter()
+            .filter(told)
+            .map(|(name, folder)| folder.report(name))
+    }
+
+    fn is_closed(&self, name: &PatternName) -> bool {
+        self.folders
+            .get(name)
+            .is_some_and(|folder| folder.closed.is_some())
+    }
+
+    fn change(&mut self, name: &PatternName, change: impl FnOnce(&mut Folder, &PatternName)) {
+        let Some(folder) = self.folders.get_mut(name) else {
+            return;
+        };
+        let was_closed = folder.closed.is_some();
+        change(folder, name);
+        let is_closed = folder.closed.is_some();
+        self.closed = self.closed + usize::from(is_closed) - usize::from(was_closed);
+        if folder.is_due(name) {
+            self.due.insert(name.clone());
+        } else if !self.due.is_empty() {
+            self.due.remove(name);
+        }
+    }
+}
+
+impl Folder {
+    fn count(&mut self, visit: Visit, row: &Row, name: &PatternName) {
+        self.probing = false;
+        let is_new = visit == Visit::New;
+        if is_new {
+            self.new += 1;
+            self.in_a_row = 0;
+        } else {
+            self.fruitless += 1;
+            self.in_a_row = self.in_a_row.saturating_add(1);
+            if self.in_a_row + 1 >= limit(name) {
+                Example::remember(&mut self.examples, row);
+            }
+        }
+        if let Some(closed) = &mut self.closed {
+            closed.since = 0;
+            closed.gap = (closed.gap * 2).min(LAST_GAP);
+            closed.hopeful |= is_new;
+        }
+    }
+
+    fn is_due(&self, name: &PatternName) -> bool {
+        match &self.closed {
+            Some(closed) => closed.hopeful,
+            None => self.in_a_row >= limit(name),
+        }
+    }
+
+    fn close(&mut self) {
+        let (since, gap, hopeful) = (0, FIRST_GAP, false);
+        self.reopened = false;
+        self.closed = Some(Closed { since, gap, hopeful });
+    }
+
+    fn probe(&mut self) -> bool {
+        let is_time = self
+            .closed
+            .as_ref()
+            .is_some_and(|closed| closed.since >= closed.gap);
+        let probe = is_time && !self.probing;
+        self.probing |= probe;
+        probe
+    }
+
+    fn report<'a>(&'a self, name: &'a PatternName) -> PatternReport<'a> {
+        PatternReport {
+            host: name.host.as_str(),
+            pattern: &name.pattern,
+            state: match self.closed {
+                Some(_) => PatternState::Closed,
+                None => PatternState::Poor,
+            },
+            visited: self.new + self.fruitless,
+            new: self.new,
+            repeated: self.fruitless,
+            nothing: 0,
+            left_out: self.left_out,
+            examples: &self.examples,
+        }
+    }
+}
+
+fn limit(name: &PatternName) -> u32 {
+    match name.host.as_str().starts_with("*.") {
+        true => CLOSED_AFTER_OF_DOMAIN,
+        false => CLOSED_AFTER,
+    }
+}
+
+/// Returns the levels above a page, the widest first: its registrable domain, its host's root, each folder.
+fn levels(url: &PageUrl) -> impl Iterator<Item = PatternName> + use<> {
+    let host = url.host();
+    let domain = folder_name(Host::new(&format!("*.{}", url.registrable_domain())), "/");
+    let path = url.as_url().path();
+    let slashes = path.bytes().enumerate().filter(|(_, byte)| *byte == b'/');
+    let folders = slashes
+        .take(MAX_LEVELS)
+        .map(|(slash, _)| folder_name(host.clone(), &path[..=slash]));
+    let folders: Vec<PatternName> = folders.collect();
+    std::iter::once(domain).chain(folders)
+}
+
+fn folder_name(host: Host, folder: &str) -> PatternName {
+    PatternName {
+        host,
+        pattern: UrlPattern::from_text(&format!("{folder}{SUFFIX}")),
+    }
+}

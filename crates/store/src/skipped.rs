@@ -1,0 +1,251 @@
+//! Why a URL that a crawl has seen was not visited.
+//!
+//! | kind | the URL | whose choice |
+//! |---|---|---|
+//! | `duplicates-links` | is known from left-out pages only, and its folder was closed or such links are not followed | ours |
+//! | `pattern` | is of a URL pattern that was closed | ours |
+//! | `trap` | has the shape of a trap as a link | ours |
+//! | `scope` | is out of the scope, or excluded by an expression | the user's |
+//! | `limit` | waits in the queue, or is behind a limit | the user's |
+//! | `robots` | is forbidden by robots.txt | the site's |
+//! | `page` | asks not to be archived, or its page asks not to follow it | the site's |
+//! | `other` | was left out for none of these reasons | ours |
+//!
+//! A crawl is complete where nothing is unvisited by our choice. Reasons are told apart by their beginnings, which are the
+//! constants of the modules that write them; the tests hold both together.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::patterns::{CLOSED, OF_DUPLICATES, SPENT};
+use crate::{Fate, Row};
+
+/// A kind of reasons for which a URL was seen and not visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SkippedBy {
+    /// It is known only from pages that were left out as duplicates.
+    DuplicatesLinks,
+    /// Its URL pattern is closed.
+    Pattern,
+    /// The scope, or an expression.
+    Scope,
+    /// A limit: it waits, or is too deep, or its pattern had its pages.
+    Limit,
+    /// robots.txt.
+    Robots,
+    /// The shape of a trap.
+    Trap,
+    /// A page's own wish: noarchive, nofollow.
+    Page,
+    /// None of these.
+    Other,
+}
+
+/// How the reason of robots.txt begins.
+pub const ROBOTS_REASON: &str = "robots.txt: ";
+/// How the reason begins of a page that asks not to be archived.
+pub const PAGE_REASON: &str = "the page asks";
+/// How the reason begins of a page that led elsewhere: the target and another reason may follow.
+const REDIRECT_REASON: &str = "redirects to ";
+
+impl SkippedBy {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::DuplicatesLinks,
+        Self::Pattern,
+        Self::Scope,
+        Self::Limit,
+        Self::Robots,
+        Self::Trap,
+        Self::Page,
+        Self::Other,
+    ];
+
+    /// The word in options and outputs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::DuplicatesLinks => "duplicates-links",
+            Self::Pattern => "pattern",
+            Self::Scope => "scope",
+            Self::Limit => "limit",
+            Self::Robots => "robots",
+            Self::Trap => "trap",
+            Self::Page => "page",
+            Self::Other => "other",
+        }
+    }
+
+    /// Returns true where neither the user nor the site has chosen it.
+    #[must_use]
+    pub const fn is_ours(self) -> bool {
+        matches!(
+            self,
+            Self::DuplicatesLinks | Self::Pattern | Self::Trap | Self::Other
+        )
+    }
+
+    /// Returns the kind of reason for which a row's page was not visited; none where it was, or where it is no page.
+    #[must_use]
+    pub fn of(row: &Row) -> Option<Self> {
+        if row.fate != Fate::Excluded || row.requisite > 0 {
+            return None;
+        }
+        let reason = row.reason.as_deref().unwrap_or_default();
+        let kind = Self::of_reason(reason);
+        match (row.status, kind) {
+            // It was visited: it redirects in a circle, or to what is visited for itself.
+            (Some(_), Self::Other) => None,
+            (_, kind) => Some(kind),
+        }
+    }
+
+    fn of_reason(reason: &str) -> Self {
+        let rest = reason.strip_prefix(REDIRECT_REASON);
+        let reason = rest
+            .and_then(|rest| Some(rest.split_once(": ")?.1))
+            .unwrap_or(reason);
+        if reason.starts_with(OF_DUPLICATES) {
+            Self::DuplicatesLinks
+        } else if reason.starts_with(CLOSED) {
+            Self::Pattern
+        } else if reason.starts_with(SPENT) {
+            Self::Limit
+        } else if reason.starts_with(ROBOTS_REASON) {
+            Self::Robots
+        } else if reason.starts_with(PAGE_REASON) {
+            Self::Page
+        } else if web::OutOfScope::has_said(reason) {
+            Self::Scope
+        } else {
+            Self::Other
+        }
+    }
+}
+
+impl fmt::Display for SkippedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that is no kind.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not duplicates-links, pattern, scope, limit, robots, trap, page or other")]
+pub struct UnknownKind(String);
+
+impl FromStr for SkippedBy {
+    type Err = UnknownKind;
+
+    fn from_str(word: &str) -> Result<Self, UnknownKind> {
+        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == word);
+        found.ok_or_else(|| UnknownKind(word.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use web::{CanonicalForm, OutOfScope, PageUrl, Timestamp};
+
+    use super::*;
+    use crate::Find;
+
+    fn row(fate: Fate, status: Option<u16>, reason: &str) -> Row {
+        let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
+        let row = Row::new(Find::new(url, 1, None), fate, Timestamp::default());
+        Row {
+            status,
+            reason: Some(reason.to_owned()),
+            ..row
+        }
+    }
+
+    #[test]
+    fn a_row_says_why_its_page_was_not_visited() {
+        let excluded = |expression: &str| OutOfScope::Excluded {
+            pattern: expression.to_owned(),
+        };
+        let now = |expression: &str| OutOfScope::ExcludedNow {
+            pattern: expression.to_owned(),
+        };
+        let scope = [
+            OutOfScope::OtherHost,
+            OutOfScope::OtherDomain,
+            OutOfScope::OtherPrefix,
+            OutOfScope::NotIncluded,
+            excluded("robots.txt: x"),
+            now("pattern closed: x"),
+        ];
+        for reason in scope {
+            let told = reason.to_string();
+            assert_eq!(
+                SkippedBy::of(&row(Fate::Excluded, None, &told)),
+                Some(SkippedBy::Scope),
+                "{told}"
+            );
+            let moved = format!("redirects to http://b.test/: {told}");
+            let moved = row(Fate::Excluded, Some(301), &moved);
+            assert_eq!(SkippedBy::of(&moved), Some(SkippedBy::Scope), "{told}");
+        }
+        for (reason, status, kind) in [
+            (
+                "links of duplicates: a.test/x/{duplicates}: 160 in a row",
+                None,
+                Some(SkippedBy::DuplicatesLinks),
+            ),
+            (
+                "pattern closed: a.test/{n}: 1 of 100 were new",
+                None,
+                Some(SkippedBy::Pattern),
+            ),
+            (
+                "pattern budget: a.test/{n}: it had its 5 pages",
+                None,
+                Some(SkippedBy::Limit),
+            ),
+            ("robots.txt: Disallow: / (line 2)", None, Some(SkippedBy::Robots)),
+            (
+                "redirects to http://b.test/: robots.txt: Disallow: /",
+                Some(302),
+                Some(SkippedBy::Robots),
+            ),
+            (
+                "the page asks not to be archived (robots: noarchive)",
+                Some(200),
+                Some(SkippedBy::Page),
+            ),
+            ("something else", None, Some(SkippedBy::Other)),
+            ("redirects in a circle", Some(301), None),
+            (
+                "redirects to http://b.test/, which this crawl visits for itself",
+                Some(301),
+                None,
+            ),
+        ] {
+            assert_eq!(
+                SkippedBy::of(&row(Fate::Excluded, status, reason)),
+                kind,
+                "{reason}"
+            );
+            assert_eq!(
+                SkippedBy::of(&row(Fate::Failed, status, reason)),
+                None,
+                "{reason}"
+            );
+            let part = Row {
+                requisite: 1,
+                ..row(Fate::Excluded, status, reason)
+            };
+            assert_eq!(SkippedBy::of(&part), None, "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_kind_is_known_by_its_word() {
+        for (number, kind) in SkippedBy::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, number);
+            assert_eq!(kind.as_str().parse(), Ok(kind));
+        }
+        assert!("robot".parse::<SkippedBy>().is_err());
+    }
+}
