@@ -133,8 +133,8 @@ pub(crate) struct CrawlArgs {
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
     /// A list of settings: archive (on-duplicate keep, page-requisites scope) leaves out only the
-    /// same bytes, and fetches what pages need; focused (on-duplicate drop, page-requisites off)
-    /// keeps each text once. Order: defaults < preset < file < flags
+    /// same bytes, and fetches what pages need; focused (duplicate-links probe, on-duplicate drop,
+    /// page-requisites off) keeps each text once. Order: defaults < preset < file < flags
     #[arg(long, value_name = "NAME")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) preset: Option<Preset>,

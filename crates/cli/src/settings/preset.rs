@@ -30,7 +30,11 @@ impl Preset {
     const fn settings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Archive => &[("on-duplicate", "keep"), ("page-requisites", "scope")],
-            Self::Focused => &[("on-duplicate", "drop"), ("page-requisites", "off")],
+            Self::Focused => &[
+                ("duplicate-links", "probe"),
+                ("on-duplicate", "drop"),
+                ("page-requisites", "off"),
+            ],
         }
     }
 
