@@ -124,7 +124,14 @@ fn without_links_of_duplicates_what_only_a_mirror_has_is_left_out_and_listed() {
         row["reason"],
         "links of duplicates: mirror.test/{duplicates}: not followed (--duplicate-links none)"
     );
-    let listed = crawl.tell(&["skipped", "crawl", "--why", "duplicates-links", "--format", "json"]);
+    let listed = crawl.tell(&[
+        "skipped",
+        "crawl",
+        "--why",
+        "duplicates-links",
+        "--format",
+        "json",
+    ]);
     assert_eq!(listed.json()["url"], url);
     crawl.is_sound();
 }

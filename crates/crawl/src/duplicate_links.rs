@@ -5,7 +5,7 @@
 //!
 //! | `--duplicate-links` | of a page that was left out | of a seed |
 //! |---|---|---|
-//! | `probe` | what nobody has seen waits behind everything else of its host, and folders that bring nothing new are closed | the same |
+//! | `probe` | what nobody has seen waits behind everything else of the crawl, and folders that bring nothing new are closed | the same |
 //! | `follow` | followed | followed |
 //! | `none` | left out, and listed (Manku, Jain and Das Sarma 2007, section 1, do this) | followed |
 //!

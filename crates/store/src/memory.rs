@@ -538,7 +538,7 @@ impl MemoryStore {
                 state.note_pace(&host, pace);
             }
         }
-        state.patterns.begin_session();
+        state.patterns.begin_session(self.rules.probes);
         state.leased.clear();
         state.out_probes.clear();
         state.alone = None;

@@ -294,8 +294,8 @@ impl Patterns {
     }
 
     /// A session begins: what the last one had under way is not.
-    pub(crate) fn begin_session(&mut self) {
-        self.probes.begin_session();
+    pub(crate) fn begin_session(&mut self, probes: bool) {
+        self.probes.begin_session(probes);
         for pattern in self
             .hosts
             .values_mut()

@@ -2,7 +2,7 @@
 //!
 //! The links of a duplicate resolve against its own URL, so they may lead to what nobody has seen (the second edition of a
 //! manual behind an index that is equal to the first one's) or to a mirror of everything that is known. Nobody can tell
-//! which from outside. So what such links lead to waits behind everything else of its host ([`Find::PROBED`](crate::Find::PROBED)), in an
+//! which from outside. So what such links lead to waits behind everything else of the crawl ([`Find::PROBED`](crate::Find::PROBED)), in an
 //! order drawn from the URLs, and each visit is counted for every folder above it:
 //!
 //! | level | closed when | a visit in between | reopened |
@@ -170,9 +170,11 @@ impl Probes {
         self.folders.contains_key(name)
     }
 
-    pub(super) fn begin_session(&mut self) {
+    /// A session begins. If it `probes`, what one that did not has left out is queued again.
+    pub(super) fn begin_session(&mut self, probes: bool) {
         for folder in self.folders.values_mut() {
             folder.probing = false;
+            folder.reopened |= probes && folder.closed.is_none();
         }
     }
 

@@ -156,7 +156,7 @@ impl Queue {
         }
         self.wait_at_most_until(now + self.hosts.rules().most_wait);
         self.set_aside()?;
-        self.told.patterns.begin_session();
+        self.told.patterns.begin_session(self.hosts.rules().probes);
         self.change_patterns(journal)?;
         self.revoke_due(journal)
     }
