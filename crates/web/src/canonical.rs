@@ -1,14 +1,15 @@
-//! Which parts of a URL say nothing about the page, the one order of parameters, and the one spelling of percent-encoding.
+//! Which parts of a URL say nothing about the page, the one order of parameters, and the one
+//! spelling of percent-encoding.
 //!
 //! Campaign and session parameters multiply addresses without changing what is served. The list is
 //! conservative: a name is on it only if it belongs to one product and means nothing else. `ref`,
 //! `source` or `id` select content on too many sites to be there. So does `sid`; but a `sid` of 32 hexadecimal digits is a session, so
 //! such names are on the list with the shape that their value must have. Left in, a session makes a new site of every visit, and
 //! leaving such *links* out would lose the site.
-//!
-//! The order of parameters says nothing either, and sites with facets write it in every order: 87,817 of 123,536 fetches of one
-//! were exact duplicates. So parameters are sorted by name, and those of one name keep their order, which means something (`a[]=1&a[]=2`).
-//! [`is_sortable`] says which queries are left as they are, because there the order may be part of the address.
+//!  The order of parameters says nothing either, and sites with facets write it in every order:
+//! 87,817 of 123,536 fetches of one were exact duplicates. So parameters are sorted by name, and
+//! those of one name keep their order, which means something (`a[]=1&a[]=2`). [`is_sortable`] says
+//! which queries are left as they are, because there the order may be part of the address.
 
 use std::borrow::Cow;
 
@@ -108,7 +109,8 @@ impl CanonicalForm {
         }
     }
 
-    /// Sorts the parameters of a query by name, or keeps their order; they are sorted if nothing is said.
+    /// Sorts the parameters of a query by name, or keeps their order; they are sorted if nothing is
+    /// said.
     #[must_use]
     pub fn sort_parameters(self, sort_parameters: bool) -> Self {
         Self {
@@ -143,7 +145,8 @@ impl CanonicalForm {
         }
     }
 
-    /// Appends `?` and a query in the one order of its parameters, without those that are left out; nothing if none is left.
+    /// Appends `?` and a query in the one order of its parameters, without those that are left out;
+    /// nothing if none is left.
     pub(crate) fn push_query(&self, text: &mut String, query: &str) {
         let mut parameters: Vec<&str> = query
             .split('&')
@@ -165,7 +168,8 @@ impl CanonicalForm {
     }
 }
 
-/// A parameter's name up to its first bracket: `f[][k]=1&f[][v]=2&f[][k]=3` are two pairs, and their order says so.
+/// A parameter's name up to its first bracket: `f[][k]=1&f[][v]=2&f[][k]=3` are two pairs, and
+/// their order says so.
 fn base_name(parameter: &str) -> &str {
     let name = parameter.split('=').next().unwrap_or_default();
     let end = name.find('[').into_iter().chain(name.find("%5B")).min();
@@ -174,8 +178,10 @@ fn base_name(parameter: &str) -> &str {
 
 /// Returns true if the order of the parameters says nothing. It may say something
 /// - where a parameter is not just a name, or a name and a value: `?/topic/1/&page=2`, `?12,34&5`;
-/// - where the first one is a name alone and others have values: `?FrontPage&action=edit` names a page of a wiki;
-/// - where `;` parts parameters, too, or a URL stands in the query as it is: `?to=http://example.org/?a=1&b=2`;
+/// - where the first one is a name alone and others have values: `?FrontPage&action=edit` names a
+///   page of a wiki;
+/// - where `;` parts parameters, too, or a URL stands in the query as it is:
+///   `?to=http://example.org/?a=1&b=2`;
 /// - where a signature is made of the query as it stands, as those who serve pictures do.
 fn is_sortable(parameters: &[&str]) -> bool {
     let is_plain = |parameter: &&str| match parameter.split_once('=') {

@@ -621,8 +621,8 @@ fn a_list_that_is_titled_by_links_stays_and_a_menu_does_not() {
     assert!(document.judged_text().contains("Entry 7"));
 }
 
-/// Each post of a thread is marked as a comment, and none is most of the page: whole threads were emptied, and two
-/// threads of one forum became near-duplicates by their frame.
+/// Each post of a thread is marked as a comment, and none is most of the page: whole threads were
+/// emptied, and two threads of one forum became near-duplicates by their frame.
 #[test]
 fn marks_of_comments_are_summed_over_all_posts() {
     let posts: String = (0..10)

@@ -28,7 +28,8 @@ fn prose(prefix: &str, count: usize) -> String {
     format!("<p>{}</p>", words(prefix, count))
 }
 
-/// 307 of 508 pairs of LLVM's pages that were merged wrongly were equal only without their lines of links.
+/// 307 of 508 pairs of LLVM's pages that were merged wrongly were equal only without their lines of
+/// links.
 #[test]
 fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
     let own = prose("own", 120);
@@ -39,7 +40,8 @@ fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
             "class alpha\nbeta",
             "",
         ),
-        // A synopsis and a title outside of the block that has the prose: Boost's ranlux3 and ranlux4.
+        // A synopsis and a title outside of the block that has the prose: Boost's ranlux3 and
+        // ranlux4.
         (
             format!("<h2>ranlux4</h2><div><pre>typedef ranlux4</pre></div><div><div>{own}</div></div>"),
             "ranlux4\ntypedef ranlux4",

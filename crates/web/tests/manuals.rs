@@ -1,8 +1,8 @@
-//! The main content of manuals lies within their `<main>`: mdBook, rustdoc, gi-docgen and Sphinx, as Debian packs them.
-//!
-//! `tests/fetch-main-manuals.sh` fetches the packages into `target/main-manuals`, or `CRAWLER_MAIN_MANUALS` says where
-//! they lie; without them there is nothing to check. A debug build reads some pages of each package, to stay quick, and
-//! a release build all of them.
+//! The main content of manuals lies within their `<main>`: mdBook, rustdoc, gi-docgen and Sphinx,
+//! as Debian packs them.
+//!  `tests/fetch-main-manuals.sh` fetches the packages into `target/main-manuals`, or
+//! `CRAWLER_MAIN_MANUALS` says where they lie; without them there is nothing to check. A debug
+//! build reads some pages of each package, to stay quick, and a release build all of them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ fn document(source: &[u8]) -> Document {
     read(source, &hints, &form, &ReadLimits::default())
 }
 
-/// What a reader sees in an element, without white space.
+/// Gathers the visible text of an element, without white space.
 fn visible(element: ElementRef<'_>, text: &mut String) {
     const UNSEEN: &[&str] = &[
         "script", "style", "noscript", "template", "svg", "select", "textarea",
@@ -72,7 +72,8 @@ fn visible(element: ElementRef<'_>, text: &mut String) {
     }
 }
 
-/// What of a page's text stands outside of its main element; nothing if it has no such element.
+/// The lines of a page's texts that stand outside of its main element; none if it has no such
+/// element.
 fn outside(source: &[u8]) -> Option<Vec<String>> {
     let page = String::from_utf8_lossy(source);
     if !page.contains("main") {

@@ -341,7 +341,8 @@ fn nearly_a_url() -> impl Strategy<Value = String> {
         .prop_map(|(host, pieces)| format!("http://{host}/{}", pieces.concat()))
 }
 
-/// Parameters of different names, each with a value or none of them with one, and the same in another order.
+/// Parameters of different names, each with a value or none of them with one, and the same in
+/// another order.
 fn parameters() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
     let names = prop::collection::btree_set("[a-zA-Z_-][a-zA-Z0-9_.%-]{0,5}", 1..8);
     (names, any::<bool>())

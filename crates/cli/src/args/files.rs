@@ -26,8 +26,8 @@ pub(crate) struct ExtractArgs {
     /// URLs that stand in scripts are among the links
     #[arg(long)]
     pub(crate) script_links: bool,
-    /// The elements that hold the main content, by a CSS selector, or for one host: wiki.example.org=.page (repeatable; the first
-    /// that matches counts)
+    /// The elements that hold the main content, by a CSS selector, or for one host:
+    /// wiki.example.org=.page (repeatable; the first that matches counts)
     #[arg(long, value_name = "CSS|HOST=CSS")]
     pub(crate) main_selector: Vec<String>,
     /// json or text

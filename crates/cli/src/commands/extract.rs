@@ -32,7 +32,7 @@ struct Extract<'a> {
     title: Option<&'a str>,
     heading: Option<&'a str>,
     text: &'a str,
-    /// What a crawl would judge the page by.
+    /// The text that a crawl judges the page by.
     judged_text: &'a str,
     full_text: &'a str,
     links: Vec<ExtractedLink<'a>>,

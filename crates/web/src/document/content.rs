@@ -59,7 +59,8 @@ pub(crate) enum JudgedText {
     Other(String),
 }
 
-/// Chooses what of a page is read and what it is judged by; a heading has at most so many characters.
+/// Chooses what of a page is read and what it is judged by; a heading has at most so many
+/// characters.
 pub(crate) fn finish(mut all: Lines, heading_chars: usize) -> Texts {
     all.end_line();
     all.text.pop();
@@ -142,15 +143,15 @@ fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Vec<bool> {
     chosen
 }
 
-/// What is written on buttons says what can be done with a page, unless it is a heading that unfolds.
+/// Leaves buttons out: they say what can be done with a page. A heading that unfolds stays.
 fn leave_buttons_out(chosen: &mut [bool], lines: &[Line]) {
     for (chosen, line) in chosen.iter_mut().zip(lines) {
         *chosen &= !line.is_in(place::BUTTON) || line.is_in(place::HEADING);
     }
 }
 
-/// Leaves out paragraphs that stand there already: once for large screens and once for small ones, or quoted in an answer. One
-/// that follows itself is meant so.
+/// Leaves out paragraphs that stand there already: once for large screens and once for small ones,
+/// or quoted in an answer. One that follows itself is meant so.
 fn leave_repeated_out(chosen: &mut [bool], all: &Lines) {
     let mut seen = HashSet::new();
     let mut last = None;

@@ -134,7 +134,8 @@ pub(crate) fn signs(element: &Element, outside: u32) -> u32 {
     signs
 }
 
-/// The same number for elements of one name and class, its digits left out (`post-17`): one template makes them.
+/// The same number for elements of one name and class, its digits left out (`post-17`): one
+/// template makes them.
 pub(crate) fn kind(element: &Element) -> u32 {
     const PRIME: u32 = 0x0100_0193;
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(PRIME);

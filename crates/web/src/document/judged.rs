@@ -1,12 +1,12 @@
 //! Which lines of a page a verdict is made from, and which heading names it.
-//!
-//! A reader wants the main content and nothing else. A verdict must not lose what tells two pages apart, and that
-//! may be a list of links, a synopsis beside the text, a table or a post of a forum. So all counts that stands
-//! outside the site's frame; in doubt a block is inside. Of 508 pages of LLVM's documentation that were merged
-//! wrongly, 307 were equal only because their lines of links had been removed.
-//!
-//! The frame is what elements and roles name so, and what class names call a sidebar, a menu or a footer where
-//! that can be believed. Where a page has a `<main>`, its author has drawn the line, and no other is drawn.
+//!  A reader wants the main content and nothing else. A verdict must not lose what tells two pages
+//! apart, and that may be a list of links, a synopsis beside the text, a table or a post of a
+//! forum. So all counts that stands outside the site's frame; in doubt a block is inside. Of 508
+//! pairs of LLVM's pages that were merged wrongly, 307 were equal only because their lines of links
+//! had been removed.
+//!  The frame is what elements and roles name so, and what class names call a sidebar, a menu or a
+//! footer where that can be believed. Where a page has a `<main>`, its author has drawn the line,
+//! and no other is drawn.
 
 use super::regions::{Region, Sums};
 use super::text::{Line, Lines};
@@ -15,7 +15,8 @@ use super::{place, signs};
 /// A block with more than this part of a page's words is no sidebar, whatever it is called …
 const PART_OF_PAGE: f64 = 0.5;
 
-/// … unless more than this part of its words stand in lines of links, and the page's title beside it.
+/// … unless more than this part of its words stand in lines of links, and the page's title beside
+/// it.
 const LINKS_OF_MENU: f64 = 0.6;
 
 /// Longer headings are read so far.
@@ -25,7 +26,7 @@ const HEADING_LINES: usize = 64;
 pub(super) struct Judged {
     /// For each line, whether it is one of them.
     pub lines: Vec<bool>,
-    /// Whether the page or the user says where the content is: then nothing else is ever taken for it.
+    /// True if the page or the user marks the content: then nothing else is ever taken for it.
     pub is_marked: bool,
     /// Their words.
     pub words: usize,
@@ -65,8 +66,7 @@ fn marked(lines: &[Line], is_judged: impl Fn(&Line) -> bool) -> Option<Judged> {
     })
 }
 
-/// For each block, whether it is in what a class name calls a part of the frame, as far as that is believed; nothing
-/// if there is no such name.
+/// Finds the blocks in what a class name calls a part of the frame, as far as that is believed.
 fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     let is_named = |region: &Region| region.signs & place::HINT != 0 && region.place & place::FRAME == 0;
     if !regions.iter().any(is_named) {
@@ -99,7 +99,8 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
             let is_content = region.place & (place::MAIN | place::ARTICLE | place::BODY) != 0;
             let has_links = of_links > LINKS_OF_MENU;
             let is_foot = signs::is_foot(region, &words, &titles);
-            // In marked content a name alone says little: a dish stands on a menu, and a chapter in a `toc`.
+            // In marked content a name alone says little: a dish stands on a menu, and a chapter in
+            // a `toc`.
             is_foot || (is_small && (has_links || !is_content)) || (has_links && is_beside)
         };
         let inherited = menus.get(region.parent as usize).copied().unwrap_or(false);
@@ -108,8 +109,8 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     menus
 }
 
-/// The heading that names a page: the first `<h1>` among the judged lines, else the first heading. Where the content
-/// is marked and has no `<h1>`, one beside it counts before its lesser headings.
+/// The heading that names a page: the first `<h1>` among the judged lines, else the first heading.
+/// Where the content is marked and has no `<h1>`, one beside it counts before its lesser headings.
 pub(super) fn heading(all: &Lines, regions: &[Region], judged: &Judged, most: usize) -> Option<String> {
     let first = |sign: u32, is_in: &dyn Fn(usize) -> bool| {
         let mut regions = regions.iter().filter(|region| region.signs & sign != 0);

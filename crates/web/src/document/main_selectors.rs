@@ -1,11 +1,11 @@
-//! Where the user says that the main content of a site is.
-//!
-//! Extraction is right about most sites and wrong about some. For those, a CSS selector says which elements hold the
-//! content: `#content`, or `wiki.example.org=div.page > article` for one host. The first selector that matches
-//! anything on a page names all elements that it matches; they are both the main content and the text of the verdict.
-//!
-//! Every element of a page is held against the selectors, and a page may be made to be slow to read. So what has to
-//! look through the siblings or the descendants of an element is refused: `:has()`, `:nth-child()` and its like, `~`.
+//! Selectors of main content, given by the user for sites that need a hand.
+//!  Extraction is right about most sites and wrong about some. For those, a CSS selector says which
+//! elements hold the content: `#content`, or `wiki.example.org=div.page > article` for one host.
+//! The first selector that matches anything on a page names all elements that it matches; they are
+//! both the main content and the text of the verdict.
+//!  Every element of a page is held against the selectors, and a page may be made to be slow to
+//! read. So what has to look through the siblings or the descendants of an element is refused:
+//! `:has()`, `:nth-child()` and its like, `~`.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -164,7 +164,8 @@ fn read_host(text: &str) -> Option<Box<str>> {
     url.as_url().host_str().map(Into::into)
 }
 
-/// The first part of a selector that looks at more than an element, those around it and the one beside it.
+/// The first part of a selector that looks at more than an element, those around it and the one
+/// beside it.
 fn slow_part(css: &str) -> Option<String> {
     let (mut quote, mut brackets) = (None, 0_usize);
     let mut rest = css.char_indices();

@@ -70,7 +70,7 @@ pub struct Hints<'a> {
     pub refresh: Option<&'a str>,
     /// The crawler's product token, for directives that name it.
     pub agent: &'a str,
-    /// Where the user says that the main content is.
+    /// The user's selectors of main content.
     pub main: Option<&'a MainSelectors>,
 }
 
@@ -150,10 +150,11 @@ pub struct Document {
     pub language: Option<String>,
     /// Its title, white space folded.
     pub title: Option<String>,
-    /// The first `<h1>` outside of the site's frame, else the first heading there, white space folded; capped like
-    /// a title.
+    /// The first `<h1>` outside of the site's frame, else the first heading there, white space
+    /// folded; capped like a title.
     pub heading: Option<String>,
-    /// The main content where there is enough of it or the page marks it, else all of it. A block a line.
+    /// The main content where there is enough of it or the page marks it, else all of it. A block a
+    /// line.
     pub text: String,
     /// Whether [`Document::text`] is the page's own.
     pub own: Own,
@@ -171,7 +172,7 @@ pub struct Document {
     judged_own: Own,
 }
 
-/// How much of a text is the page's own.
+/// The part of a text that is the page's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Own {
     /// It is the main content, or most of it is.
@@ -221,9 +222,9 @@ impl Document {
         }
     }
 
-    /// The text that verdicts on duplicates are made from: everything outside of the site's frame, lines of links,
-    /// comments and posts included; the whole page where that has next to nothing else. Of a page with a `<main>`,
-    /// that without the frames in it.
+    /// The text that verdicts on duplicates are made from: everything outside of the site's frame,
+    /// lines of links, comments and posts included; the whole page where that has next to nothing
+    /// else. Of a page with a `<main>`, that without the frames in it.
     #[must_use]
     pub fn judged_text(&self) -> &str {
         match &self.judged {

@@ -53,7 +53,7 @@ pub(crate) const FOLDED: u32 = 1 << 22;
 /// In what a class name calls the foot of the page.
 pub(crate) const FOOT: u32 = 1 << 23;
 
-/// What frames a text for its reader. Verdicts count an aside of the content as content.
+/// The frame of a text for its reader. Verdicts count an aside of the content as content.
 pub(crate) const FRAME_OF_TEXT: u32 = FRAME | ASIDE;
 
 /// What is left out where it is believed: see `signs`.

@@ -15,8 +15,8 @@ const ARTICLE_WORDS: usize = 60;
 /// If more of the prose than this is not shown, it is shown later, by a script.
 const UNSEEN_PART: f64 = 0.7;
 
-/// What is to be believed of where each block stands, of the signs in [`place::LEFT_OUT`] and [`place::REVIEWS`]; the
-/// words are those outside of the frame.
+/// Decides which signs of where a block stands are believed, of those in [`place::LEFT_OUT`] and
+/// [`place::REVIEWS`]; the words are those outside of the frame.
 pub(crate) fn believed(regions: &[Region], prose: &Sums, words: &Sums) -> Vec<u32> {
     let most = prose.total() as f64 * PART_OF_PAGE;
     let has_article = regions.iter().any(|region| {
@@ -62,7 +62,7 @@ pub(crate) fn believed(regions: &[Region], prose: &Sums, words: &Sums) -> Vec<u3
     believed
 }
 
-/// Where the page's content begins for sure: the lines of its first-level headings and of its main element.
+/// The lines in which the page's first-level headings and its main element begin.
 pub(crate) fn titles(regions: &[Region]) -> Vec<usize> {
     let is_title = place::TITLE | place::MAIN;
     let titles = regions
@@ -81,8 +81,8 @@ fn holds(region: &Region, titles: &[usize]) -> bool {
 /// Behind the foot of a page stand at most so many of its words.
 const PART_BEHIND_FOOT: f64 = 0.1;
 
-/// Returns true for what is called the foot of a page, stands behind other words at its end and holds no title. That of a short
-/// page is most of the page.
+/// Returns true for what is called the foot of a page, stands behind other words at its end and
+/// holds no title. That of a short page is most of the page.
 pub(crate) fn is_foot(region: &Region, words: &Sums, titles: &[usize]) -> bool {
     let (before, inside) = (words.before(region), words.within(region));
     let behind = words.total().saturating_sub(before + inside) as f64;

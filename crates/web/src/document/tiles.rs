@@ -1,8 +1,9 @@
-//! Lists whose items are titled by links: tiles of goods, threads of a forum, stories of a front page.
-//!
-//! Among prose a line of links leads to other pages and is left out. In such a list it says what an item is, and what
-//! is left without it are prices and dates. A list is made by a template: siblings of one name and class, most of them
-//! with a link and with something beside it. A menu has nothing beside its links.
+//! Lists whose items are titled by links: tiles of goods, threads of a forum, stories of a front
+//! page.
+//!  Among prose a line of links leads to other pages and is left out. In such a list it says what
+//! an item is, and what is left without it are prices and dates. A list is made by a template:
+//! siblings of one name and class, most of them with a link and with something beside it. A menu
+//! has nothing beside its links.
 
 use super::place;
 use super::regions::{Region, Sums};
@@ -30,7 +31,7 @@ const PART_OF_TEXT: f64 = 0.5;
 /// Lists with fewer words are none.
 const WORDS: usize = 30;
 
-/// What no item of a list stands in.
+/// Signs of places in which no item of a list stands.
 const NEVER: u32 = place::FRAME_OF_TEXT
     | place::REVIEWS
     | place::BUTTON
@@ -88,7 +89,7 @@ pub(super) fn keep(chosen: &mut [bool], judged: &[bool], lines: &[Line], regions
     }
 }
 
-/// For each block, whether it is in a list.
+/// Finds the blocks that are in lists.
 fn listed(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     let sum = |bytes: fn(&Line) -> u32| {
         Sums::of(lines.iter().map(|line| match line.is_in(place::FRAME_OF_TEXT) {
@@ -98,7 +99,8 @@ fn listed(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     };
     let (linked, all) = (sum(|line| line.linked), sum(|line| line.end - line.start));
     let mut groups: Vec<Group> = Vec::new();
-    // Of each block the last kinds of blocks in it, and the groups that these make; the oldest makes room.
+    // Of each block the last kinds of blocks in it, and the groups that these make; the oldest
+    // makes room.
     let mut last = vec![[(0_u32, u32::MAX); KINDS]; regions.len()];
     let mut group_of = vec![u32::MAX; regions.len()];
     for (index, region) in regions.iter().enumerate().skip(1) {
