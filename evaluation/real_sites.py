@@ -1,4 +1,4 @@
-"""What a crawl with the shipped defaults loses of real documentation sites.
+"""Counts the pages that a crawl with the shipped defaults loses of real documentation sites.
 
     python3 evaluation/real_sites.py --crawler FILE --serve FILE [--work DIR] [--keys A,B] [SITE...]
 

@@ -1,8 +1,9 @@
-//! What a crawl with the shipped defaults leaves out of sites on which pages were lost: docs/quality.md has the real ones, which
-//! these are modelled on.
+//! Crawls with the shipped defaults of sites on which pages were lost. They are modelled on the
+//! real ones in docs/quality.md.
 //!
-//! A text is lost where none of the pages that have it was archived ([`KnownSite::lost`]). Every crawl here must end with
-//! none lost; each test that bounds the cost says how many requests a crawl may make.
+//! A text is lost where none of the pages that have it was archived ([`KnownSite::lost`]). Every
+//! crawl here must end with none lost; each test that bounds the cost says how many requests a
+//! crawl may make.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,8 @@ use testkit::known_sites::{self, KnownSite};
 
 use crate::support::{Crawl, KEY};
 
-/// Another hash key than [`KEY`]: estimates, and so verdicts near a threshold, differ from key to key.
+/// Another hash key than [`KEY`]: estimates, and so verdicts near a threshold, differ from key to
+/// key.
 const OTHER_KEY: &str = "00000000000000a7";
 
 /// A crawl that ended, beside the truth about its site.
@@ -186,7 +188,8 @@ fn translations_are_had_although_most_of_their_folder_is_not_translated() {
     ended.crawl.is_sound();
 }
 
-/// The marks of comments on each post emptied both threads, and what was left of them was the frame: .89 alike.
+/// The marks of comments on each post emptied both threads, and what was left of them was the
+/// frame: .89 alike.
 #[test]
 fn two_forum_threads_of_one_template_with_other_posts_are_both_kept() {
     let ended = crawl(known_sites::two_threads());
@@ -205,8 +208,8 @@ fn a_tag_page_and_its_twin_with_the_same_words_both_lead_to_their_articles() {
     ended.crawl.is_sound();
 }
 
-/// A copy of six pages, the victim's seed among them, without links and on another domain, cost all 200 pages of the
-/// victim.
+/// A copy of six pages, the victim's seed among them, without links and on another domain, cost all
+/// 200 pages of the victim.
 #[test]
 fn a_thief_that_answers_first_takes_neither_the_seed_of_its_victim_nor_the_pages_behind_it() {
     let known = known_sites::thief(200);

@@ -1,4 +1,5 @@
-//! What was seen and not visited, and why: `crawler skipped`, the summary and `why` tell the same.
+//! URLs that were seen and not visited: `crawler skipped`, the summary and `why` tell the same of
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +41,8 @@ fn kinds(pairs: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
         .collect()
 }
 
-/// A site with a link for each reason not to follow it; the twin repeats the front page, and leads on to a page of its own.
+/// A site with a link for each reason not to follow it; the twin repeats the front page, and leads
+/// on to a page of its own.
 fn site() -> Site {
     let links = [
         "/1",
@@ -115,7 +117,8 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
         ("trap", &["site.test/img/img/img/1"]),
     ]);
     assert_eq!(by_kind(&lines), expected, "{lines:?}");
-    // Links that their page asks not to follow may be followed from another page, and are not counted as URLs.
+    // Links that their page asks not to follow may be followed from another page, and are not
+    // counted as URLs.
     let counts = json!({
         "duplicates-links": 1, "pattern": 0, "scope": 2, "limit": 1, "robots": 1, "trap": 1, "page": 1, "other": 0,
     });

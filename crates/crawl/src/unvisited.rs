@@ -1,8 +1,8 @@
-//! URLs of links that are not followed: which rule keeps each one out, and how many there are.
+//! URLs of links that are not followed: their number, and the rule that keeps each one out.
 //!
-//! A link that is left out is not remembered one by one in the journal, because there can be any number of them. While
-//! a crawl runs their URLs are counted, each once up to a bound; afterwards the archived pages are read again and judged by the
-//! same rules.
+//! A link that is left out is not remembered one by one in the journal, because there can be any
+//! number of them. While a crawl runs their URLs are counted, each once up to a bound; afterwards
+//! the archived pages are read again and judged by the same rules.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +18,7 @@ const MOST: usize = 100_000;
 /// A count of different URLs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Distinct {
-    /// How many were told apart.
+    /// The number of those that were told apart.
     pub urls: u64,
     /// There may be more: so many were told apart as can be.
     pub at_least: bool,
@@ -99,8 +99,8 @@ impl Sorted {
     }
 }
 
-/// Returns the rule that keeps a link of a page out of the queue, with the reason; none where no rule does, and for what is
-/// no link to a page. `depth` is that of the page.
+/// Returns the rule that keeps a link of a page out of the queue, with the reason; none where no
+/// rule does, and for what is no link to a page. `depth` is that of the page.
 #[must_use]
 pub fn why_unvisited(
     policy: &Policy,

@@ -1,8 +1,8 @@
-//! Why a URL that a crawl has seen was not visited.
+//! Kinds of reasons for which a URL that a crawl has seen was not visited.
 //!
 //! | kind | the URL | whose choice |
 //! |---|---|---|
-//! | `duplicates-links` | is known from left-out pages only, and its folder was closed or such links are not followed | ours |
+//! | `duplicates-links` | is known from left-out pages only, whose links are not followed | ours |
 //! | `pattern` | is of a URL pattern that was closed | ours |
 //! | `trap` | has the shape of a trap as a link | ours |
 //! | `scope` | is out of the scope, or excluded by an expression | the user's |
@@ -11,8 +11,9 @@
 //! | `page` | asks not to be archived, or its page asks not to follow it | the site's |
 //! | `other` | was left out for none of these reasons | ours |
 //!
-//! A crawl is complete where nothing is unvisited by our choice. Reasons are told apart by their beginnings, which are the
-//! constants of the modules that write them; the tests hold both together.
+//! A crawl is complete where nothing is unvisited by our choice. Reasons are told apart by their
+//! beginnings, which are the constants of the modules that write them; the tests hold both
+//! together.
 
 use std::fmt;
 use std::str::FromStr;
@@ -41,11 +42,12 @@ pub enum SkippedBy {
     Other,
 }
 
-/// How the reason of robots.txt begins.
+/// The beginning of a reason that robots.txt gives.
 pub const ROBOTS_REASON: &str = "robots.txt: ";
-/// How the reason begins of a page that asks not to be archived.
+/// The beginning of the reason of a page that asks not to be archived.
 pub const PAGE_REASON: &str = "the page asks";
-/// How the reason begins of a page that led elsewhere: the target and another reason may follow.
+/// The beginning of the reason of a page that led elsewhere: the target and another reason may
+/// follow.
 const REDIRECT_REASON: &str = "redirects to ";
 
 impl SkippedBy {
@@ -85,7 +87,8 @@ impl SkippedBy {
         )
     }
 
-    /// Returns the kind of reason for which a row's page was not visited; none where it was, or where it is no page.
+    /// Returns the kind of reason for which a row's page was not visited; none where it was, or
+    /// where it is no page.
     #[must_use]
     pub fn of(row: &Row) -> Option<Self> {
         if row.fate != Fate::Excluded || row.requisite > 0 {

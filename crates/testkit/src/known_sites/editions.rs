@@ -9,9 +9,10 @@ const PAGES: u64 = 15;
 
 /// A manual in two versions, `/14/` and `/15/`, as Sphinx makes them: 338 pages.
 ///
-/// The index pages and the chapter pages of both are equal to the byte. Of the pages, every other one of `/15/` is
-/// equal to that of `/14/`; in the others half the paragraphs are new. Some of these lead to pages that
-/// `/14/` does not have. Both index pages are seeds, or `/index.html`, which leads to both.
+/// The index pages and the chapter pages of both are equal to the byte. Of the pages, every other
+/// one of `/15/` is equal to that of `/14/`; in the others half the paragraphs are new. Some of
+/// these lead to pages that `/14/` does not have. Both index pages are seeds, or `/index.html`,
+/// which leads to both.
 #[must_use]
 pub fn two_versions(both_are_seeds: bool) -> KnownSite {
     let mut known = KnownSite::default();
@@ -115,8 +116,8 @@ const ARTICLES: u64 = 100;
 
 /// A handbook in three languages, `/en/`, `/de/` and `/fr/`, of 101 pages each.
 ///
-/// The index pages are equal to the byte, because nobody translated them. Three of four pages of `/de/` and `/fr/` are
-/// translated, the others are copies of the English ones.
+/// The index pages are equal to the byte, because nobody translated them. Three of four pages of
+/// `/de/` and `/fr/` are translated, the others are copies of the English ones.
 #[must_use]
 pub fn language_editions() -> KnownSite {
     let mut known = KnownSite::default();
@@ -154,8 +155,8 @@ const TRANSLATED: u64 = 60;
 /// A handbook in English and in German, of which most pages of `/de/` are not translated.
 ///
 /// The names tell the language: `/de/entry-7.en.html` is a copy of `/en/entry-7.en.html`, and
-/// `/de/entry-150.de.html` a translation. The index lists all copies before the translations, which a rule that
-/// closes the folder for its copies takes with it.
+/// `/de/entry-150.de.html` a translation. The index lists all copies before the translations, which
+/// a rule that closes the folder for its copies takes with it.
 #[must_use]
 pub fn half_translated() -> KnownSite {
     let mut known = KnownSite::default();
@@ -215,7 +216,8 @@ fn translate(text: &str, by: u64) -> String {
 /// Pages of a section of the mirrored site.
 const SECTION: u64 = 100;
 
-/// A site of so many articles, and a full mirror of it under another host name; both front pages are seeds.
+/// A site of so many articles, and a full mirror of it under another host name; both front pages
+/// are seeds.
 #[must_use]
 pub fn mirror(articles: u64) -> KnownSite {
     let mut known = KnownSite::default();
@@ -263,9 +265,11 @@ pub fn mirror(articles: u64) -> KnownSite {
 /// Pages that the thief copies.
 const STOLEN: u64 = 6;
 
-/// A victim of so many pages, and a site on another domain that copied the text of six of them, without links.
+/// A victim of so many pages, and a site on another domain that copied the text of six of them,
+/// without links.
 ///
-/// All pages of the thief are seeds, before the front page of the victim, which is among the stolen ones.
+/// All pages of the thief are seeds, before the front page of the victim, which is among the stolen
+/// ones.
 #[must_use]
 pub fn thief(pages: u64) -> KnownSite {
     let mut known = KnownSite::default();

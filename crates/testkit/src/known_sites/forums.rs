@@ -6,7 +6,8 @@ use super::{KnownSite, html, link_list};
 use crate::prose::Prose;
 use crate::random::Random;
 
-/// Two threads of a forum with the template of vBulletin: other posts by other members in the same frame.
+/// Two threads of a forum with the template of vBulletin: other posts by other members in the same
+/// frame.
 ///
 /// Each post has the mark of a comment, as many themes give it.
 #[must_use]
@@ -32,7 +33,8 @@ pub fn two_threads() -> KnownSite {
 /// Threads that a page of the forum's index lists.
 const THREADS_A_PAGE: u64 = 100;
 
-/// A forum whose first threads are deleted, and all say so in the same words; the others have posts of their own.
+/// A forum whose first threads are deleted, and all say so in the same words; the others have posts
+/// of their own.
 #[must_use]
 pub fn deleted_threads(deleted: u64, good: u64) -> KnownSite {
     let mut known = KnownSite::default();
@@ -136,7 +138,8 @@ fn forum_page(title: &str, content: &str) -> String {
 /// Articles of each tag.
 const TAGGED: u64 = 30;
 
-/// Two tag pages with the same words whose links lead to other articles: a front page, two tags, sixty articles.
+/// Two tag pages with the same words whose links lead to other articles: a front page, two tags,
+/// sixty articles.
 #[must_use]
 pub fn tag_twins() -> KnownSite {
     let mut known = KnownSite::default();

@@ -1,9 +1,11 @@
-//! Sites of which every page is known: the pages that say the same, and so the pages that a crawl lost.
+//! Sites of which every page is known: the pages that say the same, and so the pages that a crawl
+//! lost.
 //!
-//! Each is a small model of a real site on which leaving out duplicates cost pages: editions behind equal index
-//! pages, templates with more words than their pages have of their own, links that stand on copies only. A text is
-//! lost where a crawl archived none of the pages that have it ([`KnownSite::lost`]); pages of one text are copies,
-//! and it does not matter which of them is archived.
+//! Each is a small model of a real site on which leaving out duplicates cost pages: editions behind
+//! equal index pages, templates with more words than their pages have of their own, links that
+//! stand on copies only. A text is lost where a crawl archived none of the pages that have it
+//! ([`KnownSite::lost`]); pages of one text are copies, and it does not matter which of them is
+//! archived.
 //!
 //! No link names a host, so copies are equal to the byte wherever they are served.
 

@@ -1,4 +1,5 @@
-//! A reference manual: small pages in a large frame, and pages that differ in their subject more than in their words.
+//! A reference manual: small pages in a large frame, and pages that differ in their subject more
+//! than in their words.
 
 use std::fmt::Write as _;
 
@@ -19,8 +20,10 @@ const OPERANDS: u64 = 120;
 /// The reference of a library, 344 pages of five kinds, after javadoc, Boost's and LLVM's manuals.
 ///
 /// - classes with descriptions of their own, in a frame that lists all of them;
-/// - twins such as `StringBuilder` and `StringBuffer`: the same methods and nearly the same words, under two names;
-/// - type definitions such as `ranlux3` and `ranlux4`: name and synopsis differ, the prose is the same;
+/// - twins such as `StringBuilder` and `StringBuffer`: the same methods and nearly the
+///   same words, under two names;
+/// - type definitions such as `ranlux3` and `ranlux4`: name and synopsis differ,
+///   the prose is the same;
 /// - operands: twenty words, some of which are links, in a frame of three hundred;
 /// - index pages.
 #[must_use]
@@ -130,7 +133,8 @@ fn class_text(class: &str, number: u64) -> String {
     text
 }
 
-/// Two classes of a package: the second has the words of the first but for the name and one sentence in twenty.
+/// Two classes of a package: the second has the words of the first but for the name and one
+/// sentence in twenty.
 fn twins(package: u64) -> Vec<(String, String)> {
     if package >= TWINS {
         return Vec::new();
@@ -189,8 +193,8 @@ fn add_types(known: &mut KnownSite) {
     );
 }
 
-/// Operands: pages of some twenty words. Four of a kind have one title; two of these have one size, too, and differ in the
-/// linked operands only.
+/// Operands: pages of some twenty words. Four of a kind have one title; two of these have one size,
+/// too, and differ in the linked operands only.
 fn add_operands(known: &mut KnownSite, frame: &Frame) {
     const REGISTERS: [&str; 5] = ["v", "s", "a", "ttmp", "literal"];
     let mut links = Vec::new();

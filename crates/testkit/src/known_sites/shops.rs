@@ -9,8 +9,8 @@ const PRODUCTS_A_PAGE: u64 = 100;
 
 /// A shop of so many products, each with its own title, heading, price and order number.
 ///
-/// About `shared` words are the same on every product's page; of its own each has none to about `own_most`
-/// words more.
+/// About `shared` words are the same on every product's page; of its own each has none to about
+/// `own_most` words more.
 #[must_use]
 pub fn products(count: u64, shared: usize, own_most: u64) -> KnownSite {
     let mut known = KnownSite::default();
@@ -55,7 +55,7 @@ pub fn products(count: u64, shared: usize, own_most: u64) -> KnownSite {
     known
 }
 
-/// What every product's page says: delivery, returns, the warranty.
+/// The text on every product's page: delivery, returns, the warranty.
 struct Terms(String);
 
 impl Terms {

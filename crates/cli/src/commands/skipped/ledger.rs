@@ -1,11 +1,14 @@
-//! What became of each URL that a crawl has seen, in bounded memory.
+//! The fate of each URL that a crawl has seen, in bounded memory.
 //!
-//! The URLs of a large crawl do not fit into memory. So what is known of them is dealt out by their keys into partitions, which
-//! lie in files without names once they are large; at the end one partition after the other is worked off (a hash join after
-//! Shapiro, ACM TODS 11(3), 1986, section 3).
+//! The URLs of a large crawl do not fit into memory. So what is known of them is dealt out by their
+//! keys into partitions, which lie in files without names once they are large; at the end one
+//! partition after the other is worked off (a hash join after Shapiro, ACM TODS 11(3), 1986,
+//! section 3).
 //!
 //! ```text
-//! an entry   kind u8 · key of the URL u64 · length u32 · JSON of that length     (little-endian; visited URLs have no JSON)
+//! an entry   kind u8 · key of the URL u64 · length u32 · JSON of that length
+//!
+//! little-endian; visited URLs have no JSON
 //! ```
 
 use std::collections::HashMap;
@@ -42,7 +45,7 @@ impl Skipped {
     }
 }
 
-/// What is told of a URL.
+/// An event in the life of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// It was visited, or reached by a redirect.
@@ -86,7 +89,8 @@ struct Partition {
 }
 
 impl Ledger {
-    /// A ledger for a crawl whose journal has so many bytes; files are made in `directory` if they are needed.
+    /// A ledger for a crawl whose journal has so many bytes; files are made in `directory` if they
+    /// are needed.
     pub(super) fn new(directory: &Path, journal_bytes: u64) -> Self {
         let count = journal_bytes
             .div_ceil(JOURNAL_A_PARTITION)
@@ -102,7 +106,7 @@ impl Ledger {
         }
     }
 
-    /// Adds what happened to a URL; entries of one URL count in the order in which they are added.
+    /// Adds an event; entries of one URL count in the order in which they are added.
     pub(super) fn add(&mut self, event: Event, url: UrlKey, skipped: Option<&Skipped>) -> io::Result<()> {
         let json = skipped.map(serde_json::to_vec).transpose()?.unwrap_or_default();
         let length = u32::try_from(json.len()).map_err(io::Error::other)?;
@@ -236,7 +240,8 @@ mod tests {
     #[test]
     fn the_last_word_on_a_url_counts_and_a_visited_one_is_not_given() {
         use Event::{LeftOut, Linked, Queued, Requeued, Unreached, Visited};
-        let cases: [(&[(Event, Option<&str>)], Option<&str>); 9] = [
+        type Events<'a> = &'a [(Event, Option<&'a str>)];
+        let cases: [(Events<'_>, Option<&str>); 9] = [
             (&[(Queued, Some("q"))], Some("q")),
             (&[(Queued, Some("q")), (Visited, None)], None),
             (

@@ -1,8 +1,10 @@
-//! `crawler skipped`: the URLs that a crawl has seen and not visited, and why. Works while the crawl runs.
+//! `crawler skipped`: the URLs that a crawl has seen and not visited, and why. Works while the
+//! crawl runs.
 //!
-//! What waits, and what was left out when it came up, the journal tells. Links that were never queued (out of the scope, shaped
-//! like a trap, too deep, not to be followed) are in no journal: the archived pages are read again and judged by the same rules.
-//! Each URL is told once, with the first page that leads there.
+//! The journal tells of URLs that wait and of those that were left out when they came up. Links
+//! that were never queued (out of the scope, shaped like a trap, too deep, not to be followed) are
+//! in no journal: the archived pages are read again and judged by the same rules. Each URL is told
+//! once, with the first page that leads there.
 
 mod ledger;
 
@@ -42,7 +44,7 @@ struct Line<'a> {
     via: Option<&'a str>,
 }
 
-/// What the journal tells beside the URLs.
+/// The rest of what the journal tells.
 struct Told {
     scope: Scope,
     /// Domains with links that were left out for having hosts enough.
@@ -218,7 +220,8 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// Adds the links of all pages that the journal told of; returns how many pages could not be read.
+    /// Adds the links of all pages that the journal told of; returns how many pages could not be
+    /// read.
     fn add_links(&self, state: &Path, ledger: &mut Ledger) -> Result<u64, Complaint> {
         let mut revoked = revocations(state).map_err(|error| fault(&error))?;
         let (mut batch, mut seen, mut unread) = (Vec::new(), 0, 0);
@@ -236,7 +239,7 @@ impl Pages<'_> {
             if revoked.takes_back(&row) || row.requisite > 0 || !has_page(&row) {
                 continue;
             }
-            batch.push(row);
+            batch.push(*row);
             if batch.len() == BATCH {
                 unread += self
                     .read(&mut batch, ledger, unread)
@@ -250,7 +253,7 @@ impl Pages<'_> {
     }
 
     /// Reads some pages; returns how many of them could not be read.
-    fn read(&self, batch: &mut Vec<Box<Row>>, ledger: &mut Ledger, before: u64) -> io::Result<u64> {
+    fn read(&self, batch: &mut Vec<Row>, ledger: &mut Ledger, before: u64) -> io::Result<u64> {
         let read: Vec<_> = batch
             .par_drain(..)
             .map(|row| {
