@@ -16,7 +16,7 @@ use sinks::{Sink, SinkFault, WarcArchive};
 use store::embedded::{Earlier, EmbeddedStore, StoreOptions};
 use store::{Find, Frontier, FrontierRules, StoreFault};
 use tokio::sync::Semaphore;
-use web::{CanonicalForm, Clock, GroupBy, ReadLimits, Scope, TrapRules};
+use web::{CanonicalForm, Clock, GroupBy, MainSelectors, ReadLimits, Scope, TrapRules};
 
 use crate::complaint::{Complaint, fault, usage};
 use crate::control::CONTROL;
@@ -263,7 +263,8 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         ignore_robots: settings.ignore_robots,
         skip_relations: settings.skip_relations(),
         main_content: settings.main_content.is_on(),
-        main_selectors: settings.main_selector.clone(),
+        main_selectors: MainSelectors::parse(&settings.main_selector)
+            .expect("settings were checked when they were read"),
         agent: settings.agent_token(),
         max_decoded: MAX_DECODED,
         digest: settings.digest,

@@ -265,7 +265,7 @@ impl Settings {
 
     /// The form in which URLs are compared.
     pub(crate) fn canonical_form(&self) -> CanonicalForm {
-        CanonicalForm::new(&self.drop_parameters)
+        CanonicalForm::new(&self.drop_parameters).sort_parameters(self.sort_parameters.is_on())
     }
 
     /// Which pages are compared, and when two are alike.

@@ -6,7 +6,7 @@ use fetch::{Fetch, Pacer, RobotsCache};
 use sinks::{ArchiveEnd, DigestAlgorithm, Sink};
 use store::{ArchivePlace, Frontier, NearDupIndex};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use web::{CanonicalForm, Clock, ReadLimits, Relations, Scope, TrapRules};
+use web::{CanonicalForm, Clock, MainSelectors, ReadLimits, Relations, Scope, TrapRules};
 
 use crate::{
     DuplicateLinks, EarlierArchives, Fault, IndexedPages, ListingRules, Listings, Live, OnDuplicate,
@@ -76,7 +76,7 @@ pub struct Policy {
     pub main_content: bool,
     /// Selectors of the main content of pages, `CSS` or `HOST=CSS`; of several the first that finds
     /// something.
-    pub main_selectors: Vec<String>,
+    pub main_selectors: MainSelectors,
     /// The name that robots rules may call us by.
     pub agent: String,
     /// Bytes of a body that are read, once its coding is off.

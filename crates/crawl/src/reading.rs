@@ -175,7 +175,7 @@ fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Docume
         link: &link,
         refresh: exchange.header("refresh"),
         agent: &policy.agent,
-        main: None,
+        main: Some(&policy.main_selectors),
     };
     let document = web::read(&decoded.bytes, &hints, &policy.canonical, &policy.read);
     (document, listing)

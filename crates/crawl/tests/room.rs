@@ -220,7 +220,7 @@ impl Machine {
                 ignore_robots: false,
                 skip_relations: Relations::NOFOLLOW,
                 main_content: true,
-                main_selectors: Vec::new(),
+                main_selectors: web::MainSelectors::default(),
                 agent,
                 max_decoded: 1 << 20,
                 index: None,

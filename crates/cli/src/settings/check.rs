@@ -1,5 +1,7 @@
 //! Values that cannot be, each refused with what would be right.
 
+use web::MainSelectors;
+
 use super::Settings;
 use crate::archiving;
 use crate::complaint::{Complaint, usage};
@@ -45,16 +47,9 @@ impl Settings {
         if self.per_cluster == 0 {
             return refuse("per-cluster", &0, "at least 1, which is the default");
         }
-        if self
-            .main_selector
-            .iter()
-            .any(|selector| selector.trim().is_empty())
-        {
-            return refuse(
-                "main-selector",
-                &"\"\"",
-                "a CSS selector such as \"article.post\", or HOST=CSS",
-            );
+        if let Err(bad) = MainSelectors::parse(&self.main_selector) {
+            let forms = "a CSS selector such as \"article.post\", or HOST=CSS";
+            return Err(usage(format!("--main-selector {bad}")).with_remedy(forms));
         }
         if let Err(range) = self.tables.design(self.distance) {
             return refuse("tables", &self.tables, &range);

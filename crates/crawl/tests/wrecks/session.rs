@@ -164,7 +164,7 @@ impl Crawl {
                 ignore_robots: false,
                 skip_relations: Relations::NOFOLLOW,
                 main_content: true,
-                main_selectors: Vec::new(),
+                main_selectors: web::MainSelectors::default(),
                 agent: AGENT.to_owned(),
                 max_decoded: 1 << 20,
                 index: None,

@@ -61,7 +61,7 @@ struct Missing(u64);
 pub(crate) fn run(args: &SkippedArgs) -> Result<(), Complaint> {
     let state = history::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
-    let form = CanonicalForm::new(&settings.drop_parameters);
+    let form = settings.canonical_form();
     let mut ledger = Ledger::new(&args.directory, journal_bytes(&state));
     let told = hear(&state, &settings, &form, &mut ledger)?;
     let mut unread = 0;
