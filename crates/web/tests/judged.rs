@@ -117,6 +117,8 @@ fn a_main_element_is_trusted_however_short() {
         format!("<nav>{frame}</nav><main>Ten words</main>"),
         format!("<div>{side}</div><main>Ten words</main><div>{side}</div>"),
         format!("<article>{side}</article><div role=main>Ten words<nav>{side}</nav></div>"),
+        // As gi-docgen builds its pages.
+        format!("<nav class=sidebar>{side}</nav><section id=main class=content>Ten words</section>"),
         // As mdBook and old Sphinx build their pages.
         format!("<nav id=sidebar class=sidebar>{side}</nav><div class=page><main>Ten words</main></div>"),
         format!(
