@@ -194,7 +194,7 @@ fn is_sortable(parameters: &[&str]) -> bool {
     let is_page_first = parameters
         .first()
         .is_some_and(|first| !first.is_empty() && !has_value(first))
-        && parameters.iter().any(|parameter| has_value(parameter));
+        && parameters.iter().any(has_value);
     parameters.len() > 1 && !is_page_first && parameters.iter().all(is_plain)
 }
 

@@ -3,7 +3,7 @@
 #
 #   crates/web/tests/fetch-main-manuals.sh [DIR]          (default: target/main-manuals)
 #
-# Afterwards DIR/PACKAGE are the pages of each package; 50 MB to fetch, 700 MB unpacked. What is there already is not
+# Afterwards DIR/PACKAGE are the pages of each package; 45 MB to fetch, 830 MB unpacked. What is there already is not
 # fetched again; packages (*.deb) that lie in DIR/packages are used. Code 77: what is needed is missing.
 set -euo pipefail
 

@@ -75,6 +75,15 @@ fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
         (format!("<div role=search>find it</div>{own}"), "own0", "find it"),
         (format!("<div class=sidebar>side</div>{own}"), "own0", "side"),
         (format!("<div class=footer>foot</div>{own}"), "own0", "foot"),
+        // The table of contents is all that tells the index pages of two languages apart.
+        (
+            format!(
+                "<h1>The FAQ</h1><div class=toc>{}</div>{own}",
+                "<p><a href=/x>A question</a>".repeat(300)
+            ),
+            "A question",
+            "",
+        ),
         // A name is not believed of most of a page.
         (format!("<div class=has-sidebar>{own}</div><p>few"), "own0", ""),
         // A large menu of links beside the title.
@@ -117,6 +126,8 @@ fn a_main_element_is_trusted_however_short() {
         format!("<nav>{frame}</nav><main>Ten words</main>"),
         format!("<div>{side}</div><main>Ten words</main><div>{side}</div>"),
         format!("<article>{side}</article><div role=main>Ten words<nav>{side}</nav></div>"),
+        // As gi-docgen builds its pages.
+        format!("<nav class=sidebar>{side}</nav><section id=main class=content>Ten words</section>"),
         // As mdBook and old Sphinx build their pages.
         format!("<nav id=sidebar class=sidebar>{side}</nav><div class=page><main>Ten words</main></div>"),
         format!(

@@ -137,18 +137,17 @@ fn articles_are_found_in_pages_of_news() {
     assert!(f1 >= 0.95, "{f1}");
 }
 
-/// The F1 reached on WCXB, by kind. The goals of .88 overall and of .76 for collections were
-/// missed: nine of 450 labels are empty, and collections are labelled now with their tiles and now
-/// without.
+/// The F1 reached on WCXB, by kind. The goals of .88 overall and of .76 for collections were missed:
+/// eight of 450 labels are empty, and collections are labelled now with their tiles and now without.
 const REACHED: &[(&str, f64)] = &[
-    ("", 0.87),
+    ("", 0.875),
     ("article", 0.95),
     ("documentation", 0.91),
     ("service", 0.85),
     ("forum", 0.83),
     ("listing", 0.76),
     ("collection", 0.68),
-    ("product", 0.69),
+    ("product", 0.71),
 ];
 
 /// The same of the pages that a debug build reads; few of each kind.

@@ -80,7 +80,7 @@ fn outside(source: &[u8]) -> Option<Vec<String>> {
         return None;
     }
     let html = Html::parse_document(&page);
-    // Bookworm's gi-docgen has no `<main>` yet, but a section that it calls so.
+    // gi-docgen has no `<main>`, but a section that stands for it.
     let of_main = Selector::parse("main, [role=main], section#main.content").expect("a selector");
     let mut main = String::new();
     for element in html.select(&of_main) {
@@ -91,7 +91,8 @@ fn outside(source: &[u8]) -> Option<Vec<String>> {
     let lines = [&*read.text, read.judged_text()];
     let lines = lines.into_iter().flat_map(str::lines);
     let stray = lines.filter(|line| {
-        let line: String = line.split_whitespace().collect();
+        let seen = |c: &char| !c.is_whitespace() && !c.is_control();
+        let line: String = line.chars().filter(seen).collect();
         !main.contains(&line)
     });
     let mut stray: Vec<String> = stray.map(str::to_owned).collect();

@@ -157,7 +157,7 @@ fn leave_repeated_out(chosen: &mut [bool], all: &Lines) {
     let mut last = None;
     for (chosen, line) in chosen.iter_mut().zip(&all.lines) {
         if *chosen && line.words >= REPEATED_WORDS {
-            let text = xxh3_64(all.text[line.start as usize..line.end as usize].as_bytes());
+            let text = xxh3_64(&all.text.as_bytes()[line.start as usize..line.end as usize]);
             *chosen = seen.insert(text) || last == Some(text);
             last = Some(text);
         }

@@ -166,6 +166,7 @@ fn by_name(element: &Element, outside: u32) -> u32 {
         local_name!("figcaption") => place::CAPTION,
         local_name!("button") | local_name!("label") => place::BUTTON,
         local_name!("p") | local_name!("blockquote") | local_name!("pre") => place::PARAGRAPH,
+        local_name!("section") if is_main(element) => place::PART | place::SECTION | place::MAIN,
         local_name!("section") => place::PART | place::SECTION,
         local_name!("table") | local_name!("ul") | local_name!("ol") | local_name!("dl") => place::PART,
         local_name!("h1") => place::HEADING | place::TITLE,
@@ -198,6 +199,16 @@ fn is_footnote(element: &Element) -> bool {
         }
         _ => false,
     })
+}
+
+/// Returns true for `<section id="main" class="content">`, which stands for `<main>` in reference
+/// manuals made by gi-docgen.
+fn is_main(section: &Element) -> bool {
+    let has = |wanted: &str, value: &str| {
+        let mut attributes = section.attrs.iter();
+        attributes.any(|(name, found)| &*name.local == wanted && found.trim() == value)
+    };
+    has("id", "main") && has("class", "content")
 }
 
 /// WAI-ARIA landmark roles.

@@ -81,7 +81,8 @@ fn of_word(word: &[u8]) -> u32 {
         | b"subscription" => place::PROMOTION,
         b"caption" | b"captions" | b"copyright" | b"credit" | b"credits" | b"legal" => place::CAPTION,
         b"footer" | b"masthead" | b"megamenu" | b"menu" | b"nav" | b"navbar" | b"navigation" | b"sidebar"
-        | b"skip" | b"toc" | b"toolbar" | b"topbar" => place::HINT,
+        | b"skip" | b"toolbar" | b"topbar" => place::HINT,
+        b"toc" => place::CONTENTS,
         b"articlebody" | b"articlecontent" | b"articletext" | b"storybody" => place::BODY,
         _ => 0,
     }

@@ -53,9 +53,12 @@ pub(crate) const FOLDED: u32 = 1 << 22;
 /// In what a class name calls the foot of the page.
 pub(crate) const FOOT: u32 = 1 << 23;
 
+/// In a table of contents: all that an index page has, and what its reader has twice elsewhere.
+pub(crate) const CONTENTS: u32 = 1 << 24;
+
 /// The frame of a text for its reader. Verdicts count an aside of the content as content.
 pub(crate) const FRAME_OF_TEXT: u32 = FRAME | ASIDE;
 
 /// What is left out where it is believed: see `signs`.
 pub(crate) const LEFT_OUT: u32 =
-    HINT | FORM | COMMENTS | RELATED | SHARE | ABOUT | PROMOTION | CAPTION | UNSEEN;
+    HINT | FORM | COMMENTS | RELATED | SHARE | ABOUT | PROMOTION | CAPTION | UNSEEN | CONTENTS;
