@@ -132,7 +132,7 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
-    /// A list of settings: archive (on-duplicate keep, page-requisites scope) leaves out only the
+    /// A list of settings: archive (duplicate-links follow, on-duplicate keep, page-requisites scope) leaves out only the
     /// same bytes, and fetches what pages need; focused (duplicate-links probe, on-duplicate drop,
     /// page-requisites off) keeps each text once. Order: defaults < preset < file < flags
     #[arg(long, value_name = "NAME")]

@@ -29,7 +29,11 @@ impl Preset {
     /// The settings that it changes: key and value, as in the configuration file.
     const fn settings(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Archive => &[("on-duplicate", "keep"), ("page-requisites", "scope")],
+            Self::Archive => &[
+                ("duplicate-links", "follow"),
+                ("on-duplicate", "keep"),
+                ("page-requisites", "scope"),
+            ],
             Self::Focused => &[
                 ("duplicate-links", "probe"),
                 ("on-duplicate", "drop"),
