@@ -3,8 +3,8 @@
 #
 #   evaluation/fetch-manuals.sh [DIR]          (default: target/manuals)
 #
-# Afterwards DIR/clang-13 … clang-16 are manuals of clang, DIR/reference/PACKAGE reference manuals made by doxygen; 23 MB
-# to fetch, 210 MB unpacked. What is there already is not fetched again. Code 77: what is needed is missing.
+# Afterwards DIR/clang-13 … clang-16 are manuals of clang, DIR/reference/PACKAGE reference manuals made by doxygen, and
+# DIR/sites/NAME/EDITION whole documentation sites; 120 MB to fetch, 1 GB unpacked. What is there already is not fetched again. Code 77: what is needed is missing.
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -50,5 +50,23 @@ done
 for reference in "${references[@]}"; do
     unpack "$reference"
     ln -sfn "$target/unpacked/$reference/usr/share/doc" "$target/reference/$reference"
+done
+
+# site NAME EDITION PACKAGE PATH: a site is a directory of the package.
+site() {
+    unpack "$3"
+    mkdir -p "$target/sites/$1"
+    ln -sfn "$target/unpacked/$3/usr/share/$4" "$target/sites/$1/$2"
+    [ -d "$target/sites/$1/$2" ] || missing "$3 holds no $4"
+}
+
+# Of javadoc the largest module: its pages resemble each other more than those of different modules.
+site javadoc 17 openjdk-17-doc doc/openjdk-17-jre-headless/api/java.base
+site cppreference 2017 cppreference-doc-en-html cppreference/doc/html/en
+for version in 1.74 1.81; do
+    site boost "$version" "libboost$version-doc" "doc/libboost$version-doc/doc/html"
+done
+for version in 14 15; do
+    site llvm "$version" "llvm-$version-doc" "doc/llvm-$version-doc/html"
 done
 echo "$target"

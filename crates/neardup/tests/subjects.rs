@@ -1,12 +1,31 @@
 //! Pages of one template that differ in what they are about, and copies that differ in where they stand.
 
-mod pages;
-
 use neardup::{Features, Gallery, HashKey, Likeness, PageText, Painter, Portrait, Thresholds};
 
-use pages::Dice;
-
 const KEY: HashKey = HashKey::new(41);
+
+/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+struct Dice(u64);
+
+impl Dice {
+    fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// From 0 to `below` - 1.
+    fn below(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % below as u64) as usize
+    }
+
+    /// From `least` to `most`.
+    fn between(&mut self, least: usize, most: usize) -> usize {
+        least + self.below(most - least + 1)
+    }
+}
 
 struct Page {
     title: String,

@@ -67,12 +67,7 @@ pub(crate) fn clang(places: &Places) -> Result<Set, Absent> {
 
 pub(crate) fn reference(places: &Places) -> Result<Set, Absent> {
     let root = places.manuals.join("reference");
-    let unreadable = |error| Absent::unreadable(&root, &error);
-    let mut packages = Vec::new();
-    for item in fs::read_dir(&root).map_err(unreadable)? {
-        packages.push(item.map_err(unreadable)?.file_name().display().to_string());
-    }
-    packages.sort_unstable();
+    let packages = subdirectories(&root)?;
     let mut pages = Vec::new();
     let mut counts = Vec::new();
     for package in &packages {
@@ -90,6 +85,17 @@ pub(crate) fn reference(places: &Places) -> Result<Set, Absent> {
         pages,
         questions: vec![distinct(Goal::MergedBelow(0.01), BTreeSet::new())],
     })
+}
+
+/// The names of what lies in a directory, in alphabetical order.
+pub(super) fn subdirectories(root: &Path) -> Result<Vec<String>, Absent> {
+    let unreadable = |error| Absent::unreadable(root, &error);
+    let mut names = Vec::new();
+    for item in fs::read_dir(root).map_err(unreadable)? {
+        names.push(item.map_err(unreadable)?.file_name().display().to_string());
+    }
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// The pages below a directory, each named after it and its own path.

@@ -4,6 +4,7 @@ mod generated;
 mod labelled;
 mod manuals;
 mod page;
+mod sites;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -114,6 +115,12 @@ pub(crate) const CATALOGUE: &[(&str, Load)] = &[
     ("clang-manuals", manuals::clang),
     ("reference-generated", |_| Ok(generated::reference())),
     ("reference-installed", manuals::reference),
+    ("site-javadoc", |places| sites::load(places, &sites::SITES[0])),
+    ("site-cppreference", |places| {
+        sites::load(places, &sites::SITES[1])
+    }),
+    ("site-boost", |places| sites::load(places, &sites::SITES[2])),
+    ("site-llvm", |places| sites::load(places, &sites::SITES[3])),
     ("wcxb-dev", labelled::wcxb),
     ("article-extraction", labelled::article_pages),
     ("chinese", |_| Ok(generated::chinese())),
