@@ -76,7 +76,10 @@ impl Half {
         assert_eq!(summary["finished"], "exhausted");
         self.crawl.is_sound();
         let (verdicts, mut faults) = self.whole();
-        assert_eq!(beside_the_calendar(self.crawl.verdicts()), beside_the_calendar(verdicts));
+        assert_eq!(
+            beside_the_calendar(self.crawl.verdicts()),
+            beside_the_calendar(verdicts)
+        );
         // What the web calls one, an option may ask for.
         let mut found = self.toy.faults(&self.server.log());
         found.sort();

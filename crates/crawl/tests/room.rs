@@ -213,6 +213,7 @@ impl Machine {
             live: Live::default(),
             policy: Policy {
                 on_duplicate: OnDuplicate::Drop,
+                duplicate_links: crawl::DuplicateLinks::Probe,
                 max_depth: None,
                 page_requisites: crawl::Requisites::Off,
                 tries: 3,

@@ -99,7 +99,7 @@ async fn a_folder_of_which_a_sample_brings_nothing_new_is_closed_and_its_neighbo
         finds.extend((0..1_000).map(|n| page("edition", n)));
         frontier.discover(finds).await.unwrap();
         // Half of the edition is new.
-        let is_new = |text: &str| text.contains("/edition/") && text.len() % 2 == 0;
+        let is_new = |text: &str| text.contains("/edition/") && text.len().is_multiple_of(2);
         let (visited, left_out) = visit_all(frontier, is_new, |_| Vec::new()).await;
         let mirrored = visited.iter().filter(|url| url.contains("/mirror/")).count();
         assert!((160..=180).contains(&mirrored), "{name}: {mirrored}");

@@ -269,7 +269,7 @@ proptest! {
         prop_assert_eq!(patterns.count, patterns.reports().count());
         prop_assert_eq!(patterns.troubled, patterns.reports().filter(|report| report.state != PatternState::Open).count());
         prop_assert!(patterns.due.is_empty());
-        patterns.begin_session();
+        patterns.begin_session(true);
         let bytes = postcard::to_allocvec(&patterns).unwrap();
         let read: Patterns = postcard::from_bytes(&bytes).unwrap();
         prop_assert_eq!(read, patterns);
