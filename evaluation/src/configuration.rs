@@ -33,6 +33,7 @@ pub(crate) const TWO_MEASURES: &[(f64, f64)] = &[
 
 /// The least resemblance by the words of the shorter text, from how many on which, the longest first.
 pub(crate) const BY_LENGTH: &[&[(usize, f64)]] = &[
+    &[(350, 0.80), (100, 0.86), (50, 0.90), (0, 1.0)],
     &[(350, 0.80), (100, 0.86), (0, 0.90)],
     &[(800, 0.70), (200, 0.80), (0, 0.86)],
     &[(200, 0.80), (0, 0.86)],

@@ -89,9 +89,9 @@ pub(crate) fn keeps_its_word(document: &Document, limits: &ReadLimits, page: &Pa
     }
     let text = PageText {
         text: document.full_text(),
-        own: Some(&document.text),
+        own: Some(document.judged_text()),
         title: document.title.as_deref(),
-        heading: None,
+        heading: document.heading.as_deref(),
     };
     let painter = Painter::new(neardup::Features::default(), HashKey::ZERO);
     let _portrait = painter.portrait(0, Some(text));

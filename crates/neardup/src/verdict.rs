@@ -9,7 +9,8 @@ use crate::{MAX_DISTANCE, Sketch};
 /// many on which.
 ///
 /// Short texts of one kind share their phrases, and one word in ten is another subject (`docs/adr/0005`, `docs/adr/0010`).
-const LEAST_BY_LENGTH: [(u32, f64); 3] = [(350, 0.80), (100, 0.86), (0, 0.90)];
+/// Of the shortest each word counts: the operands of an instruction are told apart by one.
+const LEAST_BY_LENGTH: [(u32, f64); 4] = [(350, 0.80), (100, 0.86), (50, 0.90), (0, 1.0)];
 
 /// The second way to be near duplicates: by the words, counted. A date, a name and a number changed in a short text cost
 /// five shingles each, and one word each.
@@ -51,8 +52,8 @@ const MARGIN_OF_CANONICAL: f64 = 0.10;
 /// Below this no word helps: with less than three fifths of its shingles in common, a page is another one, and the word is wrong.
 const LEAST_OF_CANONICAL: f64 = 0.60;
 
-/// The thresholds of near duplicates. The default is a distance of 3 and a resemblance of word 5-shingles by length: 0.90
-/// under 100 words, 0.86 under 350, 0.80 from there on; or, in prose, 0.87 of the words, counted.
+/// The thresholds of near duplicates. The default is a distance of 3 and a resemblance of word 5-shingles by length: all
+/// of them under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there on; or, in prose, 0.87 of the words, counted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Thresholds {
@@ -316,7 +317,9 @@ mod tests {
         let by_length = Thresholds::default();
         assert_eq!(Thresholds::new(3, None), Ok(by_length));
         for (words, least) in [
-            (0, 0.90),
+            (0, 1.0),
+            (49, 1.0),
+            (50, 0.90),
             (99, 0.90),
             (100, 0.86),
             (349, 0.86),
@@ -336,7 +339,14 @@ mod tests {
             assert!((found - least).abs() < 1e-9, "{words}: {found} is not {least}");
         };
         let by_length = Thresholds::default();
-        for (words, least) in [(15, 0.80), (99, 0.80), (100, 0.76), (349, 0.76), (350, 0.70)] {
+        for (words, least) in [
+            (15, 0.90),
+            (50, 0.80),
+            (99, 0.80),
+            (100, 0.76),
+            (349, 0.76),
+            (350, 0.70),
+        ] {
             check(by_length, words, least);
         }
         for (asked, least) in [

@@ -9,12 +9,14 @@ pub(crate) struct Page {
     pub(crate) name: String,
     /// Stands for the bytes.
     pub(crate) payload: u128,
-    /// The main text, or all of it where there is too little.
+    /// What is outside the site's frame, or all of it where there is too little.
     text: String,
-    /// The main text where that is so little that it must be equal as well.
+    /// What is outside the frame where that is so little that it must be equal as well.
     own: Option<String>,
     /// Its title, where it is a page and has one.
     title: Option<String>,
+    /// Its first heading, in the same way.
+    heading: Option<String>,
     /// All of the text where `text` is only a part.
     full: Option<String>,
 }
@@ -28,6 +30,7 @@ impl Page {
             text,
             own: None,
             title: None,
+            heading: None,
             full: None,
         }
     }
@@ -45,32 +48,34 @@ impl Page {
         if document.media != Media::Html {
             return None;
         }
-        let full = document.full_text();
+        let (full, judged) = (document.full_text(), document.judged_text());
         Some(Self {
             name,
             payload: HashKey::ZERO.digest(body),
-            full: (full != document.text).then(|| full.to_owned()),
-            own: match &document.own {
+            full: (full != judged).then(|| full.to_owned()),
+            own: match document.judged_own() {
                 Own::Main => None,
                 Own::PageFallback { own_text } => Some(own_text.clone()),
             },
+            text: judged.to_owned(),
             title: document.title,
-            text: document.text,
+            heading: document.heading,
         })
     }
 
-    /// What is judged, by the rule of `crawl::page_text`: the main content, or all of the text.
+    /// Returns what is judged, by the rule of `crawl::page_text`: all outside the frame, or all of the text.
     pub(crate) fn judged(&self, main_content: bool) -> PageText<'_> {
         if main_content {
             PageText {
                 text: &self.text,
                 own: self.own.as_deref(),
                 title: self.title.as_deref(),
-                heading: None,
+                heading: self.heading.as_deref(),
             }
         } else {
             PageText {
                 title: self.title.as_deref(),
+                heading: self.heading.as_deref(),
                 ..PageText::of(self.full())
             }
         }
