@@ -65,11 +65,11 @@ impl Queue {
     /// place of its row.
     pub(super) fn take_wanted_again(&self, finds: &mut Vec<Find>) -> Vec<(Find, Position)> {
         let place = |find: &Find| {
-            let may_be = find.requisite == 0 && !find.is_probed();
-            self.told
-                .patterns
-                .place_of_probe(&find.url)
-                .filter(|_| may_be && self.seen.contains(probed(find.url.key()).as_u64()))
+            let is_ordinary = find.requisite == 0 && !find.is_probed();
+            let was_probed = is_ordinary && self.seen.contains(probed(find.url.key()).as_u64());
+            was_probed
+                .then(|| self.told.patterns.place_of_probe(&find.url))
+                .flatten()
         };
         let wanted = finds.extract_if(.., |find| place(find).is_some());
         let wanted: Vec<Find> = wanted.collect();
