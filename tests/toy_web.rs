@@ -5,13 +5,19 @@ use testkit::{Declared, Fate, Server, ToyWeb};
 
 use crate::support::Crawl;
 
+/// The months of the calendar that only copies lead to.
+pub(crate) const BEHIND_COPIES: &str = "month=2024-0[37]";
+
 /// The toy web, crawled from all its seeds.
 fn crawled() -> (ToyWeb, Server, Crawl, Value) {
     let toy = ToyWeb::new();
     let server = Server::spawn_thread(toy.site());
     let hosts = toy.hosts();
     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
-    let crawl = Crawl::of(&server, &hosts).seeds(&toy.seeds(server.port()));
+    // A calendar without end is probed until a sample brought nothing new: see tests/traps.rs. Here it ends where nothing new does.
+    let crawl = Crawl::of(&server, &hosts)
+        .seeds(&toy.seeds(server.port()))
+        .with(&["--exclude", BEHIND_COPIES]);
     let summary = crawl.complete();
     (toy, server, crawl, summary)
 }

@@ -400,6 +400,17 @@ impl State {
         self.wait(find);
     }
 
+    /// Opens a pattern that left out few pages, if there is one.
+    fn look_once_more(&mut self) -> bool {
+        let closes = self.rules.closes_patterns;
+        let Some(reopened) = self.patterns.last_look().filter(|_| closes) else {
+            return false;
+        };
+        self.patterns.hear(&reopened);
+        self.requeue_reopened();
+        true
+    }
+
     /// Queues again what patterns and folders left out that are open now.
     fn requeue_reopened(&mut self) {
         while let Some(rows) = self.patterns.to_requeue() {
@@ -553,7 +564,12 @@ impl Frontier for MemoryStore {
     }
 
     async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
-        Ok(self.lease_wanted(now, want, |_find| true))
+        loop {
+            let supply = self.lease_wanted(now, want, |_find| true);
+            if supply != Supply::Exhausted || !self.state().look_once_more() {
+                return Ok(supply);
+            }
+        }
     }
 
     async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {

@@ -170,14 +170,14 @@ async fn what_is_known_of_folders_outlasts_the_process() {
     let rules = FrontierRules::default();
     let open = || EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
     let store = open();
-    let finds: Vec<Find> = (0..400)
+    let finds: Vec<Find> = (0..700)
         .map(|n| probe(&format!("http://a.test/f{}/{n}", n % 30)))
         .collect();
     store.discover(finds).await.unwrap();
     let mut store = store;
     let (mut visited, mut left_out) = (0, 0);
     // The process dies after every few pages, in a fold sometimes.
-    for round in 0..=40_u8 {
+    for round in 0..=70_u8 {
         for _ in 0..10 {
             let Some(lease) = leases(&store, 0, 1).await.pop() else {
                 break;
@@ -200,8 +200,8 @@ async fn what_is_known_of_folders_outlasts_the_process() {
         drop(store);
         store = open();
     }
-    assert_eq!(visited + left_out, 400);
-    assert!((160..=163).contains(&visited), "{visited}");
+    assert_eq!(visited + left_out, 700);
+    assert!((160..=164).contains(&visited), "{visited}");
     store.close().await.unwrap();
     let name = PatternName::from_text("a.test/{duplicates}").unwrap();
     assert_eq!(store.reopen(&name).await.unwrap(), Some(u64::from(left_out)));

@@ -211,6 +211,26 @@ impl Patterns {
         rows.or_else(|| self.probes.to_requeue())
     }
 
+    /// Returns the record by which a closed pattern or folder opens that left out few pages, when nothing else is left to do: each once.
+    /// An honest site has an end, and its last pages cost less than they may be worth; a trap has none.
+    pub(crate) fn last_look(&self) -> Option<Record> {
+        if self.left_rows == 0 {
+            return None;
+        }
+        let patterns = self.hosts.iter().flat_map(|(host, of)| {
+            let closed = of
+                .patterns
+                .iter()
+                .filter(|(_, known)| known.is_worth_a_last_look());
+            closed.map(move |(pattern, _)| PatternName {
+                host: Host::new(host),
+                pattern: pattern.clone(),
+            })
+        });
+        let mut names = patterns.chain(self.probes.worth_a_last_look().cloned());
+        names.next().map(Record::PatternReopened)
+    }
+
     /// Returns the place of the row of a URL that was found on left-out pages only, and was left out.
     pub(crate) fn place_of_probe(&self, url: &PageUrl) -> Option<u64> {
         if self.left_rows == 0 {

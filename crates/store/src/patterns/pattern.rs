@@ -23,6 +23,8 @@ const LAST_GAP: u32 = 1_024;
 /// After a probe that brought something new, and so many of them in a row reopen the pattern.
 const HOPEFUL_GAP: u32 = 2;
 const REOPENING_PROBES: u8 = 3;
+/// Pages that a pattern may have left out and are visited all the same, once, when nothing else of the crawl is left to do.
+pub(super) const LAST_LOOK: usize = 256;
 /// Examples that are kept: the latest.
 const EXAMPLES: usize = 3;
 
@@ -110,6 +112,8 @@ pub(super) struct Pattern {
     examples: Vec<Example>,
     /// The rows of what was left out since it was closed.
     left: LeftRows,
+    /// It was reopened although its probes brought nothing new: at the end of the crawl, or by hand.
+    looked_into: bool,
     /// A probe is under way.
     #[serde(skip)]
     probing: bool,
@@ -139,6 +143,7 @@ impl Pattern {
             touched: 0,
             examples: Vec::new(),
             left: LeftRows::default(),
+            looked_into: false,
             probing: false,
         }
     }
@@ -199,6 +204,13 @@ impl Pattern {
         self.left.len()
     }
 
+    /// Returns whether it left out so few pages that they are visited when nothing else is left to do. A trap leaves out more, or
+    /// is looked into only once.
+    pub(super) fn is_worth_a_last_look(&self) -> bool {
+        let is_small = !self.left.is_empty() && self.left.len() <= LAST_LOOK;
+        self.closed.is_some() && !self.looked_into && is_small
+    }
+
     /// Returns the rows that it left out while it was closed, if it is open.
     pub(super) fn to_requeue(&self) -> Option<&LeftRows> {
         (self.closed.is_none() && !self.left.is_empty()).then_some(&self.left)
@@ -233,6 +245,7 @@ impl Pattern {
 
     /// What was counted stays, what decides begins anew.
     pub(super) fn reopen(&mut self) {
+        self.looked_into |= !self.is_due();
         self.closed = None;
         (self.recent, self.recent_visits) = (0, 0);
     }

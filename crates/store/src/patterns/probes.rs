@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use web::{Host, PageUrl, UrlKey, UrlPattern};
 
 use super::left::LeftRows;
-use super::pattern::{Example, PatternState, Visit};
+use super::pattern::{Example, LAST_LOOK, PatternState, Visit};
 use super::{PatternName, PatternReport};
 use crate::Row;
 
@@ -61,6 +61,8 @@ struct Folder {
     closed: Option<Closed>,
     /// It was closed, and is open again.
     reopened: bool,
+    /// It was reopened although nothing new was found: at the end of the crawl, or by hand.
+    looked_into: bool,
     examples: Vec<Example>,
     left: LeftRows,
     /// A visit of a closed folder is under way.
@@ -149,7 +151,8 @@ impl Probes {
     }
 
     pub(super) fn reopen(&mut self, name: &PatternName) {
-        self.change(name, |folder, _| {
+        self.change(name, |folder, name| {
+            folder.looked_into |= !folder.is_due(name);
             (folder.closed, folder.reopened, folder.in_a_row) = (None, true, 0);
         });
     }
@@ -164,6 +167,16 @@ impl Probes {
     pub(super) fn to_requeue(&self) -> Option<&LeftRows> {
         let open = |folder: &&Folder| folder.reopened && !folder.left.is_empty();
         self.folders.values().find(open).map(|folder| &folder.left)
+    }
+
+    /// Returns a closed folder that left out so few pages that they are visited when nothing else is left to do.
+    pub(super) fn worth_a_last_look(&self) -> Option<&PatternName> {
+        let is_worth_it = |folder: &Folder| {
+            let is_small = !folder.left.is_empty() && folder.left.len() <= LAST_LOOK;
+            folder.closed.is_some() && !folder.looked_into && is_small
+        };
+        let found = self.folders.iter().find(|(_, folder)| is_worth_it(folder));
+        found.map(|(name, _)| name)
     }
 
     pub(super) fn contains(&self, name: &PatternName) -> bool {

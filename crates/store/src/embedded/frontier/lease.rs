@@ -49,8 +49,22 @@ impl Queue {
         if self.hosts.sums().leased > 0 {
             return Ok(Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER)));
         }
-        let aside = self.lease_aside(journal, now, what)?;
-        Ok(aside.or_before(next))
+        let supply = self.lease_aside(journal, now, what)?.or_before(next);
+        if supply == Supply::Exhausted && what == Wanted::All && self.look_once_more(journal)? {
+            return self.lease(journal, now, want, what);
+        }
+        Ok(supply)
+    }
+
+    /// Opens a pattern that left out few pages, if there is one.
+    fn look_once_more(&mut self, journal: &Journal) -> Result<bool, StoreFault> {
+        let closes = self.hosts.rules().closes_patterns;
+        let Some(reopened) = self.told.patterns.last_look().filter(|_| closes) else {
+            return Ok(false);
+        };
+        self.record(journal, &reopened)?;
+        self.requeue_reopened(journal)?;
+        Ok(true)
     }
 
     /// Takes one page of each ready host a round, so that a fast host does not starve the others.
