@@ -218,7 +218,7 @@ fn what_waits_behind_a_limit_is_listed_with_the_page_that_leads_there() {
 #[test]
 fn what_a_closed_pattern_left_out_is_listed_and_counted() {
     let server = Server::spawn_thread(Site::new(|request| {
-        let links: Vec<String> = (0..180).map(|item| format!("/item/{}", 10_000 + item)).collect();
+        let links: Vec<String> = (0..480).map(|item| format!("/item/{}", 10_000 + item)).collect();
         match request.path() {
             "/robots.txt" => Reply::status(404),
             "/0" => page(0, &links),
