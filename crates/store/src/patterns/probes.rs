@@ -11,7 +11,7 @@
 //! | all hosts of a registrable domain | 640 in a row | the same | the same |
 //!
 //! What a closed folder left out is remembered by the place of its row, and queued again when the folder reopens.
-//! `simulation.rs` shows what a full mirror costs, and what is lost of an edition that is half new.
+//! `probe_simulation.rs` shows what a full mirror costs, and what is lost of an edition that is half new.
 //!
 //! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard). Bounded: so many
 //! folders, and so many places of rows, in a crawl; beyond the first what is not known is not closed.
