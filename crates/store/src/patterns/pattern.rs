@@ -24,9 +24,20 @@ const LAST_GAP: u32 = 1_024;
 const HOPEFUL_GAP: u32 = 2;
 const REOPENING_PROBES: u8 = 3;
 /// Pages that a pattern may have left out and are visited all the same, once, when nothing else of the crawl is left to do.
-pub(super) const LAST_LOOK: usize = 256;
+const LAST_LOOK: usize = 256;
+/// If one visit in so many brought something new, it may be as many as were visited: the pattern costs at most twice as much.
+const HONEST_ONE_IN: u64 = 20;
 /// Examples that are kept: the latest.
 const EXAMPLES: usize = 3;
+
+/// Returns how many pages that were left out are visited at the end, where so many visits brought something new and so many did not.
+pub(super) fn last_look(new: u64, fruitless: u64) -> usize {
+    let visited = new + fruitless;
+    if new * HONEST_ONE_IN < visited {
+        return LAST_LOOK;
+    }
+    usize::try_from(visited).unwrap_or(usize::MAX).max(LAST_LOOK)
+}
 
 /// Whether the URLs of a pattern are visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -207,8 +218,8 @@ impl Pattern {
     /// Returns whether it left out so few pages that they are visited when nothing else is left to do. A trap leaves out more, or
     /// is looked into only once.
     pub(super) fn is_worth_a_last_look(&self) -> bool {
-        let is_small = !self.left.is_empty() && self.left.len() <= LAST_LOOK;
-        self.closed.is_some() && !self.looked_into && is_small
+        let is_small = self.left.len() <= last_look(self.new, self.repeated + self.nothing);
+        self.closed.is_some() && !self.looked_into && is_small && !self.left.is_empty()
     }
 
     /// Returns the rows that it left out while it was closed, if it is open.

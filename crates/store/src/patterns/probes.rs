@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use web::{Host, PageUrl, UrlKey, UrlPattern};
 
 use super::left::LeftRows;
-use super::pattern::{Example, LAST_LOOK, PatternState, Visit};
+use super::pattern::{Example, PatternState, Visit, last_look};
 use super::{PatternName, PatternReport};
 use crate::Row;
 
@@ -172,8 +172,8 @@ impl Probes {
     /// Returns a closed folder that left out so few pages that they are visited when nothing else is left to do.
     pub(super) fn worth_a_last_look(&self) -> Option<&PatternName> {
         let is_worth_it = |folder: &Folder| {
-            let is_small = !folder.left.is_empty() && folder.left.len() <= LAST_LOOK;
-            folder.closed.is_some() && !folder.looked_into && is_small
+            let is_small = folder.left.len() <= last_look(folder.new, folder.fruitless);
+            folder.closed.is_some() && !folder.looked_into && is_small && !folder.left.is_empty()
         };
         let found = self.folders.iter().find(|(_, folder)| is_worth_it(folder));
         found.map(|(name, _)| name)

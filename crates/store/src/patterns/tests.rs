@@ -275,3 +275,21 @@ proptest! {
         prop_assert_eq!(read, patterns);
     }
 }
+
+#[test]
+fn what_is_visited_at_the_end_is_little_for_a_trap_and_as_much_again_for_an_honest_pattern() {
+    for (new, fruitless, most) in [
+        (0, 100, 256),
+        (4, 96, 256),
+        (5, 95, 256),
+        (20, 980, 256),
+        (50, 950, 1_000),
+        (298, 527, 825),
+    ] {
+        assert_eq!(
+            super::pattern::last_look(new, fruitless),
+            most,
+            "{new} of {fruitless}"
+        );
+    }
+}
