@@ -286,10 +286,6 @@ fn what_is_visited_at_the_end_is_little_for_a_trap_and_as_much_again_for_an_hone
         (50, 950, 1_000),
         (298, 527, 825),
     ] {
-        assert_eq!(
-            super::pattern::last_look(new, fruitless),
-            most,
-            "{new} of {fruitless}"
-        );
+        assert_eq!(pattern::last_look(new, fruitless), most, "{new} of {fruitless}");
     }
 }
