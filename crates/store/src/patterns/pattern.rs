@@ -125,6 +125,8 @@ pub(super) struct Pattern {
     left: LeftRows,
     /// It was reopened although its probes brought nothing new: at the end of the crawl, or by hand.
     looked_into: bool,
+    /// Visits before it may be closed again: as many as it had left out when it was looked into.
+    grace: u64,
     /// A probe is under way.
     #[serde(skip)]
     probing: bool,
@@ -155,6 +157,7 @@ impl Pattern {
             examples: Vec::new(),
             left: LeftRows::default(),
             looked_into: false,
+            grace: 0,
             probing: false,
         }
     }
@@ -175,6 +178,7 @@ impl Pattern {
             return;
         }
         let is_new = visit == Visit::New;
+        self.grace = self.grace.saturating_sub(1);
         self.recent = self.recent << 1 | u128::from(is_new);
         self.recent_visits = (self.recent_visits + 1).min(CLOSED_WINDOW);
         if let Some(closed) = &mut self.closed {
@@ -245,7 +249,10 @@ impl Pattern {
     pub(super) fn is_due(&self) -> bool {
         match &self.closed {
             Some(closed) => closed.hopeful >= REOPENING_PROBES,
-            None => self.recent_visits >= CLOSED_WINDOW && self.new_of_last(CLOSED_WINDOW) <= CLOSED_NEW,
+            None => {
+                let is_fruitless = self.new_of_last(CLOSED_WINDOW) <= CLOSED_NEW;
+                self.grace == 0 && self.recent_visits >= CLOSED_WINDOW && is_fruitless
+            }
         }
     }
 
@@ -256,7 +263,10 @@ impl Pattern {
 
     /// What was counted stays, what decides begins anew.
     pub(super) fn reopen(&mut self) {
-        self.looked_into |= !self.is_due();
+        if self.closed.is_some() && !self.is_due() {
+            self.looked_into = true;
+            self.grace = self.left.len() as u64;
+        }
         self.closed = None;
         (self.recent, self.recent_visits) = (0, 0);
     }

@@ -63,6 +63,8 @@ struct Folder {
     reopened: bool,
     /// It was reopened although nothing new was found: at the end of the crawl, or by hand.
     looked_into: bool,
+    /// Visits before it may be closed again: as many as it had left out when it was looked into.
+    grace: u64,
     examples: Vec<Example>,
     left: LeftRows,
     /// A visit of a closed folder is under way.
@@ -152,7 +154,10 @@ impl Probes {
 
     pub(super) fn reopen(&mut self, name: &PatternName) {
         self.change(name, |folder, name| {
-            folder.looked_into |= !folder.is_due(name);
+            if folder.closed.is_some() && !folder.is_due(name) {
+                folder.looked_into = true;
+                folder.grace = folder.left.len() as u64;
+            }
             (folder.closed, folder.reopened, folder.in_a_row) = (None, true, 0);
         });
     }
@@ -225,6 +230,7 @@ impl Probes {
 impl Folder {
     fn count(&mut self, visit: Visit, row: &Row, name: &PatternName) {
         self.probing = false;
+        self.grace = self.grace.saturating_sub(1);
         let is_new = visit == Visit::New;
         if is_new {
             self.new += 1;
@@ -246,7 +252,7 @@ impl Folder {
     fn is_due(&self, name: &PatternName) -> bool {
         match &self.closed {
             Some(closed) => closed.hopeful,
-            None => self.in_a_row >= limit(name),
+            None => self.grace == 0 && self.in_a_row >= limit(name),
         }
     }
 

@@ -289,3 +289,36 @@ fn what_is_visited_at_the_end_is_little_for_a_trap_and_as_much_again_for_an_hone
         assert_eq!(pattern::last_look(new, fruitless), most, "{new} of {fruitless}");
     }
 }
+
+/// Of LLVM's manuals 13 pages were lost: the last look ended after a hundred more pages that repeated others.
+#[test]
+fn a_pattern_that_is_looked_into_is_not_closed_again_before_what_it_left_out_was_visited() {
+    let mut patterns = Patterns::default();
+    for number in 0..100 {
+        visit(&mut patterns, number, Fate::Unique, None);
+    }
+    for number in 100..200 {
+        visit(&mut patterns, number, Fate::NearDuplicate, None);
+    }
+    assert_eq!(state(&patterns), PatternState::Closed);
+    let left_out = (200..390).map(|number| {
+        let address = format!("http://a.test/item/{}", number + 10_000);
+        let mut row = row(&address, Fate::Excluded, 200);
+        row.status = None;
+        row.reason = patterns.bar(&row.url, 0, &FrontierRules::default());
+        patterns.settled(&row, 0, Some(number));
+        row
+    });
+    let left_out: Vec<Row> = left_out.filter(|row| row.reason.is_some()).collect();
+    let look = patterns.last_look().unwrap();
+    patterns.hear(&look);
+    left_out.iter().for_each(|row| patterns.revoked(row));
+    for number in 0..left_out.len() as u64 {
+        assert_eq!(
+            visit(&mut patterns, 1_000 + number, Fate::NearDuplicate, None),
+            None
+        );
+    }
+    assert_eq!(state(&patterns), PatternState::Closed, "and then it is");
+    assert_eq!(patterns.last_look(), None, "once");
+}
