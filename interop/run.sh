@@ -72,10 +72,12 @@ echo "## $("$crawler" --version), $size"
 
 echo
 echo "### A toy web"
+# A calendar without end is entered by chance, and the second crawl would enter it elsewhere: it ends where only copies lead.
+ends=(--exclude 'month=2024-0[37]|mirror[.]test[^/]*/log/')
 start toy --toy
-crawl toy
+crawl toy "${ends[@]}"
 # Under a name of its own: both may begin in the same second, and pywb has the files of both in one directory.
-crawl again --warc-prefix again --since "$work/toy"
+crawl again --warc-prefix again --since "$work/toy" "${ends[@]}"
 finish
 packed toy
 judge "$python" interop/faults.py "$work/toy" --crawler "$crawler" --rust-reader "$built/examples/warc_crate" --served "$work/toy.served"
@@ -89,7 +91,7 @@ for form in "gzip sha256" "none sha1" "zstd sha1" "zstd sha256 dictionary"; do
     echo
     echo "### A toy web, with what repeats marked and kept: $compression, $digest${dictionary:+, with a dictionary}"
     start "$name" --toy
-    crawl "$name" --on-duplicate keep --compression "$compression" --digest "$digest" \
+    crawl "$name" "${ends[@]}" --on-duplicate keep --compression "$compression" --digest "$digest" \
         ${dictionary:+--zstd-dictionary "$work/dictionary"} --warc-max-size 100KiB
     finish
     readers "$name"
