@@ -58,7 +58,7 @@ pub struct Crew {
 pub struct Policy {
     /// What becomes of a page that repeats an earlier one.
     pub on_duplicate: OnDuplicate,
-    /// What becomes of its links.
+    /// The fate of its links.
     pub duplicate_links: DuplicateLinks,
     /// Links away from a seed, at most.
     pub max_depth: Option<u32>,

@@ -1,4 +1,4 @@
-//! Where the links of a page lead that was left out as a duplicate.
+//! The rule for links of pages that are left out as duplicates.
 //!
 //! A page with the same text may lead elsewhere, because its links resolve against its own URL: the index of a manual's second
 //! edition is equal to that of the first. So they are evidence, and are probed unless somebody says otherwise:
@@ -19,7 +19,7 @@ use store::Find;
 /// A choice of what becomes of the links of pages that are left out as duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DuplicateLinks {
-    /// What nobody has seen is queued last, and bounded by what it brings.
+    /// URLs that nobody has seen are queued last, and bounded by what they bring.
     #[default]
     Probe,
     /// All are followed.
@@ -70,7 +70,7 @@ impl FromStr for DuplicateLinks {
     }
 }
 
-/// How the links of a page are queued.
+/// The way in which the links of a page are queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Following {
     /// Not at all.

@@ -1,6 +1,6 @@
 //! Evidence that a page is the original, although another site's page was there first.
 //!
-//! Whoever copies a page and answers faster is admitted first; keyed hashes do not help against a copy. So the order of arrival
+//! A site that copies a page and answers faster is admitted first; keyed hashes do not help against a copy. So the order of arrival
 //! decides within a site only. Across registrable domains a page is kept beside the earlier one where something speaks for it:
 //!
 //! 1. it is a seed: somebody asked for it by name;
@@ -34,7 +34,7 @@ impl Evidence {
         matches!(self, Self::Seed | Self::SeedsDomain)
     }
 
-    /// Returns what is said of it to people.
+    /// Returns the words for reports and the archive.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Seed => "the page is a seed, and the other one is of another domain",

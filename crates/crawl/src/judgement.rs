@@ -72,9 +72,9 @@ pub(crate) struct Judgement {
     pub(crate) reason: Option<String>,
     /// What the archive gets.
     pub(crate) keeping: Keeping,
-    /// How its links are queued.
+    /// The way in which its links are queued.
     pub(crate) following: Following,
-    /// Why it is kept although it repeats a page of another site.
+    /// The evidence for which it is kept although it repeats a page of another site.
     pub(crate) evidence: Option<Evidence>,
     /// Whether the archive can show it, so that what it needs is to be there too.
     pub(crate) is_shown: bool,

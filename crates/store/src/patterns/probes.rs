@@ -1,4 +1,4 @@
-//! What is known only from pages that were left out: visited as a sample, and closed folder by folder.
+//! Pages known only from left-out pages: visited as a sample, and closed folder by folder.
 //!
 //! The links of a duplicate resolve against its own URL, so they may lead to what nobody has seen (the second edition of a
 //! manual behind an index that is equal to the first one's) or to a mirror of everything that is known. Nobody can tell
