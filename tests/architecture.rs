@@ -57,7 +57,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("disk", &[]),
         ("store", &["disk", "neardup", "web"]),
         ("sinks", &["disk", "neardup", "web"]),
-        ("fetch", &["neardup", "web"]),
+        ("fetch", &["disk", "neardup", "web"]),
         ("search", &["disk", "sinks", "web"]),
         ("export", &["disk", "neardup", "store", "web"]),
         ("batch", &["neardup"]),

@@ -82,7 +82,7 @@ fn exchange(head: &[u8], body: &[u8]) -> Exchange {
         request_head: Vec::new(),
         status: status.unwrap_or(301),
         headers,
-        body: Bytes::copy_from_slice(body),
+        body: Bytes::copy_from_slice(body).into(),
         truncated: None,
         address: Some(SocketAddr::from(([192, 0, 2, 1], 443))),
         protocol: Protocol::Http11,

@@ -9,7 +9,10 @@ use crawl::{
     Crew, DuplicateLinks, EarlierArchives, ListingRules, Listings, Live, Policy, RobotsFiles, Telemetry,
 };
 use disk::Disk;
-use fetch::{Fetch, FetchLimits, FetchOptions, HttpFetch, Pacer, PacingRules, RobotsCache, Secrets};
+use fetch::{
+    Fetch, FetchLimits, FetchOptions, HttpFetch, MemoryBudget, Pacer, PacingRules, RobotsCache, Secrets,
+    Stalls,
+};
 use neardup::HashKey;
 use sinks::cdxj::{self, Indexed};
 use sinks::{Sink, SinkFault, WarcArchive};
@@ -23,7 +26,7 @@ use crate::control::CONTROL;
 use crate::room::{self, cannot};
 use crate::seeds::Seeds;
 use crate::settings::{AS_RUN, Settings};
-use crate::{archiving, earlier, history, index};
+use crate::{archiving, earlier, history, index, machine};
 
 /// Origins whose robots.txt is remembered.
 const ROBOTS_REMEMBERED: usize = 100_000;
@@ -94,11 +97,15 @@ pub(crate) struct Tools {
     robots: RobotsCache,
     earlier: Option<Arc<Earlier>>,
     archives: Option<Arc<EarlierArchives>>,
+    memory: MemoryBudget,
+    stalls: Stalls,
 }
 
 impl Tools {
     pub(crate) fn new(settings: &Settings, secrets: Secrets, clock: &Clock) -> Result<Self, Complaint> {
-        let fetch: Arc<dyn Fetch> = Arc::new(fetcher(settings, secrets, clock)?);
+        let (memory, stalls) = (MemoryBudget::new(settings.memory()), Stalls::default());
+        let fetch = fetcher(settings, secrets, clock, &memory, &stalls)?;
+        let fetch: Arc<dyn Fetch> = Arc::new(fetch);
         let pacer = Arc::new(Pacer::seeded(pacing(settings), clock.clone(), random()?));
         let robots = RobotsCache::new(
             Arc::clone(&fetch),
@@ -118,6 +125,8 @@ impl Tools {
             robots,
             earlier,
             archives,
+            memory,
+            stalls,
         })
     }
 }
@@ -149,6 +158,8 @@ pub(crate) async fn assemble(
         robots,
         earlier,
         archives,
+        memory,
+        stalls,
     } = tools;
     if !EmbeddedStore::exists(&history::state(&settings.out)) {
         // Before a journal is begun that would pass for the one that was lost.
@@ -206,8 +217,9 @@ pub(crate) async fn assemble(
         live: Live::default(),
         telemetry: Telemetry::default(),
         clock,
-        cores: Arc::new(Semaphore::new(cores())),
-        alone: Arc::new(Semaphore::new(1)),
+        cores: Arc::new(Semaphore::new(machine::cores())),
+        memory,
+        stalls,
     };
     Ok(Ready {
         crew: Arc::new(crew),
@@ -215,12 +227,13 @@ pub(crate) async fn assemble(
     })
 }
 
-/// Threads that compute.
-pub(crate) fn cores() -> usize {
-    std::thread::available_parallelism().map_or(2, std::num::NonZeroUsize::get)
-}
-
-fn fetcher(settings: &Settings, secrets: Secrets, clock: &Clock) -> Result<HttpFetch, Complaint> {
+fn fetcher(
+    settings: &Settings,
+    secrets: Secrets,
+    clock: &Clock,
+    memory: &MemoryBudget,
+    stalls: &Stalls,
+) -> Result<HttpFetch, Complaint> {
     let options = FetchOptions {
         limits: FetchLimits {
             body: settings.max_body.0,
@@ -235,6 +248,9 @@ fn fetcher(settings: &Settings, secrets: Secrets, clock: &Clock) -> Result<HttpF
         proxy: settings.proxy()?,
         secrets: Arc::new(secrets),
         connections_per_host: settings.per_host(),
+        memory: memory.clone(),
+        spool: history::state(&settings.out),
+        stalls: stalls.clone(),
         ..FetchOptions::new(settings.user_agent(), clock.clone())
     };
     HttpFetch::new(options).map_err(|error| Complaint::of_usage(&error))

@@ -14,6 +14,7 @@ mod history;
 mod index;
 mod log;
 mod log_file;
+mod machine;
 mod output;
 mod progress;
 mod room;
@@ -32,6 +33,7 @@ use crate::args::{Arguments, Command};
 use crate::complaint::Complaint;
 
 fn main() -> ExitCode {
+    machine::keep_memory_small();
     terminal::say_panics();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

@@ -26,6 +26,7 @@ pub(crate) use self::preset::Preset;
 use crate::args::CrawlArgs;
 use crate::complaint::{Complaint, fault, usage};
 use crate::fingerprints::Recipe;
+use crate::machine;
 use crate::secrets;
 use crate::values::{Date, Key, Rate, Size, Span, Switch, Tables, maybe_word, word};
 
@@ -111,6 +112,8 @@ pub(crate) struct Settings {
 
     #[serde(with = "word")]
     pub(crate) max_body: Size,
+    #[serde(with = "maybe_word")]
+    pub(crate) memory: Option<Size>,
     #[serde(with = "word")]
     pub(crate) timeout: Span,
     pub(crate) tries: u32,
@@ -241,6 +244,12 @@ impl Settings {
         let impolite = self.delay.0.is_zero() && self.delay_factor == 0.0;
         self.concurrency_per_host
             .unwrap_or(if impolite { IMPOLITE_PER_HOST } else { 1 })
+    }
+
+    /// Memory for what servers send, in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory
+            .map_or_else(machine::memory_for_content, |size| size.0)
     }
 
     /// Which links are looked for in pages.

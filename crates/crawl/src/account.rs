@@ -26,7 +26,7 @@ pub(crate) fn of_no_page(
         final_url: final_url.cloned(),
         status: last.map(|exchange| exchange.status),
         content_type: media,
-        bytes: exchanges.iter().map(|exchange| exchange.body.len() as u64).sum(),
+        bytes: exchanges.iter().map(|exchange| exchange.body.len()).sum(),
         reason: Some(reason),
         kept: !exchanges.is_empty(),
         ..row

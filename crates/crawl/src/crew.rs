@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, RwLock};
 
-use fetch::{Fetch, Pacer, RobotsCache};
+use fetch::{Fetch, MemoryBudget, Pacer, RobotsCache, Stalls};
 use sinks::{ArchiveEnd, DigestAlgorithm, Sink};
 use store::{ArchivePlace, Frontier, NearDupIndex};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -49,8 +49,10 @@ pub struct Crew {
     pub clock: Clock,
     /// Bounds what computes at a time.
     pub cores: Arc<Semaphore>,
-    /// Bounds what of that takes much memory: one permit.
-    pub alone: Arc<Semaphore>,
+    /// Bounds what is held in memory of what servers send.
+    pub memory: MemoryBudget,
+    /// Counts the exchanges that do not move, whose slots others may take.
+    pub stalls: Stalls,
 }
 
 /// The rules of a crawl.
@@ -110,15 +112,6 @@ impl Crew {
             work()
         });
         done.await.ok()
-    }
-
-    /// The same for work that takes so much memory that no other of its kind goes on beside it.
-    pub(crate) async fn compute_alone<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Option<T> {
-        let _alone = permit(&self.alone).await;
-        self.compute(work).await
     }
 
     /// Makes everything that was settled durable: the archive first, since the journal speaks of it.

@@ -28,6 +28,9 @@ pub enum Fault {
     /// The disk refused the room that is kept in reserve, and not because it is full.
     #[error("cannot keep room in reserve")]
     Reserve(#[source] io::Error),
+    /// A body that was kept on disk, because it is large, cannot be read again.
+    #[error("cannot read a body that was kept on disk")]
+    Spool(#[source] io::Error),
     /// A defect in this program.
     #[error("a visit panicked: this is a defect of the crawler")]
     Panicked(#[source] tokio::task::JoinError),

@@ -1,7 +1,9 @@
 //! Which links of a page are queued: those that lead on, and those that it needs to be shown.
 
-use store::{Find, Lease, LeftOut};
-use web::{Document, Link, LinkKind, PageUrl, Scope, Trap};
+use std::sync::Arc;
+
+use store::{Find, Lease, LeftOut, StoreFault};
+use web::{Document, Exchange, Link, LinkKind, PageUrl, Scope, Trap};
 
 use crate::judgement::Judgement;
 use crate::reading::Reading;
@@ -17,16 +19,17 @@ pub(crate) struct Ways {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// The links of a page that are to be visited, in that order. The frontier drops those it knows.
-pub(crate) fn discover(
-    crew: &Crew,
+/// The links of a page that are to be visited, in that order. The frontier drops those it knows. What a sitemap or feed lists is
+/// queued here and now.
+pub(crate) async fn discover(
+    crew: &Arc<Crew>,
     lease: &Lease,
-    page: &PageUrl,
+    page: &Exchange,
     reading: &Reading,
     judgement: &Judgement,
-) -> Ways {
+) -> Result<Ways, StoreFault> {
     let Some(document) = &reading.document else {
-        return Ways::default();
+        return Ok(Ways::default());
     };
     let mut sorted = Sorted::default();
     sorted.counts.links_found = document.links.len() as u64;
@@ -42,13 +45,11 @@ pub(crate) fn discover(
             .read()
             .expect("no panic can happen while the scope is locked");
         let (policy, find) = (&crew.policy, lease.find());
-        ways = to_visit(policy, &scope, &find, page, document, leads, &mut sorted);
-        if let Some(listing) = reading.listing.as_ref().filter(|_| leads.on) {
-            let listed =
-                listings::to_visit(policy, &scope, &crew.listings, &find, page, listing, &mut sorted);
-            ways.finds.extend(listed);
-        }
+        ways = to_visit(policy, &scope, &find, &page.url, document, leads, &mut sorted);
         ways.finds = following.queued(ways.finds);
+    }
+    if let Some(kind) = reading.listing.filter(|_| leads.on) {
+        listings::discover(crew, lease, page, kind, following, &mut sorted).await?;
     }
     if !leads.on {
         let counts = &mut sorted.counts;
@@ -56,7 +57,7 @@ pub(crate) fn discover(
     }
     crew.telemetry.add(&sorted.counts);
     crew.telemetry.add_unvisited(&sorted.unvisited);
-    ways
+    Ok(ways)
 }
 
 /// What the links of a page are for.

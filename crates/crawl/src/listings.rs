@@ -11,24 +11,29 @@
 //! | a page in a sitemap or feed, where a feed goes on | one more | the scope, like any link; the range of dates |
 //!
 //! How many sitemaps and pages a host may list is counted from zero in each session: a brake for hosts that list without end, not
-//! a promise. What bounds a host over sessions bounds its listings, too.
+//! a promise. What bounds a host over sessions bounds its listings, too. The first few sitemaps of a host are read at once, each
+//! further one once the host's other pages were visited: so what waits of a host is bounded by a few sitemaps and not by all that it
+//! names, and nothing is lost by it. Entries are queued in parts, so that memory is bounded by one part.
 
 mod told;
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
+use std::ops::ControlFlow;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use bytes::Bytes;
-use fetch::{DecodeTrouble, Decoded, Decoding, RobotsAnswer, RobotsStanding};
+use fetch::{Decoded, Decoding, RobotsAnswer, RobotsStanding};
 use store::{Find, Lease, StoreFault};
+use tokio::sync::mpsc;
 use web::{
     Exchange, Lastmod, Listed, Listing, ListingKind, ListingLimits, OutOfScope, PageUrl, RobotsRules,
-    SNIFFED_LISTING_BYTES, Scope, Timestamp, read_listing,
+    SNIFFED_LISTING_BYTES, Scope, Timestamp, read_listing_in_parts,
 };
 
 pub use told::Listings;
 
+use crate::duplicate_links::Following;
 use crate::unvisited::Sorted;
 use crate::{Crew, Policy};
 
@@ -89,6 +94,9 @@ pub struct ListingRules {
     pub nesting: u8,
     /// Sitemaps that a host may name, in robots.txt and in indexes.
     pub sitemaps_per_host: u32,
+    /// Those among them that are read before the host's pages; each further one waits until no other page of the host does, so that
+    /// no more is queued of a host than can soon be visited.
+    pub sitemaps_first: u32,
     /// Those among them in robots.txt that lie on other hosts, where the scope does not let them in.
     pub elsewhere_per_host: u32,
     /// Pages that a host may list.
@@ -107,6 +115,7 @@ impl Default for ListingRules {
             limits: ListingLimits::default(),
             nesting: 3,
             sitemaps_per_host: 1_000,
+            sitemaps_first: 4,
             elsewhere_per_host: 20,
             pages_per_host: 1_000_000,
         }
@@ -182,8 +191,8 @@ pub(crate) fn named(
             return;
         }
         let is_elsewhere = judged.is_err() && sitemap.host() != url.host();
-        if listings.may_name(rules, url, &sitemap, is_elsewhere) {
-            finds.push(Find::new(sitemap, find.depth, via));
+        if let Some(turn) = listings.may_name(rules, url, &sitemap, is_elsewhere) {
+            finds.push(turn.of(Find::new(sitemap, find.depth, via)));
         }
     };
     for sitemap in robots.sitemaps() {
@@ -218,48 +227,108 @@ pub(crate) fn may_move(crew: &Crew, lease: &Lease, to: &PageUrl) -> bool {
     is_sitemap && to.host() == lease.url.host()
 }
 
-/// Reads a body that is a listing, where its kind is wanted. `decoded` is the body without its content coding.
-pub(crate) fn read(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> Option<Listing> {
-    let rules = &policy.listings;
+/// Returns which listing a body is, where it is one that is wanted. `decoded` is the body without its content coding, or the
+/// beginning of that.
+pub(crate) fn kind(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> Option<ListingKind> {
     let content_type = exchange.header("content-type");
-    let packed = is_packed(&decoded.bytes);
-    let kind = if packed {
+    let kind = if is_packed(&decoded.bytes) {
         let head = fetch::gunzip(&decoded.bytes, SNIFFED_LISTING_BYTES as u64);
         ListingKind::of(None, &head.bytes)
     } else {
         ListingKind::of(content_type, &decoded.bytes)
     };
-    let kind = kind.filter(|kind| rules.wants(*kind))?;
-    // A sitemap may have 50 MiB. What is read as a whole is held to what a page may have.
-    let cap = match kind {
-        ListingKind::JsonFeed => policy.max_decoded,
-        _ => rules.bytes,
+    kind.filter(|kind| policy.listings.wants(*kind))
+}
+
+/// Reads a listing in parts of a bounded size, until `use_part` breaks off. Computes for long.
+pub(crate) fn read_in_parts(
+    policy: &Policy,
+    exchange: &Exchange,
+    kind: ListingKind,
+    mut use_part: impl FnMut(Listing) -> ControlFlow<()>,
+) {
+    let rules = &policy.listings;
+    let cap = rules.bytes;
+    let mut body = BufReader::new(Decoding::of(&exchange.headers, &exchange.body, cap));
+    let is_packed = body.fill_buf().is_ok_and(is_packed);
+    let body: Box<dyn Read> = match is_packed {
+        true => Box::new(Decoding::gunzip(body, cap)),
+        false => Box::new(body),
     };
-    let body: Box<dyn Read> = if packed {
-        Box::new(Decoding::gunzip(&decoded.bytes, cap))
-    } else if decoded.truncated {
-        Box::new(Decoding::of(&exchange.headers, &exchange.body, cap))
-    } else {
-        Box::new(&*decoded.bytes)
-    };
-    let is_cut = exchange.truncated.is_some() || decoded.trouble == Some(DecodeTrouble::Broken);
-    let listing = read_listing(
+    let is_cut = exchange.truncated.is_some();
+    let (mut pages, mut further) = (0, 0);
+    let oddities = read_listing_in_parts(
         kind,
         body.chain(End { is_cut }),
-        content_type,
+        exchange.header("content-type"),
         &exchange.url,
         &policy.canonical,
         &rules.limits,
+        |part| {
+            pages += part.pages.len();
+            further += part.further.len();
+            use_part(part)
+        },
     );
-    tracing::info!(
-        url = %exchange.url, ?kind, pages = listing.pages.len(), further = listing.further.len(),
-        oddities = ?listing.oddities, "listing read"
-    );
-    Some(listing)
+    tracing::info!(url = %exchange.url, ?kind, pages, further, ?oddities, "listing read");
+}
+
+/// Parts of a listing that wait to be queued.
+const PARTS_WAITING: usize = 1;
+
+/// Queues what the listing at `page` lists, part by part: there may be more than fits in memory. What is queued
+/// when a kill comes is queued; the rest is when the listing is visited again.
+pub(crate) async fn discover(
+    crew: &Arc<Crew>,
+    lease: &Lease,
+    page: &Exchange,
+    kind: ListingKind,
+    following: Following,
+    sorted: &mut Sorted,
+) -> Result<(), StoreFault> {
+    let (sender, parts) = mpsc::channel(PARTS_WAITING);
+    let (crew_too, exchange) = (Arc::clone(crew), page.clone());
+    let reading = crew.compute(move || {
+        read_in_parts(&crew_too.policy, &exchange, kind, |part| {
+            match sender.blocking_send(part) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_nobody_listens) => ControlFlow::Break(()),
+            }
+        });
+    });
+    let find = lease.find();
+    let queuing = queue(crew, &find, &page.url, following, parts, sorted);
+    let (read, queued) = tokio::join!(reading, queuing);
+    if read.is_none() {
+        tracing::error!(url = %page.url, "reading this listing panicked: it counts as far as it was read");
+    }
+    queued
+}
+
+/// Queues the parts of a listing as they come. A fault ends the reading, too: nobody takes the next part.
+async fn queue(
+    crew: &Crew,
+    find: &Find,
+    at: &PageUrl,
+    following: Following,
+    mut parts: mpsc::Receiver<Listing>,
+    sorted: &mut Sorted,
+) -> Result<(), StoreFault> {
+    while let Some(part) = parts.recv().await {
+        let finds = {
+            let scope = crew
+                .scope
+                .read()
+                .expect("no panic can happen while the scope is locked");
+            to_visit(&crew.policy, &scope, &crew.listings, find, at, &part, sorted)
+        };
+        crew.frontier.discover(following.queued(finds)).await?;
+    }
+    Ok(())
 }
 
 /// Whether a body is packed with gzip in itself, as `sitemap.xml.gz` is.
-pub(crate) fn is_packed(body: &Bytes) -> bool {
+pub(crate) fn is_packed(body: &[u8]) -> bool {
     body.starts_with(&[0x1f, 0x8b])
 }
 
@@ -297,9 +366,7 @@ pub(crate) fn to_visit(
         return Vec::new();
     }
     let mut finds = Vec::new();
-    let mut queue = |listed: &Listed, depth: u32| {
-        finds.push(Find::new(listed.url.clone(), depth, Some(at.clone())));
-    };
+    let found = |listed: &Listed, depth: u32| Find::new(listed.url.clone(), depth, Some(at.clone()));
     if listing.kind.is_sitemap() {
         for sitemap in &listing.further {
             let judged = scope.judge(&sitemap.url);
@@ -310,8 +377,10 @@ pub(crate) fn to_visit(
             } else if rules.is_too_old(sitemap.lastmod) {
                 // Nothing in it was changed since. After an end of the range, older entries may still be in it.
                 sorted.counts.links_of_other_dates += 1;
-            } else if listings.may_nest(rules, find, at, &sitemap.url) {
-                queue(sitemap, find.depth);
+            } else if let Some(turn) = listings.may_nest(rules, find, at, &sitemap.url) {
+                finds.push(turn.of(found(sitemap, find.depth)));
+            } else {
+                sorted.too_many(&sitemap.url);
             }
         }
     }
@@ -322,7 +391,9 @@ pub(crate) fn to_visit(
         } else if scope.judge(&page.url).is_err() {
             sorted.out_of_scope(&page.url);
         } else if listings.may_list(rules, at) {
-            queue(page, find.depth + 1);
+            finds.push(found(page, find.depth + 1));
+        } else {
+            sorted.too_many(&page.url);
         }
     }
     finds

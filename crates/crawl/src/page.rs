@@ -58,13 +58,13 @@ pub async fn visit(crew: &Arc<Crew>, lease: Lease) -> Result<Outcome, Fault> {
     };
 
     // decode → extract → fingerprint; a page that was not modified is read as an earlier crawl archived it
-    let reading = reading::read(crew, page, reading::Kind::of(lease.requisite)).await;
+    let reading = reading::read(crew, page, reading::Kind::of(lease.requisite)).await?;
 
     // admit
     let judgement = judgement::admit(crew, &lease, page, journey.unmodified(), &reading).await?;
 
     // discover links
-    let ways = links::discover(crew, &lease, &page.url, &reading, &judgement);
+    let ways = links::discover(crew, &lease, page, &reading, &judgement).await?;
 
     // archive → index → settle
     let row = account::of_page(&lease, page, &journey.exchanges, &reading, &judgement);

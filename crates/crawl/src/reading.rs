@@ -1,14 +1,15 @@
 //! From an answer to what can be judged: decode, read, and draw the page's portrait.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use fetch::Decoded;
+use fetch::{Decoded, MemoryShare};
 use neardup::{PageText, Portrait};
 use sinks::{DigestAlgorithm, PayloadDigest};
-use web::{Document, Exchange, Hints, Listing, Media, Own};
+use web::{Body, Document, Exchange, Hints, ListingKind, Media, Own};
 
-use crate::{Crew, Policy, Studio, listings};
+use crate::{Crew, Fault, Policy, Studio, listings};
 
 /// What an answer is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,64 +38,95 @@ pub(crate) struct Reading {
     pub(crate) portrait: Portrait,
     /// The document; none where reading it failed.
     pub(crate) document: Option<Document>,
-    /// What it lists, where it is a sitemap or a feed.
-    pub(crate) listing: Option<Listing>,
+    /// The kind of listing that it is, where it is a sitemap or a feed.
+    pub(crate) listing: Option<ListingKind>,
+    /// What of the memory budget a large document takes as long as it is there.
+    _share: Option<MemoryShare>,
 }
 
 /// A plain body up to this size is read within half a millisecond; handing it to another thread and back costs a tenth of that
 /// in switches.
 const SMALL_BODY: usize = 32 << 10;
 
-/// A body that stands for more than this is read while no other such body is: what it decodes to, its text and its tree are tens of MiB,
-/// which must not be times the cores.
+/// A body that decodes to more than this is large: only decoding it tells, so reading is begun with
+/// a share for this much, and begun again with a share for all that may be read.
 const LARGE_BODY: u64 = 1 << 20;
 
-/// Reads an answer: off the reactor, unless it is small.
-pub(crate) async fn read(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Reading {
-    let coded = exchange.header("content-encoding").is_some() || listings::is_packed(&exchange.body);
-    let small = exchange.body.len() <= SMALL_BODY && !coded;
+/// Bytes of memory that reading takes for each decoded byte, about: the tree, its text, and copies of both.
+const READING_FACTOR: u64 = 8;
+
+/// Decoded bytes for each received one, usually. What grows more is read all the same, within [`LARGE_BODY`].
+const USUAL_GROWTH: u64 = 12;
+
+/// Reads an answer: off the reactor, unless it is small, and within the memory budget.
+pub(crate) async fn read(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Result<Reading, Fault> {
+    let coded = exchange.header("content-encoding").is_some();
+    let small = exchange
+        .body
+        .held()
+        .is_some_and(|body| body.len() <= SMALL_BODY && !coded && !listings::is_packed(body));
     let reading = if small {
         read_at_once(&crew.policy, &crew.studio, exchange, kind)
     } else {
         read_elsewhere(crew, exchange, kind).await
     };
-    if let Some(reading) = reading {
-        return reading;
+    match reading {
+        Some(reading) => reading,
+        None => by_its_bytes(&crew.policy, &crew.studio, exchange),
     }
-    by_its_bytes(&crew.policy, &crew.studio, exchange)
+    .map_err(Fault::Spool)
 }
 
-/// How large a body is, only decoding it tells: it is begun like any other, and begun again alone if it is large.
-async fn read_elsewhere(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Option<Reading> {
+/// Reads an answer on another thread; none where that panicked.
+async fn read_elsewhere(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Option<io::Result<Reading>> {
+    let likely = exchange.body.len().saturating_mul(USUAL_GROWTH).min(LARGE_BODY);
+    let share = crew.memory.reading(likely * READING_FACTOR).await;
     let (crew_too, exchange_too) = (Arc::clone(crew), exchange.clone());
     let unless_large = move || read_unless_large(&crew_too.policy, &crew_too.studio, &exchange_too, kind);
-    if let Some(reading) = crew.compute(unless_large).await? {
+    if let Some(reading) = crew.compute(unless_large).await?.transpose() {
         return Some(reading);
     }
+    drop(share);
+    let share = crew
+        .memory
+        .reading(crew.policy.max_decoded * READING_FACTOR)
+        .await;
     let (crew_too, exchange) = (Arc::clone(crew), exchange.clone());
-    crew.compute_alone(move || read_now(&crew_too.policy, &crew_too.studio, &exchange, kind))
-        .await
+    let read = move || read_now(&crew_too.policy, &crew_too.studio, &exchange, kind);
+    let reading = crew.compute(read).await?;
+    Some(reading.map(|reading| Reading {
+        _share: Some(share),
+        ..reading
+    }))
 }
 
-/// Reads an answer, here and now.
+/// Reads an answer out of an archive, here and now.
 pub(crate) fn read_here(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -> Reading {
-    read_at_once(policy, studio, exchange, kind).unwrap_or_else(|| by_its_bytes(policy, studio, exchange))
+    read_at_once(policy, studio, exchange, kind)
+        .unwrap_or_else(|| by_its_bytes(policy, studio, exchange))
+        .expect("what comes from an archive is in memory")
 }
 
 /// A document can be so hostile to a library that it panics: that is the page's trouble, not ours.
-fn read_at_once(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -> Option<Reading> {
+fn read_at_once(
+    policy: &Policy,
+    studio: &Studio,
+    exchange: &Exchange,
+    kind: Kind,
+) -> Option<io::Result<Reading>> {
     catch_unwind(AssertUnwindSafe(|| read_now(policy, studio, exchange, kind))).ok()
 }
 
-fn by_its_bytes(policy: &Policy, studio: &Studio, exchange: &Exchange) -> Reading {
+fn by_its_bytes(policy: &Policy, studio: &Studio, exchange: &Exchange) -> io::Result<Reading> {
     tracing::error!(url = %exchange.url, "reading this page panicked: it is judged by its bytes alone");
-    let (payload, name) = digests(policy, &exchange.body);
-    Reading {
+    let (payload, name) = digests(policy, &exchange.body)?;
+    Ok(Reading {
         portrait: studio.portrait(name, None),
         payload,
         document: None,
         listing: None,
-    }
+        _share: None,
+    })
 }
 
 /// The document of an answer, here and now; none where reading it failed.
@@ -106,19 +138,28 @@ pub fn document_here(policy: &Policy, exchange: &Exchange) -> Option<Document> {
     .ok()
 }
 
-fn read_now(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -> Reading {
+fn read_now(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -> io::Result<Reading> {
     read_decoded(policy, studio, exchange, kind, &decoded(policy, exchange))
 }
 
-/// None where the body is large, or may be: what is packed in itself as well is a listing of whatever length.
-fn read_unless_large(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -> Option<Reading> {
+/// None where the body is large. A sitemap or feed has no text to compare, and what it lists is read elsewhere: of that, the
+/// beginning is enough.
+fn read_unless_large(
+    policy: &Policy,
+    studio: &Studio,
+    exchange: &Exchange,
+    kind: Kind,
+) -> io::Result<Option<Reading>> {
     let decoded = fetch::decode(
         &exchange.headers,
         &exchange.body,
         LARGE_BODY.min(policy.max_decoded),
     );
-    let is_large = decoded.truncated || listings::is_packed(&decoded.bytes);
-    (!is_large).then(|| read_decoded(policy, studio, exchange, kind, &decoded))
+    let is_large = decoded.truncated && listings::kind(policy, exchange, &decoded).is_none();
+    match is_large {
+        true => Ok(None),
+        false => read_decoded(policy, studio, exchange, kind, &decoded).map(Some),
+    }
 }
 
 fn read_decoded(
@@ -127,19 +168,20 @@ fn read_decoded(
     exchange: &Exchange,
     kind: Kind,
     decoded: &Decoded,
-) -> Reading {
-    let (payload, name) = digests(policy, &exchange.body);
+) -> io::Result<Reading> {
+    let (payload, name) = digests(policy, &exchange.body)?;
     let (document, listing) = documents(policy, exchange, decoded);
     // What is no page is compared byte by byte: a likeness of texts says little about files of data.
     let is_compared = document.media == Media::Html && kind == Kind::Page;
     let text = is_compared.then(|| page_text(&document, policy.main_content));
     let portrait = studio.portrait(name, text);
-    Reading {
+    Ok(Reading {
         payload,
         portrait,
         document: Some(document),
         listing,
-    }
+        _share: None,
+    })
 }
 
 fn decoded(policy: &Policy, exchange: &Exchange) -> Decoded {
@@ -147,7 +189,7 @@ fn decoded(policy: &Policy, exchange: &Exchange) -> Decoded {
 }
 
 /// What an answer says, and what it lists.
-fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Document, Option<Listing>) {
+fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Document, Option<ListingKind>) {
     if let Some(trouble) = decoded.trouble {
         tracing::debug!(url = %exchange.url, %trouble, "content coding");
     }
@@ -161,8 +203,8 @@ fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Docume
     let (tags, link) = (values("x-robots-tag"), values("link"));
     let x_robots_tag: Vec<&str> = tags.iter().map(|tag| &**tag).collect();
     let link: Vec<&str> = link.iter().map(|link| &**link).collect();
-    let listing = listings::read(policy, exchange, decoded);
-    let is_markup = listing.as_ref().is_some_and(|listing| listing.kind.is_markup());
+    let listing = listings::kind(policy, exchange, decoded);
+    let is_markup = listing.is_some_and(ListingKind::is_markup);
     let hints = Hints {
         url: &exchange.url,
         // Some servers call it HTML, and it has no text to compare.
@@ -213,12 +255,12 @@ fn name_by(sha1: &PayloadDigest) -> u128 {
 }
 
 /// The digest of a payload that the archive writes, and its name in the index: one computation where they are the same.
-fn digests(policy: &Policy, payload: &[u8]) -> (PayloadDigest, u128) {
-    let sha1 = PayloadDigest::of(payload);
+fn digests(policy: &Policy, payload: &Body) -> io::Result<(PayloadDigest, u128)> {
+    let sha1 = DigestAlgorithm::Sha1.of_body(payload)?;
     let name = name_by(&sha1);
     let digest = match policy.digest {
         DigestAlgorithm::Sha1 => sha1,
-        other @ DigestAlgorithm::Sha256 => other.of(payload),
+        other @ DigestAlgorithm::Sha256 => other.of_body(payload)?,
     };
-    (digest, name)
+    Ok((digest, name))
 }

@@ -5,6 +5,8 @@
 //! does not have cannot be told: the text of a page that was left out, and so its links where those were followed. A page that
 //! repeats itself in an earlier crawl leads on as it did, where that crawl's archive is still there.
 
+use std::ops::ControlFlow;
+
 use neardup::{Likeness, Portrait};
 use store::{Fate, Find, Row, Verdict};
 use web::{Exchange, PageUrl, RobotsRules, Scope, Timestamp};
@@ -166,8 +168,11 @@ fn ways(
     if let Some(document) = &reading.document {
         finds = links::to_visit(policy, scope, find, at, document, leads, sorted).finds;
     }
-    if let Some(listing) = reading.listing.as_ref().filter(|_| leads.on) {
-        finds.extend(listings::to_visit(policy, scope, told, find, at, listing, sorted));
+    if let Some(kind) = reading.listing.filter(|_| leads.on) {
+        listings::read_in_parts(policy, page, kind, |part| {
+            finds.extend(listings::to_visit(policy, scope, told, find, at, &part, sorted));
+            ControlFlow::Continue(())
+        });
     }
     following.queued(finds)
 }

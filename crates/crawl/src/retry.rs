@@ -57,7 +57,8 @@ pub fn decide(setback: Setback, attempts: u32, tries: u32) -> Decision {
             (SOON, 3)
         }
         Setback::Fetch(Kind::Protocol) => (SOON, 2),
-        Setback::Status(429 | 503) => (SOON, 5),
+        // The disk is full: what was begun waits with everything else.
+        Setback::Fetch(Kind::Spool) | Setback::Status(429 | 503) => (SOON, 5),
         Setback::Status(408 | 500 | 502 | 504) => (SOON, 3),
         Setback::Status(_) => NOT_AGAIN,
     };

@@ -62,7 +62,6 @@ impl RobotsFiles {
 mod tests {
     use std::time::Duration;
 
-    use bytes::Bytes;
     use web::{CanonicalForm, PageUrl, Protocol, Timestamp};
 
     use super::*;
@@ -73,7 +72,7 @@ mod tests {
             request_head: Vec::new(),
             status,
             headers: http::HeaderMap::new(),
-            body: Bytes::from(body),
+            body: body.into(),
             truncated: None,
             address: None,
             protocol: Protocol::Http11,

@@ -34,7 +34,14 @@ pub struct Limits {
     pub bytes: Option<u64>,
     /// How long this session leases.
     pub time: Option<Duration>,
+    /// How long visits under way may go on once the time is over or somebody asked to stop; then they are dropped, and their pages
+    /// wait for the next session.
+    pub drain: Duration,
 }
+
+/// Slots beside [`Limits::concurrency`], for each of it, that visits without any movement may take: a host that answers to nobody holds
+/// up no other, and a crowd of them is bounded all the same.
+const STALLED_BESIDE: usize = 3;
 
 /// Why a crawl ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,8 +128,14 @@ async fn run_and_close(
     if !matches!(ended, Ok(_) | Err(Fault::NoRoom { .. })) {
         return ended;
     }
+    let is_urgent = matches!(ended, Ok(Finish::Interrupted | Finish::MaxTime));
     tokio::select! {
         drained = visits.drain() => drained?,
+        () = tokio::time::sleep(limits.drain), if is_urgent => {
+            let visits_dropped = visits.under_way.len();
+            tracing::info!(visits_dropped, "these visits did not end in time: their pages wait for the next session");
+            visits.under_way.shutdown().await;
+        }
         () = stop.asked(2) => {
             visits.under_way.shutdown().await;
             ended = Ok(Finish::Interrupted);
@@ -145,6 +158,7 @@ async fn lease_until_done(
     let mut save = every(SAVE_EVERY);
     let mut look = every(LOOK_EVERY);
     let mut orders = crew.live.listen();
+    let mut stalls = crew.stalls.changes();
     watch.look().await?;
     let received = || crew.frontier.standing().totals.bytes;
     let mut saved = received();
@@ -163,7 +177,7 @@ async fn lease_until_done(
             concurrency: ordered.concurrency.unwrap_or(limits.concurrency),
             ..limits
         };
-        let (free, now) = (limits.free_slots(visits), crew.clock.now());
+        let (free, now) = (limits.free_slots(visits, crew.stalls.count()), crew.clock.now());
         let supply = match free.min(limits.pages_left(visits)) {
             _ if watch.pauses() || ordered.pause => Supply::NothingBefore(Timestamp::NEVER),
             _ if free == 0 => Supply::NothingBefore(Timestamp::NEVER),
@@ -204,6 +218,7 @@ async fn lease_until_done(
             () = tokio::time::sleep_until(until(wake)) => {}
             () = out_of_time(limits.time, started) => {}
             Ok(()) = orders.changed() => {}
+            Ok(()) = stalls.changed() => {}
             _ = look.tick() => watch.look().await?,
             _ = save.tick() => {
                 saved = received();
@@ -283,9 +298,11 @@ impl Limits {
         self.pages.is_some_and(|max| visits.pages >= max)
     }
 
-    /// Visits that may be begun now.
-    fn free_slots(&self, visits: &Visits) -> usize {
-        self.concurrency.max(1).saturating_sub(visits.under_way.len())
+    /// Visits that may be begun now, where so many exchanges of those under way are stalled.
+    fn free_slots(&self, visits: &Visits, stalled: usize) -> usize {
+        let concurrency = self.concurrency.max(1);
+        let beside = stalled.min(concurrency.saturating_mul(STALLED_BESIDE));
+        (concurrency + beside).saturating_sub(visits.under_way.len())
     }
 
     /// Visits of pages that may be begun: each may turn out to be one, so each that is under way counts against the limit.

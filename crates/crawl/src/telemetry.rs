@@ -15,6 +15,7 @@ pub struct Telemetry {
     links_too_deep: AtomicU64,
     links_nofollow: AtomicU64,
     links_of_other_dates: AtomicU64,
+    links_too_many: AtomicU64,
     links_to_traps: AtomicU64,
     retries: AtomicU64,
     private_addresses: AtomicU64,
@@ -35,6 +36,8 @@ pub struct Counts {
     pub links_nofollow: u64,
     /// Entries of sitemaps whose dates are out of the range that is wanted.
     pub links_of_other_dates: u64,
+    /// Entries of sitemaps and feeds beyond what one host may list.
+    pub links_too_many: u64,
     /// Links whose shape is that of a trap.
     pub links_to_traps: u64,
     /// Visits that will be tried again.
@@ -55,6 +58,7 @@ impl Telemetry {
             links_too_deep: read(&self.links_too_deep),
             links_nofollow: read(&self.links_nofollow),
             links_of_other_dates: read(&self.links_of_other_dates),
+            links_too_many: read(&self.links_too_many),
             links_to_traps: read(&self.links_to_traps),
             retries: read(&self.retries),
             private_addresses: read(&self.private_addresses),
@@ -80,6 +84,7 @@ impl Telemetry {
         add(&self.links_too_deep, more.links_too_deep);
         add(&self.links_nofollow, more.links_nofollow);
         add(&self.links_of_other_dates, more.links_of_other_dates);
+        add(&self.links_too_many, more.links_too_many);
         add(&self.links_to_traps, more.links_to_traps);
         add(&self.retries, more.retries);
         add(&self.private_addresses, more.private_addresses);

@@ -92,6 +92,12 @@ impl Sorted {
         self.unvisited.push((SkippedBy::Limit, url.key()));
     }
 
+    /// Counts what a host lists beyond what one host may.
+    pub(crate) fn too_many(&mut self, url: &PageUrl) {
+        self.counts.links_too_many += 1;
+        self.unvisited.push((SkippedBy::Limit, url.key()));
+    }
+
     /// Counts a link that was taken for a trap.
     pub(crate) fn trap(&mut self, url: &PageUrl) {
         self.counts.links_to_traps += 1;

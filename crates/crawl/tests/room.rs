@@ -40,6 +40,7 @@ const LIMITS: Limits = Limits {
     pages: None,
     bytes: None,
     time: None,
+    drain: Duration::from_secs(60),
 };
 
 fn url(path: &str) -> PageUrl {
@@ -235,7 +236,8 @@ impl Machine {
             telemetry: Telemetry::default(),
             clock: self.clock.clone(),
             cores: Arc::new(Semaphore::new(2)),
-            alone: Arc::new(Semaphore::new(1)),
+            memory: fetch::MemoryBudget::default(),
+            stalls: fetch::Stalls::default(),
         }
     }
 

@@ -6,16 +6,18 @@
 //! testkit.
 //!
 //! Reading goes to `std::fs` directly: what cannot be read is found out by whoever reads it. So do sled, which writes
-//! its own files, and the lock on a directory, which holds no data.
+//! its own files, the lock on a directory, which holds no data, and a [`Spool`], which nobody needs after the process.
 
 mod calls;
 mod reserve;
 mod reserved;
+mod spool;
 mod system;
 mod trouble;
 
 pub use calls::{Disk, DiskFile, ShortWrite};
 pub use reserve::{Reserve, Restored};
 pub use reserved::ReservedDisk;
+pub use spool::{Spool, Spooled};
 pub use system::SystemDisk;
 pub use trouble::Trouble;

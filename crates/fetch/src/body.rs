@@ -1,129 +1,203 @@
 //! Reads a body that may be endless, slow, broken or huge.
 //!
-//! Memory: a body of up to [`SMALL`] bytes costs what it is. Past that a download takes one of [`LARGE_AT_ONCE`]
-//! permits and holds it until its body is read, so that *n* downloads at a time never hold more than
-//! `n × SMALL + LARGE_AT_ONCE × limit` bytes among them. A download takes one permit at most and waits for
-//! nothing else while it has it: no deadlock. Waiting for a permit is our doing, so neither the deadline nor
-//! the minimum rate runs meanwhile.
+//! Memory: a download holds [`HELD`] bytes at most, and only as far as the budget has a share for it;
+//! what is longer goes to a spool, a file without a name. So no download ever waits for another, the
+//! deadline and the minimum rate always run, and *n* downloads take *n* × [`HELD`] bytes of memory and
+//! *n* × the limit of disk at most.
 
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use disk::{Spool, Spooled};
 use http::Version;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use reqwest::Response;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
-use web::Truncation;
+use web::{Body, StoredBytes, Truncation};
 
-use crate::FetchLimits;
 use crate::failure::FetchFailure;
+use crate::memory::{MemoryBudget, MemoryShare};
+use crate::progress::{Movement, Progress};
+use crate::stalls::{Stalled, Stalls};
+use crate::{FetchLimits, FetchOptions};
 
-/// Bytes of body that any download may hold.
-const SMALL: usize = 4 << 20;
-/// Downloads that may hold more than [`SMALL`] at a time.
-const LARGE_AT_ONCE: usize = 4;
-/// Room made beforehand on a server's word about its length; past this it has to deliver.
-const TRUSTED_LENGTH: u64 = 256 << 10;
+/// Bytes of a body that are held in memory.
+const HELD: usize = 256 << 10;
+/// Bytes for which a share is taken at a time.
+const STEP: usize = 32 << 10;
 
 #[derive(Debug)]
 pub(crate) struct BodyReader {
-    limit: u64,
-    min_rate: u64,
-    grace: Duration,
-    large: Arc<Semaphore>,
+    limits: FetchLimits,
+    memory: MemoryBudget,
+    spool: PathBuf,
+    stalls: Stalls,
 }
 
 /// A body, perhaps not all of it.
 #[derive(Debug)]
 pub(crate) struct Cut {
-    pub(crate) body: Bytes,
+    pub(crate) body: Body,
     pub(crate) truncated: Option<Truncation>,
 }
 
 impl BodyReader {
-    pub(crate) fn new(limits: &FetchLimits) -> Self {
+    pub(crate) fn new(options: &FetchOptions) -> Self {
         Self {
-            limit: limits.body,
-            min_rate: limits.min_rate,
-            grace: limits.min_rate_grace,
-            large: Arc::new(Semaphore::new(LARGE_AT_ONCE)),
+            limits: options.limits.clone(),
+            memory: options.memory.clone(),
+            spool: options.spool.clone(),
+            stalls: options.stalls.clone(),
         }
     }
 
-    /// Reads until the end, the limit (then the body is cut, not failed), the deadline, or until the average
-    /// rate falls below the minimum. A connection that breaks is a failure, unless its end is the only end
+    /// Reads until the end, the limit (then the body is cut, not failed), the deadline, or until too
+    /// few bytes came recently. A connection that breaks is a failure, unless its end is the only end
     /// that the body has.
-    pub(crate) async fn read(
-        &self,
-        response: &mut Response,
-        mut deadline: Instant,
-    ) -> Result<Cut, FetchFailure> {
-        let promised = response
-            .content_length()
-            .unwrap_or(0)
-            .min(self.limit)
-            .min(TRUSTED_LENGTH);
-        let mut body = BytesMut::with_capacity(usize::try_from(promised).unwrap_or(0));
-        let mut began = Instant::now();
-        let mut permit: Option<OwnedSemaphorePermit> = None;
+    pub(crate) async fn read(&self, response: &mut Response, deadline: Instant) -> Result<Cut, FetchFailure> {
+        let mut received = Received::new(&self.memory, &self.spool);
+        let mut progress = Progress::new(&self.limits, Instant::now());
+        let mut stalled: Option<Stalled> = None;
         loop {
-            let too_slow = self.too_slow_at(began, body.len());
-            let chunk = match timeout_at(deadline.min(too_slow), response.chunk()).await {
+            if Instant::now() >= progress.due() {
+                stalled = match progress.look(Instant::now()) {
+                    Movement::TooSlow => return Err(FetchFailure::TooSlow),
+                    Movement::Stalled => stalled.or_else(|| Some(self.stalls.begin())),
+                    Movement::Moving => None,
+                };
+            }
+            let look = progress.due();
+            let chunk = match timeout_at(deadline.min(look), response.chunk()).await {
                 Ok(Ok(Some(chunk))) => chunk,
-                Ok(Ok(None)) => {
-                    return Ok(Cut {
-                        body: body.freeze(),
-                        truncated: None,
-                    });
-                }
+                Ok(Ok(None)) => return received.end(None).await,
                 Ok(Err(error)) => match FetchFailure::of(&error) {
                     FetchFailure::Disconnected if ends_with_connection(response) => {
-                        return Ok(Cut {
-                            body: body.freeze(),
-                            truncated: Some(Truncation::Disconnect),
-                        });
+                        return received.end(Some(Truncation::Disconnect)).await;
                     }
                     failure => return Err(failure),
                 },
-                Err(_elapsed) if too_slow < deadline => return Err(FetchFailure::TooSlow),
-                Err(_elapsed) => return Err(FetchFailure::Timeout),
+                Err(_elapsed) if deadline <= look => return Err(FetchFailure::Timeout),
+                Err(_elapsed) => continue,
             };
-            let room = usize::try_from(self.limit).unwrap_or(usize::MAX) - body.len();
-            if chunk.len() > room {
-                body.extend_from_slice(&chunk[..room]);
-                return Ok(Cut {
-                    body: body.freeze(),
-                    truncated: Some(Truncation::Length),
-                });
+            progress.add(chunk.len());
+            let room = self.limits.body - received.length();
+            if chunk.len() as u64 > room {
+                let room = usize::try_from(room).unwrap_or(chunk.len());
+                received.add(&chunk[..room]).await?;
+                return received.end(Some(Truncation::Length)).await;
             }
-            if permit.is_none() && body.len() + chunk.len() > SMALL {
-                let asked = Instant::now();
-                let large = Arc::clone(&self.large).acquire_owned().await;
-                permit = Some(large.expect("the semaphore is never closed"));
-                began += asked.elapsed();
-                deadline += asked.elapsed();
-            }
-            body.extend_from_slice(&chunk);
+            received.add(&chunk).await?;
         }
-    }
-
-    /// When `received` bytes will have been too few: the average since the beginning falls below the minimum.
-    fn too_slow_at(&self, began: Instant, received: usize) -> Instant {
-        /// No minimum: later than any deadline.
-        const NEVER: Duration = Duration::from_secs(365 * 86_400);
-        let received = u64::try_from(received).unwrap_or(u64::MAX);
-        let earned = match received.saturating_mul(1000).checked_div(self.min_rate) {
-            Some(millis) => Duration::from_millis(millis).min(NEVER),
-            None => NEVER,
-        };
-        began + earned.max(self.grace)
     }
 }
 
-/// Whether the body goes on until the connection ends, so that a clean end looks like any other (RFC 9112
-/// section 6.3): over TLS many servers never said farewell, and asking again would not change it.
+/// What has come of a body so far: the last part in memory, those before it in the spool.
+struct Received<'a> {
+    memory: &'a MemoryBudget,
+    directory: &'a PathBuf,
+    held: Vec<u8>,
+    /// Bytes that may be held.
+    granted: usize,
+    share: Option<MemoryShare>,
+    spool: Option<Spool>,
+}
+
+impl<'a> Received<'a> {
+    fn new(memory: &'a MemoryBudget, directory: &'a PathBuf) -> Self {
+        Self {
+            memory,
+            directory,
+            held: Vec::new(),
+            granted: 0,
+            share: None,
+            spool: None,
+        }
+    }
+
+    fn length(&self) -> u64 {
+        self.spool.as_ref().map_or(0, Spool::length) + self.held.len() as u64
+    }
+
+    async fn add(&mut self, chunk: &[u8]) -> Result<(), FetchFailure> {
+        if !self.may_hold(self.held.len() + chunk.len()) {
+            self.spill().await?;
+        }
+        self.held.extend_from_slice(chunk);
+        Ok(())
+    }
+
+    /// Takes what share is missing for so many bytes; returns whether they may be held.
+    fn may_hold(&mut self, bytes: usize) -> bool {
+        while self.granted < bytes.min(HELD) {
+            let Some(step) = self.memory.try_body(STEP) else {
+                return false;
+            };
+            self.granted += STEP;
+            match &mut self.share {
+                Some(share) => share.merge(step),
+                None => self.share = Some(step),
+            }
+        }
+        bytes <= HELD
+    }
+
+    /// Moves what is held to the spool, off the reactor.
+    async fn spill(&mut self) -> Result<(), FetchFailure> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let (spool, mut held) = (self.spool.take(), std::mem::take(&mut self.held));
+        let directory = self.directory.clone();
+        let spilled = tokio::task::spawn_blocking(move || {
+            let mut spool = spool.map_or_else(|| Spool::in_directory(&directory), Ok)?;
+            spool.append(&held)?;
+            held.clear();
+            io::Result::Ok((spool, held))
+        });
+        let spilled = spilled
+            .await
+            .map_err(|_stopped| FetchFailure::Spool(io::ErrorKind::Interrupted))?;
+        let (spool, held) = spilled.map_err(|error| FetchFailure::Spool(error.kind()))?;
+        (self.spool, self.held) = (Some(spool), held);
+        Ok(())
+    }
+
+    async fn end(mut self, truncated: Option<Truncation>) -> Result<Cut, FetchFailure> {
+        if self.spool.is_some() {
+            self.spill().await?;
+        }
+        let body = match self.spool {
+            Some(spool) => Body::stored(Arc::new(Stored(spool.finish()))),
+            None => {
+                self.held.shrink_to_fit();
+                match self.share {
+                    Some(share) => Body::from(share.hold(self.held)),
+                    None => Body::from(self.held),
+                }
+            }
+        };
+        Ok(Cut { body, truncated })
+    }
+}
+
+/// The bytes of a body in a spool.
+#[derive(Debug)]
+struct Stored(Spooled);
+
+impl StoredBytes for Stored {
+    fn length(&self) -> u64 {
+        self.0.length()
+    }
+
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.0.read_at(into, offset)
+    }
+}
+
+/// Returns whether the body goes on until the connection ends, so that a clean end looks like any
+/// other (RFC 9112 section 6.3): over TLS many servers never said farewell, and asking again would
+/// not change it.
 fn ends_with_connection(response: &Response) -> bool {
     let fields = response.headers();
     response.version() < Version::HTTP_2
@@ -135,37 +209,49 @@ fn ends_with_connection(response: &Response) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_rate_counts_after_the_grace_time_and_on_average() {
-        let second = Duration::from_secs(1);
-        // minimum rate, bytes received → seconds after the beginning at which they will have been too few
-        let cases = [
-            (100, 0, 20),
-            (100, 1999, 20),
-            (100, 2000, 20),
-            (100, 2100, 21),
-            (100, 100_000, 1000),
-        ];
-        for (min_rate, received, expected) in cases {
-            let limits = FetchLimits {
-                min_rate,
-                min_rate_grace: 20 * second,
-                ..FetchLimits::default()
-            };
-            let began = Instant::now();
-            let at = BodyReader::new(&limits).too_slow_at(began, received);
-            assert_eq!(at - began, expected * second, "{received} at {min_rate}");
+    async fn received(memory: &MemoryBudget, bytes: usize, chunk: usize) -> Body {
+        let directory = std::env::temp_dir();
+        let mut received = Received::new(memory, &directory);
+        let body: Vec<u8> = (0..bytes).map(|number| number as u8).collect();
+        for chunk in body.chunks(chunk) {
+            received.add(chunk).await.unwrap();
+            assert!(received.held.len() <= HELD.max(chunk.len()));
         }
+        let body_again = received.end(None).await.unwrap().body;
+        assert_eq!(body_again.to_bytes().unwrap(), body);
+        body_again
     }
 
-    #[test]
-    fn no_minimum_is_never_too_slow() {
-        let limits = FetchLimits {
-            min_rate: 0,
-            min_rate_grace: Duration::ZERO,
-            ..FetchLimits::default()
-        };
-        let began = Instant::now();
-        assert!(BodyReader::new(&limits).too_slow_at(began, 0) - began > Duration::from_secs(86_400));
+    #[tokio::test]
+    async fn a_body_is_held_up_to_its_limit_and_stored_beyond() {
+        let memory = MemoryBudget::default();
+        for (bytes, is_held) in [
+            (0, true),
+            (1, true),
+            (HELD, true),
+            (HELD + 1, false),
+            (3 * HELD, false),
+        ] {
+            let body = received(&memory, bytes, 10_000).await;
+            assert_eq!(body.held().is_some(), is_held, "{bytes}");
+        }
+        received(&memory, 3 * HELD, 2 * HELD).await;
+    }
+
+    #[tokio::test]
+    async fn without_a_share_of_the_budget_a_body_is_stored() {
+        let memory = MemoryBudget::new(8 << 20);
+        let _all = memory.try_body(4 << 20).unwrap();
+        assert!(received(&memory, 3 * STEP, STEP).await.held().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_body_that_cannot_be_stored_is_a_failure_of_its_own() {
+        let memory = MemoryBudget::default();
+        let nowhere = PathBuf::from("/nowhere/at/all");
+        let mut received = Received::new(&memory, &nowhere);
+        received.add(&vec![0; HELD]).await.unwrap();
+        let failed = received.add(&[0]).await.unwrap_err();
+        assert_eq!(failed, FetchFailure::Spool(io::ErrorKind::NotFound));
     }
 }

@@ -19,6 +19,7 @@ use bytes::Bytes;
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
+use web::Body;
 use zstd::stream::raw::{DParameter, Decoder as ZstdDecoder, Operation};
 
 /// More codings on top of each other than this are an attack, not a page.
@@ -77,12 +78,13 @@ enum Coding {
     Zstd,
 }
 
-/// Takes off what `Content-Encoding` names, and yields at most `cap` bytes. Without a coding nothing is copied.
+/// Takes off what `Content-Encoding` names, and yields at most `cap` bytes. Without a coding nothing
+/// is copied that is in memory. A stored body that cannot be read is a broken one.
 #[must_use]
-pub fn decode(headers: &HeaderMap, body: &Bytes, cap: u64) -> Decoded {
+pub fn decode(headers: &HeaderMap, body: &Body, cap: u64) -> Decoded {
     match codings(headers) {
         Ok(codings) if codings.is_empty() => as_received(body, cap, None),
-        Ok(codings) => Decoding::peeled(&codings, body, cap).whole(),
+        Ok(codings) => Decoding::peeled(&codings, Box::new(body.reader()), cap).whole(),
         Err(trouble) => as_received(body, cap, Some(trouble)),
     }
 }
@@ -90,7 +92,7 @@ pub fn decode(headers: &HeaderMap, body: &Bytes, cap: u64) -> Decoded {
 /// The beginning of a body that is packed in itself with gzip, whatever its header fields say (`sitemap.xml.gz`): `cap` bytes at most.
 #[must_use]
 pub fn gunzip(body: &Bytes, cap: u64) -> Decoded {
-    Decoding::gunzip(body, cap).whole()
+    Decoding::gunzip(&**body, cap).whole()
 }
 
 /// The codings in the order in which they were applied.
@@ -117,10 +119,13 @@ fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, DecodeTrouble> {
     Ok(codings)
 }
 
-fn as_received(body: &Bytes, cap: u64, trouble: Option<DecodeTrouble>) -> Decoded {
-    let cap = usize::try_from(cap).unwrap_or(usize::MAX);
+fn as_received(body: &Body, cap: u64, trouble: Option<DecodeTrouble>) -> Decoded {
+    let (bytes, trouble) = match body.beginning(cap) {
+        Ok(bytes) => (bytes, trouble),
+        Err(_unreadable) => (Bytes::new(), Some(DecodeTrouble::Broken)),
+    };
     Decoded {
-        bytes: body.slice(..body.len().min(cap)),
+        bytes,
         truncated: body.len() > cap,
         trouble,
     }
@@ -140,19 +145,23 @@ pub struct Decoding<'a> {
 impl<'a> Decoding<'a> {
     /// Takes off what `Content-Encoding` names, and yields at most `cap` bytes. What has a coding that we do not know is read as it is.
     #[must_use]
-    pub fn of(headers: &HeaderMap, body: &'a [u8], cap: u64) -> Self {
-        Self::peeled(&codings(headers).unwrap_or_default(), body, cap)
+    pub fn of(headers: &HeaderMap, body: &'a Body, cap: u64) -> Self {
+        Self::peeled(
+            &codings(headers).unwrap_or_default(),
+            Box::new(body.reader()),
+            cap,
+        )
     }
 
     /// Takes gzip off, whatever the header fields say.
     #[must_use]
-    pub fn gunzip(body: &'a [u8], cap: u64) -> Self {
-        Self::peeled(&[Coding::Gzip], body, cap)
+    pub fn gunzip(body: impl BufRead + 'a, cap: u64) -> Self {
+        Self::peeled(&[Coding::Gzip], Box::new(body), cap)
     }
 
     /// One reader around the other, the last coding innermost. Each passes on one byte more than the limit and
     /// ends: a layer that swallows gigabytes and yields nothing would otherwise cost time without end.
-    fn peeled(codings: &[Coding], body: &'a [u8], cap: u64) -> Self {
+    fn peeled(codings: &[Coding], body: Box<dyn BufRead + 'a>, cap: u64) -> Self {
         let eaten = Rc::new(Cell::new(0));
         let received = Received {
             rest: body,
@@ -217,7 +226,7 @@ impl Read for Decoding<'_> {
 
 /// The body as received, with a note of how much of it was read.
 struct Received<'a> {
-    rest: &'a [u8],
+    rest: Box<dyn BufRead + 'a>,
     eaten: Rc<Cell<usize>>,
 }
 
@@ -231,7 +240,7 @@ impl Read for Received<'_> {
 
 impl BufRead for Received<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        Ok(self.rest)
+        self.rest.fill_buf()
     }
 
     fn consume(&mut self, amount: usize) {

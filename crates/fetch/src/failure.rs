@@ -57,6 +57,9 @@ pub enum FetchFailure {
     /// The answer's header fields exceed the limits, in bytes or in number.
     #[error("the answer's headers are too large")]
     HeadersTooLarge,
+    /// The body is too large for memory, and the disk does not take it.
+    #[error("the body cannot be kept on disk: {0}")]
+    Spool(io::ErrorKind),
     /// The URL cannot be written into a request.
     #[error("the URL cannot be asked for")]
     Unaskable,
@@ -85,6 +88,8 @@ pub enum FailureKind {
     Protocol,
     /// See [`FetchFailure::HeadersTooLarge`].
     HeadersTooLarge,
+    /// See [`FetchFailure::Spool`].
+    Spool,
     /// See [`FetchFailure::Unaskable`].
     Unaskable,
 }
@@ -104,6 +109,7 @@ impl FetchFailure {
             Self::Disconnected => FailureKind::Disconnected,
             Self::Protocol => FailureKind::Protocol,
             Self::HeadersTooLarge => FailureKind::HeadersTooLarge,
+            Self::Spool(_) => FailureKind::Spool,
             Self::Unaskable => FailureKind::Unaskable,
         }
     }
@@ -251,6 +257,7 @@ impl FailureKind {
             Self::Disconnected => "disconnected",
             Self::Protocol => "protocol",
             Self::HeadersTooLarge => "headers-too-large",
+            Self::Spool => "spool",
             Self::Unaskable => "unaskable",
         }
     }

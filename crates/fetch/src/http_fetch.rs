@@ -22,7 +22,7 @@ use crate::guard::Guard;
 use crate::names::Names;
 use crate::proxy::Beforehand;
 use crate::request::{self, Sayings};
-use crate::{Fetch, FetchLimits, FetchOptions, ProxyUrl};
+use crate::{Fetch, FetchLimits, FetchOptions, ProxyUrl, Stalls};
 
 /// Asks real servers.
 #[derive(Debug)]
@@ -33,6 +33,7 @@ pub struct HttpFetch {
     proxy: Option<ProxyUrl>,
     sayings: Sayings,
     body: BodyReader,
+    stalls: Stalls,
     limits: FetchLimits,
     clock: Clock,
 }
@@ -75,12 +76,14 @@ impl HttpFetch {
         };
         let names = Arc::new(Names::new(&options));
         Ok(Self {
+            body: BodyReader::new(&options),
+            stalls: options.stalls.clone(),
             clients: Clients::new(&options, &names)?,
             guard: Guard::new(&options),
             names,
             proxy: options.proxy,
             sayings: Sayings::new(user_agent, options.secrets),
-            body: BodyReader::new(&options.limits),
+
             limits: options.limits,
             clock: options.clock,
         })
@@ -144,7 +147,8 @@ impl Fetch for HttpFetch {
         let began = Instant::now();
         let deadline = began + self.limits.timeout;
 
-        let answered = timeout_at(deadline, self.answer(url, request)).await;
+        let answer = self.stalls.watch(self.answer(url, request));
+        let answered = timeout_at(deadline, answer).await;
         let mut response = answered.unwrap_or(Err(FetchFailure::Timeout))?;
         // By way of a proxy the peer is the proxy; who answered is not known.
         let address = response.remote_addr().filter(|_| self.proxy.is_none());

@@ -14,10 +14,12 @@ mod gate;
 mod guard;
 mod http_fetch;
 mod jitter;
+mod memory;
 mod names;
 mod options;
 mod pacer;
 mod pacing;
+mod progress;
 mod proxy;
 mod request;
 mod resolve;
@@ -25,6 +27,7 @@ mod retry_after;
 mod robots_cache;
 mod rules_in_force;
 mod secrets;
+mod stalls;
 mod tls;
 
 use std::net::IpAddr;
@@ -36,6 +39,7 @@ pub use decode::{DecodeTrouble, Decoded, Decoding, decode, gunzip};
 pub use failure::{FailureKind, FetchFailure};
 pub use guard::{Refusal, refusal};
 pub use http_fetch::{HttpFetch, SetupError};
+pub use memory::{MemoryBudget, MemoryShare};
 pub use names::NameService;
 pub use options::{FetchLimits, FetchOptions};
 pub use pacer::{Addressee, Pacer, Turn};
@@ -48,6 +52,7 @@ pub use secrets::{
     BadCookie, Cookie, CookieFile, CookieTrouble, NOT_KEPT, SecretField, SecretFieldError, Secrets,
     read_cookies,
 };
+pub use stalls::Stalls;
 pub use tls::{InsecureHost, InsecureHostError};
 
 /// Whoever can ask the web for a page.

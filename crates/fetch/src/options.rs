@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use web::Clock;
 
-use crate::{InsecureHost, NameService, ProxyUrl, ResolveRule, Secrets};
+use crate::{InsecureHost, MemoryBudget, NameService, ProxyUrl, ResolveRule, Secrets, Stalls};
 
 /// How to ask.
 #[derive(Clone, Debug)]
@@ -35,6 +35,12 @@ pub struct FetchOptions {
     /// How many idle connections are kept for a host: as many as are used at a time (see
     /// [`PacingRules::connections_per_host`](crate::PacingRules::connections_per_host)).
     pub connections_per_host: usize,
+    /// The memory that bodies are received into.
+    pub memory: MemoryBudget,
+    /// The directory on whose file system larger bodies are kept while they are needed.
+    pub spool: PathBuf,
+    /// Counts the exchanges that do not move.
+    pub stalls: Stalls,
     /// Dates the exchanges.
     pub clock: Clock,
 }
@@ -55,6 +61,9 @@ impl FetchOptions {
             proxy: None,
             secrets: Arc::default(),
             connections_per_host: 1,
+            memory: MemoryBudget::default(),
+            spool: std::env::temp_dir(),
+            stalls: Stalls::default(),
             clock,
         }
     }
@@ -73,9 +82,9 @@ pub struct FetchLimits {
     pub timeout: Duration,
     /// From the look-up of the name to the end of the TLS handshake.
     pub connect_timeout: Duration,
-    /// Bytes a second that a body must reach on average once `min_rate_grace` is over; 0 is no minimum.
+    /// Bytes a second that a body must bring on average over each `min_rate_grace`; 0 is no minimum.
     pub min_rate: u64,
-    /// How long a body may take before its rate counts.
+    /// How long a body may take before its rate counts, and over how long it counts then.
     pub min_rate_grace: Duration,
     /// How long the addresses of a name are believed.
     pub names_kept: Duration,

@@ -118,7 +118,10 @@ impl Asked {
     const fn of_failure(kind: FailureKind) -> Self {
         match kind {
             // The host was not asked, or it answered, only not as we like it.
-            FailureKind::PrivateAddress | FailureKind::Unaskable | FailureKind::HeadersTooLarge => Self::Fine,
+            FailureKind::PrivateAddress
+            | FailureKind::Unaskable
+            | FailureKind::HeadersTooLarge
+            | FailureKind::Spool => Self::Fine,
             FailureKind::Dns
             | FailureKind::Connect
             | FailureKind::Tls

@@ -6,11 +6,13 @@
 //! it false.
 
 use std::fmt;
+use std::io;
 use std::str::FromStr;
 
 use data_encoding::{BASE32, BASE32_NOPAD, HEXLOWER_PERMISSIVE};
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
+use web::Body;
 
 /// How digests are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -38,6 +40,16 @@ impl DigestAlgorithm {
         let mut hasher = self.hasher();
         hasher.update(payload);
         hasher.finish()
+    }
+
+    /// The digest of a body.
+    ///
+    /// # Errors
+    /// What the system says while a stored body is read.
+    pub fn of_body(self, body: &Body) -> io::Result<PayloadDigest> {
+        let mut hasher = self.hasher();
+        body.for_each_piece(|piece| hasher.update(piece))?;
+        Ok(hasher.finish())
     }
 
     pub(crate) fn hasher(self) -> Hasher {

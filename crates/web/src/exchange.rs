@@ -7,11 +7,10 @@ use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::header::LOCATION;
 use http::{HeaderMap, HeaderValue};
 
-use crate::{PageUrl, Timestamp};
+use crate::{Body, PageUrl, Timestamp};
 
 /// A request that was answered: one hop, never a chain of them.
 #[derive(Clone, Debug)]
@@ -25,7 +24,7 @@ pub struct Exchange {
     /// The header fields as received, values untouched.
     pub headers: HeaderMap,
     /// The payload as received: content coding left on, transfer coding taken off.
-    pub body: Bytes,
+    pub body: Body,
     /// Why the body is not whole, where it is not.
     pub truncated: Option<Truncation>,
     /// Who answered.

@@ -1,5 +1,6 @@
 //! The web as values: URLs, scopes, robots rules, documents, sitemaps and feeds. Pure: no I/O, no clock, no runtime.
 
+mod body;
 mod canonical;
 mod css;
 mod document;
@@ -19,6 +20,7 @@ mod url_key;
 mod url_pattern;
 mod validators;
 
+pub use body::{Body, BodyReader, StoredBytes};
 pub use canonical::CanonicalForm;
 pub use document::{
     BadSelector, Cut, Directives, Document, Hints, Link, LinkKind, LinkKinds, MIN_MAIN_WORDS, MainSelectors,
@@ -29,7 +31,7 @@ pub use group::{Group, GroupBy, UnknownGrouping};
 pub use host::Host;
 pub use listing::{
     Lastmod, Listed, Listing, ListingKind, ListingLimits, ListingOddity, NoDate, SNIFFED_LISTING_BYTES,
-    read_listing,
+    read_listing, read_listing_in_parts,
 };
 pub use pace::{Pace, Why};
 pub use page_url::{MAX_URL_BYTES, PageUrl, UrlError};

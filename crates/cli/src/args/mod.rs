@@ -304,6 +304,10 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) max_body: Option<Size>,
+    /// Memory for what servers send: bodies, and reading them. What finds no room waits, or goes to disk; the rest of the crawl comes on top [default: 32MiB for each processor, and an eighth of the machine's memory at most]
+    #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub(crate) memory: Option<Size>,
     /// For one request, from the name's look-up to the last byte [default: 60s]
     #[arg(short = 'T', long, value_name = "TIME", help_heading = "Fetching")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crawl::{Crew, Fault, Finish, Limits, Stop, StopHandle};
 use store::StoreFault;
@@ -22,7 +23,10 @@ use crate::seeds::Seeds;
 use crate::settings::Settings;
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
-use crate::{control, earlier, log, output};
+use crate::{control, earlier, log, machine, output};
+
+/// How long visits under way are waited for after an interrupt or at the end of the time: whoever serves them decides how long they take.
+const DRAIN: Duration = Duration::from_secs(30);
 
 /// What a shell reports of a process that was interrupted.
 const INTERRUPTED: u8 = 130;
@@ -34,7 +38,7 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, Complaint> {
     earlier::resolve(&mut settings)?;
     let form = settings.canonical_form();
     let seeds = Seeds::gather(&settings, &form)?;
-    let threads = crew::cores();
+    let threads = machine::cores();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)
         .enable_all()
@@ -124,6 +128,7 @@ fn limits(settings: &Settings) -> Limits {
         pages: settings.max_pages,
         bytes: settings.max_size.map(|size| size.0),
         time: settings.max_time.map(|span| span.0),
+        drain: settings.timeout.0.min(DRAIN),
     }
 }
 
@@ -190,7 +195,9 @@ fn explain(error: &Fault, settings: &Settings) -> Complaint {
         Fault::NoRoom { .. } => format!(
             "nothing is lost: make room (or ask for less with --min-free), then `crawler --out {directory}` goes on"
         ),
-        Fault::Store(_) | Fault::Sink(_) | Fault::Reserve(_) => room::remedy_of(error, &settings.out),
+        Fault::Store(_) | Fault::Sink(_) | Fault::Reserve(_) | Fault::Spool(_) => {
+            room::remedy_of(error, &settings.out)
+        }
     };
     fault(error).with_remedy(remedy)
 }

@@ -161,7 +161,7 @@ pub(crate) fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange
                 request_head: Vec::new(),
                 status: 200,
                 headers,
-                body: Bytes::copy_from_slice(&record.block),
+                body: Bytes::copy_from_slice(&record.block).into(),
                 truncated: None,
                 address: None,
                 protocol: Protocol::Http11,
@@ -205,7 +205,7 @@ fn answer(record: &Record) -> Option<Content> {
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default()
         .to_owned();
-    let body = Bytes::from(answer.body().into_owned());
+    let body = Bytes::from(answer.body().into_owned()).into();
     Some(Content::Body {
         content_type,
         bytes: fetch::decode(&answer.headers, &body, MAX_DOCUMENT).bytes.into(),

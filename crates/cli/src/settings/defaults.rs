@@ -71,6 +71,7 @@ impl Default for Settings {
             mirror: Switch::On,
             tables: Tables::Auto,
             max_body: Size(50 << 20),
+            memory: None,
             timeout: Span(Duration::from_secs(60)),
             tries: 3,
             max_redirects: 10,

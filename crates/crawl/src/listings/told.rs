@@ -27,47 +27,95 @@ struct Tally {
     sitemaps: u32,
     elsewhere: u32,
     pages: u64,
+    /// Whether it was said that the host lists more than one may.
+    is_told: bool,
+}
+
+/// When a sitemap is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Before the pages of its host, like any page that was found early.
+    First,
+    /// When no other page of its host waits.
+    Behind,
+}
+
+impl Turn {
+    /// Gives a find its place in the queue.
+    pub(super) fn of(self, find: Find) -> Find {
+        let priority = match self {
+            Self::First => find.priority,
+            Self::Behind => Find::BEHIND,
+        };
+        Find { priority, ..find }
+    }
+}
+
+impl Tally {
+    /// Counts one more sitemap and returns its turn.
+    fn turn(&mut self, rules: &ListingRules) -> Turn {
+        self.sitemaps += 1;
+        match self.sitemaps <= rules.sitemaps_first {
+            true => Turn::First,
+            false => Turn::Behind,
+        }
+    }
+
+    fn tell_once(&mut self, at: &PageUrl) {
+        if !std::mem::replace(&mut self.is_told, true) {
+            tracing::warn!(
+                host = %at.host(),
+                "this host lists more in its sitemaps than one host may in a session: the rest is left out"
+            );
+        }
+    }
 }
 
 impl Listings {
-    /// Whether the robots.txt of `origin` may name one more sitemap; counts it if so.
+    /// Returns when one more sitemap that the robots.txt of `origin` names is to be read, and counts it; none where there were enough.
     pub(super) fn may_name(
         &self,
         rules: &ListingRules,
         origin: &PageUrl,
         sitemap: &PageUrl,
         is_elsewhere: bool,
-    ) -> bool {
+    ) -> Option<Turn> {
         let mut told = self.told();
         let tally = told.tally(origin);
         let full = tally.sitemaps >= rules.sitemaps_per_host
             || is_elsewhere && tally.elsewhere >= rules.elsewhere_per_host;
         if full {
-            return false;
+            tally.tell_once(origin);
+            return None;
         }
-        tally.sitemaps += 1;
+        let turn = tally.turn(rules);
         tally.elsewhere += u32::from(is_elsewhere);
         told.place(sitemap.key(), 0);
-        true
+        Some(turn)
     }
 
-    /// Whether the index `find`, had from `at`, may list one more sitemap; counts it if so.
+    /// Returns when one more sitemap in the index `find`, had from `at`, is to be read, and counts it; none where there were enough, of
+    /// sitemaps or of levels.
     pub(super) fn may_nest(
         &self,
         rules: &ListingRules,
         find: &Find,
         at: &PageUrl,
         sitemap: &PageUrl,
-    ) -> bool {
+    ) -> Option<Turn> {
         let mut told = self.told();
         let level = told.level(find) + 1;
         let tally = told.tally(at);
-        if level > rules.nesting || tally.sitemaps >= rules.sitemaps_per_host {
-            return false;
+        if level > rules.nesting {
+            return None;
         }
-        tally.sitemaps += 1;
+        if tally.sitemaps >= rules.sitemaps_per_host {
+            tally.tell_once(at);
+            return None;
+        }
+        let turn = tally.turn(rules);
         told.place(sitemap.key(), level);
-        true
+        Some(turn)
     }
 
     /// Whether the host of `at` may list one more page; counts it if so.
@@ -75,7 +123,11 @@ impl Listings {
         let mut told = self.told();
         let tally = told.tally(at);
         tally.pages += 1;
-        tally.pages <= rules.pages_per_host
+        let may = tally.pages <= rules.pages_per_host;
+        if !may {
+            tally.tell_once(at);
+        }
+        may
     }
 
     /// Whether this URL was queued as a sitemap in this session.
@@ -131,6 +183,7 @@ mod tests {
     fn rules() -> ListingRules {
         ListingRules {
             sitemaps_per_host: 3,
+            sitemaps_first: 2,
             elsewhere_per_host: 1,
             pages_per_host: 2,
             nesting: 2,
@@ -149,15 +202,14 @@ mod tests {
                 is_elsewhere,
             )
         };
-        assert!(name("http://a.test/", "/1", true));
-        assert!(!name("http://a.test/", "/2", true), "one elsewhere");
-        assert!(name("http://b.test/", "/2", true));
-        assert!(name("http://a.test/", "/3", false));
-        assert!(
-            name("http://a.test:8080/", "/4", false),
-            "another port is no other host"
-        );
-        assert!(!name("http://a.test/", "/5", false));
+        let (first, behind) = (Some(Turn::First), Some(Turn::Behind));
+        assert_eq!(name("http://a.test/", "/1", true), first);
+        assert_eq!(name("http://a.test/", "/2", true), None, "one elsewhere");
+        assert_eq!(name("http://b.test/", "/2", true), first);
+        assert_eq!(name("http://a.test/", "/3", false), first);
+        let other_port = name("http://a.test:8080/", "/4", false);
+        assert_eq!(other_port, behind, "another port is no other host");
+        assert_eq!(name("http://a.test/", "/5", false), None);
         assert!(listings.knows(url("http://c.test/4").key()));
         assert!(!listings.knows(url("http://c.test/5").key()));
     }
@@ -181,7 +233,11 @@ mod tests {
     fn an_index_lists_sitemaps_down_to_the_last_level() {
         let (listings, rules) = (Listings::default(), rules());
         let named = find("http://a.test/0", Some("http://a.test/robots.txt"));
-        let nest = |index: &Find, sitemap: &str| listings.may_nest(&rules, index, &index.url, &url(sitemap));
+        let nest = |index: &Find, sitemap: &str| {
+            listings
+                .may_nest(&rules, index, &index.url, &url(sitemap))
+                .is_some()
+        };
         assert!(nest(&named, "http://a.test/1"));
         let first = find("http://a.test/1", Some("http://a.test/0"));
         assert!(nest(&first, "http://a.test/2"));

@@ -179,13 +179,15 @@ impl Crawl {
             telemetry: Telemetry::default(),
             clock,
             cores: Arc::new(Semaphore::new(2)),
-            alone: Arc::new(Semaphore::new(1)),
+            memory: fetch::MemoryBudget::default(),
+            stalls: fetch::Stalls::default(),
         });
         let limits = Limits {
             concurrency: 8,
             pages: None,
             bytes: None,
             time: None,
+            drain: Duration::from_secs(60),
         };
         let (_handle, stop) = crawl::stop();
         let ended = crawl::run(&crew, limits, stop).await;

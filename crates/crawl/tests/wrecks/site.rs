@@ -155,7 +155,7 @@ impl Fetch for Site {
             request_head: format!("GET {url} HTTP/1.1\r\n\r\n").into_bytes(),
             status: reply.code(),
             headers,
-            body: reply.body().clone(),
+            body: reply.body().clone().into(),
             truncated: None,
             address: None,
             protocol: Protocol::Http11,

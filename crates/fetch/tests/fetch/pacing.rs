@@ -304,7 +304,7 @@ fn outcomes_are_read_as_answers() {
             request_head: Vec::new(),
             status,
             headers,
-            body: bytes::Bytes::new(),
+            body: web::Body::default(),
             truncated: None,
             address: None,
             protocol: Protocol::Http11,

@@ -85,7 +85,7 @@ async fn plain_pages_are_asked_for_through_every_kind_of_proxy() {
         let fetch = through(kind, proxy.address(), public());
         let exchange = fetch.fetch(&page("http://a.test/x?y")).await.unwrap();
         assert_eq!(
-            (exchange.status, &exchange.body[..]),
+            (exchange.status, &exchange.body.held().unwrap()[..]),
             (200, &b"hello"[..]),
             "{kind}"
         );

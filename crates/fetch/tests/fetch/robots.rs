@@ -75,7 +75,7 @@ impl Fetch for Script {
             request_head: Vec::new(),
             status,
             headers,
-            body: text,
+            body: text.into(),
             truncated: None,
             address: None,
             protocol: Protocol::Http11,

@@ -112,7 +112,7 @@ async fn http_2_is_spoken_where_the_server_offers_it() {
     let exchange = ask(address, &authority).await;
 
     assert_eq!(exchange.protocol, Protocol::Http2);
-    assert_eq!(&exchange.body[..], b"hello, frames");
+    assert_eq!(&exchange.body.held().unwrap()[..], b"hello, frames");
     assert_eq!(exchange.address, Some(address));
     let port = address.port();
     assert_eq!(
@@ -149,7 +149,7 @@ async fn http_1_1_over_tls_is_recorded_as_it_was_sent() {
     let exchange = ask(address, &authority).await;
 
     assert_eq!(
-        (exchange.protocol, &exchange.body[..]),
+        (exchange.protocol, &exchange.body.held().unwrap()[..]),
         (Protocol::Http11, &b"ok"[..])
     );
     let (head, _stream) = server.await.unwrap();
@@ -181,7 +181,7 @@ async fn a_body_that_ends_with_the_connection_is_kept_and_marked() {
 
     let exchange = ask(address, &authority).await;
 
-    assert_eq!(&exchange.body[..], b"old page");
+    assert_eq!(&exchange.body.held().unwrap()[..], b"old page");
     assert_eq!(exchange.truncated, Some(Truncation::Disconnect));
 }
 

@@ -159,7 +159,7 @@ impl Record {
             url: self.page_url(form)?,
             request_head: Vec::new(),
             status: answer.status,
-            body: Bytes::from(answer.body().into_owned()),
+            body: Bytes::from(answer.body().into_owned()).into(),
             headers: answer.headers,
             truncated,
             address: None,

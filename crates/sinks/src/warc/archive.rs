@@ -20,7 +20,7 @@ use super::visit::{self, Names};
 use super::warcinfo::ArchiveOptions;
 use crate::{Archived, DigestAlgorithm, Sink, SinkFault, Visit};
 
-/// How many visits are made into records at once. Each may take twice the largest body in memory.
+/// How many visits are made into records at once. Each takes a few MiB of memory at most.
 const PRESSES: usize = 4;
 
 /// Where an archive ends: the settled part of it, or the part that is on the disk.
@@ -34,7 +34,7 @@ pub struct ArchiveEnd {
 
 /// Payload bytes of a visit whose records are made within half a millisecond: handing them to another thread and back
 /// would cost more than it spares the reactor.
-const SMALL_VISIT: usize = 32 << 10;
+const SMALL_VISIT: u64 = 32 << 10;
 
 /// A directory of WARC/1.1 files.
 pub struct WarcArchive(Arc<Inner>);
@@ -94,7 +94,7 @@ impl Sink for WarcArchive {
             .acquire_owned()
             .await
             .expect("this semaphore is never closed");
-        let bytes: usize = visit.exchanges.iter().map(|exchange| exchange.body.len()).sum();
+        let bytes: u64 = visit.exchanges.iter().map(|exchange| exchange.body.len()).sum();
         if bytes <= SMALL_VISIT {
             return self.0.write(&visit);
         }
@@ -133,7 +133,8 @@ impl Inner {
                 visit: arrival,
                 warcinfo: &warcinfo,
             };
-            let page_offset = visit::press(visit, names, &mut press);
+            let page_offset = visit::press(visit, names, &mut press)
+                .map_err(|source| SinkFault::io("spool records in", &self.dir, source))?;
             let appended = self.tail()?.append(press.members(), &warcinfo, page_offset)?;
             match appended {
                 Appended::At(mut archived) => {
@@ -190,7 +191,7 @@ impl Inner {
 
     fn take_press(&self) -> Press {
         let idle = self.presses.lock().ok().and_then(|mut presses| presses.pop());
-        idle.unwrap_or_else(|| Press::new(&self.compression, self.digest))
+        idle.unwrap_or_else(|| Press::new(&self.compression, self.digest, &self.dir))
     }
 
     fn give_back(&self, mut press: Press) {

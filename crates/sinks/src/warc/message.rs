@@ -42,7 +42,7 @@ pub(super) fn response_head(exchange: &Exchange) -> Vec<u8> {
 }
 
 /// Whether a reader who believed this field would not find the kept payload, which is `length` bytes long.
-fn misleads(name: &HeaderName, value: &[u8], length: usize) -> bool {
+fn misleads(name: &HeaderName, value: &[u8], length: u64) -> bool {
     match *name {
         TRANSFER_ENCODING => true,
         CONTENT_LENGTH => value.trim_ascii() != length.to_string().as_bytes(),

@@ -16,6 +16,7 @@ mod archive;
 mod files;
 mod foreign;
 mod identity;
+mod members;
 mod message;
 mod oddities;
 mod packing;

@@ -6,11 +6,12 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use flate2::write::GzEncoder;
 use libdeflater::{CompressionLvl, Compressor as Deflate};
 use zstd::bulk::Compressor as Zstd;
 use zstd::zstd_safe;
@@ -137,6 +138,41 @@ impl Compression {
         let length = u32::try_from(bytes.len()).expect("MAX_DICTIONARY is less");
         let head = [DICTIONARY_FRAME.to_le_bytes(), length.to_le_bytes()].concat();
         [&head, &**bytes].concat()
+    }
+
+    /// Appends what `plain` yields, `length` bytes, as one packed record, without holding all of it.
+    ///
+    /// # Errors
+    /// What the system says while `plain` is read or `members` is written.
+    pub(super) fn pack_stream(
+        &self,
+        mut plain: impl Read,
+        length: u64,
+        members: &mut impl Write,
+    ) -> io::Result<()> {
+        match self {
+            Self::Gzip { level } => {
+                // The levels of zlib end at 9.
+                let level = flate2::Compression::new((*level).clamp(1, 9).unsigned_abs());
+                let mut gzip = GzEncoder::new(members, level);
+                io::copy(&mut plain, &mut gzip)?;
+                gzip.finish()?;
+            }
+            Self::Zstd { level, dictionary } => {
+                let dictionary = dictionary.as_ref().map_or(&[][..], |dictionary| &dictionary.0);
+                let level = (*level).clamp(1, 19);
+                let mut zstd = zstd::Encoder::with_dictionary(members, level, dictionary)?;
+                zstd.include_checksum(true)?;
+                zstd.set_pledged_src_size(Some(length))?;
+                zstd.include_contentsize(true)?;
+                io::copy(&mut plain, &mut zstd)?;
+                zstd.finish()?;
+            }
+            Self::None => {
+                io::copy(&mut plain, members)?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn packer(&self) -> Packer {

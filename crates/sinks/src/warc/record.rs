@@ -5,16 +5,22 @@
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
+use std::io::{self, Read as _};
+use std::path::Path;
 
-use web::Timestamp;
+use web::{Body, Timestamp};
 
 use super::identity::RecordId;
+use super::members::{KEPT_ROOM, Members};
 use super::packing::{Compression, Packer};
 use crate::DigestAlgorithm;
 use crate::cdxj::{BLANK, Capture, GLANCE, Told};
 
-/// Room that a press keeps for the next visit; what a rare large page needed beyond it is given back.
-const KEPT_ROOM: usize = 256 << 10;
+/// A record whose body is longer is packed piece by piece and is never in memory as a whole.
+const WHOLE: u64 = 1 << 20;
+
+/// What ends a record (section 4).
+const RECORD_END: &[u8] = b"\r\n\r\n";
 
 /// The content type of blocks that consist of fields (section 8).
 pub(super) const FIELDS: &str = "application/warc-fields";
@@ -76,47 +82,70 @@ fn ends_lines(character: char) -> bool {
 /// Turns records into members, one behind the other; used again and again.
 pub(super) struct Press {
     packer: Packer,
+    compression: Compression,
     digest: DigestAlgorithm,
     plain: Vec<u8>,
-    members: Vec<u8>,
+    members: Members,
     captures: Vec<Capture>,
 }
 
 impl Press {
-    pub(super) fn new(compression: &Compression, digest: DigestAlgorithm) -> Self {
+    /// Returns an empty press, which spools to the file system of `directory`.
+    pub(super) fn new(compression: &Compression, digest: DigestAlgorithm, directory: &Path) -> Self {
         Self {
             packer: compression.packer(),
+            compression: compression.clone(),
             digest,
             plain: Vec::new(),
-            members: Vec::new(),
+            members: Members::new(directory),
             captures: Vec::new(),
         }
     }
 
-    /// Appends a record. The block comes in two parts so that a body is copied once only.
-    pub(super) fn record(&mut self, mut header: Header, content_type: &str, block: [&[u8]; 2]) {
+    /// Appends a record, whose block is `head` and `body`.
+    ///
+    /// # Errors
+    /// What the system says while a stored body is read; a part of the record may have been appended.
+    pub(super) fn record(
+        &mut self,
+        mut header: Header,
+        content_type: &str,
+        head: &[u8],
+        body: &Body,
+    ) -> io::Result<()> {
         let mut digest = self.digest.hasher();
-        block.iter().for_each(|part| digest.update(part));
+        digest.update(head);
+        body.for_each_piece(|piece| digest.update(piece))?;
         header.field("WARC-Block-Digest", digest.finish());
         header.field("Content-Type", content_type);
-        header.field("Content-Length", block[0].len() + block[1].len());
+        header.field("Content-Length", head.len() as u64 + body.len());
 
-        self.plain.clear();
-        for part in [&header.0, b"\r\n".as_slice(), block[0], block[1], b"\r\n\r\n"] {
-            self.plain.extend_from_slice(part);
+        let start = self.members.length();
+        match body.held().filter(|body| body.len() as u64 <= WHOLE) {
+            Some(body) => {
+                self.plain.clear();
+                for part in [&header.0, b"\r\n".as_slice(), head, body, RECORD_END] {
+                    self.plain.extend_from_slice(part);
+                }
+                self.packer.pack(&self.plain, self.members.held());
+            }
+            None => {
+                let before = [&header.0, b"\r\n".as_slice(), head].concat();
+                let length = (before.len() + RECORD_END.len()) as u64 + body.len();
+                let plain = before.chain(body.reader()).chain(RECORD_END);
+                self.compression.pack_stream(plain, length, &mut self.members)?;
+            }
         }
-
-        let start = self.members.len();
-        self.packer.pack(&self.plain, &mut self.members);
-        let length = self.members.len() - start;
-        if let Some(told) = told(&header, content_type, block) {
+        let length = self.members.length() - start;
+        if let Some(told) = told(&header, content_type, head, body)? {
             let blank = if matches!(self.packer, Packer::Plain) {
                 BLANK
             } else {
                 0
             };
-            self.captures.push(told.at(start as u64, length as u64 - blank));
+            self.captures.push(told.at(start, length - blank));
         }
+        Ok(())
     }
 
     /// How digests are computed that stand beside this one's.
@@ -135,52 +164,57 @@ impl Press {
     }
 
     /// The members pressed since the last [`Press::clear`].
-    pub(super) fn members(&self) -> &[u8] {
+    pub(super) fn members(&self) -> &Members {
         &self.members
+    }
+
+    /// The same, for those who take them away.
+    pub(super) fn members_mut(&mut self) -> &mut Members {
+        &mut self.members
     }
 
     /// How long they are together: where the next one begins.
     pub(super) fn length(&self) -> u64 {
-        self.members.len() as u64
+        self.members.length()
     }
 
     /// Empties the press.
     pub(super) fn clear(&mut self) {
-        for buffer in [&mut self.plain, &mut self.members] {
-            buffer.clear();
-            buffer.shrink_to(KEPT_ROOM);
-        }
+        self.plain.clear();
+        self.plain.shrink_to(KEPT_ROOM);
+        self.members.clear();
         self.captures.clear();
     }
 }
 
 /// What an index tells of a record. It is read out of the header that was just written, and so is the same as what is read
 /// out of the archive later.
-fn told(header: &Header, content_type: &str, block: [&[u8]; 2]) -> Option<Told> {
-    let header = std::str::from_utf8(&header.0).ok()?;
+fn told(header: &Header, content_type: &str, head: &[u8], body: &Body) -> io::Result<Option<Told>> {
+    let Ok(header) = std::str::from_utf8(&header.0) else {
+        return Ok(None);
+    };
     let field = |name: &str| {
         let mut fields = header.lines().filter_map(|line| line.split_once(": "));
         fields.find(|(known, _)| *known == name).map(|(_, value)| value)
     };
-    let is_head = block[1].is_empty() || block[0].len() >= GLANCE || block[0].ends_with(b"\r\n\r\n");
+    let is_head = body.is_empty() || head.len() >= GLANCE || head.ends_with(b"\r\n\r\n");
     let glance = if is_head {
-        Cow::Borrowed(&block[0][..block[0].len().min(GLANCE)])
+        Cow::Borrowed(&head[..head.len().min(GLANCE)])
     } else {
-        let more = block[1].len().min(GLANCE - block[0].len());
-        Cow::Owned([block[0], &block[1][..more]].concat())
+        let more = body.beginning((GLANCE - head.len()) as u64)?;
+        Cow::Owned([head, &more].concat())
     };
+    let mut unreadable = None;
     let payload = || {
-        let head = if content_type.starts_with("application/http") {
-            b"".as_slice()
-        } else {
-            block[0]
-        };
         let mut digest = DigestAlgorithm::Sha1.hasher();
-        digest.update(head);
-        digest.update(block[1]);
+        if !content_type.starts_with("application/http") {
+            digest.update(head);
+        }
+        unreadable = body.for_each_piece(|piece| digest.update(piece)).err();
         Some(digest.finish())
     };
-    Told::of(field, &glance, payload)
+    let told = Told::of(field, &glance, payload);
+    unreadable.map_or(Ok(told), Err)
 }
 
 #[cfg(test)]

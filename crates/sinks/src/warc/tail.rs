@@ -11,6 +11,7 @@ use disk::Disk;
 use super::archive::ArchiveEnd;
 use super::files::{FileName, is_prefix};
 use super::identity::RecordId;
+use super::members::Members;
 use super::volume::{OpenFile, Volume, clear_up};
 use super::warcinfo::ArchiveOptions;
 use crate::{Archived, SinkFault};
@@ -100,12 +101,12 @@ impl Tail {
     /// `page_offset` is counted from their beginning.
     pub(super) fn append(
         &mut self,
-        records: &[u8],
+        records: &Members,
         warcinfo: &str,
         page_offset: u64,
     ) -> Result<Appended, SinkFault> {
         self.in_order()?;
-        if !records.is_empty() {
+        if records.length() > 0 {
             if self.current.is_full(&self.options) {
                 self.begin_next_file()?;
             }
@@ -118,7 +119,7 @@ impl Tail {
             }
         }
         let end = self.current.length;
-        let offset = end - records.len() as u64;
+        let offset = end - records.length();
         let ticket = self.ticket;
         self.ticket += 1;
         let file = self.current.name.as_str().to_owned();

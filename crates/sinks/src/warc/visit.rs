@@ -10,9 +10,10 @@
 //! Before the first of them comes a `resource` record for each robots.txt that was read on the way.
 //! Behind the last of them comes a `metadata` record with the notes, where there are any.
 
+use std::io;
 use std::net::SocketAddr;
 
-use web::{Exchange, Protocol, Timestamp};
+use web::{Body, Exchange, Protocol, Timestamp};
 
 use super::identity::RecordId;
 use super::message::response_head;
@@ -42,7 +43,10 @@ pub(super) struct Names<'a> {
 }
 
 /// Presses the records of `visit`; returns where the record begins that stands for the page.
-pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut Press) -> u64 {
+///
+/// # Errors
+/// What the system says while a stored body is read.
+pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut Press) -> io::Result<u64> {
     press.clear();
     let algorithm = press.digest();
     let mut records = Records {
@@ -51,27 +55,30 @@ pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut Press) -> u64 {
         press,
     };
     for robots in &visit.robots {
-        records.resource(robots, algorithm.of(&robots.body));
+        records.resource(robots, algorithm.of(&robots.body))?;
     }
     let Some((page, hops)) = visit.exchanges.split_last() else {
-        return records.metadata(visit, None, None).unwrap_or_default();
+        return Ok(records.metadata(visit, None, None)?.unwrap_or_default());
     };
     for hop in hops {
-        records.response(hop, algorithm.of(&hop.body));
+        records.response(hop, algorithm.of_body(&hop.body)?)?;
     }
-    let digest = || visit.payload.unwrap_or_else(|| algorithm.of(&page.body));
+    let digest = || match visit.payload {
+        Some(digest) => Ok(digest),
+        None => algorithm.of_body(&page.body),
+    };
     let page_offset = records.press.length();
     let page_record = match &visit.keeping {
-        Keeping::Whole => records.response(page, digest()),
-        Keeping::Revisit { of } => records.revisit(page, digest(), of),
-        Keeping::NotModified { of } => records.not_modified(page, visit.payload, of),
+        Keeping::Whole => records.response(page, digest()?)?,
+        Keeping::Revisit { of } => records.revisit(page, digest()?, of)?,
+        Keeping::NotModified { of } => records.not_modified(page, visit.payload, of)?,
         Keeping::LeftOut => {
             // With neither a record nor notes of its own, the page is where its visit begins.
-            return records.metadata(visit, Some(page), None).unwrap_or_default();
+            return Ok(records.metadata(visit, Some(page), None)?.unwrap_or_default());
         }
     };
-    records.metadata(visit, Some(page), Some(page_record));
-    page_offset
+    records.metadata(visit, Some(page), Some(page_record))?;
+    Ok(page_offset)
 }
 
 struct Records<'a, 'p> {
@@ -82,7 +89,7 @@ struct Records<'a, 'p> {
 
 impl Records<'_, '_> {
     /// A file alone.
-    fn resource(&mut self, resource: &Resource, digest: PayloadDigest) {
+    fn resource(&mut self, resource: &Resource, digest: PayloadDigest) -> io::Result<()> {
         let (_, mut header) = self.about("resource", resource.url.as_str(), resource.at);
         came_from(&mut header, resource.address, resource.protocol);
         header.field("WARC-Payload-Digest", digest);
@@ -90,24 +97,25 @@ impl Records<'_, '_> {
             header.field("WARC-Truncated", reason.as_str());
         }
         let content_type = resource.content_type.as_deref().unwrap_or(UNKNOWN);
-        self.press.record(header, content_type, [&resource.body, b""]);
+        let body = resource.body.clone().into();
+        self.press.record(header, content_type, b"", &body)
     }
 
     /// A page with its payload, and the request for it; returns the id of the former.
-    fn response(&mut self, exchange: &Exchange, digest: PayloadDigest) -> RecordId {
+    fn response(&mut self, exchange: &Exchange, digest: PayloadDigest) -> io::Result<RecordId> {
         let (id, mut header) = self.captured("response", exchange);
         header.field("WARC-Payload-Digest", digest);
         if let Some(reason) = exchange.truncated {
             header.field("WARC-Truncated", reason.as_str());
         }
         self.press
-            .record(header, RESPONSE, [&response_head(exchange), &exchange.body]);
-        self.request(exchange, id);
-        id
+            .record(header, RESPONSE, &response_head(exchange), &exchange.body)?;
+        self.request(exchange, id)?;
+        Ok(id)
     }
 
     /// A page without its payload, which `of` has, and the request for it; returns the id of the former.
-    fn revisit(&mut self, exchange: &Exchange, digest: PayloadDigest, of: &Original) -> RecordId {
+    fn revisit(&mut self, exchange: &Exchange, digest: PayloadDigest, of: &Original) -> io::Result<RecordId> {
         let (id, mut header) = self.captured("revisit", exchange);
         header.field("WARC-Payload-Digest", digest);
         // The block lacks its payload: section 6.7.2 wants exactly this word for it.
@@ -122,7 +130,7 @@ impl Records<'_, '_> {
         exchange: &Exchange,
         digest: Option<PayloadDigest>,
         of: &Original,
-    ) -> RecordId {
+    ) -> io::Result<RecordId> {
         let (id, mut header) = self.captured("revisit", exchange);
         if let Some(digest) = digest {
             header.field("WARC-Payload-Digest", digest);
@@ -137,20 +145,21 @@ impl Records<'_, '_> {
         profile: &str,
         exchange: &Exchange,
         of: &Original,
-    ) -> RecordId {
+    ) -> io::Result<RecordId> {
         header.field("WARC-Profile", profile);
         header.field("WARC-Refers-To-Target-URI", &of.url);
         header.field("WARC-Refers-To-Date", of.at);
         self.press
-            .record(header, RESPONSE, [&response_head(exchange), b""]);
-        self.request(exchange, id);
-        id
+            .record(header, RESPONSE, &response_head(exchange), &Body::default())?;
+        self.request(exchange, id)?;
+        Ok(id)
     }
 
-    fn request(&mut self, exchange: &Exchange, answer: RecordId) {
+    fn request(&mut self, exchange: &Exchange, answer: RecordId) -> io::Result<()> {
         let (_, mut header) = self.captured("request", exchange);
         header.field("WARC-Concurrent-To", answer);
-        self.press.record(header, REQUEST, [&exchange.request_head, b""]);
+        self.press
+            .record(header, REQUEST, &exchange.request_head, &Body::default())
     }
 
     /// The notes, where there are any, said of `page` and its record; returns where they begin.
@@ -159,9 +168,9 @@ impl Records<'_, '_> {
         visit: &Visit,
         page: Option<&Exchange>,
         page_record: Option<RecordId>,
-    ) -> Option<u64> {
+    ) -> io::Result<Option<u64>> {
         if visit.notes.is_empty() {
-            return None;
+            return Ok(None);
         }
         let offset = self.press.length();
         let mut header = match page {
@@ -175,8 +184,8 @@ impl Records<'_, '_> {
         for (name, value) in &visit.notes {
             push_field(&mut block, name, value);
         }
-        self.press.record(header, FIELDS, [&block, b""]);
-        Some(offset)
+        self.press.record(header, FIELDS, &block, &Body::default())?;
+        Ok(Some(offset))
     }
 
     /// The header of a record that was captured from the wire. All records of an exchange have the date at which

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::{Disk, DiskFile};
-use web::Timestamp;
+use web::{Body, Timestamp};
 
 use super::archive::ArchiveEnd;
 use super::files::{self, FileName, Found, open_path};
 use super::identity::RecordId;
+use super::members::Members;
 use super::packing::preamble_of;
 use super::read::{ReadFault, WarcReader};
 use super::record::{FIELDS, Header, Press};
@@ -95,11 +96,16 @@ impl Volume {
         let id = session.name(name.as_str().as_bytes());
         let mut header = Header::new("warcinfo", id, now);
         header.field("WARC-Filename", name.as_str());
-        let mut press = Press::new(&options.compression, options.digest);
-        press.record(header, FIELDS, [&options.warcinfo(), b""]);
-
-        let beginning = [&options.compression.preamble(), press.members()].concat();
-        let preface = beginning.len() as u64;
+        let mut press = Press::new(&options.compression, options.digest, dir);
+        let mut beginning = Members::new(dir);
+        beginning
+            .held()
+            .extend_from_slice(&options.compression.preamble());
+        press
+            .record(header, FIELDS, &options.warcinfo(), &Body::default())
+            .map_err(|source| SinkFault::io("begin", &path, source))?;
+        beginning.held().extend_from_slice(press.members_mut().held());
+        let preface = beginning.length();
         let mut volume = Self {
             name,
             open: OpenFile::new(disk, file),
@@ -177,18 +183,19 @@ impl Volume {
         !self.is_packed_alike || is_done && self.length > self.preface
     }
 
-    /// Appends bytes in one piece; where that fails, cuts the file back to what it was.
-    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), SinkFault> {
+    /// Appends all of the records or, where that fails, none: the file is cut back to what it was.
+    pub(super) fn append(&mut self, records: &Members) -> Result<(), SinkFault> {
         let OpenFile { disk, file } = &self.open;
-        let Err(short) = disk.append(file, bytes) else {
-            self.length += bytes.len() as u64;
+        let appended = records.for_each_piece(|piece| disk.append(file, piece).map_err(|short| short.source));
+        let Err(source) = appended else {
+            self.length += records.length();
             return Ok(());
         };
         if let Err(error) = disk.set_length(file, self.length) {
             let path = file.path().display();
             tracing::error!(%path, length = self.length, %error, "cannot cut a torn archive back");
         }
-        Err(SinkFault::io("write", file.path(), short.source))
+        Err(SinkFault::io("write", file.path(), source))
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn exchange(url: &str, body: impl Into<Bytes>) -> Exchange {
         request_head: b"GET /a HTTP/1.1\r\nhost: example.org\r\n\r\n".to_vec(),
         status: 200,
         headers: headers(&[("content-type", b"text/html")]),
-        body,
+        body: body.into(),
         truncated: None,
         address: Some("192.0.2.7:443".parse().unwrap()),
         protocol: Protocol::Http11,

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io::{BufRead, BufReader, Read};
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -18,9 +19,13 @@ pub(super) fn is_feed(start: &[u8]) -> bool {
         .any(|window| window == SPECIFICATION)
 }
 
-pub(super) fn read(body: &[u8], gathered: &mut Gathered<'_>) {
-    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    let mut reader = serde_json::Deserializer::from_slice(body);
+pub(super) fn read(body: impl Read, gathered: &mut Gathered<'_>) {
+    let mut body = BufReader::new(body);
+    let mark = b"\xef\xbb\xbf";
+    if body.fill_buf().is_ok_and(|start| start.starts_with(mark)) {
+        body.consume(mark.len());
+    }
+    let mut reader = serde_json::Deserializer::from_reader(body);
     let broken = Feed(gathered).deserialize(&mut reader).is_err();
     gathered.note_if(broken, ListingOddity::Broken);
 }

@@ -4,7 +4,8 @@
 //! `application/octet-stream`. [`read_listing`] cannot fail: what was read before a document broke off counts, and what was capped
 //! or passed over is noted as a [`ListingOddity`].
 //!
-//! Memory: what is kept of it, [`ListingLimits::entries`] at most, and a piece of its text. A JSON Feed is read as a whole.
+//! Memory: a piece of its text, and [`ENTRIES_AT_ONCE`] entries for those who take them as they come
+//! ([`read_listing_in_parts`]); [`ListingLimits::entries`] for those who want all at once.
 //!
 //! Entities that a document declares are never expanded and nothing is fetched for it, so that it cannot grow while it is
 //! read ("billion laughs") and cannot ask for anything. Tags nest 512 deep at most.
@@ -20,6 +21,7 @@ mod text;
 mod xml;
 
 use std::io::Read;
+use std::ops::ControlFlow;
 
 use encoding_rs::{UTF_16BE, UTF_16LE};
 
@@ -138,60 +140,92 @@ pub enum ListingOddity {
     NoDate,
 }
 
-/// Reads a listing whose content coding is taken off. Addresses are relative to `url`. What is XML or plain text is read as it comes, and no
-/// further than its entries are kept; `body` says by an error that it is not whole.
+/// Entries that are kept until they are handed on.
+const ENTRIES_AT_ONCE: usize = 1_000;
+
+/// Reads a listing whose content coding is taken off. Addresses are relative to `url`. It is read as it comes, and no further than its
+/// entries are kept; `body` says by an error that it is not whole.
 #[must_use]
 pub fn read_listing(
+    kind: ListingKind,
+    body: impl Read,
+    content_type: Option<&str>,
+    url: &PageUrl,
+    form: &CanonicalForm,
+    limits: &ListingLimits,
+) -> Listing {
+    let mut whole = Listing::empty(kind);
+    whole.oddities = read_listing_in_parts(kind, body, content_type, url, form, limits, |part| {
+        whole.pages.extend(part.pages);
+        whole.further.extend(part.further);
+        ControlFlow::Continue(())
+    });
+    whole
+}
+
+/// Reads a listing as [`read_listing`] does, and hands its entries on in parts of a bounded size, in
+/// order and without oddities, until `use_part` breaks off. Returns the oddities of the whole.
+pub fn read_listing_in_parts(
     kind: ListingKind,
     mut body: impl Read,
     content_type: Option<&str>,
     url: &PageUrl,
     form: &CanonicalForm,
     limits: &ListingLimits,
-) -> Listing {
+    mut use_part: impl FnMut(Listing) -> ControlFlow<()>,
+) -> Vec<ListingOddity> {
     let mut gathered = Gathered {
-        listing: Listing {
-            kind,
-            pages: Vec::new(),
-            further: Vec::new(),
-            oddities: Vec::new(),
-        },
+        part: Listing::empty(kind),
+        oddities: Vec::new(),
+        use_part: &mut use_part,
         page: url,
         form,
         room: limits.entries,
         is_full: false,
     };
     if kind == ListingKind::JsonFeed {
-        let mut whole = Vec::new();
-        let is_cut = body.read_to_end(&mut whole).is_err();
-        json::read(&whole, &mut gathered);
-        gathered.note_if(is_cut, ListingOddity::Broken);
-        return gathered.listing;
+        json::read(body, &mut gathered);
+    } else {
+        let mut text = Text::of(&mut body, content_type);
+        match kind {
+            ListingKind::TextSitemap => lines::read(&mut text, &mut gathered),
+            _ => xml::read(&mut text, &mut gathered),
+        }
+        gathered.note_if(text.repaired, ListingOddity::Undecodable);
     }
-    let mut text = Text::of(&mut body, content_type);
-    match kind {
-        ListingKind::TextSitemap => lines::read(&mut text, &mut gathered),
-        _ => xml::read(&mut text, &mut gathered),
+    gathered.hand_on();
+    gathered.oddities
+}
+
+impl Listing {
+    fn empty(kind: ListingKind) -> Self {
+        Self {
+            kind,
+            pages: Vec::new(),
+            further: Vec::new(),
+            oddities: Vec::new(),
+        }
     }
-    gathered.note_if(text.repaired, ListingOddity::Undecodable);
-    gathered.listing
 }
 
 /// What was gathered of a listing so far.
 struct Gathered<'a> {
-    listing: Listing,
+    /// The entries that were not handed on yet.
+    part: Listing,
+    oddities: Vec<ListingOddity>,
+    use_part: &'a mut dyn FnMut(Listing) -> ControlFlow<()>,
     page: &'a PageUrl,
     form: &'a CanonicalForm,
     /// Entries that may still be kept.
     room: usize,
-    /// Whether there was another one.
+    /// Whether there was another one, or nobody wants one.
     is_full: bool,
 }
 
 impl Gathered<'_> {
     fn note(&mut self, oddity: ListingOddity) {
-        if !self.listing.oddities.contains(&oddity) {
-            self.listing.oddities.push(oddity);
+        if !self.oddities.contains(&oddity) {
+            self.oddities.push(oddity);
         }
     }
 
@@ -212,20 +246,38 @@ impl Gathered<'_> {
 
     fn keep_page(&mut self, listed: Listed) {
         if self.has_room() && listed.url != *self.page {
-            self.room -= 1;
-            self.listing.pages.push(listed);
+            self.part.pages.push(listed);
+            self.kept();
         }
     }
 
     fn keep_further(&mut self, listed: Listed) {
         if self.has_room() && listed.url != *self.page {
-            self.room -= 1;
-            self.listing.further.push(listed);
+            self.part.further.push(listed);
+            self.kept();
+        }
+    }
+
+    fn kept(&mut self) {
+        self.room -= 1;
+        if self.part.pages.len() + self.part.further.len() >= ENTRIES_AT_ONCE {
+            self.hand_on();
+        }
+    }
+
+    /// Hands on what was gathered since the last time.
+    fn hand_on(&mut self) {
+        let next = Listing::empty(self.part.kind);
+        let part = std::mem::replace(&mut self.part, next);
+        let is_empty = part.pages.is_empty() && part.further.is_empty();
+        if !is_empty && (self.use_part)(part).is_break() {
+            self.room = 0;
+            self.is_full = true;
         }
     }
 
     fn has_room(&mut self) -> bool {
-        if self.room == 0 {
+        if self.room == 0 && !self.is_full {
             self.fill();
         }
         self.room > 0

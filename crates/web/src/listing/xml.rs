@@ -188,7 +188,7 @@ impl Walk<'_, '_> {
     }
 
     fn is_feed(&self) -> bool {
-        self.gathered.listing.kind == ListingKind::Feed
+        self.gathered.part.kind == ListingKind::Feed
     }
 
     /// Whether a tag begins an entry, and if so, whether that leads to a further sitemap.

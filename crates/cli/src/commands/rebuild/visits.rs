@@ -9,7 +9,6 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use bytes::Bytes;
 use http::HeaderMap;
 use sinks::warc::{ReadFault, Record, WarcReader, is_foreign, name_of, next_record_behind};
 use store::ArchivePlace;
@@ -241,7 +240,7 @@ fn left_out(url: PageUrl, started: Timestamp, status: u16) -> Exchange {
         request_head: Vec::new(),
         status,
         headers: HeaderMap::new(),
-        body: Bytes::new(),
+        body: web::Body::default(),
         truncated: None,
         address: None,
         protocol: Protocol::Http11,

@@ -1,0 +1,99 @@
+//! The machine that a crawl runs on: its processors, its memory, and how memory is handed out.
+
+use std::fs;
+use std::thread::available_parallelism;
+
+/// Memory for what servers send, for each processor: as many pages are read at a time.
+const MEMORY_EACH: u64 = 32 << 20;
+
+/// The part of the machine's memory that this may be: one of so many.
+const MEMORY_SHARE: u64 = 8;
+
+/// Returns the number of threads that compute.
+pub(crate) fn cores() -> usize {
+    available_parallelism().map_or(2, std::num::NonZeroUsize::get)
+}
+
+/// Returns the default of `--memory`, in bytes.
+pub(crate) fn memory_for_content() -> u64 {
+    share_of(cores() as u64, memory())
+}
+
+fn share_of(cores: u64, memory: Option<u64>) -> u64 {
+    let wanted = cores.saturating_mul(MEMORY_EACH);
+    memory.map_or(wanted, |memory| wanted.min(memory / MEMORY_SHARE))
+}
+
+/// Returns the memory that this process may take, in bytes: that of the machine, or of the control group that it is in.
+/// None where no file says so.
+fn memory() -> Option<u64> {
+    let machine = fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| total(&text));
+    let group = fs::read_to_string("/sys/fs/cgroup/memory.max")
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    machine.into_iter().chain(group).min()
+}
+
+/// Returns `MemTotal` of `/proc/meminfo`, in bytes.
+fn total(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1 << 10)
+}
+
+/// Tells the allocator to keep little of what is returned to it. Call it before there are threads.
+///
+/// Pages are read on many threads, one after another on each. By default glibc gives every thread an arena of its own, up to eight
+/// for each processor, and none returns what a large page needed once: a crawl of pages with 10,000 links held 66 MiB more for
+/// that, and 42 MiB with two arenas (mallopt(3), `M_ARENA_MAX`).
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn keep_memory_small() {
+    const ARENAS: libc::c_int = 2;
+    /// What is larger is mapped by itself, and unmapped as soon as it is returned.
+    const MAPPED_FROM: libc::c_int = 1 << 20;
+    /// So much at the end of the heap is kept for the next page.
+    const KEPT: libc::c_int = 2 << 20;
+    for (parameter, value) in [
+        (libc::M_ARENA_MAX, ARENAS),
+        (libc::M_MMAP_THRESHOLD, MAPPED_FROM),
+        (libc::M_TRIM_THRESHOLD, KEPT),
+    ] {
+        #[expect(
+            unsafe_code,
+            reason = "mallopt only stores the number; no other thread exists that could allocate meanwhile"
+        )]
+        // SAFETY: any parameter and any value are allowed, and the program has one thread so far.
+        let _done = unsafe { libc::mallopt(parameter, value) };
+    }
+}
+
+/// Other allocators are left as they are.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn keep_memory_small() {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_for_content_goes_by_processors_and_by_memory() {
+        const GIB: u64 = 1 << 30;
+        for (cores, memory, expected) in [
+            (2, Some(16 * GIB), 64 << 20),
+            (2, None, 64 << 20),
+            (64, Some(512 * GIB), 2 * GIB),
+            (8, Some(GIB), GIB / 8),
+        ] {
+            assert_eq!(share_of(cores, memory), expected);
+        }
+    }
+
+    #[test]
+    fn the_total_is_in_kibibytes() {
+        let meminfo = "MemTotal:       24689764 kB\nMemFree:        20330532 kB\n";
+        assert_eq!(total(meminfo), Some(24_689_764 << 10));
+        assert_eq!(total("MemFree: 1 kB\n"), None);
+    }
+}

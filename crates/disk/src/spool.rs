@@ -1,0 +1,133 @@
+//! Bytes that memory should not hold, in a file without a name.
+//!
+//! Nothing here outlasts the process: the file has no name from the beginning (`O_TMPFILE`) or loses
+//! it at once, so that a kill leaves nothing behind. Such bytes are not durable and are not written
+//! through [`crate::Disk`]; an error of theirs is the end of one piece of work, never a damaged file.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// A file without a name, open for appending.
+#[derive(Debug)]
+pub struct Spool {
+    file: File,
+    length: u64,
+}
+
+/// The bytes of a [`Spool`] that is complete.
+#[derive(Debug)]
+pub struct Spooled {
+    file: File,
+    length: u64,
+}
+
+impl Spool {
+    /// Creates an empty spool on the file system of `directory`, which exists.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn in_directory(directory: &Path) -> io::Result<Self> {
+        let file = tempfile::tempfile_in(directory)?;
+        Ok(Self { file, length: 0 })
+    }
+
+    /// Appends all of `bytes`.
+    ///
+    /// # Errors
+    /// What the system says; nothing of `bytes` counts as appended then.
+    pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let written = self.file.seek(SeekFrom::Start(self.length));
+        written.and_then(|_at| self.file.write_all(bytes))?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Reads some of the bytes at `offset` into `into` and returns their number; 0 at the end only.
+    ///
+    /// # Errors
+    /// What the system says; [`io::ErrorKind::UnexpectedEof`] where bytes that were written are gone.
+    pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        read_within(&self.file, self.length, into, offset)
+    }
+
+    /// Returns the number of bytes so far.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Ends the writing.
+    #[must_use]
+    pub fn finish(self) -> Spooled {
+        Spooled {
+            file: self.file,
+            length: self.length,
+        }
+    }
+}
+
+impl Spooled {
+    /// Returns the number of bytes.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Reads some of the bytes at `offset` into `into` and returns their number; 0 at the end only.
+    ///
+    /// # Errors
+    /// What the system says; [`io::ErrorKind::UnexpectedEof`] where bytes that were written are gone.
+    pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        read_within(&self.file, self.length, into, offset)
+    }
+}
+
+/// Reads from a file that has `length` bytes, or should.
+fn read_within(file: &File, length: u64, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    let left = length.saturating_sub(offset);
+    let most = into.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+    if most == 0 {
+        return Ok(0);
+    }
+    match read_at(file, &mut into[..most], offset)? {
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        read => Ok(read),
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, into, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, into, offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_spooled_can_be_read_at_any_place_and_leaves_no_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut spool = Spool::in_directory(directory.path()).unwrap();
+        spool.append(b"hello, ").unwrap();
+        spool.append(b"disk").unwrap();
+        assert_eq!(
+            spool.read_at(&mut [0; 4], 9).unwrap(),
+            2,
+            "readable before its end"
+        );
+        assert_eq!(spool.length(), 11);
+        let spooled = spool.finish();
+        let mut piece = [0; 4];
+        for (offset, expected) in [(0, "hell"), (7, "disk"), (9, "sk"), (11, ""), (99, "")] {
+            let read = spooled.read_at(&mut piece, offset).unwrap();
+            assert_eq!(&piece[..read], expected.as_bytes(), "{offset}");
+        }
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,77 @@
+//! Exchanges that do not move: a count of them, so that a crawl gives their places to others.
+//!
+//! A server that takes a connection and says nothing costs a socket, and must not cost the slot in
+//! which a page of another host could be fetched. An exchange counts as stalled after [`PATIENCE`]
+//! without an answer, or while its body comes more slowly than the minimum rate.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// How long an exchange may wait before it counts as stalled.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A count of stalled exchanges, shared by all who change it or watch it.
+#[derive(Clone, Debug, Default)]
+pub struct Stalls(Arc<watch::Sender<usize>>);
+
+/// One stalled exchange, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Stalled(Arc<watch::Sender<usize>>);
+
+impl Stalls {
+    /// Returns the number of exchanges that are stalled now.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        *self.0.borrow()
+    }
+
+    /// Returns a receiver that is told when that number changes.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<usize> {
+        self.0.subscribe()
+    }
+
+    /// Counts one more.
+    pub(crate) fn begin(&self) -> Stalled {
+        self.0.send_modify(|count| *count += 1);
+        Stalled(Arc::clone(&self.0))
+    }
+
+    /// Awaits an answer, which is stalled from [`PATIENCE`] on.
+    pub(crate) async fn watch<T>(&self, answer: impl Future<Output = T>) -> T {
+        let mut answer = std::pin::pin!(answer);
+        if let Ok(answered) = timeout(PATIENCE, &mut answer).await {
+            return answered;
+        }
+        let _stalled = self.begin();
+        answer.await
+    }
+}
+
+impl Drop for Stalled {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_is_stalled_from_two_seconds_on_until_it_comes() {
+        let stalls = Stalls::default();
+        let watched = stalls.clone();
+        let answer = tokio::spawn(async move {
+            watched.watch(tokio::time::sleep(Duration::from_secs(5))).await;
+        });
+        for (after, expected) in [(1, 0), (2, 1), (1, 1), (2, 0)] {
+            tokio::time::sleep(Duration::from_secs(after)).await;
+            assert_eq!(stalls.count(), expected);
+        }
+        answer.await.unwrap();
+    }
+}

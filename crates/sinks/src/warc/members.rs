@@ -1,0 +1,107 @@
+//! The packed records of one visit, on their way to the archive.
+//!
+//! What does not fit in memory goes to a spool, so that a visit of any size takes at most
+//! [`HELD`] bytes of memory. Where the disk takes no spool, the bytes stay in memory: the archive may
+//! still find room in the reserve.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use disk::Spool;
+
+/// Bytes of packed records that are held in memory.
+const HELD: usize = 1 << 20;
+
+/// Room that is kept for the next visit; what a rare large page needed beyond it is given back.
+pub(super) const KEPT_ROOM: usize = 256 << 10;
+
+/// Bytes that are read back from the spool at a time.
+const PIECE: usize = 256 << 10;
+
+/// Packed records, in the order in which they were written.
+#[derive(Debug)]
+pub(super) struct Members {
+    directory: PathBuf,
+    spooled: Option<Spool>,
+    held: Vec<u8>,
+    /// Whether the disk refused a spool.
+    is_refused: bool,
+}
+
+impl Members {
+    /// Returns an empty buffer that spools to the file system of `directory`.
+    pub(super) fn new(directory: &Path) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            spooled: None,
+            held: Vec::new(),
+            is_refused: false,
+        }
+    }
+
+    /// Returns the number of bytes.
+    pub(super) fn length(&self) -> u64 {
+        self.spooled.as_ref().map_or(0, Spool::length) + self.held.len() as u64
+    }
+
+    /// Returns the end of the bytes, for those who append what fits in memory.
+    pub(super) fn held(&mut self) -> &mut Vec<u8> {
+        &mut self.held
+    }
+
+    /// Passes all bytes on, piece by piece, and stops at the first error.
+    pub(super) fn for_each_piece<E: From<io::Error>>(
+        &self,
+        mut use_piece: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if let Some(spool) = &self.spooled {
+            let mut piece = vec![0; PIECE];
+            let mut offset = 0;
+            while offset < spool.length() {
+                let read = spool.read_at(&mut piece, offset)?;
+                use_piece(&piece[..read])?;
+                offset += read as u64;
+            }
+        }
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        use_piece(&self.held)
+    }
+
+    /// Removes all bytes.
+    pub(super) fn clear(&mut self) {
+        self.held.clear();
+        self.held.shrink_to(KEPT_ROOM);
+        self.spooled = None;
+        self.is_refused = false;
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
+        if self.spooled.is_none() {
+            self.spooled = Some(Spool::in_directory(&self.directory)?);
+        }
+        let spool = self.spooled.as_mut().expect("it was begun above");
+        spool.append(&self.held)?;
+        self.held.clear();
+        Ok(())
+    }
+}
+
+impl Write for Members {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.held.extend_from_slice(bytes);
+        if self.held.len() > HELD && !self.is_refused {
+            if let Err(error) = self.spill() {
+                let directory = self.directory.display();
+                tracing::warn!(%directory, %error, "no spool: a large page stays in memory");
+                self.is_refused = true;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
