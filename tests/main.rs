@@ -54,6 +54,7 @@ mod settings;
 mod similar;
 mod since;
 mod skipped;
+mod stalls;
 mod support;
 mod terminal;
 mod tls;

@@ -124,6 +124,17 @@ impl Crawl {
         Running::of(command).end()
     }
 
+    /// Another command where the process may have so many KiB of address space.
+    pub(crate) fn tell_within(&self, kibibytes: u64, arguments: &[impl AsRef<str>]) -> Ran {
+        let script = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
+        let mut command = Command::new("sh");
+        command
+            .current_dir(self.directory())
+            .args(["-c", &script, BINARY])
+            .args(arguments.iter().map(AsRef::as_ref));
+        Running::of(command).end()
+    }
+
     /// Another command of the binary, in the same directory.
     pub(crate) fn tell(&self, arguments: &[impl AsRef<str>]) -> Ran {
         let mut command = self.command();

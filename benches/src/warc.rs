@@ -58,6 +58,11 @@ struct Page {
     outlinks: Vec<Note>,
 }
 
+/// Returns the body of a page, which is in memory.
+fn held(page: &Page) -> &bytes::Bytes {
+    page.exchange.body.held().expect("the corpus is in memory")
+}
+
 fn main() -> Result<(), Failure> {
     let wish = Wish::parse();
     let dictionary = match &wish.dictionary {
@@ -69,7 +74,7 @@ fn main() -> Result<(), Failure> {
         ("170 KiB, real-shaped", Corpus::real_shaped(wish.pages / 4, SEED)),
     ] {
         let pages = pages(&corpus)?;
-        let bytes: usize = pages.iter().map(|page| page.exchange.body.len()).sum();
+        let bytes: u64 = pages.iter().map(|page| page.exchange.body.len()).sum();
         let links: usize = pages.iter().map(|page| page.outlinks.len()).sum();
         println!(
             "{name}: {} pages, {:.1} MB, {} links a page",
@@ -178,7 +183,7 @@ fn pages(corpus: &Corpus) -> Result<Vec<Page>, Failure> {
                 request_head: request.into_bytes(),
                 status: 200,
                 headers,
-                body,
+                body: body.into(),
                 truncated: None,
                 address: Some("192.0.2.7:80".parse()?),
                 protocol: Protocol::Http11,
@@ -219,7 +224,7 @@ fn visit(page: &Page, digest: DigestAlgorithm, told: Told) -> Visit {
         url: page.exchange.url.clone(),
         at: page.exchange.started,
         robots: Vec::new(),
-        payload: Some(digest.of(&page.exchange.body)),
+        payload: Some(digest.of(held(page))),
         exchanges: vec![page.exchange.clone()],
         keeping: Keeping::Whole,
         notes,
@@ -258,7 +263,7 @@ fn zlib_rs(wish: &Wish, pages: &[Page], level: i32) -> Result<(Duration, u64), F
         let before = processor()?;
         size = 0;
         for page in pages {
-            let body = &page.exchange.body;
+            let body = held(page);
             out.resize(zlib_rs::compress_bound(body.len()), 0);
             let (packed, _code) = zlib_rs::compress_slice(&mut out, body, zlib_rs::DeflateConfig::new(level));
             size += packed.len() as u64;

@@ -165,6 +165,11 @@ impl Summary {
                 "links",
                 "of sitemaps, out of --sitemap-from and --sitemap-to",
             ),
+            (
+                self.counts.links_too_many,
+                "links",
+                "of sitemaps and feeds, beyond what one host may list in a session",
+            ),
         ];
         for (count, what, why) in counts {
             if count > 0 {

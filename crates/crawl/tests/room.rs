@@ -1,4 +1,4 @@
-//! Crawls on a disk that is full, read-only or broken, in this process and on the runtime's paused clock.
+//! Crawls on a disk that is full, read-only or broken, and of a web that never answers, in this process and on the runtime's paused clock.
 //!
 //! The web is a function and the disk a directory with a budget; store, archive and loop are the real ones.
 
@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
@@ -40,7 +41,7 @@ const LIMITS: Limits = Limits {
     pages: None,
     bytes: None,
     time: None,
-    drain: Duration::from_secs(60),
+    drain: MINUTE,
 };
 
 fn url(path: &str) -> PageUrl {
@@ -49,11 +50,15 @@ fn url(path: &str) -> PageUrl {
 
 /// A tree of pages, each of which takes about 32 KiB in the archive; counts what it is asked for.
 #[derive(Default)]
-struct Web(Mutex<u64>);
+struct Web {
+    asked: Mutex<u64>,
+    /// Whether it takes requests and never answers them.
+    is_silent: AtomicBool,
+}
 
 impl Web {
     fn asked(&self) -> u64 {
-        *self.0.lock().unwrap()
+        *self.asked.lock().unwrap()
     }
 
     fn page(number: u64) -> String {
@@ -79,7 +84,10 @@ impl Web {
 #[async_trait]
 impl Fetch for Web {
     async fn ask(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
-        *self.0.lock().unwrap() += 1;
+        *self.asked.lock().unwrap() += 1;
+        if self.is_silent.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
         // By the runtime's clock; what comes between two looks at the room would else be a whole crawl.
         sleep(Duration::from_millis(400)).await;
         let page = url.as_url().path()[1..].parse().ok().map(Self::page);
@@ -379,5 +387,35 @@ async fn a_disk_that_breaks_ends_the_crawl_names_the_file_and_keeps_what_was_set
             drop(session);
             machine.completes().await;
         }
+    }
+}
+
+/// A time limit of 140 s and an interrupt were overrun at 538 s: visits under way were waited for, however long their servers took.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_the_time_and_an_interrupt_hold_although_a_server_never_answers() {
+    for (time, finish) in [(Some(MINUTE), Finish::MaxTime), (None, Finish::Interrupted)] {
+        let machine = Machine::new(0, 600);
+        machine.web.is_silent.store(true, Ordering::Relaxed);
+        let session = machine.session().await;
+        let (handle, stop) = crawl::stop();
+        let began = Instant::now();
+        let limits = Limits { time, ..LIMITS };
+        let (ended, ()) = tokio::join!(
+            crawl::run(&session.crew, limits, stop),
+            after(MINUTE, || {
+                if time.is_none() {
+                    handle.ask();
+                }
+            })
+        );
+        assert_eq!(ended.unwrap(), finish);
+        assert_eq!(
+            began.elapsed().as_secs(),
+            120,
+            "a minute, and another to finish in"
+        );
+        drop(session);
+        machine.web.is_silent.store(false, Ordering::Relaxed);
+        machine.completes().await;
     }
 }

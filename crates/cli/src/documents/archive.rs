@@ -13,10 +13,16 @@ use sinks::wacz::{self, ArchivePart};
 use sinks::warc::{Oddities, Record, WarcStream};
 use web::{CanonicalForm, Exchange, Protocol};
 
-use super::{Content, Document, MAX_DOCUMENT};
+use super::{Content, Document};
 
 /// What a resource is found under that is a document; crawlers keep notes of their own under other schemes (`urn:pageinfo:`, `metadata:`).
 const SCHEMES: [&str; 4] = ["http:", "https:", "ftp:", "file:"];
+
+/// The most that is read of a record's content, in bytes: as much as a crawl reads of a page. A record can unpack to any length.
+const MAX_CONTENT: u64 = 16 << 20;
+
+/// The room beside it for the head of an answer.
+const MAX_HEAD: u64 = 64 << 10;
 
 /// Answers with status 200 and resources are documents as they are, conversions (Common Crawl's WET files) are texts; other records are
 /// none, and neither is what is said to robots. Broken records are told, and those behind them follow.
@@ -61,7 +67,7 @@ impl Iterator for ArchiveDocuments {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.stream.next_record(MAX_DOCUMENT as usize) {
+            match self.stream.next_record((MAX_CONTENT + MAX_HEAD) as usize) {
                 Ok(Some(record)) => {
                     if let Some(document) = document(record) {
                         return Some(Ok(document));
@@ -208,7 +214,7 @@ fn answer(record: &Record) -> Option<Content> {
     let body = Bytes::from(answer.body().into_owned()).into();
     Some(Content::Body {
         content_type,
-        bytes: fetch::decode(&answer.headers, &body, MAX_DOCUMENT).bytes.into(),
+        bytes: fetch::decode(&answer.headers, &body, MAX_CONTENT).bytes.into(),
     })
 }
 

@@ -21,8 +21,11 @@ use neardup::HashKey;
 
 use crate::complaint::{Complaint, usage};
 
-/// The longest document that is read, in bytes; what follows is not looked at.
+/// The longest document that is read from a file as it lies there, in bytes; what follows is not looked at.
 pub(crate) const MAX_DOCUMENT: u64 = 1 << 30;
+
+/// The same of a packed file, which can stand for a thousand times its length.
+const MAX_UNPACKED: u64 = 64 << 20;
 
 /// A document that was not read yet.
 #[derive(Clone, Debug, PartialEq, Eq)]

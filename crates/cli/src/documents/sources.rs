@@ -12,7 +12,7 @@ use flate2::bufread::MultiGzDecoder;
 use sinks::warc::WarcStream;
 
 use super::archive::{ArchiveDocuments, SeenOddities, WaczStreams};
-use super::{Content, Document, MAX_DOCUMENT};
+use super::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
 use crate::complaint::{Complaint, usage};
 
 /// How much is read from a file at a time.
@@ -135,10 +135,11 @@ impl Documents {
             return Ok(None);
         }
         let packed = input.fill_buf()?.starts_with(GZIP);
-        let mut input: Box<dyn BufRead + Send> = if packed && named(path, &["gz"]) {
-            Box::new(BufReader::with_capacity(CHUNK, MultiGzDecoder::new(input)))
+        let (mut input, most): (Box<dyn BufRead + Send>, u64) = if packed && named(path, &["gz"]) {
+            let unpacked = BufReader::with_capacity(CHUNK, MultiGzDecoder::new(input));
+            (Box::new(unpacked), MAX_UNPACKED)
         } else {
-            Box::new(input)
+            (Box::new(input), MAX_DOCUMENT)
         };
         // Standard input has no name: what begins like an object is taken for one.
         let begins_like_json =
@@ -151,7 +152,7 @@ impl Documents {
             return Ok(None);
         }
         let mut bytes = Vec::new();
-        input.take(MAX_DOCUMENT).read_to_end(&mut bytes)?;
+        input.take(most).read_to_end(&mut bytes)?;
         Ok(Some(Document {
             id: path.display().to_string(),
             date: None,
