@@ -121,6 +121,10 @@ pub(crate) struct ExportArgs {
     /// The sketches of pages also in jsonl and csv, in hexadecimal digits
     #[arg(long)]
     pub(crate) sketches: bool,
+    /// With --format csv: leave texts as they are that a spreadsheet would run as formulas (they
+    /// begin with = + - @ or white space) [default: a ' before them]
+    #[arg(long)]
+    pub(crate) raw: bool,
     /// Go on where an export ended, or was killed: what is there is kept, what is new is added
     #[arg(long)]
     pub(crate) resume: bool,
@@ -148,12 +152,13 @@ pub(crate) enum ExportForm {
     Parquet,
 }
 
-impl ExportForm {
-    pub(crate) const fn form(self) -> export::Form {
-        match self {
-            Self::Jsonl => export::Form::Jsonl,
-            Self::Csv => export::Form::Csv,
-            Self::Parquet => export::Form::Parquet,
+impl ExportArgs {
+    pub(crate) const fn form(&self) -> export::Form {
+        match self.format {
+            ExportForm::Jsonl => export::Form::Jsonl,
+            ExportForm::Csv if self.raw => export::Form::RawCsv,
+            ExportForm::Csv => export::Form::Csv,
+            ExportForm::Parquet => export::Form::Parquet,
         }
     }
 }
