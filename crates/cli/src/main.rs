@@ -2,6 +2,7 @@
 
 mod archiving;
 mod args;
+mod clock;
 mod commands;
 mod complaint;
 mod control;

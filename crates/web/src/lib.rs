@@ -31,7 +31,7 @@ pub use listing::{
     Lastmod, Listed, Listing, ListingKind, ListingLimits, ListingOddity, NoDate, SNIFFED_LISTING_BYTES,
     read_listing,
 };
-pub use pace::{Pace, Why};
+pub use pace::{AfterDeath, Pace, Why};
 pub use page_url::{MAX_URL_BYTES, PageUrl, UrlError};
 pub use robots::{
     Grounds, MAX_CRAWL_DELAY, MAX_ROBOTS_BYTES, RobotsRule, RobotsRules, RobotsVerdict, product_token,
