@@ -12,6 +12,7 @@ mod archiving;
 mod bad_input;
 mod canonical;
 mod changes;
+mod clean;
 mod clocks;
 mod clusters;
 mod commands;

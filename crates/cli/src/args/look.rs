@@ -18,6 +18,30 @@ pub(crate) struct LookArgs {
     pub(crate) format: Option<Format>,
 }
 
+/// Removes what crawls and commands that were cut short left in the directory of a crawl, and what
+/// rebuild set aside. Nothing of it is needed to go on; `crawler status` names it, too.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  crawler clean crawl --dry-run   what would be removed, how large it is, and where it comes from
+  crawler clean crawl
+  crawler clean crawl --cut       also the pieces that openings cut off archive and journal (NAME.cut-N)")]
+pub(crate) struct CleanArgs {
+    /// Directory of the crawl, which nobody has open
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Say what would be removed, and remove nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+    /// Remove pieces that were cut off archive and journal, too: a reader may still find pages in
+    /// them
+    #[arg(long)]
+    pub(crate) cut: bool,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
     /// Directory of the crawl, or a WACZ file, anybody's
