@@ -141,6 +141,7 @@ fn a_file_that_was_cut_anywhere_goes_on_as_if_it_had_not_been() {
     for options in [
         &["--format", "jsonl"][..],
         &["--format", "csv"],
+        &["--format", "csv", "--raw"],
         &["--format", "csv", "--sketches"],
         &["--format", "jsonl", "--links"],
         &["--format", "csv", "--links"],
@@ -207,6 +208,41 @@ fn what_was_visited_since_is_added() {
     }
 }
 
+/// A title `=cmd|…` stood in the table as the page had it, and a spreadsheet that opened it ran it.
+#[test]
+fn a_title_that_a_spreadsheet_would_run_is_neutralised_in_csv_unless_raw_is_asked_for() {
+    const TITLE: &str = "=cmd|'/c calc'!A1";
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::text(""),
+        _ => Reply::html(html(
+            &format!("<title>{TITLE}</title>"),
+            &format!("<p>{}</p><a href=\"/two\">@SUM(A1)</a>", prose(1, 200)),
+        )),
+    }));
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
+    crawl.complete();
+    let fields = |arguments: &[&str], column: &str| -> Vec<String> {
+        let table = crawl.tell(&[&["export", "crawl"], arguments].concat()).output;
+        let mut reader = csv::Reader::from_reader(table.as_bytes());
+        let names = reader.headers().unwrap().clone();
+        let column = names.iter().position(|name| name == column).unwrap();
+        let records = reader.records().map(|record| record.unwrap());
+        records.map(|record| record[column].to_owned()).collect()
+    };
+    let csv = ["--format", "csv"];
+    let raw = ["--format", "csv", "--raw"];
+    assert_eq!(fields(&csv, "title")[0], format!("'{TITLE}"));
+    assert_eq!(fields(&raw, "title")[0], TITLE);
+    assert_eq!(
+        fields(&[&csv[..], &["--links"]].concat(), "anchor"),
+        ["'@SUM(A1)"]
+    );
+    assert_eq!(fields(&[&raw[..], &["--links"]].concat(), "anchor"), ["@SUM(A1)"]);
+    assert_eq!(crawl.row(&server.url(HOST, "/"))["title"], TITLE);
+    // Numbers of ours are numbers.
+    assert_eq!(fields(&csv, "depth")[0], "0");
+}
+
 #[test]
 fn what_cannot_be_asked_for_together_is_refused_before_anything_is_written() {
     let (_server, crawl) = crawled();
@@ -223,6 +259,7 @@ fn what_cannot_be_asked_for_together_is_refused_before_anything_is_written() {
             "--rows-per-file",
         ),
         (&["--links", "--sketches"], "--sketches is about pages"),
+        (&["--raw"], "--raw is for --format csv"),
         (
             &["--format", "parquet", "--resume", "--output", "x"],
             "a Parquet file cannot be continued",

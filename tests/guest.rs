@@ -17,6 +17,8 @@ use crate::support::Crawl;
 const DELAY: Duration = Duration::from_millis(50);
 const CRAWL_DELAY: Duration = Duration::from_millis(80);
 const LATENCY: Duration = Duration::from_millis(20);
+/// Times its response time, a host is left alone.
+const FACTOR: u32 = 3;
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// What a host is like.
@@ -122,35 +124,74 @@ impl Hosts {
 }
 
 /// What a host that answered this is to be left alone for from the arrival of the request on.
-fn wait_after(kind: Kind, hit: &Hit) -> Duration {
+fn wait_after(kind: Kind, (target, status): (&str, u16)) -> Duration {
     match kind {
         Kind::Asking => CRAWL_DELAY,
-        Kind::Slow if hit.target != "/robots.txt" => LATENCY + DELAY,
-        Kind::Busy if hit.status == 503 => RETRY_AFTER,
+        Kind::Slow if target != "/robots.txt" => LATENCY + FACTOR * LATENCY,
+        Kind::Busy if status == 503 => RETRY_AFTER,
         _ => DELAY,
     }
+}
+
+/// The least time between the arrival of a request and that of the next one. `before` is what the
+/// host was asked for before `last`, `cut` whether the crawl was killed in between: the answer
+/// before the one that was cut off is known all the same, and how slow it was.
+fn least_gap<'a>(
+    kind: Kind,
+    mut before: impl Iterator<Item = &'a str>,
+    last: (&str, u16),
+    cut: bool,
+) -> Duration {
+    match kind {
+        Kind::Slow if cut && before.any(|target| target != "/robots.txt") => FACTOR * LATENCY,
+        _ if cut => DELAY,
+        kind => wait_after(kind, last),
+    }
+}
+
+/// After a kill, the log was compared with the delay alone: nothing was said of a slow host that
+/// was asked too soon.
+#[test]
+fn the_response_time_counts_after_a_kill_too() {
+    let slow = FACTOR * LATENCY;
+    assert!(slow > DELAY, "or nothing is compared");
+    for (before, cut, expected) in [
+        (&[][..], true, DELAY),
+        (&["/robots.txt"], true, DELAY),
+        (&["/robots.txt", "/0"], true, slow),
+        (&["/robots.txt", "/0"], false, LATENCY + slow),
+    ] {
+        let before_it = before.iter().copied();
+        assert_eq!(
+            least_gap(Kind::Slow, before_it, ("/1", 200), cut),
+            expected,
+            "{before:?}"
+        );
+    }
+    assert_eq!(
+        least_gap(Kind::Plain, ["/0"].into_iter(), ("/1", 200), true),
+        DELAY
+    );
 }
 
 /// Requests that came too soon after another, a sentence each.
 ///
 /// Arrivals are compared, and times that answers took by intent: what is sent so long after an answer was received cannot arrive
 /// sooner than that after its request arrived, however the machine is loaded. Where a kill came in between, nobody knows what
-/// the crawler had read of the answer: the delay counts from the request then.
+/// the crawler had read of the answer: then the delay counts from the request, or the multiple of
+/// the response time, where the host had answered before.
 fn too_soon(log: &Log, hosts: &Hosts, kills: &[RangeInclusive<Duration>]) -> Vec<String> {
     let mut complaints = Vec::new();
     for host in 0..hosts.count {
         let name = Hosts::name(host);
         let hits: Vec<&Hit> = log.of(&name).collect();
-        for two in hits.windows(2) {
+        for (place, two) in hits.windows(2).enumerate() {
             let [earlier, later] = two else { continue };
             let cut = kills
                 .iter()
                 .any(|kill| earlier.at <= *kill.end() && *kill.start() <= later.at);
-            let least = if cut {
-                DELAY
-            } else {
-                wait_after(Kind::of(host), earlier)
-            };
+            let before = hits[..place].iter().map(|hit| &*hit.target);
+            let least = least_gap(Kind::of(host), before, (&earlier.target, earlier.status), cut);
             let gap = later.at - earlier.at;
             if gap < least {
                 complaints.push(format!(
@@ -195,7 +236,11 @@ fn no_host_of_many_is_asked_too_soon_however_often_the_crawl_is_interrupted_and_
     let seeds: Vec<String> = names.iter().map(|name| server.url(name, "/0")).collect();
     let crawl = Crawl::polite(&server, &names, &format!("{}ms", DELAY.as_millis()))
         .seeds(&seeds)
-        .with(&["--delay-factor=0", "--concurrency=256", "--traps=off"]);
+        .with(&[
+            &format!("--delay-factor={FACTOR}"),
+            "--concurrency=256",
+            "--traps=off",
+        ]);
 
     let mut kills = Vec::new();
     for restart in 0..restarts {

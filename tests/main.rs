@@ -12,6 +12,8 @@ mod archiving;
 mod bad_input;
 mod canonical;
 mod changes;
+mod clean;
+mod clocks;
 mod clusters;
 mod commands;
 mod content;

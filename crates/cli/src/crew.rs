@@ -26,7 +26,7 @@ use crate::control::CONTROL;
 use crate::room::{self, cannot};
 use crate::seeds::Seeds;
 use crate::settings::{AS_RUN, Settings};
-use crate::{archiving, earlier, history, index, machine};
+use crate::{archiving, clock, earlier, history, index, machine};
 
 /// Origins whose robots.txt is remembered.
 const ROBOTS_REMEMBERED: usize = 100_000;
@@ -36,7 +36,8 @@ const MAX_DECODED: u64 = 16 << 20;
 /// Nobody lives to see a longer pause end; and clocks, which cannot count for ever, are not asked to.
 const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// The machine's clock: the only place that asks it.
+/// The machine's clock: the only place that asks it. A crawl takes [`clock::SessionClock`], which
+/// goes evenly.
 pub(crate) fn clock() -> Clock {
     Clock::new(|| {
         #[expect(
@@ -87,6 +88,7 @@ fn is_ours(item: std::io::Result<std::fs::DirEntry>) -> bool {
 pub(crate) struct Ready {
     pub(crate) crew: Arc<Crew>,
     pub(crate) resumed: bool,
+    pub(crate) store: Arc<EmbeddedStore>,
 }
 
 /// What a crew needs that writes nothing: wrong settings are found here, before there is a directory.
@@ -169,6 +171,7 @@ pub(crate) async fn assemble(
     let disk: Arc<dyn Disk> = Arc::clone(&reserved) as Arc<dyn Disk>;
     let store = Arc::new(open_store(settings, earlier, &clock, &disk)?);
     let room = room::keep(&reserved, settings)?;
+    clock::tell_behind(store.clock_behind());
     if store.after_a_death() {
         pacer.suppose_all_asked();
     }
@@ -224,6 +227,7 @@ pub(crate) async fn assemble(
     Ok(Ready {
         crew: Arc::new(crew),
         resumed: store.resumed(),
+        store,
     })
 }
 
@@ -337,6 +341,8 @@ pub(crate) fn store_options(
             max_pages_per_pattern: settings.max_pages_per_pattern,
             max_hosts_per_domain: Some(settings.max_hosts_per_domain),
             least_wait: pacing(settings).delay,
+            most_calm_wait: pacing(settings).max_delay,
+            delay_factor: thousandths(settings.delay_factor),
             most_wait: pacing(settings).longest_wait(),
         },
         likeness: settings.likeness()?,
@@ -349,6 +355,17 @@ pub(crate) fn store_options(
         now: clock.now(),
         disk: Arc::clone(disk),
     })
+}
+
+/// A factor as the journal has it; what is no number counts as none.
+fn thousandths(factor: f64) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a cast of a float saturates"
+    )]
+    let thousandths = (factor * 1000.0).round() as u32;
+    thousandths
 }
 
 /// A fault of the machine, most likely.

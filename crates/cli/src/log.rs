@@ -52,7 +52,7 @@ struct Moments(Clock);
 
 impl FormatTime for Moments {
     fn format_time(&self, writer: &mut tracing_subscriber::fmt::format::Writer<'_>) -> std::fmt::Result {
-        write!(writer, "{}", self.0.now())
+        write!(writer, "{}", self.0.date())
     }
 }
 

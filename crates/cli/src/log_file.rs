@@ -54,7 +54,7 @@ impl<W: Write> LogFile<W> {
             return Vec::new();
         }
         let told = json!({
-            "timestamp": self.clock.now().to_string(),
+            "timestamp": self.clock.date().to_string(),
             "level": "WARN",
             "message": "lines of this log were lost: they could not be written",
             "lines": self.lost,

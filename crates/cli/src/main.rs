@@ -2,6 +2,7 @@
 
 mod archiving;
 mod args;
+mod clock;
 mod commands;
 mod complaint;
 mod control;
@@ -12,6 +13,7 @@ mod earlier;
 mod fingerprints;
 mod history;
 mod index;
+mod leftovers;
 mod log;
 mod log_file;
 mod machine;
@@ -61,6 +63,7 @@ fn run(command: Command) -> Result<ExitCode, Complaint> {
         Command::Changes(args) => commands::changes::run(&args),
         Command::Duplicates(args) => commands::duplicates::run(&args),
         Command::Search(args) => commands::search::run(&args),
+        Command::Clean(args) => commands::clean::run(&args),
         Command::Reindex(args) => commands::reindex::run(&args),
         Command::Skipped(args) => commands::skipped::run(&args),
         Command::Similar(args) => commands::similar::run(&args),

@@ -4,9 +4,17 @@
 //! it; of the hosts that are asked on the way (redirects, robots.txt), the frontier is asked before and told afterwards. So
 //! whatever led to a host: what it last asked for is known before it is asked again. (One case is left: a robots.txt that redirects
 //! to another host, which is paced by what this session knows of that host.)
+//!
+//! A process may die at any moment, and a settlement is recorded long after its answer came: the
+//! page is read before, and may wait for its turn in the archive. So what slows a host down is told
+//! to the frontier as soon as it is known: that it was asked for the first time, before that is
+//! done, and that it is to be left alone for longer than before, when its answer ends.
+//!
+//! Invariant: whenever the process dies, the journal has the longest wait that the last answer of
+//! each host led to.
 
 use store::{Lease, StoreFault};
-use web::{Host, Pace};
+use web::{Host, Pace, Timestamp, Why};
 
 use crate::Crew;
 
@@ -43,10 +51,34 @@ pub(crate) async fn recall(crew: &Crew, lease: &Lease, host: &Host) -> Result<()
     Ok(())
 }
 
-/// Has it remembered how a host wants to be asked to which a lease led, once it was asked.
-pub(crate) async fn note(crew: &Crew, lease: &Lease, host: &Host) -> Result<(), StoreFault> {
-    if lease.url.host() == *host {
+/// Stores that a host is asked which never answered: if the process dies first, the next one knows
+/// since when it is silent.
+pub(crate) async fn note_silence(crew: &Crew, host: &Host) -> Result<(), StoreFault> {
+    let known = crew.frontier.pace(host).await?;
+    if known.is_some_and(|known| known.why == Why::Unanswered || has_answered(&known)) {
         return Ok(());
     }
-    crew.frontier.note_pace(host, crew.pacer.pace(host)).await
+    let pace = Pace {
+        address: known.and_then(|known| known.address),
+        ..Pace::unanswered(crew.clock.now(), crew.pacer.pace(host).wait)
+    };
+    crew.frontier.note_pace(host, pace).await
+}
+
+/// Stores the pace of a host that was just asked: that of another host than the lease's, which no
+/// settlement tells, and that of the lease's own where it is to be left alone for longer than is
+/// known.
+pub(crate) async fn note(crew: &Crew, lease: &Lease, host: &Host) -> Result<(), StoreFault> {
+    let pace = crew.pacer.pace(host);
+    if lease.url.host() == *host {
+        let known = crew.frontier.pace(host).await?.filter(has_answered);
+        if known.is_some_and(|known| pace.wait <= known.wait) {
+            return Ok(());
+        }
+    }
+    crew.frontier.note_pace(host, pace).await
+}
+
+fn has_answered(pace: &Pace) -> bool {
+    pace.answered != Timestamp::default()
 }

@@ -137,7 +137,7 @@ async fn end_without_page(
     reason: String,
 ) -> Result<Outcome, Fault> {
     crew.index.forget(lease.url.key()).await?;
-    let row = account::of_no_page(lease.find(), &journey.exchanges, crew.clock.now(), fate, reason);
+    let row = account::of_no_page(lease.find(), &journey.exchanges, crew.clock.date(), fate, reason);
     let kept = Kept {
         exchanges: journey.exchanges,
         keeping: Keeping::Whole,

@@ -92,6 +92,7 @@ async fn known(crew: &Crew, url: &PageUrl) -> Result<Option<RobotsAnswer>, Store
 async fn ask_for(crew: &Crew, lease: &Lease, url: &PageUrl) -> Result<RobotsAnswer, StoreFault> {
     let origin = url.origin();
     manners::recall(crew, lease, &url.host()).await?;
+    manners::note_silence(crew, &url.host()).await?;
     let answer = crew.robots.rules(url).await;
     crew.robots_files.keep(lease.url.key(), &answer.exchanges);
     if let Some(RobotsText { lines, until }) = &answer.read {

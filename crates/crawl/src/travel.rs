@@ -118,8 +118,9 @@ pub(crate) async fn travel(crew: &Arc<Crew>, lease: &Lease) -> Result<Journey, S
         manners::recall(crew, lease, &host).await?;
         let to = crew.pacer.addressee(&*crew.fetch, &url).await;
         let turn = crew.pacer.turn(to).await;
+        manners::note_silence(crew, &host).await?;
         let outcome = crew.fetch.ask(&url, &validators(asked_by.as_ref())).await;
-        turn.finish(Answer::of(&outcome, crew.clock.now()));
+        turn.finish(Answer::of(&outcome, crew.clock.date()));
         manners::note(crew, lease, &host).await?;
         let exchange = match outcome {
             Ok(exchange) => exchange,

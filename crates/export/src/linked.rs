@@ -104,7 +104,7 @@ impl Runs {
     fn open(mut file: File, form: Form) -> Result<Self, ExportFault> {
         let length = file.metadata()?.len();
         let mut links = match form {
-            Form::Csv => {
+            Form::Csv | Form::RawCsv => {
                 let mut last = [0];
                 if length > 0 {
                     file.seek(SeekFrom::End(-1))?;

@@ -1,6 +1,11 @@
 //! JSON lines and CSV (RFC 4180, with `\n` at the end of a line).
 //!
 //! What is nothing is `null` in JSON and an empty field in CSV, where it cannot be told from an empty text.
+//!
+//! A spreadsheet takes a field for a formula if it begins with one of [`FORMULA_MARKS`], quoted or
+//! not, and titles, anchors and URLs are other people's texts. So a text field that begins with one
+//! gets a `'` before it, which a spreadsheet reads as "text follows" (OWASP, "CSV Injection"). The
+//! numbers that we write ourselves are left alone. [`Texts::ToTheLetter`] leaves texts alone, too.
 
 use std::io::{self, Write};
 
@@ -47,27 +52,43 @@ pub(crate) fn json_line(
     out.write_all(b"\n").map_err(ExportFault::from)
 }
 
+/// The first characters by which a spreadsheet recognises a formula: those of OWASP's "CSV
+/// Injection", with their full-width forms, which some locales accept.
+const FORMULA_MARKS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
+/// The treatment of text fields that a spreadsheet would run as formulas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Texts {
+    /// A `'` before them.
+    Neutralised,
+    /// As they are.
+    ToTheLetter,
+}
+
 /// Writes CSV.
 pub(crate) struct Csv<W: Write> {
     writer: csv::Writer<W>,
+    texts: Texts,
     field: Vec<u8>,
 }
 
 impl<W: Write> Csv<W> {
     /// Begins with the names of the columns.
-    pub(crate) fn begin(table: Table, out: W) -> Result<Self, ExportFault> {
+    pub(crate) fn begin(table: Table, texts: Texts, out: W) -> Result<Self, ExportFault> {
         let mut writer = csv::WriterBuilder::new().from_writer(out);
         writer.write_record(table.columns.iter().map(|column| column.name))?;
         Ok(Self {
             writer,
+            texts,
             field: Vec::new(),
         })
     }
 
     /// Goes on where the names are there already.
-    pub(crate) fn go_on(out: W) -> Self {
+    pub(crate) fn go_on(texts: Texts, out: W) -> Self {
         Self {
             writer: csv::WriterBuilder::new().from_writer(out),
+            texts,
             field: Vec::new(),
         }
     }
@@ -77,6 +98,9 @@ impl<W: Write> Csv<W> {
             self.field.clear();
             match value {
                 None => {}
+                Some(Value::Text(text)) if self.is_formula(text) => {
+                    write!(self.field, "'{text}")?;
+                }
                 Some(Value::Text(text)) => {
                     self.writer.write_field(text)?;
                     continue;
@@ -98,6 +122,10 @@ impl<W: Write> Csv<W> {
         Ok(())
     }
 
+    fn is_formula(&self, text: &str) -> bool {
+        self.texts == Texts::Neutralised && text.starts_with(FORMULA_MARKS)
+    }
+
     pub(crate) fn finish(mut self) -> Result<W, ExportFault> {
         self.writer.flush()?;
         let mut out = self
@@ -116,5 +144,53 @@ impl std::fmt::Write for Utf8<'_> {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         self.0.extend_from_slice(text.as_bytes());
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LINKS, Link};
+
+    fn written(texts: Texts, anchor: &str) -> String {
+        let link = Link {
+            source: "http://a.test/",
+            target: "http://b.test/",
+            anchor,
+            rel: "",
+            kind: "page",
+        };
+        let mut csv = Csv::begin(LINKS, texts, Vec::new()).unwrap();
+        csv.write(&link.fields()).unwrap();
+        let bytes = csv.finish().unwrap();
+        let mut reader = csv::Reader::from_reader(&bytes[..]);
+        let record = reader.records().next().unwrap().unwrap();
+        record[2].to_owned()
+    }
+
+    /// A title `=cmd|'/c calc'!A1` was exported as it stood: whoever opened the table in a
+    /// spreadsheet ran what a stranger's page said.
+    #[test]
+    fn a_text_that_a_spreadsheet_would_run_begins_with_an_apostrophe_unless_it_is_wanted_to_the_letter() {
+        for dangerous in [
+            "=cmd|'/c calc'!A1",
+            "+1",
+            "-1",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            "\n=1",
+            "＝1",
+            "＋1",
+            "－1",
+            "＠1",
+            "=\"a\",\"b\"",
+        ] {
+            assert_eq!(written(Texts::Neutralised, dangerous), format!("'{dangerous}"));
+            assert_eq!(written(Texts::ToTheLetter, dangerous), dangerous);
+        }
+        for harmless in ["", "a=b", "1-2", "'quoted", " =1", "http://a.test/?a=+1"] {
+            assert_eq!(written(Texts::Neutralised, harmless), harmless);
+        }
     }
 }

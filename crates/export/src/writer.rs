@@ -5,7 +5,7 @@ use std::io::Write;
 use parquet::file::metadata::KeyValue;
 
 use crate::columnar::Columnar;
-use crate::text::{Csv, json_line};
+use crate::text::{Csv, Texts, json_line};
 use crate::{ExportFault, Table, Value};
 
 /// How a table is written.
@@ -13,8 +13,11 @@ use crate::{ExportFault, Table, Value};
 pub enum Form {
     /// One JSON object a line.
     Jsonl,
-    /// Comma-separated values, with a header line.
+    /// Comma-separated values, with a header line. A text that a spreadsheet would take for a
+    /// formula has a `'` before it.
     Csv,
+    /// The same with every text to the letter.
+    RawCsv,
     /// Parquet.
     Parquet,
 }
@@ -64,7 +67,8 @@ impl<W: Write + Send> TableWriter<W> {
     pub fn begin(form: Form, table: Table, about: &About, out: W) -> Result<Self, ExportFault> {
         let form = match form {
             Form::Jsonl => Writing::Jsonl(out),
-            Form::Csv => Writing::Csv(Box::new(Csv::begin(table, out)?)),
+            Form::Csv => Writing::Csv(Box::new(Csv::begin(table, Texts::Neutralised, out)?)),
+            Form::RawCsv => Writing::Csv(Box::new(Csv::begin(table, Texts::ToTheLetter, out)?)),
             Form::Parquet => Writing::Parquet(Box::new(Columnar::begin(table, about, out)?)),
         };
         Ok(Self { table, form })
@@ -75,13 +79,15 @@ impl<W: Write + Send> TableWriter<W> {
     /// # Errors
     /// [`ExportFault`] where its beginning cannot be written.
     pub fn go_on(form: Form, table: Table, about: &About, out: W) -> Result<Self, ExportFault> {
-        match form {
-            Form::Csv => Ok(Self {
-                table,
-                form: Writing::Csv(Box::new(Csv::go_on(out))),
-            }),
-            Form::Jsonl | Form::Parquet => Self::begin(form, table, about, out),
-        }
+        let texts = match form {
+            Form::Csv => Texts::Neutralised,
+            Form::RawCsv => Texts::ToTheLetter,
+            Form::Jsonl | Form::Parquet => return Self::begin(form, table, about, out),
+        };
+        Ok(Self {
+            table,
+            form: Writing::Csv(Box::new(Csv::go_on(texts, out))),
+        })
     }
 
     /// Writes a record: a field for each column, in their order. Fields beyond the last column are left out.

@@ -141,7 +141,7 @@ impl HttpFetch {
 #[async_trait]
 impl Fetch for HttpFetch {
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
-        let started = self.clock.now();
+        let started = self.clock.date();
         let said = self.sayings.to(url, known, started);
         let request = request::request(url, &said)?;
         let began = Instant::now();

@@ -234,7 +234,7 @@ impl RobotsCache {
         let to = self.pacer.addressee(&*self.fetch, url).await;
         let turn = self.pacer.turn(to).await;
         let outcome = self.fetch.fetch(url).await;
-        turn.finish(Answer::of(&outcome, self.clock.now()));
+        turn.finish(Answer::of(&outcome, self.clock.date()));
         outcome
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use web::{Host, Pace, PageUrl, Timestamp};
+use web::{AfterDeath, Host, Pace, PageUrl, Timestamp};
 
 use crate::{Robots, Row, StoreFault, Totals};
 
@@ -212,8 +212,13 @@ pub struct FrontierRules {
     /// Hosts of one registrable domain that URLs are queued of; links to others are left out. Seeds count, and are let in always.
     pub max_hosts_per_domain: Option<u32>,
     /// The least wait between two requests to a host. After a session that did not end in order, each host may just have been
-    /// asked: none is handed out before this, and what its robots.txt asks for, has passed since the opening.
+    /// asked: none is handed out before this has passed since the opening.
     pub least_wait: Duration,
+    /// After a session that did not end in order, a host that answered before is left alone for the
+    /// wait that its last answer led to, but for no longer than this.
+    pub most_calm_wait: Duration,
+    /// Thousandths of a response time that a host is left alone for.
+    pub delay_factor: u32,
     /// The longest wait that anything can lead to: no host and no page that an earlier session put off waits for longer from the
     /// opening on, whatever a clock that was set back has made of the time.
     pub most_wait: Duration,
@@ -229,7 +234,21 @@ impl Default for FrontierRules {
             max_pages_per_pattern: None,
             max_hosts_per_domain: None,
             least_wait: Duration::ZERO,
+            most_calm_wait: Duration::from_secs(30),
+            delay_factor: 5000,
             most_wait: Duration::from_secs(24 * 3600),
+        }
+    }
+}
+
+impl FrontierRules {
+    /// The rule by which hosts are left alone after a session that died.
+    #[must_use]
+    pub const fn after_death(&self) -> AfterDeath {
+        AfterDeath {
+            least_wait: self.least_wait,
+            most_wait: self.most_calm_wait,
+            factor: self.delay_factor,
         }
     }
 }

@@ -514,6 +514,28 @@ impl State {
     }
 }
 
+#[cfg(test)]
+impl State {
+    /// The next session's clock may be behind.
+    fn set_back(&mut self, now: Timestamp, least_wait: std::time::Duration) {
+        let is_ahead = self.paces.values().any(|pace| pace.is_ahead_of(now));
+        if !is_ahead && self.floor <= now + least_wait {
+            return;
+        }
+        self.floor = self.floor.min(now + least_wait);
+        for host in self.order.keys().cloned().collect::<Vec<_>>() {
+            let (pace, by) = self.pace(&host).set_back(now, least_wait);
+            self.paces.insert(host.clone(), pace);
+            for waiting in &mut self.entries {
+                if waiting.find.url.host() == host {
+                    waiting.due = waiting.due.map(|due| due.before(by));
+                    waiting.not_before = waiting.due;
+                }
+            }
+        }
+    }
+}
+
 /// What becomes of a session, for tests of the other store.
 #[cfg(test)]
 impl MemoryStore {
@@ -542,10 +564,12 @@ impl MemoryStore {
             state.seen.remove(&url);
         }
         state.asked &= !in_order;
+        let rule = self.rules.after_death();
+        state.set_back(now, rule.least_wait);
         if state.asked {
-            state.floor = now + self.rules.least_wait;
+            state.floor = now + rule.least_wait;
             for host in state.order.keys().cloned().collect::<Vec<_>>() {
-                let pace = state.pace(&host).after_death(now, self.rules.least_wait);
+                let pace = state.pace(&host).after_restart(now, rule);
                 state.note_pace(&host, pace);
             }
         }

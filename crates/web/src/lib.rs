@@ -33,7 +33,7 @@ pub use listing::{
     Lastmod, Listed, Listing, ListingKind, ListingLimits, ListingOddity, NoDate, SNIFFED_LISTING_BYTES,
     read_listing, read_listing_in_parts,
 };
-pub use pace::{Pace, Why};
+pub use pace::{AfterDeath, Pace, Why};
 pub use page_url::{MAX_URL_BYTES, PageUrl, UrlError};
 pub use robots::{
     Grounds, MAX_CRAWL_DELAY, MAX_ROBOTS_BYTES, RobotsRule, RobotsRules, RobotsVerdict, product_token,

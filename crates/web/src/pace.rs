@@ -48,6 +48,8 @@ pub enum Why {
     SlowDown,
     /// `Retry-After`, which came with such an answer.
     RetryAfter,
+    /// It was asked for the first time, and has not answered yet: how slow it is, nobody knows.
+    Unanswered,
 }
 
 impl Why {
@@ -61,6 +63,7 @@ impl Why {
             Self::Failures => "failures",
             Self::SlowDown => "slow-down",
             Self::RetryAfter => "retry-after",
+            Self::Unanswered => "unanswered",
         }
     }
 }
@@ -69,6 +72,18 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// The rule by which hosts are left alone after a session that died while any of them may have been
+/// under way. See [`Pace::after_restart`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AfterDeath {
+    /// No host is asked sooner: the delay of the settings.
+    pub least_wait: Duration,
+    /// No host is left alone for longer for what it said before: the ceiling of delays.
+    pub most_wait: Duration,
+    /// Thousandths of a response time that a host is left alone for: a factor of 5 is 5000.
+    pub factor: u32,
 }
 
 impl Pace {
@@ -94,13 +109,86 @@ impl Pace {
         }
     }
 
+    /// Returns what is to be remembered of a host when a session begins at `at`, and the one before
+    /// died and may have asked the host last without living to tell:
+    ///
+    /// | the host | is left alone from `at` on for |
+    /// |---|---|
+    /// | answered before | the last wait that is known, whatever its reason, at most `most_wait` |
+    /// | was asked, and never answered | factor × the time since then, at most `most_wait` |
+    /// | was never asked | `least_wait` |
+    ///
+    /// and for `least_wait` in any case. What the page in flight would have asked for is not known;
+    /// how slow the host was before is the best guess at it.
+    #[must_use]
+    pub fn after_restart(self, at: Timestamp, rule: AfterDeath) -> Pace {
+        let known = match self.why {
+            Why::Unanswered => {
+                let unanswered = at.since(self.ready.before(self.wait));
+                unanswered.saturating_mul(rule.factor) / 1000
+            }
+            _ => self.wait,
+        };
+        let wait = known.min(rule.most_wait).max(rule.least_wait);
+        Pace {
+            ready: self.ready.max(at + wait),
+            ..self
+        }
+    }
+
+    /// The pace of a host that is asked for the first time at `at`: to be remembered until it
+    /// answers.
+    #[must_use]
+    pub fn unanswered(at: Timestamp, least_wait: Duration) -> Pace {
+        Pace {
+            ready: at + least_wait,
+            wait: least_wait,
+            why: Why::Unanswered,
+            ..Pace::default()
+        }
+    }
+
+    /// Returns whether a clock that says `now` is behind the one by which this was written.
+    #[must_use]
+    pub fn is_ahead_of(&self, now: Timestamp) -> bool {
+        self.answered > now
+    }
+
+    /// Returns what is to be remembered when the clock was set back, and it is `now`: the host
+    /// waits for no longer than it was to wait from its last answer on, as if that had ended now.
+    /// The second value is by how much its times are earlier than they were: so are those of its
+    /// pages.
+    #[must_use]
+    pub fn set_back(self, now: Timestamp, least_wait: Duration) -> (Pace, Duration) {
+        let by = self.answered.since(now);
+        if by.is_zero() {
+            let longest = match self.answered == Timestamp::default() {
+                true => now + self.wait.max(least_wait),
+                false => self.ready,
+            };
+            let ready = self.ready.min(longest);
+            return (Pace { ready, ..self }, by);
+        }
+        let pace = Pace {
+            ready: self.ready.before(by),
+            answered: now,
+            ..self
+        };
+        (pace, by)
+    }
+
     /// Until when those that share their pace with this host are to leave it alone, and it them, for what it last answered. That it did
     /// not answer is its own affair, and counts like any other request: with the delay of the settings, `least`.
     #[must_use]
     pub fn shared_rest(&self, least: Duration) -> Timestamp {
         let wait = match self.why {
             Why::Failures => least,
-            Why::Delay | Why::Slowness | Why::CrawlDelay | Why::SlowDown | Why::RetryAfter => self.wait,
+            Why::Delay
+            | Why::Slowness
+            | Why::CrawlDelay
+            | Why::SlowDown
+            | Why::RetryAfter
+            | Why::Unanswered => self.wait,
         };
         self.answered + wait
     }
@@ -168,6 +256,100 @@ mod tests {
         assert_eq!(promised.ready, at(9_000));
     }
 
+    /// A host that answers in 400 ms and is to be left alone for 2 s was asked 1 s after the
+    /// restart that followed a kill, because only its Crawl-delay outlasted the process.
+    #[test]
+    fn after_a_death_a_host_waits_as_long_as_it_was_last_said_to() {
+        let second = Duration::from_secs(1);
+        let rule = AfterDeath {
+            least_wait: second,
+            most_wait: 30 * second,
+            factor: 5000,
+        };
+        // Why it waits, how long → when it may be asked, after a death at 9 s
+        for (why, wait, expected) in [
+            (Why::Delay, 1_000, 10_000),
+            (Why::Slowness, 2_000, 11_000),
+            (Why::CrawlDelay, 10_000, 19_000),
+            (Why::Failures, 8_000, 17_000),
+            // Of a plea, no more than the ceiling: it was kept before the host was asked again.
+            (Why::RetryAfter, 600_000, 39_000),
+            // Never less than the delay.
+            (Why::Delay, 100, 10_000),
+        ] {
+            let pace = Pace {
+                wait: Duration::from_millis(wait),
+                why,
+                answered: at(100),
+                ..at(500).into()
+            };
+            assert_eq!(
+                pace.after_restart(at(9_000), rule).ready,
+                at(expected),
+                "{why} {wait}"
+            );
+        }
+        // Nothing is known of it, and it was never asked.
+        assert_eq!(Pace::default().after_restart(at(9_000), rule).ready, at(10_000));
+        let promised = Pace::from(at(50_000)).after_restart(at(9_000), rule);
+        assert_eq!(promised.ready, at(50_000));
+    }
+
+    #[test]
+    fn a_host_that_never_answered_counts_as_slow_as_it_has_been_silent() {
+        let rule = AfterDeath {
+            least_wait: Duration::from_secs(1),
+            most_wait: Duration::from_secs(30),
+            factor: 5000,
+        };
+        // When it was asked → when it may be asked again, after a death at 20 s
+        for (asked, expected) in [
+            (20_000, 21_000),
+            (19_900, 21_000),
+            (19_600, 22_000),
+            (17_000, 35_000),
+            (1_000, 50_000),
+        ] {
+            let pace = Pace::unanswered(at(asked), rule.least_wait);
+            assert_eq!(
+                pace.after_restart(at(20_000), rule).ready,
+                at(expected),
+                "{asked}"
+            );
+        }
+    }
+
+    #[test]
+    fn under_a_clock_that_was_set_back_no_wait_is_longer_than_it_was_and_none_is_cut_short() {
+        const DAY: u64 = 24 * 3600 * 1000;
+        let least = Duration::from_secs(1);
+        // Answered, ready → ready, and by how much times are earlier; it is 5 s by the clock now
+        for (answered, ready, expected, by) in [
+            (DAY, DAY + 2_000, 7_000, DAY - 5_000),
+            (DAY, DAY - 9_000, 0, DAY - 5_000),
+            (5_001, 8_000, 7_999, 1),
+            // Its answer is not in the future: it waits for what it was told to.
+            (5_000, 8_000, 8_000, 0),
+            (4_000, DAY, DAY, 0),
+            // It never answered.
+            (0, DAY, 6_000, 0),
+            (0, 5_500, 5_500, 0),
+        ] {
+            let pace = Pace {
+                answered: at(answered),
+                ..at(ready).into()
+            };
+            let (back, earlier) = pace.set_back(at(5_000), least);
+            assert_eq!(
+                (back.ready, earlier),
+                (at(expected), Duration::from_millis(by)),
+                "{answered} {ready}"
+            );
+            assert!(!back.is_ahead_of(at(5_000)));
+            assert_eq!(back.set_back(at(5_000), least), (back, Duration::ZERO), "once");
+        }
+    }
+
     #[test]
     fn what_others_share_of_a_rest_is_all_of_it_unless_the_host_did_not_answer() {
         let rest = |why| Pace {
@@ -199,6 +381,7 @@ mod tests {
             Why::Failures,
             Why::SlowDown,
             Why::RetryAfter,
+            Why::Unanswered,
         ];
         for (number, why) in reasons.into_iter().enumerate() {
             assert_eq!(why as usize, number);

@@ -38,6 +38,13 @@ impl Timestamp {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
 
+    /// The moment so long before this; 1970 where that is earlier.
+    #[must_use]
+    pub fn before(self, wait: Duration) -> Timestamp {
+        let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        Timestamp(self.0.saturating_sub(millis))
+    }
+
     /// Fourteen digits, `20261120190455`, as archive file names and CDXJ have it (UTC).
     #[must_use]
     pub fn digits(self) -> String {
@@ -90,13 +97,33 @@ impl Add<Duration> for Timestamp {
 }
 
 /// Where the present comes from: the machine's clock in the command line, a number in a test.
+///
+/// It has two hands. Waits are counted by [`Clock::now`], which goes evenly as long as the process
+/// lives, whatever becomes of the machine's clock. What is written down for people and archives has
+/// [`Clock::date`], which follows that clock when it is set. The two differ only after it was set.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
+pub struct Clock {
+    now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    date: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+}
 
 impl Clock {
     /// A clock that answers what `now` answers.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now))
+        let now = Arc::new(now);
+        Self {
+            now: Arc::clone(&now) as _,
+            date: now,
+        }
+    }
+
+    /// The same clock with dates of their own.
+    #[must_use]
+    pub fn with_dates(self, date: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self {
+            date: Arc::new(date),
+            ..self
+        }
     }
 
     /// A clock that stands still.
@@ -105,10 +132,16 @@ impl Clock {
         Self::new(move || at)
     }
 
-    /// The present.
+    /// The present, by which waits are counted: never set back.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        (self.0)()
+        (self.now)()
+    }
+
+    /// The date of the present, for archives and logs. Nothing may wait by it.
+    #[must_use]
+    pub fn date(&self) -> Timestamp {
+        (self.date)()
     }
 }
 

@@ -18,6 +18,30 @@ pub(crate) struct LookArgs {
     pub(crate) format: Option<Format>,
 }
 
+/// Removes what crawls and commands that were cut short left in the directory of a crawl, and what
+/// rebuild set aside. Nothing of it is needed to go on; `crawler status` names it, too.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  crawler clean crawl --dry-run   what would be removed, how large it is, and where it comes from
+  crawler clean crawl
+  crawler clean crawl --cut       also the pieces that openings cut off archive and journal (NAME.cut-N)")]
+pub(crate) struct CleanArgs {
+    /// Directory of the crawl, which nobody has open
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Say what would be removed, and remove nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+    /// Remove pieces that were cut off archive and journal, too: a reader may still find pages in
+    /// them
+    #[arg(long)]
+    pub(crate) cut: bool,
+    /// json or table [default: table on a terminal, json otherwise]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<Format>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
     /// Directory of the crawl, or a WACZ file, anybody's
@@ -121,6 +145,10 @@ pub(crate) struct ExportArgs {
     /// The sketches of pages also in jsonl and csv, in hexadecimal digits
     #[arg(long)]
     pub(crate) sketches: bool,
+    /// With --format csv: leave texts as they are that a spreadsheet would run as formulas (they
+    /// begin with = + - @ or white space) [default: a ' before them]
+    #[arg(long)]
+    pub(crate) raw: bool,
     /// Go on where an export ended, or was killed: what is there is kept, what is new is added
     #[arg(long)]
     pub(crate) resume: bool,
@@ -148,12 +176,13 @@ pub(crate) enum ExportForm {
     Parquet,
 }
 
-impl ExportForm {
-    pub(crate) const fn form(self) -> export::Form {
-        match self {
-            Self::Jsonl => export::Form::Jsonl,
-            Self::Csv => export::Form::Csv,
-            Self::Parquet => export::Form::Parquet,
+impl ExportArgs {
+    pub(crate) const fn form(&self) -> export::Form {
+        match self.format {
+            ExportForm::Jsonl => export::Form::Jsonl,
+            ExportForm::Csv if self.raw => export::Form::RawCsv,
+            ExportForm::Csv => export::Form::Csv,
+            ExportForm::Parquet => export::Form::Parquet,
         }
     }
 }

@@ -20,8 +20,8 @@ pub(crate) use files::{
     IndexArgs, LikenessArgs, PlanArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use look::{
-    ChangeKind, ChangesArgs, DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs, RebuildArgs, SearchArgs,
-    SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
+    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs, RebuildArgs,
+    SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 
 pub(crate) use secrets::SecretArgs;
@@ -88,6 +88,9 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Make the state of a crawl again: tables from the journal, a journal that is damaged or gone from the archive
     Rebuild(RebuildArgs),
+    /// Remove what is left over in the directory of a crawl: of rebuilds, of commands that were cut
+    /// short
+    Clean(CleanArgs),
     /// Make the search index again from the archive
     Reindex(LookArgs),
     /// Index archives in CDXJ, as cdxj-indexer does: that of a crawl is made again, that of any WARC files is written out

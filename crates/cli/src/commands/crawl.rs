@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use web::CanonicalForm;
 
 use crate::args::{CrawlArgs, SummaryForm};
+use crate::clock::SessionClock;
 use crate::complaint::{Complaint, fault};
 use crate::crew::{self, Ready, Tools};
 use crate::fingerprints;
@@ -57,7 +58,8 @@ async fn crawl(
     given: Given,
     args: &CrawlArgs,
 ) -> Result<ExitCode, Complaint> {
-    let clock = crew::clock();
+    let session = SessionClock::start();
+    let clock = session.clock();
     let missing = secrets::missing(&settings.secrets, &given.options);
     settings.remember_secrets(&given.options);
     let settings = &settings;
@@ -68,7 +70,7 @@ async fn crawl(
     let file = crew::prepare_directory(settings)?;
     let bar = progress::bar(args.quiet, settings.max_pages);
     let log = log::begin(file, &bar, clock.clone(), args.quiet);
-    let Ready { crew, resumed } = crew::assemble(settings, seeds, form, clock, tools).await?;
+    let Ready { crew, resumed, store } = crew::assemble(settings, seeds, form, clock, tools).await?;
     control.begin(&crew);
     if !args.quiet {
         greet(settings, seeds, &warnings, resumed);
@@ -79,9 +81,13 @@ async fn crawl(
     let progress = progress::show(crew.frontier.clone(), bar.clone(), args.quiet);
     let (handle, stop) = crawl::stop();
     let listening = tokio::spawn(listen(handle, args.quiet));
+    // What ends the crawl must not wait for a task that keeps the store.
+    let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
+    drop(store);
     let controlling = tokio::spawn(control.go_on(Arc::clone(&crew)));
     let ended = run_on_a_worker(&crew, limits(settings), stop).await;
     controlling.abort();
+    watching.abort();
     listening.abort();
     progress.abort();
     let kept = fingerprints::keep(&crew.studio, &history::state(&settings.out));

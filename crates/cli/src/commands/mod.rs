@@ -2,6 +2,7 @@
 
 pub(crate) mod canonicalize;
 pub(crate) mod changes;
+pub(crate) mod clean;
 pub(crate) mod crawl;
 pub(crate) mod dedup;
 pub(crate) mod duplicates;

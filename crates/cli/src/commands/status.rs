@@ -12,8 +12,10 @@ use crate::args::StatusArgs;
 use crate::complaint::{Complaint, fault};
 use crate::control::{self, InForce};
 use crate::history;
+use crate::leftovers::{self, LeftOver};
 use crate::output::{self, Format};
 use crate::settings::Settings;
+use crate::terminal::printable;
 
 /// The counts of a crawl; the names are those of the summary.
 #[derive(Debug, Default, Serialize)]
@@ -40,6 +42,8 @@ struct Status {
     last_visit_at: Option<String>,
     /// What control.toml has changed, as it stands there; nothing where there is none.
     control: Option<toml::Table>,
+    /// What is left over, and `crawler clean` removes.
+    left_over: Vec<LeftOver>,
     #[serde(skip)]
     control_told: Option<String>,
 }
@@ -113,9 +117,17 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Complaint> {
         status.control_told = Some(control::told(&orders));
         status.control = Some(table);
     }
+    // What goes away meanwhile was in use for a moment.
+    status.left_over = leftovers::find(&args.directory).unwrap_or_default();
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &status),
-        Format::Table => output::columns(out, &status.lines()),
+        Format::Table => {
+            output::columns(out, &status.lines())?;
+            for item in &status.left_over {
+                writeln!(out, "{}", printable(&item.line()))?;
+            }
+            Ok(())
+        }
     })
 }
 
@@ -169,6 +181,11 @@ impl Status {
             ("patterns", self.patterns()),
             ("trap links", self.trap_links()),
             ("control.toml", self.control_told.clone()),
+            (
+                "left over",
+                (!self.left_over.is_empty())
+                    .then(|| format!("{} (`crawler clean`)", leftovers::total(&self.left_over))),
+            ),
         ]
     }
 }

@@ -23,7 +23,7 @@ fn check(table: Table, records: &[Vec<Option<Value<'_>>>]) -> Result<(), TestCas
         }
     }
     prop_assert_eq!(
-        &from_csv(table, &written(Form::Csv, table, records)),
+        &from_csv(table, &written(Form::RawCsv, table, records)),
         &without_empty
     );
     Ok(())

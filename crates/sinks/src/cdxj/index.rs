@@ -46,6 +46,9 @@ pub(super) struct Index {
     full: usize,
     /// Whether the only run was read since it was written.
     is_checked: bool,
+    /// Whether the manifest on the disk is that of another index, which this one takes the place of
+    /// once it is whole.
+    is_draft: bool,
 }
 
 impl Index {
@@ -68,6 +71,7 @@ impl Index {
             next,
             full: memory / 2,
             is_checked: false,
+            is_draft: false,
         };
         index.keep_what_holds(end)?;
         index.catch_up(end)?;
@@ -319,6 +323,9 @@ impl Index {
     }
 
     fn write_manifest(&self) -> Result<(), SinkFault> {
+        if self.is_draft {
+            return Ok(());
+        }
         let path = self.archive.join(DIRECTORY).join(MANIFEST);
         self.manifest.write(&*self.disk, &path)
     }
@@ -378,6 +385,10 @@ pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
 /// Makes the index of the archive in `archive` again, from all of its records up to the first one of its end that is not whole. Nobody may
 /// have the archive open.
 ///
+/// The index that is there stays as it is until the new one is whole: wherever this ends, the one
+/// or the other is found under its name. Runs of a making that was cut short are removed by the
+/// next, and by the next opening; [`strays`] names them.
+///
 /// # Errors
 /// What the disk says.
 pub fn make_again(disk: Arc<dyn Disk>, archive: &Path) -> Result<Made, SinkFault> {
@@ -392,20 +403,54 @@ pub fn make_again_with(disk: Arc<dyn Disk>, archive: &Path, memory: usize) -> Re
     let directory = archive.join(DIRECTORY);
     disk.create_directories(&directory)
         .map_err(|source| SinkFault::io("create", &directory, source))?;
+    for stray in strays(archive).map_err(|source| SinkFault::io("list", &directory, source))? {
+        run::remove(&*disk, &stray)?;
+    }
+    let manifest = Manifest::read(&directory.join(MANIFEST));
     let mut index = Index {
         disk,
         archive: archive.to_owned(),
+        next: manifest.0.iter().map(|run| run.number + 1).max().unwrap_or(1),
         manifest: Manifest::default(),
-        next: 1,
         full: memory / 2,
         is_checked: false,
+        is_draft: true,
     };
-    index.drop_all()?;
     let made = index.read(None)?;
-    if let Some(end) = index.covered().cloned() {
-        index.close(&end)?;
-    }
+    index.merge().map_err(|fault| match fault {
+        MergeFault::Sink(fault) => fault,
+        MergeFault::Damaged(path) => SinkFault::IndexDamaged { path },
+    })?;
+    index.is_draft = false;
+    index.write_manifest()?;
+    index.promote()?;
     Ok(made)
+}
+
+/// The runs in the index of an archive that its manifest does not name: what a kill left of an
+/// index that was being made. Nobody may have the archive open.
+///
+/// # Errors
+/// What the disk says.
+pub fn strays(archive: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let directory = archive.join(DIRECTORY);
+    let manifest = Manifest::read(&directory.join(MANIFEST));
+    let mut strays = Vec::new();
+    let listed = match std::fs::read_dir(&directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(strays),
+        listed => listed?,
+    };
+    for item in listed {
+        let path = item?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let number = name.and_then(|name| name.strip_suffix(SUFFIX)?.parse::<u64>().ok());
+        let is_named = |number| manifest.0.iter().any(|run| run.number == number);
+        if number.is_some_and(|number| !is_named(number)) {
+            strays.push(path);
+        }
+    }
+    strays.sort();
+    Ok(strays)
 }
 
 /// What a reading of an archive brought.

@@ -29,7 +29,7 @@ pub use capture::{Capture, DUPLICATE};
 pub use compare::{Comparison, Difference, compare};
 pub use entry::{Entry, Oddity};
 pub use gather::{Gathering, index_files};
-pub use index::{INDEX, Made, is_manifest, make_again, make_again_with, remove, whole};
+pub use index::{INDEX, Made, is_manifest, make_again, make_again_with, remove, strays, whole};
 pub use indexed::Indexed;
 pub use key::key;
 pub use lines::{Lines, Skipped};

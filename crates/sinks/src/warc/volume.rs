@@ -84,7 +84,7 @@ impl Volume {
         session: RecordId,
         counter: u64,
     ) -> Result<Self, SinkFault> {
-        let now = options.clock.now();
+        let now = options.clock.date();
         let name = FileName::new(&options.prefix, now, counter, options.compression.packing());
         let path = open_path(dir, name.as_str());
         let file = disk
@@ -178,7 +178,7 @@ impl Volume {
 
     /// Whether the next visit belongs into the next file.
     pub(super) fn is_full(&self, options: &ArchiveOptions) -> bool {
-        let is_old = |age| options.clock.now().since(self.begun) >= age;
+        let is_old = |age| options.clock.date().since(self.begun) >= age;
         let is_done = self.length >= options.max_file || options.max_age.is_some_and(is_old);
         !self.is_packed_alike || is_done && self.length > self.preface
     }

@@ -105,6 +105,43 @@ fn from_scratch(dir: &Path) -> String {
     index_of(copy.path())
 }
 
+/// `crawler index` took the old index away before it made the new one: where it was killed in
+/// between, there was none.
+#[test]
+fn an_index_that_is_made_again_is_the_old_one_or_the_new_one_wherever_that_ends() {
+    for call in 1.. {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = Arc::new(FaultyDisk::new(dir.path(), call));
+        let end = runtime().block_on(async {
+            let sink = open(disk.clone(), dir.path(), None).await.unwrap();
+            write_all(&sink, visits(60)).await;
+            sink.close().await.unwrap()
+        });
+        let new = index_of(dir.path());
+        let old = format!("{new}zz)/ 20260101000000 {{}}\n");
+        fs::write(dir.path().join(cdxj::INDEX), &old).unwrap();
+        disk.fail(Plan::from(disk.calls().len() as u64 + call, Failure::Broken));
+        let made = cdxj::make_again_with(disk.clone(), dir.path(), LITTLE);
+        disk.mend();
+        let found = index_of(dir.path());
+        assert!(found == old || found == new, "neither after {call} calls");
+        if made.is_ok() {
+            assert!(found == new && call > 10, "{call}");
+            assert_indexed(dir.path(), &end);
+            return;
+        }
+        // What is left of it is named, and the next making takes it away.
+        let runs = fs::read_dir(dir.path().join("index")).unwrap();
+        let runs = runs
+            .filter(|run| run.as_ref().unwrap().path().extension().is_some())
+            .count();
+        let strays = cdxj::strays(dir.path()).unwrap().len();
+        assert!(strays + 2 > runs, "{strays} of {runs} after {call} calls");
+        cdxj::make_again_with(disk, dir.path(), LITTLE).unwrap();
+        assert_indexed(dir.path(), &end);
+    }
+}
+
 fn assert_sorted(index: &str) {
     let lines: Vec<&str> = index.lines().collect();
     assert!(lines.is_sorted_by(|one, other| one.as_bytes() < other.as_bytes()));

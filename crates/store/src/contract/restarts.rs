@@ -17,7 +17,13 @@ enum Turn {
     Die,
     /// The process dies while a fold is written: these parts of it are in the tables.
     DieFolding(u8),
+    /// The session ends, in order or by a death, and the next one's clock is behind by so much.
+    SetBack(bool, u64),
+    /// The clock is ahead by a day from here on.
+    Leap,
 }
+
+const DAY: u64 = 24 * 3600 * 1000;
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
     let turn = prop_oneof![
@@ -26,6 +32,8 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
         1 => Just(Turn::Close),
         1 => Just(Turn::Die),
         1 => any::<u8>().prop_map(Turn::DieFolding),
+        1 => (any::<bool>(), prop_oneof![0..60_u64, Just(DAY)]).prop_map(|(dies, by)| Turn::SetBack(dies, by)),
+        1 => Just(Turn::Leap),
     ];
     proptest::collection::vec(turn, 1..80)
 }
@@ -45,8 +53,15 @@ async fn play_in_memory(rules: FrontierRules, turns: &[Turn]) -> Vec<String> {
         match turn {
             Turn::Step(step) => user.take(&store, step).await,
             Turn::Fold => {}
-            Turn::Close | Turn::Die | Turn::DieFolding(_) => {
-                store.reopen(at(user.now), matches!(turn, Turn::Close));
+            Turn::Leap => user.now += DAY,
+            Turn::Close | Turn::Die | Turn::DieFolding(_) | Turn::SetBack(..) => {
+                if let Turn::SetBack(_, by) = turn {
+                    user.now = user.now.saturating_sub(*by);
+                }
+                store.reopen(
+                    at(user.now),
+                    matches!(turn, Turn::Close | Turn::SetBack(false, _)),
+                );
                 next_session(&mut user);
                 user.saw.push(format!("{:?}", store.standing()));
             }
@@ -74,6 +89,16 @@ async fn play_on_disk(rules: FrontierRules, turns: &[Turn]) -> Vec<String> {
             Turn::Fold => {
                 store.fold().await.unwrap();
                 continue;
+            }
+            Turn::Leap => {
+                user.now += DAY;
+                continue;
+            }
+            Turn::SetBack(dies, by) => {
+                user.now = user.now.saturating_sub(*by);
+                if !dies {
+                    store.close().await.unwrap();
+                }
             }
             Turn::Close => store.close().await.unwrap(),
             Turn::Die => {}
@@ -135,7 +160,8 @@ proptest! {
                         }
                     }
                     Turn::Fold => store.fold().await.unwrap(),
-                    Turn::Close | Turn::Die | Turn::DieFolding(_) => {
+                    Turn::Leap => {}
+                    Turn::Close | Turn::Die | Turn::DieFolding(_) | Turn::SetBack(..) => {
                         if let Turn::DieFolding(parts) = turn {
                             store.fold_in_part(*parts);
                         }

@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 use self::group_commit::{GroupCommit, Part, State, StdLocks};
 use super::mark;
 use super::record::Record;
-use super::segment::{HEADER_BYTES, Position, Replay, encode, header, segments, sound_length};
+use super::segment::{HEADER_BYTES, Position, Replay, encode, header, is_current, segments, sound_length};
 use crate::StoreFault;
 
 /// A new segment is begun when the last one has grown to this.
@@ -97,6 +97,10 @@ impl Journal {
                     None => {
                         disk.remove(path).map_err(StoreFault::file("remove", path))?;
                         return Self::open(disk, directory, new_key, segment_bytes);
+                    }
+                    // An older version would take records that it does not know for damage.
+                    Some(key) if !is_current(path)? => {
+                        (succeed_segment(&*disk, directory, key, *base, length)?, key)
                     }
                     Some(key) => (reopen_segment(&*disk, path, *base, length)?, key),
                 }
@@ -288,6 +292,25 @@ fn reopen_segment(disk: &dyn Disk, path: &Path, base: Position, length: u64) -> 
         records: length,
         marked: 0,
     })
+}
+
+/// Ends the last segment, which is of an older version, and begins one of this version behind it;
+/// in its place, where it has no record.
+fn succeed_segment(
+    disk: &dyn Disk,
+    directory: &Path,
+    key: HashKey,
+    base: Position,
+    length: u64,
+) -> Result<Tail, StoreFault> {
+    let path = directory.join(format!("{base:020}.log"));
+    let end = if length > HEADER_BYTES as u64 {
+        reopen_segment(disk, &path, base, length)?.end()
+    } else {
+        disk.remove(&path).map_err(StoreFault::file("remove", &path))?;
+        base
+    };
+    begin_segment(disk, directory, key, end).map_err(|refusal| refusal.fault)
 }
 
 #[cfg(test)]

@@ -157,7 +157,7 @@ fn a_journal_of_another_format_is_refused_by_name_and_number() {
     assert!(
         refused
             .to_string()
-            .ends_with("was written in format 99, this program reads format 6"),
+            .ends_with("was written in format 99, this program reads format 7"),
         "{refused}"
     );
 }
@@ -179,8 +179,9 @@ fn the_golden_journal_is_still_written_and_read() {
     let golden = include_str!("../../golden/journal.hex");
     let directory = tempfile::tempdir().unwrap();
     let journal = journal(directory.path(), 1 << 20);
-    for record in golden_records() {
-        journal.append(&record).unwrap();
+    let records = [golden_records(), newer_records()].concat();
+    for record in &records {
+        journal.append(record).unwrap();
     }
     let bytes = std::fs::read(&files(directory.path())[0]).unwrap();
     let hex: Vec<String> = bytes
@@ -192,7 +193,36 @@ fn the_golden_journal_is_still_written_and_read() {
         golden.trim(),
         "the bytes on disk changed: raise FORMAT and make the file anew"
     );
-    assert_eq!(all(directory.path()).unwrap(), golden_records());
+    assert_eq!(all(directory.path()).unwrap(), records);
+}
+
+/// Journals of version 6 are read, and gone on with in a segment of their own: the older version
+/// would take records that it does not know for damage.
+#[test]
+fn a_journal_of_the_version_before_is_read_and_gone_on_with() {
+    let golden = include_str!("../../golden/journal-6.hex");
+    let digits: String = golden.split_whitespace().collect();
+    let byte = |at: usize| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap();
+    let bytes: Vec<u8> = (0..digits.len() / 2).map(byte).collect();
+    let header = &bytes[..HEADER_BYTES];
+    for (bytes, expected) in [(&bytes[..], golden_records()), (header, Vec::new())] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("00000000000000000000.log");
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(all(directory.path()).unwrap(), expected);
+        let journal = journal(directory.path(), 1 << 20);
+        for record in newer_records() {
+            journal.append(&record).unwrap();
+        }
+        let untouched = std::fs::read(&path).unwrap();
+        let is_alone = expected.is_empty();
+        assert_eq!(untouched == bytes, !is_alone);
+        assert_eq!(files(directory.path()).len(), if is_alone { 1 } else { 2 });
+        assert_eq!(
+            all(directory.path()).unwrap(),
+            [expected, newer_records()].concat()
+        );
+    }
 }
 
 fn golden_records() -> Vec<Record> {
@@ -298,6 +328,34 @@ fn golden_records() -> Vec<Record> {
         Record::PatternClosed(crate::PatternName::from_text("a.test/f/{n}?a").unwrap()),
         Record::PatternReopened(crate::PatternName::from_text("a.test/f/{n}?a").unwrap()),
         Record::Superseded { entry },
+    ]
+}
+
+/// What format 7 added.
+fn newer_records() -> Vec<Record> {
+    let second = std::time::Duration::from_secs(1);
+    vec![
+        Record::Restarted {
+            at: Timestamp::from_millis(9),
+            rule: web::AfterDeath {
+                least_wait: second,
+                most_wait: 30 * second,
+                factor: 5000,
+            },
+        },
+        Record::ClockSetBack {
+            to: Timestamp::from_millis(5),
+            least_wait: second,
+        },
+        Record::ClockSet {
+            at: Timestamp::from_millis(6),
+            ahead: 2 * second,
+            behind: std::time::Duration::ZERO,
+        },
+        Record::Paced {
+            host: Host::new("a.test"),
+            pace: Pace::unanswered(Timestamp::from_millis(4), second),
+        },
     ]
 }
 

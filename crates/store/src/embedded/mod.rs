@@ -43,6 +43,7 @@ mod sorted;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use disk::Disk;
@@ -98,6 +99,7 @@ struct Begun {
     adopted: Vec<PageUrl>,
     resumed: bool,
     after_a_death: bool,
+    clock_behind: Duration,
 }
 
 impl EmbeddedStore {
@@ -172,6 +174,22 @@ impl EmbeddedStore {
     #[must_use]
     pub fn after_a_death(&self) -> bool {
         self.begun.after_a_death
+    }
+
+    /// By how much the clock was behind that of an earlier session when the store was opened; zero
+    /// where it was not.
+    #[must_use]
+    pub fn clock_behind(&self) -> Duration {
+        self.begun.clock_behind
+    }
+
+    /// Takes note that the machine's clock was set: dates are ahead of the clock of the waits, or
+    /// behind it, by this much from now on.
+    ///
+    /// # Errors
+    /// What the journal meets.
+    pub fn note_clock_set(&self, at: Timestamp, ahead: Duration, behind: Duration) -> Result<(), StoreFault> {
+        self.queue().note_clock_set(&self.journal, at, ahead, behind)
     }
 
     /// The hosts whose last answer, in whatever session, asks to be left alone beyond `now`, and how: what to know before the first

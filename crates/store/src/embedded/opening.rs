@@ -90,6 +90,7 @@ impl EmbeddedStore {
             adopted: queue.adopted().to_vec(),
             resumed: queue.is_begun(),
             after_a_death: queue.died(),
+            clock_behind: queue.clock_behind(options.now),
         };
         queue.begin_session(&journal, options.now)?;
         let teller = Teller::of(&journals)?;

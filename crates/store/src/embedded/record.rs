@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use neardup::{Likeness, Portrait};
 use serde::{Deserialize, Serialize};
-use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
+use web::{AfterDeath, Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use crate::{ArchiveSpan, Find, LeftOut, Page, PatternName, Row};
 
@@ -144,6 +144,33 @@ pub enum Record {
     Superseded {
         /// The place.
         entry: Entry,
+    },
+    /// A session begins after one that did not end in order, in place of [`Record::Resumed`] since
+    /// format 7: any host may have been asked up to now, and is left alone as
+    /// [`Pace::after_restart`] says.
+    Restarted {
+        /// When.
+        at: Timestamp,
+        /// The rule that counts.
+        rule: AfterDeath,
+    },
+    /// A session begins by a clock that is behind the one by which something was written before:
+    /// the times of hosts and pages are moved as [`Pace::set_back`] says.
+    ClockSetBack {
+        /// The present, by the clock that counts from here on.
+        to: Timestamp,
+        /// No host waits for longer that never answered.
+        least_wait: Duration,
+    },
+    /// The machine's clock was set while the session ran. Waits go on as they were; dates in the
+    /// archive follow it from here on.
+    ClockSet {
+        /// When, by the clock of the waits.
+        at: Timestamp,
+        /// By how much dates are ahead of that clock from here on.
+        ahead: Duration,
+        /// By how much they are behind it; one of the two is zero.
+        behind: Duration,
     },
 }
 

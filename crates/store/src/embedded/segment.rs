@@ -25,7 +25,9 @@ use super::record::Record;
 use crate::StoreFault;
 
 /// The version of everything in this module, and of [`Record`].
-pub(super) const FORMAT: u16 = 6;
+pub(super) const FORMAT: u16 = 7;
+/// The oldest version that is read: since then records were added, and none changed.
+const OLDEST_FORMAT: u16 = 6;
 /// No record is longer; a longer length field is damage.
 const MAX_RECORD_BYTES: u32 = 128 << 20;
 const MAGIC: &[u8; 8] = b"CRWLJRNL";
@@ -74,7 +76,7 @@ fn read_header(path: &Path, header: &[u8; HEADER_BYTES], base: Position) -> Resu
     if &header[..8] != MAGIC {
         return Err(damaged("it does not begin as a journal does"));
     }
-    if half(8) != FORMAT {
+    if !(OLDEST_FORMAT..=FORMAT).contains(&half(8)) {
         return Err(StoreFault::Format {
             path: path.to_owned(),
             found: half(8),
@@ -95,6 +97,15 @@ fn read_header(path: &Path, header: &[u8; HEADER_BYTES], base: Position) -> Resu
         return Err(damaged("the header names another position than the file"));
     }
     Ok(HashKey::new(long(16)))
+}
+
+/// Whether a segment is of this version; it is no place for records of a newer one.
+pub(super) fn is_current(path: &Path) -> Result<bool, StoreFault> {
+    let mut header = [0; HEADER_BYTES];
+    let mut file = File::open(path).map_err(StoreFault::file("open", path))?;
+    file.read_exact(&mut header)
+        .map_err(StoreFault::file("read", path))?;
+    Ok(header[8..10] == FORMAT.to_le_bytes())
 }
 
 /// Whether its checksum holds.

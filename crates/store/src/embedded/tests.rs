@@ -88,7 +88,12 @@ async fn the_next_session_is_told_who_is_to_be_left_alone_before_it_leases_anyth
     }
     store.close().await.unwrap();
     drop(store);
-    let mut told = open(directory.path()).resting(at(5_000));
+    let options = StoreOptions {
+        now: at(5_000),
+        ..options(FrontierRules::default())
+    };
+    let store = EmbeddedStore::open(directory.path(), &options).unwrap();
+    let mut told = store.resting(at(5_000));
     told.sort_by(|(one, _), (other, _)| one.cmp(other));
     let told: Vec<_> = told
         .iter()
@@ -354,6 +359,159 @@ async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_
         Supply::NothingBefore(at(60_005))
     );
     assert_eq!(leases(&store, 60_005, 9).await.len(), 2);
+}
+
+/// A crawl ran for a day in the future. When its clock had been set right, it fetched nothing for
+/// an hour, without a word, however short the waits were that it had written down.
+#[tokio::test]
+async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_down() {
+    const DAY: u64 = 24 * 3600 * 1000;
+    let directory = tempfile::tempdir().unwrap();
+    let rules = FrontierRules {
+        least_wait: Duration::from_secs(1),
+        ..FrontierRules::default()
+    };
+    let open_at = |now| {
+        let options = StoreOptions {
+            now: at(now),
+            ..options(rules)
+        };
+        EmbeddedStore::open(directory.path(), &options).unwrap()
+    };
+    // How it ends: in order, or by a death; with what was heard in the tables, or not.
+    for (in_order, folded) in [(true, false), (false, true), (false, false)] {
+        let name = format!("h{}{}.test", u8::from(in_order), u8::from(folded));
+        let store = open_at(DAY);
+        assert_eq!(store.clock_behind(), Duration::ZERO, "{name}");
+        let finds = ["1", "2"].map(|page| find(&format!("http://{name}/{page}"), 0));
+        store.discover(finds.to_vec()).await.unwrap();
+        let lease = leases(&store, DAY + 1_000, 9)
+            .await
+            .into_iter()
+            .find(|lease| lease.url.host().as_str() == name)
+            .unwrap();
+        let pace = Pace {
+            wait: Duration::from_secs(2),
+            answered: at(DAY + 1_000),
+            ..at(DAY + 3_000).into()
+        };
+        let again = Settlement::Again { at: at(DAY + 9_000) };
+        store.settle(lease, again, pace).await.unwrap();
+        if folded {
+            store.fold().await.unwrap();
+        }
+        if in_order {
+            store.close().await.unwrap();
+        }
+        drop(store);
+
+        let store = open_at(5);
+        assert_eq!(store.clock_behind(), Duration::from_millis(DAY + 995), "{name}");
+        let host = store.pace(&Host::new(&name)).await.unwrap().unwrap();
+        assert_eq!((host.ready, host.answered), (at(2_005), at(5)), "{name}");
+        let first = store.lease(at(2_004), 9).await.unwrap();
+        assert_eq!(first, Supply::NothingBefore(at(2_005)), "{name}");
+        let ready = leases(&store, 2_005, 9).await;
+        assert!(
+            ready.iter().any(|lease| lease.url.as_str().ends_with("/2")),
+            "{name}"
+        );
+        for lease in ready {
+            let settlement = done(&lease);
+            store.settle(lease, settlement, at(2_005).into()).await.unwrap();
+        }
+        // The page that was put off has waited for eight seconds from then on, too.
+        let last = store.lease(at(8_004), 9).await.unwrap();
+        assert_eq!(last, Supply::NothingBefore(at(8_005)), "{name}");
+        for lease in leases(&store, 8_005, 9).await {
+            let settlement = done(&lease);
+            store.settle(lease, settlement, at(8_005).into()).await.unwrap();
+        }
+        store.close().await.unwrap();
+        drop(store);
+        agree(directory.path());
+        // It is told once: the next session finds nothing behind.
+        let store = open_at(9_000);
+        assert_eq!(store.clock_behind(), Duration::ZERO, "{name}");
+        store.close().await.unwrap();
+    }
+}
+
+/// A host that answers in 400 ms and is to be left alone for 2 s was asked after 1 s, the delay,
+/// where a kill came in between.
+#[tokio::test]
+async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let rules = FrontierRules {
+        least_wait: Duration::from_secs(1),
+        ..FrontierRules::default()
+    };
+    let open_at = |now| {
+        let options = StoreOptions {
+            now: at(now),
+            ..options(rules)
+        };
+        EmbeddedStore::open(directory.path(), &options).unwrap()
+    };
+    let store = open_at(0);
+    let pages = ["http://slow.test/1", "http://slow.test/2", "http://silent.test/1"];
+    let pages = pages.iter().chain(&["http://unasked.test/1"]);
+    store
+        .discover(pages.map(|page| find(page, 0)).collect())
+        .await
+        .unwrap();
+    let slow = Pace {
+        wait: Duration::from_secs(2),
+        why: web::Why::Slowness,
+        answered: at(400),
+        ..at(2_400).into()
+    };
+    let mut out = leases(&store, 0, 2).await;
+    let lease = out.remove(0);
+    assert_eq!(lease.url.host().as_str(), "slow.test");
+    let settlement = done(&lease);
+    store.settle(lease, settlement, slow).await.unwrap();
+    // One that is asked for the first time, and has not answered when the process dies.
+    let silent = Pace::unanswered(at(9_400), rules.least_wait);
+    store.note_pace(&Host::new("silent.test"), silent).await.unwrap();
+    let patient = Pace {
+        wait: Duration::from_secs(60),
+        why: web::Why::RetryAfter,
+        ..slow
+    };
+    store
+        .note_pace(&Host::new("patient.test"), patient)
+        .await
+        .unwrap();
+    let out = leases(&store, 9_000, 9).await;
+    assert!(
+        out.iter().any(|lease| lease.url.host().as_str() == "slow.test"),
+        "{out:?}"
+    );
+    killed(store);
+
+    let store = open_at(10_000);
+    assert!(store.after_a_death());
+    let mut ready = Vec::new();
+    for name in ["unasked.test", "slow.test", "silent.test"] {
+        let pace = store.pace(&Host::new(name)).await.unwrap().unwrap();
+        ready.push((name, pace.ready));
+    }
+    // The delay; what it last asked for; five times the 600 ms since it was asked.
+    let expected = [
+        ("unasked.test", at(11_000)),
+        ("slow.test", at(12_000)),
+        ("silent.test", at(13_000)),
+    ];
+    assert_eq!(ready, expected);
+    let resting = store.resting(at(11_500));
+    let ends = |name: &str| {
+        let mut found = resting.iter().filter(|(host, _)| host.as_str() == name);
+        found.next().map(|(_, pace)| pace.answered + pace.wait)
+    };
+    assert_eq!(ends("slow.test"), Some(at(12_000)));
+    // A longer wait is not cut short for those who share it.
+    assert_eq!(ends("patient.test"), Some(at(60_400)));
 }
 
 #[test]

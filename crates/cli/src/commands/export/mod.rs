@@ -39,7 +39,7 @@ struct Export<'a> {
 pub(crate) fn run(args: &ExportArgs) -> Result<(), Complaint> {
     let state = history::state_of(&args.directory)?;
     let place = Place::of(args)?;
-    let form = args.format.form();
+    let form = args.form();
     let export = Export {
         args,
         form,
@@ -130,7 +130,7 @@ impl Export<'_> {
     /// Text is written so that it may be shown on a terminal.
     fn harmless<'w>(&self, out: impl Write + Send + 'w) -> Box<dyn Write + Send + 'w> {
         match self.form {
-            Form::Jsonl | Form::Csv => Box::new(Escaping::new(out)),
+            Form::Jsonl | Form::Csv | Form::RawCsv => Box::new(Escaping::new(out)),
             Form::Parquet => Box::new(out),
         }
     }

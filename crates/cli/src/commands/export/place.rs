@@ -23,7 +23,7 @@ pub(super) enum Place {
 impl Place {
     /// The place that the arguments name, if they go together.
     pub(super) fn of(args: &ExportArgs) -> Result<Self, Complaint> {
-        let form = args.format.form();
+        let form = args.form();
         if args.sketches && args.links {
             return Err(usage("--sketches is about pages, --links about links")
                 .with_remedy("export them one after the other"));
@@ -31,6 +31,10 @@ impl Place {
         if args.rows_per_file.is_some() && form != Form::Parquet {
             return Err(usage("--rows-per-file is for --format parquet")
                 .with_remedy("text can be cut anywhere: `split -l`"));
+        }
+        if args.raw && form != Form::RawCsv {
+            return Err(usage("--raw is for --format csv")
+                .with_remedy("JSON lines and Parquet have every text to the letter"));
         }
         let place = Self::named(args, form);
         if let Self::File(path) = &place

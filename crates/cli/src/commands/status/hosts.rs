@@ -146,6 +146,16 @@ pub(super) fn read(state: &Path) -> Result<HashMap<Host, Told>, StoreFault> {
                     told.pace = told.pace.after_death(at, least_wait);
                 }
             }
+            Record::Restarted { at, rule } => {
+                for told in hosts.values_mut() {
+                    told.pace = told.pace.after_restart(at, rule);
+                }
+            }
+            Record::ClockSetBack { to, least_wait } => {
+                for told in hosts.values_mut() {
+                    (told.pace, _) = told.pace.set_back(to, least_wait);
+                }
+            }
             // Nothing else is about a host.
             _ => {}
         }

@@ -170,10 +170,28 @@ impl<'a> Archive<'a> {
                         );
                     }
                     self.politeness.hear_end(&row.url.host(), pace);
+                    self.politeness.hear_pace(&row.url.host(), pace);
+                }
+                Told::Restarted { at, rule } => {
+                    self.politeness.hear_restart(at, rule.least_wait, rule.factor);
+                }
+                Told::Resumed { at, least_wait } => self.politeness.hear_restart(at, least_wait, 0),
+                Told::Stopped => self.politeness.hear_session(),
+                Told::ClockSetBack { to, least_wait } => self.politeness.hear_set_back(to, least_wait),
+                Told::ClockSet { ahead, behind, .. } => self.politeness.hear_clock_set(ahead, behind),
+                Told::Paced { host, pace } | Told::Returned { host, pace, .. } => {
+                    self.politeness.hear_pace(&host, pace);
+                }
+                Told::Postponed { entry, pace, .. } => {
+                    self.politeness.hear_pace(&entry.find.url.host(), pace);
                 }
                 Told::Settled {
-                    row, archived: None, ..
+                    row,
+                    archived: None,
+                    pace,
+                    ..
                 } => {
+                    self.politeness.hear_pace(&row.url.host(), pace);
                     if let (Some(file), Some(offset)) = (row.warc_file, row.warc_offset) {
                         self.named.entry(file).or_default().insert(offset);
                     }

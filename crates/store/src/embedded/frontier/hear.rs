@@ -1,8 +1,9 @@
 //! What a record means for the frontier: the same while it happens and when it is read again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use web::{Host, Pace, PageUrl};
+use web::{Host, Pace, PageUrl, Timestamp};
 
 use super::super::record::{Entry, Record};
 use super::super::segment::{self, Position};
@@ -75,10 +76,19 @@ impl Queue {
             Record::Resumed { at, least_wait } => {
                 self.hosts.wait_after_death(*at, *least_wait);
                 self.told.floor = *at + *least_wait;
-                for host in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
-                    self.touch(host);
-                }
+                self.touch_all();
             }
+            Record::Restarted { at, rule } => {
+                self.hosts.wait_after_restart(*at, *rule);
+                self.told.floor = *at + rule.least_wait;
+                self.touch_all();
+            }
+            Record::ClockSetBack { to, least_wait } => {
+                self.set_back(*to, *least_wait);
+                self.touch_all();
+            }
+            // What waits does so by a clock that nobody sets.
+            Record::ClockSet { .. } => {}
             Record::Died { sequences } => {
                 for sequence in sequences {
                     self.told.under_way.remove(sequence);
@@ -183,7 +193,7 @@ impl Queue {
         self.touch(place.host);
     }
 
-    fn postpone(&mut self, entry: &Entry, at: web::Timestamp) {
+    fn postpone(&mut self, entry: &Entry, at: Timestamp) {
         let host = self.hosts.number(&entry.find.url.host());
         let rank = Rank::of(&entry.find, entry.sequence);
         let place = Place { host, rank };
@@ -220,6 +230,27 @@ impl Queue {
             host.tally(place.rank, |tally| tally.out = tally.out.saturating_sub(1));
         });
         Some(place)
+    }
+
+    fn touch_all(&mut self) {
+        for host in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
+            self.touch(host);
+        }
+    }
+
+    /// The clock was set back: what waits does so for no longer than it was to wait.
+    fn set_back(&mut self, now: Timestamp, least_wait: Duration) {
+        for (host, by) in self.hosts.set_back(now, least_wait) {
+            let places = Place::first_of(host)..=Place::last_of(host);
+            for (place, tries) in self.tries.range_mut(places) {
+                let (due, sequence) = (tries.due, place.rank.sequence);
+                tries.due = due.before(by);
+                if self.later.remove(&(due, sequence)).is_some() {
+                    self.later.insert((tries.due, sequence), *place);
+                }
+            }
+        }
+        self.told.floor = self.told.floor.min(now + least_wait);
     }
 
     fn keep_pace(&mut self, host: &Host, pace: Pace) {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
-use web::{Host, Pace, Timestamp};
+use web::{AfterDeath, Host, Pace, Timestamp};
 
 use super::place::{Body, Rank};
 use crate::budget::{self, DomainCounts};
@@ -304,6 +304,38 @@ impl Hosts {
         for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
             self.change(number, |host| host.pace = host.pace.after_death(at, least_wait));
         }
+    }
+
+    /// Any host may have been asked at `at`: none is asked before the wait that is known of it has
+    /// passed.
+    pub(super) fn wait_after_restart(&mut self, at: Timestamp, rule: AfterDeath) {
+        self.set_floor(at + rule.least_wait);
+        for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
+            self.change(number, |host| host.pace = host.pace.after_restart(at, rule));
+        }
+    }
+
+    /// Moves the times of all hosts to a clock that was set back; returns those whose pages are to
+    /// be moved too, and by how much.
+    pub(super) fn set_back(&mut self, now: Timestamp, least_wait: Duration) -> Vec<(u32, Duration)> {
+        self.set_floor(self.floor.min(now + least_wait));
+        let mut moved = Vec::new();
+        for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
+            let (pace, by) = self.get(number).pace.set_back(now, least_wait);
+            if pace != self.get(number).pace {
+                self.change(number, |host| host.pace = pace);
+            }
+            if !by.is_zero() {
+                moved.push((number, by));
+            }
+        }
+        moved
+    }
+
+    /// The latest moment at which a host is known to have answered.
+    pub(super) fn last_answered(&self) -> Timestamp {
+        let answered = self.hosts.iter().map(|host| host.pace.answered);
+        answered.max().unwrap_or_default()
     }
 
     /// Whatever was said before, each host may be asked from `latest` on.

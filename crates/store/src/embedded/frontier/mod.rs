@@ -31,6 +31,7 @@ mod told;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use neardup::SeenKeys;
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
@@ -91,6 +92,8 @@ pub(super) struct Queue {
     generations: Generations,
     /// Pages before this number may lie in blocks although they are in memory: a fold of theirs was cut short, or may have been.
     doubtful: u64,
+    /// When this session began, where the one before died.
+    restarted: Option<Timestamp>,
 }
 
 /// What came of a page so far.
@@ -139,6 +142,7 @@ impl Queue {
             dirty: BTreeSet::new(),
             generations: Generations::default(),
             doubtful: u64::MAX,
+            restarted: None,
         })
     }
 
@@ -146,19 +150,32 @@ impl Queue {
     /// after such an end no host is asked before its least wait has passed.
     pub(super) fn begin_session(&mut self, journal: &Journal, now: Timestamp) -> Result<(), StoreFault> {
         self.doubtful = self.told.next_sequence;
+        let rule = self.hosts.rules().after_death();
+        if !self.clock_behind(now).is_zero() {
+            let least_wait = rule.least_wait;
+            self.record(journal, &Record::ClockSetBack { to: now, least_wait })?;
+        }
         if !self.told.under_way.is_empty() {
             let sequences = self.told.under_way.iter().copied().collect();
             self.record(journal, &Record::Died { sequences })?;
         }
         if self.told.asked {
-            let least_wait = self.hosts.rules().least_wait;
-            self.record(journal, &Record::Resumed { at: now, least_wait })?;
+            self.record(journal, &Record::Restarted { at: now, rule })?;
+            self.restarted = Some(now);
         }
         self.wait_at_most_until(now + self.hosts.rules().most_wait);
         self.set_aside()?;
         self.told.patterns.begin_session(self.hosts.rules().probes);
         self.change_patterns(journal)?;
         self.revoke_due(journal)
+    }
+
+    /// By how much `now` is behind the clock of an earlier session, as far as what that wrote
+    /// tells: the end of an answer that is still to come, or the opening after a death.
+    pub(super) fn clock_behind(&self, now: Timestamp) -> Duration {
+        let least_wait = self.hosts.rules().least_wait;
+        let opened = self.told.floor.before(least_wait);
+        self.hosts.last_answered().max(opened).since(now)
     }
 
     /// Opens a pattern again, if it is known.
@@ -226,6 +243,16 @@ impl Queue {
         self.record(journal, &Record::Paced { host, pace })
     }
 
+    pub(super) fn note_clock_set(
+        &mut self,
+        journal: &Journal,
+        at: Timestamp,
+        ahead: Duration,
+        behind: Duration,
+    ) -> Result<(), StoreFault> {
+        self.record(journal, &Record::ClockSet { at, ahead, behind })
+    }
+
     /// What was last said of a host.
     pub(super) fn pace(&self, host: &Host) -> Option<Pace> {
         let pace = self.hosts.get(self.hosts.find(host)?).pace;
@@ -234,11 +261,21 @@ impl Queue {
 
     /// Hosts whose last answer leaves them, or those who share their pace, alone beyond `now`.
     pub(super) fn resting(&self, now: Timestamp) -> Vec<(Host, Pace)> {
-        let resting = self
-            .hosts
-            .iter()
-            .filter(|host| host.pace.answered + host.pace.wait > now);
-        resting.map(|host| (host.name.clone(), host.pace)).collect()
+        let paces = self.hosts.iter().map(|host| {
+            let mut pace = host.pace;
+            // After a death, any of those that answered before may have answered just now.
+            if let Some(restarted) = self.restarted
+                && pace.answered != Timestamp::default()
+            {
+                let wait = pace.wait.min(self.hosts.rules().after_death().most_wait);
+                if restarted + wait > pace.answered + pace.wait {
+                    (pace.answered, pace.wait) = (restarted, wait);
+                }
+            }
+            (&host.name, pace)
+        });
+        let resting = paces.filter(|(_, pace)| pace.answered + pace.wait > now);
+        resting.map(|(name, pace)| (name.clone(), pace)).collect()
     }
 
     pub(super) fn keep_robots(

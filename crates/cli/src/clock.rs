@@ -1,0 +1,242 @@
+//! The clock of a crawl: it goes evenly from its start on, whatever becomes of the machine's.
+//!
+//! A crawl waits for hosts and pages by moments that it wrote down. If the machine's clock is set
+//! back by a day, a crawl that goes by it waits for a day, and without a word; if it is set ahead,
+//! all waits are over at once. So there are two hands ([`Clock`]):
+//!
+//! | hand | is | serves |
+//! |---|---|---|
+//! | `now` | the machine's clock at the start, and the monotonic time since | waits, the journal |
+//! | `date` | the same, moved when the machine's clock was set | WARC-Date, `fetched_at`, `crawl.log` |
+//!
+//! Once a second the date is compared with the machine's clock. Where the two differ by
+//! [`LEAST_JUMP`] or more, somebody set the clock, or the machine slept: that is journalled
+//! (`crawler verify` compares dates with waits), the date follows, and a warning says so, once.
+//! Small corrections, such as NTP makes, the monotonic time has as well; what is left of them is
+//! below that bound.
+//!
+//! Invariant: `now` never goes back while the process lives. What the next session finds is the
+//! store's business ([`EmbeddedStore::clock_behind`]).
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use store::embedded::EmbeddedStore;
+use tokio::time::{Instant, MissedTickBehavior};
+use web::{Clock, Timestamp};
+
+use crate::crew;
+
+/// A smaller difference is left alone.
+const LEAST_JUMP: Duration = Duration::from_secs(5);
+/// How often the machine's clock is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The clock of one process.
+#[derive(Clone)]
+pub(crate) struct SessionClock {
+    machine: Clock,
+    started: Instant,
+    hands: Arc<Hands>,
+}
+
+/// The two hands.
+struct Hands {
+    begun: Timestamp,
+    /// By how many milliseconds dates are ahead.
+    ahead: AtomicI64,
+}
+
+/// A difference between the machine's clock and the dates of a crawl that is no error of
+/// measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Jump {
+    /// By how many milliseconds the machine's clock is ahead of the dates.
+    by: i64,
+    /// By how many it is ahead of the waits.
+    ahead: i64,
+}
+
+impl Hands {
+    fn new(begun: Timestamp) -> Self {
+        let ahead = AtomicI64::new(0);
+        Self { begun, ahead }
+    }
+
+    fn now(&self, elapsed: Duration) -> Timestamp {
+        self.begun + elapsed
+    }
+
+    fn date(&self, elapsed: Duration) -> Timestamp {
+        let ahead = self.ahead.load(Ordering::Relaxed);
+        let by = Duration::from_millis(ahead.unsigned_abs());
+        match ahead < 0 {
+            true => self.now(elapsed).before(by),
+            false => self.now(elapsed) + by,
+        }
+    }
+
+    /// The jump of the machine's clock since this was last asked, if it made one.
+    fn jump(&self, elapsed: Duration, machine: Timestamp) -> Option<Jump> {
+        let by = millis_between(self.date(elapsed), machine);
+        let ahead = millis_between(self.now(elapsed), machine);
+        let least = i64::try_from(LEAST_JUMP.as_millis()).unwrap_or(i64::MAX);
+        (by.abs() >= least).then_some(Jump { by, ahead })
+    }
+
+    fn follow(&self, jump: Jump) {
+        self.ahead.store(jump.ahead, Ordering::Relaxed);
+    }
+}
+
+impl SessionClock {
+    /// A clock that begins with what the machine's says.
+    pub(crate) fn start() -> Self {
+        let machine = crew::clock();
+        let hands = Arc::new(Hands::new(machine.now()));
+        Self {
+            machine,
+            started: Instant::now(),
+            hands,
+        }
+    }
+
+    /// Returns it as everybody else is handed it.
+    pub(crate) fn clock(&self) -> Clock {
+        let (waits, dates) = (self.clone(), self.clone());
+        Clock::new(move || waits.hands.now(waits.started.elapsed()))
+            .with_dates(move || dates.hands.date(dates.started.elapsed()))
+    }
+
+    /// Looks after the machine's clock for as long as the store is open.
+    pub(crate) async fn watch(self, store: Weak<EmbeddedStore>) {
+        let mut ticks = tokio::time::interval(LOOK_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            let elapsed = self.started.elapsed();
+            let Some(jump) = self.hands.jump(elapsed, self.machine.now()) else {
+                continue;
+            };
+            let Some(store) = store.upgrade() else {
+                return;
+            };
+            let by = Duration::from_millis(jump.ahead.unsigned_abs());
+            let (ahead, behind) = match jump.ahead < 0 {
+                true => (Duration::ZERO, by),
+                false => (by, Duration::ZERO),
+            };
+            // First it is journalled: dates that nobody can explain would pass for haste.
+            match store.note_clock_set(self.hands.now(elapsed), ahead, behind) {
+                Ok(()) => {
+                    self.hands.follow(jump);
+                    tell(jump);
+                }
+                // The disk is full, most likely, which others tell: it is tried again.
+                Err(error) => tracing::debug!(%error, "the clock was set, which cannot be journalled yet"),
+            }
+        }
+    }
+}
+
+fn tell(jump: Jump) {
+    let by = in_words(Duration::from_millis(jump.by.unsigned_abs()));
+    if jump.by < 0 {
+        tracing::warn!("the machine's clock was set back by {by}: waits go on as they were, dates follow it");
+    } else {
+        tracing::warn!(
+            "the machine's clock went ahead by {by}, or the machine slept: waits go on as they were, dates follow it"
+        );
+    }
+}
+
+/// Warns where the clock is behind that of an earlier session.
+pub(crate) fn tell_behind(by: Duration) {
+    if by >= LEAST_JUMP {
+        let by = in_words(by);
+        tracing::warn!("the clock is {by} behind the last session's: waits are counted from now");
+    }
+}
+
+/// Milliseconds from one moment to another, negative where that is the earlier one.
+fn millis_between(from: Timestamp, to: Timestamp) -> i64 {
+    let ahead = i64::try_from(to.since(from).as_millis()).unwrap_or(i64::MAX);
+    let behind = i64::try_from(from.since(to).as_millis()).unwrap_or(i64::MAX);
+    ahead - behind
+}
+
+/// Spells a duration by its two largest units: `23 h 59 min`.
+fn in_words(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let units = [
+        (seconds / 86_400, "d"),
+        (seconds / 3600 % 24, "h"),
+        (seconds / 60 % 60, "min"),
+        (seconds % 60, "s"),
+    ];
+    let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(3);
+    let told = units[first..].iter().take(2).filter(|(count, _)| *count > 0);
+    let words: Vec<String> = told.map(|(count, unit)| format!("{count} {unit}")).collect();
+    if words.is_empty() {
+        return "0 s".to_owned();
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: u64 = 24 * 3600;
+
+    const fn second(seconds: u64) -> Timestamp {
+        Timestamp::from_millis(1000 * seconds)
+    }
+
+    const fn after(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    /// A clock that was set back by a day stopped the crawl for that day, without a word.
+    #[test]
+    fn a_step_of_the_machine_s_clock_moves_dates_and_no_wait_and_is_told_once() {
+        let hands = Hands::new(second(10 * DAY));
+        assert_eq!(hands.jump(after(60), second(10 * DAY + 60)), None);
+        // Within the bound: a correction.
+        assert_eq!(hands.jump(after(60), second(10 * DAY + 64)), None);
+        assert_eq!(hands.jump(after(60), second(10 * DAY + 56)), None);
+        for (elapsed, machine, by) in [
+            (100, 9 * DAY + 100, -86_400_000),
+            (200, 10 * DAY + 200, 86_400_000),
+            (300, 11 * DAY + 300, 86_400_000),
+            (400, 11 * DAY + 395, -5_000),
+        ] {
+            let jump = hands.jump(after(elapsed), second(machine)).unwrap();
+            assert_eq!(jump.by, by);
+            hands.follow(jump);
+            assert_eq!(hands.jump(after(elapsed), second(machine)), None, "once");
+            assert_eq!(hands.date(after(elapsed)), second(machine));
+            assert_eq!(
+                hands.now(after(elapsed)),
+                second(10 * DAY + elapsed),
+                "waits go on"
+            );
+        }
+    }
+
+    #[test]
+    fn a_duration_is_spelt_by_its_two_largest_units() {
+        for (seconds, words) in [
+            (0, "0 s"),
+            (7, "7 s"),
+            (60, "1 min"),
+            (3599, "59 min 59 s"),
+            (DAY - 60, "23 h 59 min"),
+            (DAY, "1 d"),
+            (31 * DAY + 3600, "31 d 1 h"),
+        ] {
+            assert_eq!(in_words(after(seconds)), words);
+        }
+    }
+}
