@@ -22,7 +22,7 @@ const HONEST_PAGES: u64 = 40;
 /// from machine to machine, so the figure itself is printed, and no test.
 const MORE_MEMORY: u64 = 64 << 20;
 
-/// Modes that cost more than that in how `web` reads HTML: 16 MiB of paragraphs of one letter, and
+/// Modes that cost more than that in how `web` reads HTML: 8 MiB of paragraphs of one letter, and
 /// 4 MiB of links. What they cost is printed, and holds nothing up.
 const HEAVY: [&str; 2] = ["gzip-bomb-of-html", "gzip-bomb-of-links"];
 

@@ -31,7 +31,7 @@ use crate::{archiving, clock, earlier, history, index, machine};
 /// Origins whose robots.txt is remembered.
 const ROBOTS_REMEMBERED: usize = 100_000;
 /// Bytes of a decoded document that are read.
-const MAX_DECODED: u64 = 16 << 20;
+const MAX_DECODED: u64 = 8 << 20;
 
 /// Nobody lives to see a longer pause end; and clocks, which cannot count for ever, are not asked to.
 const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

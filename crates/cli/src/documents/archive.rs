@@ -19,7 +19,7 @@ use super::{Content, Document};
 const SCHEMES: [&str; 4] = ["http:", "https:", "ftp:", "file:"];
 
 /// The most that is read of a record's content, in bytes: as much as a crawl reads of a page. A record can unpack to any length.
-const MAX_CONTENT: u64 = 16 << 20;
+const MAX_CONTENT: u64 = 8 << 20;
 
 /// The room beside it for the head of an answer.
 const MAX_HEAD: u64 = 64 << 10;
