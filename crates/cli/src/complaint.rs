@@ -67,14 +67,6 @@ impl Complaint {
         told.with_remedy(tip.unwrap_or("`crawler --help` explains every option and command"))
     }
 
-    /// An interrupt before there was anything to save. Code 130.
-    pub(crate) fn interrupted(message: &str) -> Self {
-        Self {
-            code: 130,
-            ..usage(message)
-        }
-    }
-
     /// Returns whether a full disk is all that it is about: with more room, the same may be done again.
     pub(crate) const fn is_for_room(&self) -> bool {
         self.is_for_room
