@@ -55,7 +55,7 @@ struct Wish {
     #[arg(long)]
     quick: bool,
     /// What chance is drawn from; a run with the same number repeats it
-    #[arg(long, env = "SEED", default_value_t = 20_261_122)]
+    #[arg(long, default_value_t = 20_261_122, overrides_with = "seed")]
     seed: u64,
     /// The crawler to attack; built with cargo if not given
     #[arg(long, overrides_with = "crawler")]
