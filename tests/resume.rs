@@ -151,7 +151,7 @@ fn a_terminal_that_hangs_up_is_as_good_as_an_interrupt() {
     held.goes_on();
 }
 
-/// As `nohup` starts it.
+/// `nohup` starts programs so.
 #[test]
 fn a_hangup_that_was_ignored_stays_ignored() {
     let held = held(3, &[]);

@@ -1,4 +1,4 @@
-//! What an archive has: read leniently, in whatever files of a crawl there are records.
+//! Reading of archives: leniently, in whatever files of a crawl there are records.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use sinks::warc::{ReadFault, WarcStream};
 
 use crate::Failure;
 
-/// The `response` records of a crawl that can be read: URL by identifier.
+/// Returns the `response` records of a crawl that can be read: URL by identifier.
 pub(crate) fn answers(crawl: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let mut found = BTreeMap::new();
     for path in files(crawl)? {
@@ -38,7 +38,7 @@ pub(crate) fn answers(crawl: &Path) -> Result<BTreeMap<String, String>, Failure>
     Ok(found)
 }
 
-/// How often each URL was archived.
+/// Counts how often each URL was archived.
 pub(crate) fn counts(crawl: &Path) -> Result<BTreeMap<String, u64>, Failure> {
     let mut counts = BTreeMap::new();
     for url in answers(crawl)?.into_values() {
@@ -47,7 +47,7 @@ pub(crate) fn counts(crawl: &Path) -> Result<BTreeMap<String, u64>, Failure> {
     Ok(counts)
 }
 
-/// How many of `pages` are not archived, and how many more than once.
+/// Counts the pages that are not archived, and those that are archived more than once.
 pub(crate) fn lost_and_twice(crawl: &Path, pages: &[String]) -> Result<(u64, u64), Failure> {
     let counts = counts(crawl)?;
     let of = |url: &String| counts.get(url).copied().unwrap_or_default();
@@ -56,7 +56,7 @@ pub(crate) fn lost_and_twice(crawl: &Path, pages: &[String]) -> Result<(u64, u64
     Ok((lost as u64, twice as u64))
 }
 
-/// All files below a directory.
+/// Returns all files below a directory.
 pub(crate) fn files(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     for item in std::fs::read_dir(directory)? {
@@ -71,7 +71,7 @@ pub(crate) fn files(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// Bytes below a directory; 0 where there is none.
+/// Counts the bytes below a directory; 0 where there is none.
 pub(crate) fn bytes(directory: &Path) -> u64 {
     let Ok(found) = files(directory) else { return 0 };
     let lengths = found.iter().filter_map(|path| std::fs::metadata(path).ok());

@@ -1,4 +1,5 @@
-//! Bodies that come at once up to where they are large, and then a byte a second: they must hold up nobody else.
+//! Bodies that come at once up to where they are large, and then a byte a second: they must not hold up an honest host,
+//! whose pages are large, too.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
@@ -12,14 +13,16 @@ use crate::{Attack, Failure};
 
 const HONEST: &str = "honest.test";
 const AT_ONCE: usize = 4_456_448;
+/// Bytes of a page of the honest host: as large as what is large to the crawler.
+const LARGE: usize = 5 << 20;
 const TOLD: usize = 50 << 20;
 const DELAY: &str = "100ms";
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How long an end may take that was asked for: what is under way has its deadline, and there is something to save.
-const GRACE: Duration = Duration::from_secs(5);
+/// Time that an end may take beyond the deadline of what is under way: there is something to save.
+const GRACE: Duration = Duration::from_secs(3);
 
 pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
-    let time = (attack.budget / 5).clamp(Duration::from_secs(6), Duration::from_secs(20));
+    let time = (attack.budget / 5).clamp(Duration::from_secs(5), Duration::from_secs(8));
     let alone = crawl(attack, 0, time, End::Limit)?;
     for hosts in [4, 8] {
         let beside = crawl(attack, hosts, time, End::Limit)?;
@@ -68,15 +71,18 @@ enum End {
 }
 
 struct Crawled {
-    /// Of the honest host, until the end was asked for.
+    /// Requests to the honest host until the end was asked for.
     requests: u64,
     peak: u64,
-    /// From when the end was asked for; none where it had to be killed.
+    /// Time from the request to end; none where it had to be killed.
     late: Option<Duration>,
 }
 
 fn crawl(attack: &Attack<'_>, slow: u64, time: Duration, end: End) -> Result<Crawled, Failure> {
-    let trees = [Tree::new(HONEST, 100_000)];
+    let trees = [Tree {
+        ballast: LARGE,
+        ..Tree::new(HONEST, 100_000)
+    }];
     let honest = web::serve(&trees);
     let drip = Drip::spawn()?;
     let options = ["--delay", DELAY, "--delay-factor", "0", "--tries", "1"];
@@ -91,7 +97,7 @@ fn crawl(attack: &Attack<'_>, slow: u64, time: Duration, end: End) -> Result<Cra
     }
     let limit = format!("{}s", time.as_secs());
     let crawl = attack.crawler.crawl(arguments)?;
-    let patience = TIMEOUT + GRACE * 3;
+    let patience = TIMEOUT + GRACE * 5;
     let mut running = match end {
         End::Limit => crawl.start(&["--max-time", &limit])?,
         End::Interrupt => crawl.start(&[])?,

@@ -12,7 +12,7 @@ use crate::table::{Row, Table};
 use crate::web::{self, Tree};
 use crate::{Attack, Failure};
 
-const PAGES: u64 = 40;
+const PAGES: u64 = 30;
 const HOST: &str = "clock.test";
 const DAY: i64 = 24 * 3600;
 
@@ -113,7 +113,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// None where there is no compiler.
+    /// Gives a crawl a clock of its own; none where there is no compiler.
     fn of(crawl: &mut Crawl) -> Result<Option<Self>, Failure> {
         let directory = crawl.directory().to_owned();
         let Some(library) = compiled(&directory)? else {

@@ -12,12 +12,13 @@ use crate::table::{Row, Table};
 use crate::web::{self, Tree};
 use crate::{Attack, Failure, archive};
 
-const PAGES: u64 = 60;
+const PAGES: u64 = 40;
 const FLIPS: usize = 200;
 const LIMIT: Duration = Duration::from_secs(30);
-/// Of a segment of the journal, and of each frame in it (`store/src/embedded/segment.rs`).
+/// Sizes of the header of a journal segment, and of the head of each frame (`store/src/embedded/segment.rs`).
 const HEADER_BYTES: usize = 36;
 const FRAME_HEAD_BYTES: usize = 12;
+const MARK_BYTES: usize = 20;
 
 pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     let patient = Patient::new(attack)?;
@@ -33,12 +34,12 @@ struct Patient {
     rows: String,
 }
 
-/// What damage came to.
+/// The consequences of damage.
 struct Came {
     lost: u64,
-    /// Whether `verify` said something before it was opened, or opening did.
+    /// True if `verify` before the opening, or the opening, said something.
     told: bool,
-    /// Whether the table of visits is another.
+    /// True if the table of visits is another.
     differs: bool,
 }
 
@@ -102,7 +103,7 @@ impl Patient {
         let verified = self.crawl.tell(&["verify", "crawl"])?.end(LIMIT)?;
         let opened = self
             .crawl
-            .run(&["--max-time", "1s", "--wait-for-room", "0s"], LIMIT)?;
+            .run(&["--max-time", "300ms", "--wait-for-room", "0s"], LIMIT)?;
         let answers: BTreeSet<String> = archive::answers(&self.crawl.out())?.into_keys().collect();
         let differs = self.export()? != self.rows;
         Ok(Came {
@@ -112,7 +113,7 @@ impl Patient {
         })
     }
 
-    /// The journal ends behind each of its records, one after the other.
+    /// Cuts the journal behind each of its records, one after the other.
     fn is_cut_at_records(&self, attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
         let journal = archive::files(&self.before.join("state/journal"))?;
         let [segment] = &journal[..] else {
@@ -120,7 +121,7 @@ impl Patient {
         };
         let bytes = std::fs::read(segment)?;
         let ends = record_ends(&bytes);
-        let within = attack.budget.mul_f64(0.5);
+        let within = attack.budget.mul_f64(0.65);
         let (mut tried, mut lost, mut worst, mut silent) = (0, 0, 0, 0);
         // From both ends and between, so that a run that is short of time has seen all of it.
         for index in spread(ends.len()) {
@@ -152,7 +153,7 @@ impl Patient {
         Ok(())
     }
 
-    /// A bit anywhere in the state is another.
+    /// Turns bits anywhere in the state.
     fn has_bits_turned(&self, attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
         let mut random = Random::of(attack.seed, 4);
         let files = archive::files(&self.before.join("state"))?;
@@ -210,17 +211,22 @@ impl Patient {
         Ok(())
     }
 
-    /// The file of the crawl that is a file of the untouched one.
+    /// Returns the file of the crawl that corresponds to one of the untouched crawl.
     fn damaged(&self, file: &Path) -> Result<PathBuf, Failure> {
         Ok(self.crawl.out().join(file.strip_prefix(&self.before)?))
     }
 }
 
-/// Where the records of a segment end, but for the last one.
+/// Returns the ends of the records of a segment, without the last one.
 fn record_ends(segment: &[u8]) -> Vec<usize> {
     let mut ends = vec![HEADER_BYTES];
     let mut at = HEADER_BYTES;
     while let Some(head) = segment.get(at..at + FRAME_HEAD_BYTES) {
+        // What says how far the journal was synced is no record (`mark.rs`).
+        if head[3] & 0x80 != 0 {
+            at += MARK_BYTES;
+            continue;
+        }
         let length = head[..4]
             .iter()
             .rev()
@@ -234,7 +240,7 @@ fn record_ends(segment: &[u8]) -> Vec<usize> {
     ends
 }
 
-/// All numbers below `count`, those far from each other first.
+/// Returns all numbers below `count`, those far from each other first.
 fn spread(count: usize) -> Vec<usize> {
     let mut order = Vec::with_capacity(count);
     let mut step = count.next_power_of_two();

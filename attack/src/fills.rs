@@ -107,7 +107,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// What a session on a full disk said: that it is full, and never that something is damaged.
+    /// Judges the words of a session on a full disk: that it is full, and never that something is damaged.
     fn hear(&mut self, ended: &crate::process::Ended) {
         self.tried += 1;
         let told = ended.errors.to_lowercase();
@@ -121,7 +121,7 @@ impl Tally {
     }
 }
 
-/// Sessions that find next to no room.
+/// Opens the crawl with next to no room.
 fn full_opening(crawl: &Crawl, disk: &Disk, random: &mut Random, tally: &mut Tally) -> Result<(), Failure> {
     let fill = crawl.out().join("crawl.log.fill");
     for _ in 0..4 {

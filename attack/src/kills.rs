@@ -9,13 +9,14 @@ use crate::web::{self, Tree};
 use crate::{Attack, Failure, archive};
 
 const HOSTS: usize = 4;
-const PAGES: u64 = 400;
+const PAGES: u64 = 150;
 const DELAY: Duration = Duration::from_millis(40);
 const SLOW: &str = "slow.test";
-/// What a slow host's answers take, and what is due to it after each: so many times that.
+/// Time of a slow host's answers, and the factor of it that is due after each.
 const LATENCY: Duration = Duration::from_millis(150);
 const FACTOR: u32 = 5;
 const SLOW_PAGES: u64 = 60;
+const LEAST_KILLS: u64 = 5;
 
 pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     quick_hosts(attack, table)?;
@@ -27,7 +28,7 @@ fn quick_hosts(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     let mut random = Random::of(attack.seed, 1);
     let (mut kills, mut lost, mut twice, mut soon, mut crawls) = (0, 0, 0, 0, 0);
     let mut unsound = Vec::new();
-    while attack.began.elapsed() < attack.budget.mul_f64(0.6) || crawls == 0 {
+    while attack.began.elapsed() < attack.budget.mul_f64(0.5) || crawls == 0 {
         let trees: Vec<Tree> = (0..HOSTS)
             .map(|host| Tree::new(&format!("h{host}.test"), PAGES))
             .collect();
@@ -90,7 +91,7 @@ fn slow_host(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     let crawl = attack.crawler.crawl(web::arguments(&server, &trees, &options))?;
     let mut kills = 0;
     let mut ended = false;
-    while attack.has_time() && !ended {
+    while (attack.has_time() || kills < LEAST_KILLS) && !ended {
         let mut running = crawl.start(&[])?;
         ended = running.ends_within(Duration::from_micros(900_000 + random.below(1_500_000) as u64))?;
         if !ended {

@@ -16,12 +16,12 @@ const TIME: Duration = Duration::from_secs(10);
 const LIMIT: Duration = Duration::from_secs(60);
 const HOSTS: u64 = 4;
 const MORE: f64 = 64.0;
-/// What the hosts may leave in the state in that time.
+/// MiB that the hosts may leave in the state in that time.
 const STATE: f64 = 100.0;
 /// URLs of a packed sitemap, the most that the protocol allows.
 const URLS: u64 = 50_000;
 
-/// What a host of an attack says.
+/// The answers of a host of an attack.
 type Says = fn(&Request, &str) -> Reply;
 
 const ATTACKS: [(&str, Says); 4] = [

@@ -65,14 +65,14 @@ struct Wish {
     report: Option<PathBuf>,
 }
 
-/// What a section has to work with.
+/// The means of a section.
 struct Attack<'a> {
     crawler: &'a Crawler,
     seed: u64,
-    /// How long it may take. It ends what it has begun.
+    /// Time that it may take. It ends what it has begun.
     budget: Duration,
     began: Instant,
-    /// Whether disks can be mounted.
+    /// True if disks can be mounted.
     may_mount: bool,
 }
 
@@ -86,15 +86,15 @@ type Section = fn(&Attack<'_>, &mut Table) -> Result<(), Failure>;
 
 /// The sections, and how much of the time each has, in hundredths.
 const SECTIONS: [(&str, f64, Section); 9] = [
-    ("kills", 14.0, kills::attack),
-    ("fills", 10.0, fills::attack),
-    ("damages", 24.0, damages::attack),
-    ("servers", 18.0, servers::attack),
-    ("bodies", 12.0, bodies::attack),
-    ("listings", 10.0, listings::attack),
+    ("kills", 16.0, kills::attack),
+    ("fills", 7.0, fills::attack),
+    ("damages", 22.0, damages::attack),
+    ("servers", 24.0, servers::attack),
+    ("bodies", 11.0, bodies::attack),
+    ("listings", 7.0, listings::attack),
     ("bombs", 3.0, bombs::attack),
     ("clocks", 4.0, clocks::attack),
-    ("floods", 5.0, floods::attack),
+    ("floods", 6.0, floods::attack),
 ];
 
 fn main() -> Result<ExitCode, Failure> {

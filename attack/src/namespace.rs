@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 
 use crate::Failure;
 
-/// Set in the process that runs inside.
+/// A variable that is set in the process inside.
 const INSIDE: &str = "ATTACK_INSIDE";
 
-/// How far this process is from the rest of the machine.
+/// The isolation of this process from the rest of the machine.
 pub(crate) struct Isolation {
     pub(crate) may_mount: bool,
     pub(crate) told: String,

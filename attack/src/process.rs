@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::Failure;
 
-/// How often a process is looked at.
+/// The interval at which a process is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 /// Ticks of a processor's time a second, as `/proc` counts.
 const TICKS: f64 = 100.0;
@@ -52,7 +52,7 @@ impl Crawl {
         self.directory.path()
     }
 
-    /// What the crawl writes to.
+    /// The output directory.
     pub(crate) fn out(&self) -> PathBuf {
         self.directory().join("crawl")
     }
@@ -104,16 +104,16 @@ pub(crate) struct Running {
 /// A process that ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// None where a signal ended it.
+    /// The exit code; none where a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) output: String,
     pub(crate) errors: String,
     /// The most memory that it held, in bytes.
     pub(crate) peak: u64,
-    /// What it took of the processors.
+    /// Processor time.
     pub(crate) processor: Duration,
     pub(crate) took: Duration,
-    /// Whether it had to be killed, because it did not end in time.
+    /// True if it had to be killed because it did not end in time.
     pub(crate) overran: bool,
 }
 
@@ -195,7 +195,7 @@ impl Drop for Running {
 }
 
 impl Ended {
-    /// The first lines that it said on standard error, for a person who looks for the cause.
+    /// Returns the first lines that it said on standard error, for a person who looks for the cause.
     pub(crate) fn said(&self) -> String {
         let lines = self
             .errors
@@ -204,7 +204,7 @@ impl Ended {
         lines.take(2).collect::<Vec<_>>().join(" / ")
     }
 
-    /// Whether it told the user that something is wrong.
+    /// Returns true if it told the user that something is wrong.
     pub(crate) fn speaks_up(&self) -> bool {
         let told = self.errors.to_lowercase();
         let speaks = ["warning: ", "warn ", "error: "]

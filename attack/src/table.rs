@@ -33,8 +33,8 @@ impl Row {
         self
     }
 
-    /// Pages, or records, that were there and are not any more; archived more than once; and damage that nobody
-    /// was told of. All are to be 0.
+    /// Sets the pages that were there and are not any more, those archived more than once, and the damage that
+    /// nobody was told of. All are to be 0.
     pub(crate) fn lost(mut self, lost: u64, twice: u64, silent: u64) -> Self {
         (self.lost, self.twice, self.silent) = (lost, twice, silent);
         self
@@ -50,13 +50,13 @@ impl Row {
         self
     }
 
-    /// Whether the figure reaches the goal.
+    /// Sets whether the figure reaches the goal.
     pub(crate) fn is(mut self, fits: bool) -> Self {
         self.fits = fits;
         self
     }
 
-    /// What this machine does not let anybody try.
+    /// Marks an attack that this machine does not allow.
     pub(crate) fn skipped(mut self, why: &str) -> Self {
         why.clone_into(&mut self.figure);
         self.skipped = true;
@@ -90,7 +90,7 @@ const HEADS: [&str; 8] = [
     "attack", "tried", "lost", "twice", "silent", "figure", "goal", "ok",
 ];
 
-/// All rows, and where they come from.
+/// All rows, and their origin.
 pub(crate) struct Table {
     rows: Vec<Row>,
     isolation: String,
@@ -117,7 +117,7 @@ impl Table {
         self.rows.iter().all(|row| row.skipped || row.holds())
     }
 
-    /// In columns, for a terminal.
+    /// Formats it in columns, for a terminal.
     pub(crate) fn text(&self, took: Duration) -> String {
         let lines: Vec<[String; 8]> = std::iter::once(HEADS.map(str::to_owned))
             .chain(self.rows.iter().map(Row::cells))
@@ -142,7 +142,7 @@ impl Table {
         text
     }
 
-    /// As a table of Markdown, with where it comes from.
+    /// Formats it as Markdown.
     pub(crate) fn markdown(&self, took: Duration) -> String {
         let mut text = format!(
             "# An attack\n\n`just attack` prints this table ({}).\nLost, twice and silent are to be 0; a figure \

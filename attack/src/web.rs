@@ -9,7 +9,7 @@ use testkit::{Random, Reply, Request, Server, Site};
 pub(crate) struct Tree {
     pub(crate) host: String,
     pub(crate) pages: u64,
-    /// How long its answers take.
+    /// Time that its answers take.
     pub(crate) latency: Duration,
     /// Bytes in each page that do not pack.
     pub(crate) ballast: usize,
@@ -37,7 +37,12 @@ impl Tree {
     }
 
     fn page(&self, number: u64) -> String {
-        let mut random = Random::of(self.host.len() as u64 + self.pages, number);
+        // No two hosts have the same text: it would be left out as a duplicate.
+        let seed = self
+            .host
+            .bytes()
+            .fold(self.pages, |seed, byte| seed << 7 ^ seed >> 3 ^ u64::from(byte));
+        let mut random = Random::of(seed, number);
         let words: Vec<String> = (0..150).map(|_| word(&mut random)).collect();
         let links = [2 * number + 1, 2 * number + 2];
         let links = links.iter().filter(|link| **link < self.pages);
@@ -55,7 +60,7 @@ impl Tree {
         )
     }
 
-    /// The URLs of all its pages.
+    /// Returns the URLs of all its pages.
     pub(crate) fn urls(&self, server: &Server) -> Vec<String> {
         let url = |number| server.url(&self.host, &format!("/{number}"));
         (0..self.pages).map(url).collect()
@@ -81,7 +86,7 @@ pub(crate) fn serve(trees: &[Tree]) -> Server {
     }))
 }
 
-/// Arguments for a crawl of these trees from their roots.
+/// Returns arguments for a crawl of these trees from their roots.
 pub(crate) fn arguments(server: &Server, trees: &[Tree], more: &[&str]) -> Vec<String> {
     let mut arguments = basics();
     for tree in trees {
@@ -92,7 +97,7 @@ pub(crate) fn arguments(server: &Server, trees: &[Tree], more: &[&str]) -> Vec<S
     arguments
 }
 
-/// Arguments for every crawl.
+/// Returns arguments for every crawl.
 pub(crate) fn basics() -> Vec<String> {
     let basics = [
         "--out",
@@ -104,7 +109,7 @@ pub(crate) fn basics() -> Vec<String> {
     basics.map(str::to_owned).into()
 }
 
-/// Requests to a host that came sooner than `least` after the one before.
+/// Counts requests to a host that came sooner than `least` after the one before.
 pub(crate) fn too_soon(server: &Server, host: &str, least: Duration) -> u64 {
     let log = server.log();
     let times: Vec<Duration> = log.of(host).map(|hit| hit.at).collect();
@@ -114,7 +119,7 @@ pub(crate) fn too_soon(server: &Server, host: &str, least: Duration) -> u64 {
     soon.count() as u64
 }
 
-/// Pages a second of a host, between its first request and its last.
+/// Returns pages a second of a host, between its first request and its last.
 pub(crate) fn pace(server: &Server, host: &str) -> f64 {
     let log = server.log();
     let times: Vec<Duration> = log.of(host).map(|hit| hit.at).collect();
@@ -126,7 +131,7 @@ pub(crate) fn pace(server: &Server, host: &str) -> f64 {
     }
 }
 
-/// Requests to a host for pages.
+/// Counts requests to a host for pages.
 pub(crate) fn requests(server: &Server, host: &str) -> u64 {
     let log = server.log();
     log.of(host).filter(|hit| hit.target != "/robots.txt").count() as u64

@@ -233,6 +233,14 @@ fn a_folded_field_is_one_line_and_a_status_beyond_599_is_a_status() {
     }
 }
 
+/// Frames that cost nothing to send: the deadline ends them where the HTTP library does not.
+#[test]
+fn a_flood_of_http_2_frames_ends_at_the_deadline() {
+    let crawled = Crawled::of(Mode::floods(), &["--timeout", "2s"]);
+    crawled.is_sound();
+    crawled.has_a_fate_for_every_mode(true);
+}
+
 #[test]
 fn an_answer_that_breaks_off_before_any_of_its_bytes_is_a_page_or_a_failure_and_nothing_else() {
     let crawled = Crawled::of(Mode::breaks_at_every_byte(), &[]);

@@ -186,7 +186,7 @@ async fn listen(handle: StopHandle, quiet: bool) {
     }
 }
 
-/// The signal of a terminal that hangs up; none where it is ignored, as `nohup` has it, and is to stay so.
+/// Listens for a terminal that hangs up; none where it is ignored, as `nohup` has it, and is to stay so.
 fn hangups() -> Option<Signal> {
     if is_ignored(SignalKind::hangup()) {
         return None;
@@ -231,7 +231,7 @@ fn explain(error: &Fault, settings: &Settings) -> Complaint {
     fault(error).with_remedy(remedy)
 }
 
-/// What it means that a directory of the crawl is gone, and what is left to do.
+/// Tells what a deleted directory means and what is left to do.
 fn of_gone(path: &Path, settings: &Settings) -> String {
     let (out, gone) = (settings.out.display(), path.display());
     if settings.out.exists() && history::archive(&settings.out).exists() {

@@ -356,7 +356,7 @@ pub(super) async fn receive(stream: TcpStream, shared: &Shared) -> io::Result<()
     converse(stream, shared).await
 }
 
-/// What a mode says in HTTP/2, whatever it is asked.
+/// Plays a mode in HTTP/2, whatever it is asked.
 async fn play_frames(greeted: StartHandshake<TcpStream>, shared: &Shared, mode: &Mode) -> io::Result<()> {
     let mut configuration = (*shared.identities.configuration(Certificate::Good)).clone();
     configuration.alpn_protocols = vec![b"h2".to_vec()];
