@@ -94,7 +94,7 @@ real-sites *args:
 kill kills="200":
     KILLS={{kills}} KILL_SEED={{seed}} cargo test -p crawler --test crawler -- kill:: --nocapture
 
-# kills, full disks, damage, broken servers, clocks and floods in one table of ten minutes, in a network of its own: `just attack --only kills,fills`
+# kill, fill, damage and flood crawls for ten minutes: one table. `just attack --only kills,fills`
 attack *args:
     cargo run --release --manifest-path attack/Cargo.toml -- --seed {{seed}} {{args}}
 

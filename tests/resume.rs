@@ -132,8 +132,8 @@ fn termination_is_as_good_as_an_interrupt() {
     held.goes_on();
 }
 
-/// A terminal that was closed killed the crawl under way: what was fetched and not settled was fetched again, and the
-/// next session took it for a death.
+/// A terminal that was closed killed the crawl under way: what was fetched and not settled was
+/// fetched again, and the next session took it for a death.
 #[test]
 fn a_terminal_that_hangs_up_is_as_good_as_an_interrupt() {
     let held = held(3, &[]);
@@ -166,7 +166,8 @@ fn a_hangup_that_was_ignored_stays_ignored() {
     );
 }
 
-/// It wrote on into files without names; what it said at the end was "nothing is lost", and of some ends nothing, with code 0.
+/// It wrote on into files without names; what it said at the end was "nothing is lost", and of some
+/// ends nothing, with code 0.
 #[test]
 fn a_crawl_whose_directory_is_deleted_says_that_it_is_gone() {
     let lost = "if it was deleted, its pages are lost";

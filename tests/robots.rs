@@ -31,7 +31,8 @@ fn asked(server: &Server) -> Vec<String> {
     targets
 }
 
-/// A mark that was cut made `User-agent: *` mean nothing: everything that was forbidden was asked for.
+/// A mark that was cut made `User-agent: *` mean nothing: everything that was forbidden was asked
+/// for.
 #[test]
 fn a_byte_order_mark_is_skipped_even_where_it_is_cut() {
     let rules = b"User-agent: *\nDisallow: /closed/\n".as_slice();

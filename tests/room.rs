@@ -72,8 +72,8 @@ fn a_crawl_that_waits_for_room_says_so_and_is_interrupted_as_usual() {
     assert_eq!(crawl.run_with(&["--min-free", "1MiB"]).summary()["pages"], PAGES);
 }
 
-/// A shell script that crawls on a disk of 32 MiB, fills the disk before the second session, and makes room when `go`
-/// says so. The result is copied to where the test can see it.
+/// A shell script that crawls on a disk of 32 MiB, fills the disk before the second session, and
+/// makes room when `go` says so. The result is copied to where the test can see it.
 const ON_A_SMALL_DISK: &str = r#"
     mkdir crawl && mount -t tmpfs -o size=32m tmpfs crawl || exit 77
     mkfifo go
@@ -87,7 +87,8 @@ const ON_A_SMALL_DISK: &str = r#"
     exit $code
 "#;
 
-/// It ended with "cannot find room for the tables", or called its search index damaged and set it aside.
+/// It ended with "cannot find room for the tables", or called its search index damaged and set it
+/// aside.
 #[test]
 fn a_crawl_that_is_opened_on_a_full_disk_waits_for_room_and_goes_on() {
     let (server, crawl) = crawl();

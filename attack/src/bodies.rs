@@ -1,5 +1,5 @@
-//! Bodies that come at once up to where they are large, and then a byte a second: they must not hold up an honest host,
-//! whose pages are large, too.
+//! Bodies that come at once up to where they are large, and then a byte a second: they must not
+//! hold up an honest host, whose pages are large, too.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;

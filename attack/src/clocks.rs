@@ -1,7 +1,9 @@
-//! Clocks that jump: a crawl is written a day ahead and opened now, and one has its clock set back under it.
+//! Clocks that jump: a crawl is written a day ahead and opened now, and one has its clock set back
+//! under it.
 //!
-//! The clock of the process is moved by a library that is loaded before it (`LD_PRELOAD`), made here with the C compiler
-//! that building the crawler needs as well. It adds what stands in a file to the time of day.
+//! The clock of the process is moved by a library that is loaded before it (`LD_PRELOAD`), made
+//! here with the C compiler that building the crawler needs as well. It adds what stands in a file
+//! to the time of day.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -131,7 +133,8 @@ impl Clock {
         Ok(Some(clock))
     }
 
-    /// Moves it so many seconds from the machine's. The file is written in place: processes have it mapped.
+    /// Moves it so many seconds from the machine's. The file is written in place: processes have it
+    /// mapped.
     fn set(&self, seconds: i64) -> Result<(), Failure> {
         use std::os::unix::fs::FileExt as _;
         let file = std::fs::OpenOptions::new()

@@ -1,5 +1,5 @@
-//! Damage of the state while the servers are away: nothing that a reader could read before may be gone, and
-//! somebody must say what is wrong.
+//! Damage of the state while the servers are away: nothing that a reader could read before may be
+//! gone, and somebody must say what is wrong.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use crate::{Attack, Failure, archive};
 const PAGES: u64 = 40;
 const FLIPS: usize = 200;
 const LIMIT: Duration = Duration::from_secs(30);
-/// Sizes of the header of a journal segment, and of the head of each frame (`store/src/embedded/segment.rs`).
+/// Sizes of the header of a journal segment, and of the head of each frame
+/// (`store/src/embedded/segment.rs`).
 const HEADER_BYTES: usize = 36;
 const FRAME_HEAD_BYTES: usize = 12;
 const MARK_BYTES: usize = 20;

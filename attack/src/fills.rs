@@ -1,4 +1,5 @@
-//! Disks that run full: small ones, mounted for this, with less room than the crawl needs; then they get more.
+//! Disks that run full: small ones, mounted for this, with less room than the crawl needs; then
+//! they get more.
 
 use std::path::Path;
 use std::process::Command;
@@ -107,7 +108,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Judges the words of a session on a full disk: that it is full, and never that something is damaged.
+    /// Judges the words of a session on a full disk: that it is full, and never that something is
+    /// damaged.
     fn hear(&mut self, ended: &crate::process::Ended) {
         self.tried += 1;
         let told = ended.errors.to_lowercase();

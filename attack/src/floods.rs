@@ -1,4 +1,5 @@
-//! Floods of HTTP/2 frames: what each takes of a processor until the deadline, beside an honest host.
+//! Floods of HTTP/2 frames: what each takes of a processor until the deadline, beside an honest
+//! host.
 
 use std::time::Duration;
 

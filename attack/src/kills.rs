@@ -1,4 +1,5 @@
-//! Kills at random moments, each followed by the next session: every page is archived once, and slow hosts rest.
+//! Kills at random moments, each followed by the next session: every page is archived once, and
+//! slow hosts rest.
 
 use std::time::Duration;
 

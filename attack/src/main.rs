@@ -1,13 +1,15 @@
 //! An attack on the release binary: kills, full disks, damage, broken and greedy servers, clocks, floods.
 //!
-//! Each section is a file and adds rows to one table; a row says what was tried, what was lost, archived twice or
-//! passed over in silence, and a figure beside its goal. It ends with code 1 if a row misses.
+//! Each section is a file and adds rows to one table; a row says what was tried, what was lost,
+//! archived twice or passed over in silence, and a figure beside its goal. It ends with code 1 if a
+//! row misses.
 //!
-//! It runs itself again in namespaces of its own for users, networks and mounts, where the machine allows: there
-//! is only a loopback device in there, so that no request can leave, and disks of any size can be mounted.
+//! It runs itself again in namespaces of its own for users, networks and mounts, where the machine
+//! allows: there is only a loopback device in there, so that no request can leave, and disks of any
+//! size can be mounted.
 //!
 //! ```text
-//! just attack [--only kills,fills] [--quick] [--minutes 10] [--crawler PATH] [--report docs/attack.md]
+//! just attack [--only kills,fills] [--quick] [--minutes 10] [--crawler PATH] [--report FILE]
 //! ```
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(
@@ -128,7 +130,8 @@ fn main() -> Result<ExitCode, Failure> {
             may_mount: isolation.may_mount,
         };
         if let Err(failure) = section(&attack, &mut table) {
-            // The attack itself is broken there: that must not pass for a crawler that withstood it.
+            // The attack itself is broken there: that must not pass for a crawler that withstood
+            // it.
             table.add(
                 Row::new(name)
                     .figure(failure.to_string())

@@ -15,7 +15,8 @@ pub(crate) struct Isolation {
     pub(crate) told: String,
 }
 
-/// Starts this program again inside of namespaces and does not return, or says why it goes on without them.
+/// Starts this program again inside of namespaces and does not return, or says why it goes on
+/// without them.
 pub(crate) fn enter(crawler: &Path) -> Result<Isolation, Failure> {
     if std::env::var_os(INSIDE).is_some() {
         let up = Command::new("ip").args(["link", "set", "lo", "up"]).status();

@@ -179,7 +179,8 @@ impl Running {
         let peak: Option<u64> = peak.and_then(|text| text.trim().strip_suffix(" kB")?.trim().parse().ok());
         self.peak = self.peak.max(peak.unwrap_or_default() << 10);
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        // The name of the program, in parentheses, may have spaces; user and system time are fields 14 and 15.
+        // The name of the program, in parentheses, may have spaces; user and system time are fields
+        // 14 and 15.
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
         let ticks = fields.split_ascii_whitespace().skip(11).take(2);
         let ticks: f64 = ticks.filter_map(|field| field.parse::<f64>().ok()).sum();
@@ -195,7 +196,8 @@ impl Drop for Running {
 }
 
 impl Ended {
-    /// Returns the first lines that it said on standard error, for a person who looks for the cause.
+    /// Returns the first lines that it said on standard error, for a person who looks for the
+    /// cause.
     pub(crate) fn said(&self) -> String {
         let lines = self
             .errors

@@ -203,8 +203,8 @@ fn a_crawl_survives_every_mode_of_a_hostile_web_and_says_what_became_of_each() {
     }
 }
 
-/// Both were breaches of HTTP: visited twice, and then lost with what was answered (RFC 9112 section 5.2; 999 is
-/// what linkedin.com says to crawlers).
+/// Both were breaches of HTTP: visited twice, and then lost with what was answered (RFC 9112
+/// section 5.2; 999 is what linkedin.com says to crawlers).
 #[test]
 fn a_folded_field_is_one_line_and_a_status_beyond_599_is_a_status() {
     let names = ["field-folded", "status-600", "status-999"];

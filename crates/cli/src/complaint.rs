@@ -67,7 +67,8 @@ impl Complaint {
         told.with_remedy(tip.unwrap_or("`crawler --help` explains every option and command"))
     }
 
-    /// Returns whether a full disk is all that it is about: with more room, the same may be done again.
+    /// Returns whether a full disk is all that it is about: with more room, the same may be done
+    /// again.
     pub(crate) const fn is_for_room(&self) -> bool {
         self.is_for_room
     }

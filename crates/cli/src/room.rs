@@ -56,12 +56,13 @@ fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Opt
 
 /// More free bytes than a step found that had too few: then it is worth another try.
 const MORE_ROOM: u64 = 1 << 20;
-/// A quota does not show in the bytes that are free: so a step is tried again after that long in any case.
+/// A quota does not show in the bytes that are free: so a step is tried again after that long in
+/// any case.
 const TRY_AGAIN_AFTER: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// The opening of a crawl on a disk that may be full: steps that find no room wait for some, as a crawl does
-/// that runs.
+/// The opening of a crawl on a disk that may be full: steps that find no room wait for some, as a
+/// crawl does that runs.
 pub(crate) struct Opening<'s> {
     settings: &'s Settings,
     disk: SystemDisk,
@@ -78,7 +79,8 @@ impl<'s> Opening<'s> {
         }
     }
 
-    /// Takes a step, and takes it again while it fails for want of room and the user's patience lasts.
+    /// Takes a step, and takes it again while it fails for want of room and the user's patience
+    /// lasts.
     pub(crate) async fn step<T>(
         &mut self,
         mut step: impl AsyncFnMut() -> Result<T, Complaint>,
@@ -139,7 +141,8 @@ pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
     remedy(said(error).map_or(Trouble::Broken, Trouble::of), out)
 }
 
-/// Returns whether a disk without room is behind an error. Where files may not grow (EFBIG), no waiting helps.
+/// Returns whether a disk without room is behind an error. Where files may not grow (EFBIG), no
+/// waiting helps.
 pub(crate) fn is_full(error: &(dyn Error + 'static)) -> bool {
     said(error).is_some_and(|said| {
         matches!(

@@ -77,8 +77,8 @@ impl Room {
         }
     }
 
-    /// Returns a directory of the crawl that is not there any more: what is written still has files, but
-    /// nobody can reach them.
+    /// Returns a directory of the crawl that is not there any more: what is written still has
+    /// files, but nobody can reach them.
     #[must_use]
     pub fn gone(&self) -> Option<PathBuf> {
         let is_gone = |path: &&PathBuf| {
@@ -206,7 +206,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Gives the reserve back, at the end of a crawl; a fault where what it wrote is not there any more.
+    /// Gives the reserve back, at the end of a crawl; a fault where what it wrote is not there any
+    /// more.
     pub(crate) async fn release(self) -> Result<(), Fault> {
         let released = tokio::task::spawn_blocking(move || {
             self.room.is_there()?;

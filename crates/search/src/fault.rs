@@ -85,8 +85,9 @@ impl IndexFault {
         }
     }
 
-    /// Returns the lack of room in place of damage where the disk takes nothing more: the engine panics, and
-    /// loses threads, over a disk that is full, and then does not say which error it was.
+    /// Returns the lack of room in place of damage where the disk takes nothing more: the engine
+    /// panics, and loses threads, over a disk that is full, and then does not say which error it
+    /// was.
     pub(crate) fn unless_full(self) -> Self {
         let Self::Damaged { directory, .. } = &self else {
             return self;
@@ -124,7 +125,8 @@ impl IndexFault {
 /// Bytes that the engine may ask of a disk at once: with less, nothing it says is taken for damage.
 const ROOM_BYTES: usize = 16 << 20;
 
-/// Writes a file in a directory and removes it again; returns the error of a disk that has no room for it.
+/// Writes a file in a directory and removes it again; returns the error of a disk that has no room
+/// for it.
 fn no_room_in(directory: &Path) -> Option<io::Error> {
     let probe = directory.join("room.probe");
     let written = File::create(&probe).and_then(|mut file| {

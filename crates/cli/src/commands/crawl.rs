@@ -155,7 +155,8 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
     ));
 }
 
-/// Hears interrupts (and termination and a terminal that hangs up, which are as good) for as long as the crawl runs.
+/// Hears interrupts (and termination and a terminal that hangs up, which are as good) for as long
+/// as the crawl runs.
 async fn listen(handle: StopHandle, quiet: bool) {
     let tell = |line: &str| {
         if !quiet {
@@ -186,7 +187,8 @@ async fn listen(handle: StopHandle, quiet: bool) {
     }
 }
 
-/// Listens for a terminal that hangs up; none where it is ignored, as `nohup` has it, and is to stay so.
+/// Listens for a terminal that hangs up; none where it is ignored, as `nohup` has it, and is to
+/// stay so.
 fn hangups() -> Option<Signal> {
     if is_ignored(SignalKind::hangup()) {
         return None;
@@ -194,8 +196,8 @@ fn hangups() -> Option<Signal> {
     signal(SignalKind::hangup()).ok()
 }
 
-/// Returns whether the process was started with a signal ignored; true where the system does not say, so that its
-/// disposition stays as it was found.
+/// Returns whether the process was started with a signal ignored; true where the system does not
+/// say, so that its disposition stays as it was found.
 fn is_ignored(kind: SignalKind) -> bool {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
         return true;
@@ -216,7 +218,8 @@ async fn heard(signal: &mut Option<Signal>) {
     }
 }
 
-/// A fault with what to do about it: unless files are gone, nothing is lost, and the same command goes on.
+/// A fault with what to do about it: unless files are gone, nothing is lost, and the same command
+/// goes on.
 fn explain(error: &Fault, settings: &Settings) -> Complaint {
     let directory = settings.out.display();
     let remedy = match error {

@@ -463,7 +463,8 @@ async fn broken_answers_have_their_failure() {
     }
 }
 
-/// A status of 999, which linkedin.com sends, was a breach of HTTP: tried again, and lost with its body.
+/// A status of 999, which linkedin.com sends, was a breach of HTTP: tried again, and lost with its
+/// body.
 #[tokio::test]
 async fn a_status_that_no_standard_has_is_an_answer() {
     for status in [600, 999] {

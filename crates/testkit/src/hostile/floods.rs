@@ -1,6 +1,8 @@
-//! Floods of HTTP/2 frames (RFC 9113 section 10.5): each is cheap to send, allowed, and work for whoever reads it.
+//! Floods of HTTP/2 frames (RFC 9113 section 10.5): each is cheap to send, allowed, and work for
+//! whoever reads it.
 //!
-//! They are no part of [`Mode::all`]: one of them keeps a core busy for as long as it is listened to.
+//! They are no part of [`Mode::all`]: one of them keeps a core busy for as long as it is listened
+//! to.
 
 use super::script::{Script, Step};
 use super::tls::Handshake;

@@ -451,7 +451,8 @@ pub(super) async fn play<W: Wire>(wire: &mut W, heard: &mut BytesMut, script: Sc
     Ok(Played::GoesOn)
 }
 
-/// Sends the same without end to a peer whose answers are read and forgotten: one that is not read stops reading, too.
+/// Sends the same without end to a peer whose answers are read and forgotten: one that is not read
+/// stops reading, too.
 async fn flood<W: Wire>(wire: &mut W, bytes: &[u8]) {
     let (mut reader, mut writer) = tokio::io::split(wire);
     let forget = async {
