@@ -12,7 +12,7 @@ use crate::table::{Row, Table};
 use crate::web::{self, Tree};
 use crate::{Attack, Failure, archive};
 
-const PAGES: u64 = 40;
+const PAGES: u64 = 30;
 const FLIPS: usize = 200;
 const LIMIT: Duration = Duration::from_secs(30);
 /// Sizes of the header of a journal segment, and of the head of each frame
@@ -169,10 +169,8 @@ impl Patient {
                 break;
             }
             // Each file as often as the others, and the journal every other time: it is the truth.
-            let journals = files
-                .iter()
-                .filter(|path| path.to_string_lossy().contains("/journal/"));
-            let file = match journals.last() {
+            let mut journals = files.iter().filter(|path| is_journal(path));
+            let file = match journals.next() {
                 Some(journal) if number % 2 == 0 => journal,
                 _ => &files[random.below(files.len())],
             };
@@ -216,6 +214,10 @@ impl Patient {
     fn damaged(&self, file: &Path) -> Result<PathBuf, Failure> {
         Ok(self.crawl.out().join(file.strip_prefix(&self.before)?))
     }
+}
+
+fn is_journal(path: &Path) -> bool {
+    path.to_string_lossy().contains("/journal/")
 }
 
 /// Returns the ends of the records of a segment, without the last one.

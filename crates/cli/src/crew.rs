@@ -175,13 +175,16 @@ pub(crate) async fn assemble(
     if !store.resumed() {
         refuse_to_forget(&settings.out)?;
     }
-    let finds = seeds
-        .urls
-        .iter()
-        .map(|url| Find::new(url.clone(), 0, None))
-        .collect();
-    let discovered = store.discover(finds).await;
-    discovered.map_err(|error| broken(&error, settings))?;
+    let finds = || {
+        let urls = seeds.urls.iter();
+        urls.map(|url| Find::new(url.clone(), 0, None)).collect()
+    };
+    opening
+        .step(async || {
+            let discovered = store.discover(finds()).await;
+            discovered.map_err(|error| broken(&error, settings))
+        })
+        .await?;
     let archive = opening.step(async || open_archive(settings, &store, &clock, &disk).await);
     let archive = Arc::new(archive.await?);
     let archive = opening.step(async || indexed(settings, Arc::clone(&archive), &disk).await);

@@ -214,7 +214,7 @@ async fn heard(signal: &mut Option<Signal>) {
         None => None,
     };
     if heard.is_none() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
