@@ -17,12 +17,14 @@ const AT_ONCE: usize = 4_456_448;
 const LARGE: usize = 5 << 20;
 const TOLD: usize = 50 << 20;
 const DELAY: &str = "100ms";
+/// Time until the end is asked for: the first slow bodies have not reached their deadline by then.
+const TIME: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Time that an end may take beyond the deadline of what is under way: there is something to save.
 const GRACE: Duration = Duration::from_secs(3);
 
 pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
-    let time = (attack.budget / 5).clamp(Duration::from_secs(5), Duration::from_secs(8));
+    let time = TIME;
     let alone = crawl(attack, 0, time, End::Limit)?;
     for hosts in [4, 8] {
         let beside = crawl(attack, hosts, time, End::Limit)?;

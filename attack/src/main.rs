@@ -114,7 +114,11 @@ fn main() -> Result<ExitCode, Failure> {
     };
     let isolation = namespace::enter(&binary)?;
     let total = Duration::from_secs_f64(wish.minutes * 60.0 / if wish.quick { 10.0 } else { 1.0 });
-    let crawler = Crawler::new(binary);
+    // A build that goes on meanwhile must not put another in its place.
+    let place = tempfile::tempdir()?;
+    let kept = place.path().join("crawler");
+    std::fs::copy(&binary, &kept)?;
+    let crawler = Crawler::new(kept);
     let mut table = Table::new(&isolation, wish.seed);
     let began = Instant::now();
     for (name, share, section) in SECTIONS {

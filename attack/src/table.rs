@@ -1,6 +1,7 @@
 //! The table of what was tried and what came of it.
 
 use std::fmt::Write as _;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::namespace::Isolation;
@@ -145,8 +146,8 @@ impl Table {
     /// Formats it as Markdown.
     pub(crate) fn markdown(&self, took: Duration) -> String {
         let mut text = format!(
-            "# An attack\n\n`just attack` prints this table ({}).\nLost, twice and silent are to be 0; a figure \
-             is beside its goal.\n\n",
+            "# An attack\n\n`just attack --report docs/attack.md` writes this page. Lost, twice and silent are \
+             to be 0;\na figure stands beside its goal, also where it misses.\n\n{}.\n\n",
             self.told(took)
         );
         let _infallible = writeln!(
@@ -164,13 +165,22 @@ impl Table {
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let load = load.split(' ').next().unwrap_or("?").to_owned();
+        let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let cpu = cpu.lines().find(|line| line.starts_with("model name"));
+        let cpu = cpu
+            .and_then(|line| line.split_once(": "))
+            .map_or("?", |(_, name)| name);
+        let date = Command::new("date").args(["-u", "+%F"]).output();
+        let date = date.map(|ended| String::from_utf8_lossy(&ended.stdout).trim().to_owned());
+        let date = date.unwrap_or_else(|_no_such_program| "?".to_owned());
         let missed = self
             .rows
             .iter()
             .filter(|row| !row.skipped && !row.holds())
             .count();
         format!(
-            "{missed} of {} miss; {:.0} s on {cores} cores, load {load} at the end; seed {}; {}",
+            "{date}: {missed} of {} miss; {:.0} s on {cores} cores ({cpu}), load {load} at the end; \
+             seed {}; {}",
             self.rows.len(),
             took.as_secs_f64(),
             self.seed,
