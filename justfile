@@ -94,6 +94,10 @@ real-sites *args:
 kill kills="200":
     KILLS={{kills}} KILL_SEED={{seed}} cargo test -p crawler --test crawler -- kill:: --nocapture
 
+# kill, fill, damage and flood crawls for ten minutes: one table. `just attack --only kills,fills`
+attack *args:
+    cargo run --release --manifest-path attack/Cargo.toml -- --seed {{seed}} {{args}}
+
 # so many polite fetches over so many hosts with so many interrupts and kills, by the server's log
 polite fetches="100000" hosts="200" restarts="20":
     FETCHES={{fetches}} HOSTS={{hosts}} RESTARTS={{restarts}} cargo test -p crawler --test crawler -- guest:: --nocapture

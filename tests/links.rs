@@ -32,6 +32,7 @@ const PLACES: &[(&str, &[&str])] = &[
     ("<base href=/based/><a href=x>x</a>", &["/based/x"]),
     ("<video><a href=/in-video>x</a></video>", &["/in-video"]),
     ("<img src=/image srcset='/set-1 1x, /set-2 2x'>", &[]),
+    ("<img lowsrc=/low dynsrc=/film>", &[]),
     (
         "<link rel=stylesheet href=/style><script src=/script></script>",
         &[],
@@ -71,6 +72,7 @@ fn site() -> Site {
             "Link",
             "</header-next>; rel=\"next\", </not-ours>; rel=next; anchor=\"/other\"",
         )
+        .header("Content-Location", "header-content")
         .header("Refresh", "5; url=/header-refresh");
     pages.push(("/headed", headed));
     let first = format!("<p>{}</p>{first}", prose(1, 150));
@@ -99,7 +101,7 @@ fn is_frame_of_the_test(target: &str) -> bool {
 
 fn targets(more: &[&str]) -> BTreeSet<String> {
     let by_default = PLACES.iter().flat_map(|(_, targets)| *targets);
-    let headed = ["/header-next", "/header-refresh"];
+    let headed = ["/header-next", "/header-content", "/header-refresh"];
     by_default
         .chain(&headed)
         .chain(more)
@@ -114,7 +116,7 @@ fn a_page_leads_where_its_places_for_links_lead_and_nowhere_else() {
 
 #[test]
 fn what_a_page_needs_is_fetched_when_asked_for_from_where_that_is_allowed() {
-    let near = ["/image", "/set-1", "/set-2", "/style", "/script"];
+    let near = ["/image", "/set-1", "/set-2", "/low", "/film", "/style", "/script"];
     assert_eq!(asked(&["--page-requisites"]), targets(&near));
     assert_eq!(
         asked(&[
@@ -124,9 +126,11 @@ fn what_a_page_needs_is_fetched_when_asked_for_from_where_that_is_allowed() {
             "--exclude",
             "/set-2$"
         ]),
-        ["/image", "/set-1", "/style", "/script", "/iframe", "/object"]
-            .map(str::to_owned)
-            .into()
+        [
+            "/image", "/set-1", "/low", "/film", "/style", "/script", "/iframe", "/object",
+        ]
+        .map(str::to_owned)
+        .into()
     );
 }
 
@@ -134,7 +138,7 @@ fn what_a_page_needs_is_fetched_when_asked_for_from_where_that_is_allowed() {
 fn what_a_page_needs_is_fetched_where_pages_may_be_no_deeper() {
     let found = asked(&["--page-requisites", "--max-depth", "1"]);
     let wanted = [
-        "/image", "/set-1", "/set-2", "/style", "/script", "/iframe", "/object",
+        "/image", "/set-1", "/set-2", "/low", "/film", "/style", "/script", "/iframe", "/object",
     ];
     let wanted = wanted.map(str::to_owned);
     assert_eq!(found, wanted.into());

@@ -132,6 +132,73 @@ fn termination_is_as_good_as_an_interrupt() {
     held.goes_on();
 }
 
+/// A terminal that was closed killed the crawl under way: what was fetched and not settled was
+/// fetched again, and the next session took it for a death.
+#[test]
+fn a_terminal_that_hangs_up_is_as_good_as_an_interrupt() {
+    let held = held(3, &[]);
+    let mut running = held.crawl.start();
+    held.gate.arrivals_blocking(1);
+    running.signal("HUP");
+    running.hear("finishing what is under way");
+    held.gate.open();
+    let ran = running.end();
+    assert_eq!(
+        (ran.code, &ran.summary()["finished"]),
+        (Some(130), &"interrupted".into())
+    );
+    held.crawl.is_sound();
+    held.goes_on();
+}
+
+/// `nohup` starts programs so.
+#[test]
+fn a_hangup_that_was_ignored_stays_ignored() {
+    let held = held(3, &[]);
+    let running = held.crawl.start_by(&["sh"], "trap '' HUP; exec \"$0\" \"$@\"");
+    held.gate.arrivals_blocking(1);
+    running.signal("HUP");
+    held.gate.open();
+    let ran = running.end();
+    assert_eq!(
+        (ran.code, &ran.summary()["finished"]),
+        (Some(0), &"exhausted".into())
+    );
+}
+
+/// It wrote on into files without names; what it said at the end was "nothing is lost", and of some
+/// ends nothing, with code 0.
+#[test]
+fn a_crawl_whose_directory_is_deleted_says_that_it_is_gone() {
+    let lost = "if it was deleted, its pages are lost";
+    for (deleted, words) in [
+        ("crawl", lost),
+        ("crawl/archive", lost),
+        (
+            "crawl/state",
+            "`crawler rebuild crawl` makes it again from the archive",
+        ),
+    ] {
+        let held = held(3, &[]);
+        let running = held.crawl.start();
+        held.gate.arrivals_blocking(1);
+        std::fs::remove_dir_all(held.crawl.directory().join(deleted)).unwrap();
+        held.gate.open();
+        let ran = running.end();
+        let (code, told) = (ran.code, ran.errors.clone());
+        assert_eq!(
+            (code, &ran.summary()["finished"]),
+            (Some(1), &"fault".into()),
+            "{ran:?}"
+        );
+        assert!(told.contains(" is gone: somebody deleted or moved it"), "{told}");
+        assert!(
+            told.contains(words) && !told.contains("nothing is lost"),
+            "{told}"
+        );
+    }
+}
+
 #[test]
 fn a_polite_crawl_is_interrupted_while_it_waits() {
     let gate = Gate::new();

@@ -31,6 +31,19 @@ fn asked(server: &Server) -> Vec<String> {
     targets
 }
 
+/// A mark that was cut made `User-agent: *` mean nothing: everything that was forbidden was asked
+/// for.
+#[test]
+fn a_byte_order_mark_is_skipped_even_where_it_is_cut() {
+    let rules = b"User-agent: *\nDisallow: /closed/\n".as_slice();
+    for mark in [b"\xef\xbb\xbf".as_slice(), b"\xef\xbb", b"\xef"] {
+        let robots = Reply::document("text/plain", [mark, rules].concat());
+        let (server, crawl) = crawl(robots);
+        crawl.complete();
+        assert_eq!(asked(&server), ["/", "/open/", "/robots.txt"], "{mark:x?}");
+    }
+}
+
 #[test]
 fn a_disallowed_section_is_never_asked_for() {
     for robots in [

@@ -135,6 +135,17 @@ impl Crawl {
         Running::of(command).end()
     }
 
+    /// Runs it by a shell script that has the binary as `$0` and the crawl's arguments as `$@`.
+    pub(crate) fn start_by(&self, shell: &[&str], script: &str) -> Running {
+        let mut command = Command::new(shell[0]);
+        command
+            .current_dir(self.directory())
+            .args(&shell[1..])
+            .args(["-c", script, BINARY])
+            .args(&self.arguments);
+        Running::of(command)
+    }
+
     /// Another command of the binary, in the same directory.
     pub(crate) fn tell(&self, arguments: &[impl AsRef<str>]) -> Ran {
         let mut command = self.command();

@@ -203,6 +203,44 @@ fn a_crawl_survives_every_mode_of_a_hostile_web_and_says_what_became_of_each() {
     }
 }
 
+/// Both were breaches of HTTP: visited twice, and then lost with what was answered (RFC 9112
+/// section 5.2; 999 is what linkedin.com says to crawlers).
+#[test]
+fn a_folded_field_is_one_line_and_a_status_beyond_599_is_a_status() {
+    let names = ["field-folded", "status-600", "status-999"];
+    let modes = Mode::all().into_iter();
+    let modes: Vec<Mode> = modes.filter(|mode| names.contains(&&*mode.name)).collect();
+    let crawled = Crawled::of(modes, &[]);
+    crawled.is_sound();
+    crawled.has_a_fate_for_every_mode(false);
+    crawled.crawl.read_by_another();
+    let fates = Fates::of(&crawled.crawl);
+    let records = crawled.crawl.records();
+    for mode in crawled.hostile.modes() {
+        let url = crawled.hostile.url(mode);
+        let about = records.iter().filter(|record| record.target() == Some(&url));
+        let mut answers = about.filter(|record| record.kind() == "response");
+        let head = answers.next().unwrap().head_and_payload().unwrap().0;
+        let head = String::from_utf8_lossy(head).to_ascii_lowercase();
+        if let Some(status) = mode.name.strip_prefix("status-") {
+            assert!(head.starts_with(&format!("http/1.1 {status} ")), "{head}");
+            assert_eq!(fates.reason(&url), format!("HTTP status {status}"));
+            assert_eq!(fates.rows[&url]["status"].to_string(), status);
+        } else {
+            assert!(head.contains("\r\nx-field: one two three\r\n"), "{head}");
+        }
+        assert!(answers.next().is_none(), "{url} was asked for again");
+    }
+}
+
+/// Frames that cost nothing to send: the deadline ends them where the HTTP library does not.
+#[test]
+fn a_flood_of_http_2_frames_ends_at_the_deadline() {
+    let crawled = Crawled::of(Mode::floods(), &["--timeout", "2s"]);
+    crawled.is_sound();
+    crawled.has_a_fate_for_every_mode(true);
+}
+
 #[test]
 fn an_answer_that_breaks_off_before_any_of_its_bytes_is_a_page_or_a_failure_and_nothing_else() {
     let crawled = Crawled::of(Mode::breaks_at_every_byte(), &[]);

@@ -49,6 +49,7 @@ pub fn headers(bytes: &[u8]) {
         content_type: exchange.header("content-type"),
         x_robots_tag: &tags.iter().map(String::as_str).collect::<Vec<_>>(),
         link: &links.iter().map(String::as_str).collect::<Vec<_>>(),
+        content_location: exchange.header("content-location"),
         refresh: exchange.header("refresh"),
         agent: "crawler",
         ..Hints::of(&exchange.url)

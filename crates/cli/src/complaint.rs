@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::room;
 use crate::terminal::{printable, say};
 
 /// Why a command ends early.
@@ -12,6 +13,7 @@ pub(crate) struct Complaint {
     code: u8,
     message: String,
     remedy: Option<String>,
+    is_for_room: bool,
 }
 
 /// Usage: options, files and values that cannot be right. Code 2.
@@ -20,15 +22,17 @@ pub(crate) fn usage(message: impl fmt::Display) -> Complaint {
         code: 2,
         message: message.to_string(),
         remedy: None,
+        is_for_room: false,
     }
 }
 
 /// A fault of ours, or of the machine. Code 1.
-pub(crate) fn fault(error: &dyn Error) -> Complaint {
+pub(crate) fn fault(error: &(dyn Error + 'static)) -> Complaint {
     Complaint {
         code: 1,
         message: chain(error),
         remedy: None,
+        is_for_room: room::is_full(error),
     }
 }
 
@@ -61,6 +65,12 @@ impl Complaint {
         let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
         let told = usage(message.strip_prefix("error: ").unwrap_or(&message));
         told.with_remedy(tip.unwrap_or("`crawler --help` explains every option and command"))
+    }
+
+    /// Returns whether a full disk is all that it is about: with more room, the same may be done
+    /// again.
+    pub(crate) const fn is_for_room(&self) -> bool {
+        self.is_for_room
     }
 
     /// What would be right.

@@ -169,8 +169,10 @@ pub(crate) async fn assemble(
     }
     let reserved = room::disk();
     let disk: Arc<dyn Disk> = Arc::clone(&reserved) as Arc<dyn Disk>;
-    let store = Arc::new(open_store(settings, earlier, &clock, &disk)?);
-    let room = room::keep(&reserved, settings)?;
+    let mut opening = room::Opening::new(settings);
+    let store = opening.step(async || open_store(settings, earlier.clone(), &clock, &disk));
+    let store = Arc::new(store.await?);
+    let room = opening.step(async || room::keep(&reserved, settings)).await?;
     clock::tell_behind(store.clock_behind());
     if store.after_a_death() {
         pacer.suppose_all_asked();
@@ -187,19 +189,27 @@ pub(crate) async fn assemble(
     if !store.resumed() {
         refuse_to_forget(&settings.out)?;
     }
-    let finds = seeds
-        .urls
-        .iter()
-        .map(|url| Find::new(url.clone(), 0, None))
-        .collect();
-    let discovered = store.discover(finds).await;
-    discovered.map_err(|error| broken(&error, settings))?;
-    let archive = open_archive(settings, &store, &clock, &disk).await?;
-    let archive = indexed(settings, archive, &disk).await?;
-    keep_settings(settings, seeds, &*disk)?;
+    let finds = || {
+        let urls = seeds.urls.iter();
+        urls.map(|url| Find::new(url.clone(), 0, None)).collect()
+    };
+    opening
+        .step(async || {
+            let discovered = store.discover(finds()).await;
+            discovered.map_err(|error| broken(&error, settings))
+        })
+        .await?;
+    let archive = opening.step(async || open_archive(settings, &store, &clock, &disk).await);
+    let archive = Arc::new(archive.await?);
+    let archive = opening.step(async || indexed(settings, Arc::clone(&archive), &disk).await);
+    let archive = archive.await?;
+    opening
+        .step(async || keep_settings(settings, seeds, &*disk))
+        .await?;
 
     let policy = policy(settings, form);
-    let sink = index::over(archive, settings, &policy, &store, &clock)?;
+    let sink = opening.step(async || index::over(Arc::clone(&archive), settings, &policy, &store, &clock));
+    let sink = sink.await?;
 
     let crew = Crew {
         fetch,
@@ -393,11 +403,11 @@ async fn open_archive(
 /// The archive, and what is derived from it while it is written.
 async fn indexed(
     settings: &Settings,
-    archive: WarcArchive,
+    archive: Arc<WarcArchive>,
     disk: &Arc<dyn Disk>,
 ) -> Result<Arc<dyn Sink>, Complaint> {
     let directory = history::archive(&settings.out);
-    let archive: Arc<dyn Sink> = Arc::new(archive);
+    let archive: Arc<dyn Sink> = archive;
     if !settings.cdxj.is_on() {
         cdxj::remove(&**disk, &directory).map_err(|error| broken(&error, settings))?;
         return Ok(archive);

@@ -4,13 +4,16 @@ use std::error::Error;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crawl::{Room, RoomRules};
 use disk::{Disk, Reserve, ReservedDisk, SystemDisk, Trouble};
+use tokio::time::Instant;
 
 use crate::complaint::{Complaint, fault, usage};
 use crate::history;
 use crate::settings::Settings;
+use crate::terminal::{printable, say};
 
 /// What is kept in reserve: what 64 pages under way of 128 KiB each take, and their journal.
 const RESERVE_BYTES: u64 = 8 << 20;
@@ -51,6 +54,75 @@ fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Opt
     Ok((!limited).then(|| Arc::new(reserve)))
 }
 
+/// More free bytes than a step found that had too few: then it is worth another try.
+const MORE_ROOM: u64 = 1 << 20;
+/// A quota does not show in the bytes that are free: so a step is tried again after that long in
+/// any case.
+const TRY_AGAIN_AFTER: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The opening of a crawl on a disk that may be full: steps that find no room wait for some, as a
+/// crawl does that runs.
+pub(crate) struct Opening<'s> {
+    settings: &'s Settings,
+    disk: SystemDisk,
+    waited: Option<Instant>,
+}
+
+impl<'s> Opening<'s> {
+    /// Nothing was waited for yet.
+    pub(crate) fn new(settings: &'s Settings) -> Self {
+        Self {
+            settings,
+            disk: SystemDisk,
+            waited: None,
+        }
+    }
+
+    /// Takes a step, and takes it again while it fails for want of room and the user's patience
+    /// lasts.
+    pub(crate) async fn step<T>(
+        &mut self,
+        mut step: impl AsyncFnMut() -> Result<T, Complaint>,
+    ) -> Result<T, Complaint> {
+        loop {
+            match step().await {
+                Err(told) if told.is_for_room() => self.wait(told).await?,
+                done => return done,
+            }
+        }
+    }
+
+    /// Waits for more room than there is; returns the complaint where that takes too long.
+    async fn wait(&mut self, told: Complaint) -> Result<(), Complaint> {
+        let patience = self.settings.wait_for_room.0;
+        let free = self.free();
+        if self.waited.is_none() && !patience.is_zero() {
+            told.warn();
+            let out = printable(&self.settings.out.display().to_string());
+            say(&format!(
+                "the disk is full where {out} is: make room, and the crawl begins by itself (it waits {patience:?})"
+            ));
+        }
+        let began = *self.waited.get_or_insert_with(Instant::now);
+        let tried = Instant::now();
+        while tried.elapsed() < TRY_AGAIN_AFTER {
+            if began.elapsed() >= patience {
+                return Err(told);
+            }
+            tokio::time::sleep(LOOK_EVERY.min(patience)).await;
+            if self.free() > free.saturating_add(MORE_ROOM) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn free(&self) -> u64 {
+        self.disk.free_room(&self.settings.out).unwrap_or_default()
+    }
+}
+
 /// A complaint about a file of the crawl in `out`. What the user chose is code 2, what the machine does is code 1.
 pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -> Complaint {
     let told = format!("cannot {action} {}: {error}", path.display());
@@ -60,20 +132,36 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -
         | io::ErrorKind::AlreadyExists
         | io::ErrorKind::NotADirectory
         | io::ErrorKind::IsADirectory => usage(told),
-        _ => fault(&io::Error::other(told)).with_remedy(remedy(Trouble::of(error), out)),
+        kind => fault(&io::Error::new(kind, told)).with_remedy(remedy(Trouble::of(error), out)),
     }
 }
 
 /// What is to be done about a fault: by what the disk said, if it was the disk. Nothing is lost, and the same command goes on.
 pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
+    remedy(said(error).map_or(Trouble::Broken, Trouble::of), out)
+}
+
+/// Returns whether a disk without room is behind an error. Where files may not grow (EFBIG), no
+/// waiting helps.
+pub(crate) fn is_full(error: &(dyn Error + 'static)) -> bool {
+    said(error).is_some_and(|said| {
+        matches!(
+            said.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        )
+    })
+}
+
+/// Returns what the system said, however deep.
+fn said<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
     let mut cause = Some(error);
     while let Some(link) = cause {
         if let Some(said) = link.downcast_ref::<io::Error>() {
-            return remedy(Trouble::of(said), out);
+            return Some(said);
         }
         cause = link.source();
     }
-    remedy(Trouble::Broken, out)
+    None
 }
 
 fn remedy(trouble: Trouble, out: &Path) -> String {

@@ -1,6 +1,7 @@
 //! What ends a crawl.
 
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use sinks::SinkFault;
@@ -24,6 +25,12 @@ pub enum Fault {
         shortage: Shortage,
         /// How long the crawl was to wait.
         patience: Duration,
+    },
+    /// A directory of the crawl was deleted or moved while it ran.
+    #[error("{} is gone: somebody deleted or moved it while the crawl ran", path.display())]
+    Gone {
+        /// The directory.
+        path: PathBuf,
     },
     /// The disk refused the room that is kept in reserve, and not because it is full.
     #[error("cannot keep room in reserve")]

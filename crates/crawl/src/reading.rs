@@ -201,6 +201,7 @@ fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Docume
             .collect()
     };
     let (tags, link) = (values("x-robots-tag"), values("link"));
+    let content_location = values("content-location");
     let x_robots_tag: Vec<&str> = tags.iter().map(|tag| &**tag).collect();
     let link: Vec<&str> = link.iter().map(|link| &**link).collect();
     let listing = listings::kind(policy, exchange, decoded);
@@ -215,6 +216,7 @@ fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Docume
         },
         x_robots_tag: &x_robots_tag,
         link: &link,
+        content_location: content_location.first().map(|location| &**location),
         refresh: exchange.header("refresh"),
         agent: &policy.agent,
         main: Some(&policy.main_selectors),

@@ -125,6 +125,7 @@ mod tests {
             (Setback::Status(500), vec![again(10), again(20), Decision::GiveUp]),
             (Setback::Status(404), vec![Decision::GiveUp]),
             (Setback::Status(410), vec![Decision::GiveUp]),
+            (Setback::Status(999), vec![Decision::GiveUp]),
         ];
         for (setback, expected) in cases {
             for (attempts, decision) in (0..).zip(expected) {

@@ -77,6 +77,20 @@ impl Room {
         }
     }
 
+    /// Returns a directory of the crawl that is not there any more: what is written still has
+    /// files, but nobody can reach them.
+    #[must_use]
+    pub fn gone(&self) -> Option<PathBuf> {
+        let is_gone = |path: &&PathBuf| {
+            std::fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        };
+        self.directories.iter().find(is_gone).cloned()
+    }
+
+    fn is_there(&self) -> Result<(), Fault> {
+        self.gone().map_or(Ok(()), |path| Err(Fault::Gone { path }))
+    }
+
     /// What is missing, if anything is. Takes the reserve again where that is possible. Blocks on the disk.
     fn shortage(&self, paused: bool) -> io::Result<Option<Shortage>> {
         let spent = self.reserve.as_deref().filter(|reserve| reserve.is_spent());
@@ -159,8 +173,11 @@ impl Watch {
     /// Begins or ends a pause, and tells the user; a fault where the crawl's patience is at its end.
     pub(crate) async fn look(&mut self) -> Result<(), Fault> {
         let (room, paused) = (Arc::clone(&self.room), self.pauses());
-        let looked = tokio::task::spawn_blocking(move || room.shortage(paused)).await;
-        let found = looked.map_err(Fault::Panicked)?.map_err(Fault::Reserve)?;
+        let looked = tokio::task::spawn_blocking(move || {
+            room.is_there()?;
+            room.shortage(paused).map_err(Fault::Reserve)
+        });
+        let found = looked.await.map_err(Fault::Panicked)??;
         let patience = self.room.rules.patience;
         match (&self.pause, found) {
             (None, None) => {}
@@ -189,10 +206,14 @@ impl Watch {
         Ok(())
     }
 
-    /// Gives the reserve back, at the end of a crawl.
+    /// Gives the reserve back, at the end of a crawl; a fault where what it wrote is not there any
+    /// more.
     pub(crate) async fn release(self) -> Result<(), Fault> {
-        let released = tokio::task::spawn_blocking(move || self.room.release()).await;
-        released.map_err(Fault::Panicked)?.map_err(Fault::Reserve)
+        let released = tokio::task::spawn_blocking(move || {
+            self.room.is_there()?;
+            self.room.release().map_err(Fault::Reserve)
+        });
+        released.await.map_err(Fault::Panicked)?
     }
 
     fn wait_no_longer_than(&self, patience: Duration, shortage: Shortage) -> Result<(), Fault> {

@@ -68,6 +68,8 @@ fn client(
         .pool_idle_timeout(IDLE)
         .pool_max_idle_per_host(options.connections_per_host.min(IDLE_PER_HOST))
         .http1_max_headers(options.limits.header_fields)
+        // RFC 9112 section 5.2: each fold is read as spaces, here and in the archive.
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
         .http2_max_header_list_size(header_bytes)
         .http2_initial_stream_window_size(H2_STREAM_WINDOW)
         .http2_initial_connection_window_size(H2_CONNECTION_WINDOW)

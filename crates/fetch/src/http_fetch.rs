@@ -189,8 +189,10 @@ fn check_head(response: &Response, limits: &FetchLimits) -> Result<(), FetchFail
     if bytes > limits.header_bytes || fields.len() > limits.header_fields {
         return Err(FetchFailure::HeadersTooLarge);
     }
-    // 101 Switching Protocols was not asked for; 600 and above do not exist (RFC 9110 section 15).
-    if (200..600).contains(&response.status().as_u16()) {
+    // 101 Switching Protocols was not asked for. 600 to 999 are invalid and sent all the same (999
+    // by linkedin.com): RFC 9110 section 15 has a client treat them as errors, and they are
+    // answers.
+    if response.status().as_u16() >= 200 {
         Ok(())
     } else {
         Err(FetchFailure::Protocol)

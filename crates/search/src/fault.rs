@@ -1,13 +1,15 @@
 //! What can go wrong with an index: never a page's fault, and never the archive's.
 
 use std::any::Any;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use disk::Trouble;
 use sinks::SinkFault;
 use tantivy::TantivyError;
-use tantivy::directory::error::{OpenDirectoryError, OpenReadError, OpenWriteError};
+use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 
 /// Why an index cannot do its work; a variant for each different reaction.
 #[derive(Debug, thiserror::Error)]
@@ -47,13 +49,14 @@ impl IndexFault {
         let directory = directory.to_owned();
         let io = |source: &Arc<io::Error>| source.clone();
         let source = match error {
-            TantivyError::LockFailure(..) => return Self::InUse { directory },
             TantivyError::IoError(source)
+            | TantivyError::LockFailure(LockError::IoError(source), _)
             | TantivyError::OpenReadError(OpenReadError::IoError { io_error: source, .. })
             | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: source, .. })
             | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error: source, .. }) => {
                 io(source)
             }
+            TantivyError::LockFailure(..) => return Self::InUse { directory },
             other => {
                 let reason = other.to_string();
                 return Self::Damaged { directory, reason };
@@ -82,6 +85,22 @@ impl IndexFault {
         }
     }
 
+    /// Returns the lack of room in place of damage where the disk takes nothing more: the engine
+    /// panics, and loses threads, over a disk that is full, and then does not say which error it
+    /// was.
+    pub(crate) fn unless_full(self) -> Self {
+        let Self::Damaged { directory, .. } = &self else {
+            return self;
+        };
+        match no_room_in(directory) {
+            Some(source) => Self::Io {
+                directory: directory.clone(),
+                source,
+            },
+            None => self,
+        }
+    }
+
     /// The same, once more: who waits must be told what the one was told who asked first.
     pub(crate) fn again(&self) -> Self {
         match self {
@@ -103,6 +122,25 @@ impl IndexFault {
     }
 }
 
+/// Bytes that the engine may ask of a disk at once: with less, nothing it says is taken for damage.
+const ROOM_BYTES: usize = 16 << 20;
+
+/// Writes a file in a directory and removes it again; returns the error of a disk that has no room
+/// for it.
+fn no_room_in(directory: &Path) -> Option<io::Error> {
+    let probe = directory.join("room.probe");
+    let written = File::create(&probe).and_then(|mut file| {
+        let piece = vec![0_u8; ROOM_BYTES / 16];
+        for _ in 0..16 {
+            file.write_all(&piece)?;
+        }
+        file.sync_data()
+    });
+    let removed = std::fs::remove_file(&probe);
+    let refused = written.and(removed).err()?;
+    (Trouble::of(&refused) == Trouble::Full).then_some(refused)
+}
+
 /// The number of the error is what tells a full disk.
 fn own(source: &io::Error) -> io::Error {
     match source.raw_os_error() {
@@ -119,5 +157,35 @@ impl From<IndexFault> for SinkFault {
                 source: Box::new(other),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It was told as "another process is writing".
+    #[test]
+    fn a_lock_that_finds_no_room_is_no_other_process() {
+        let full = Arc::new(io::Error::from(io::ErrorKind::StorageFull));
+        let error = TantivyError::LockFailure(LockError::IoError(full), None);
+        let fault = IndexFault::of(Path::new("search"), &error);
+        assert!(matches!(fault, IndexFault::Io { .. }), "{fault:?}");
+        let busy = TantivyError::LockFailure(LockError::LockBusy, None);
+        assert!(matches!(
+            IndexFault::of(Path::new("search"), &busy),
+            IndexFault::InUse { .. }
+        ));
+    }
+
+    #[test]
+    fn damage_is_damage_where_there_is_room() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let damage = IndexFault::of_panic(directory.path(), &"torn");
+        assert!(matches!(damage.unless_full(), IndexFault::Damaged { .. }));
+        let left = std::fs::read_dir(directory.path())
+            .expect("the directory")
+            .count();
+        assert_eq!(left, 0, "the probe is removed");
     }
 }

@@ -65,7 +65,7 @@ impl Writer {
     /// # Errors
     /// [`IndexFault::Io`]; [`IndexFault::Damaged`] where there is one already.
     pub fn create(options: &IndexOptions) -> Result<Self, IndexFault> {
-        guarded(&options.directory, || {
+        writing(&options.directory, || {
             std::fs::create_dir_all(&options.directory)?;
             let (fields, schema) = Fields::schema();
             let settings = IndexSettings {
@@ -94,7 +94,7 @@ impl Writer {
     /// [`IndexFault::Missing`] where there is none; [`IndexFault::Damaged`] where it is not what this version writes with these rules, or lost
     /// bytes; [`IndexFault::InUse`], [`IndexFault::Io`].
     pub fn open(options: &IndexOptions, settled: Option<&ArchiveEnd>) -> Result<Self, IndexFault> {
-        let (fields, index, covered) = open(&options.directory)?;
+        let (fields, index, covered) = open(&options.directory).map_err(IndexFault::unless_full)?;
         if covered.rules != options.rules {
             return Err(IndexFault::Damaged {
                 directory: options.directory.clone(),
@@ -104,7 +104,7 @@ impl Writer {
                 ),
             });
         }
-        guarded(&options.directory, || {
+        writing(&options.directory, || {
             let mut writer = Self::over(options, fields, index, covered)?;
             writer.cut(settled)?;
             Ok(writer)
@@ -149,7 +149,7 @@ impl Writer {
     /// commit is lost then.
     pub fn add(&mut self, page: IndexPage) -> Result<(), IndexFault> {
         let directory = self.directory.clone();
-        guarded(&directory, || self.add_now(page))
+        writing(&directory, || self.add_now(page))
     }
 
     /// Makes durable, and visible to readers, what was added: now everything up to `end` is covered, and nothing behind it was added.
@@ -158,7 +158,7 @@ impl Writer {
     /// As for [`Writer::add`].
     pub fn commit(&mut self, end: Option<ArchiveEnd>) -> Result<(), IndexFault> {
         let directory = self.directory.clone();
-        guarded(&directory, || self.commit_now(end))
+        writing(&directory, || self.commit_now(end))
     }
 
     /// The last commit; merges that would be worth it are left to the next time.
@@ -312,6 +312,11 @@ pub(crate) fn reader_of(index: &Index) -> tantivy::Result<IndexReader> {
         .reader_builder()
         .reload_policy(ReloadPolicy::Manual)
         .try_into()
+}
+
+/// Does something that writes; what no disk had room for is no damage.
+fn writing<T>(directory: &Path, work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, IndexFault> {
+    guarded(directory, work).map_err(IndexFault::unless_full)
 }
 
 /// Does something with the engine, which panics over some of what it does not expect.

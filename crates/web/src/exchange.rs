@@ -19,7 +19,8 @@ pub struct Exchange {
     pub url: PageUrl,
     /// Request line and header fields as sent, up to and with the empty line; but of fields that are secret, the name only.
     pub request_head: Vec<u8>,
-    /// The status code, 200 to 599 (informational answers are passed over).
+    /// The status code, 200 to 999: 600 and above are in no standard (informational answers are
+    /// passed over).
     pub status: u16,
     /// The header fields as received, values untouched.
     pub headers: HeaderMap,

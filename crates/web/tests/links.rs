@@ -199,6 +199,7 @@ fn header_fields_lead_to_pages_too() {
         let hints = Hints {
             content_type: Some(media),
             link: &link,
+            content_location: Some(" content "),
             refresh: Some("3; url=later"),
             ..Hints::of(&url)
         };
@@ -221,6 +222,7 @@ fn header_fields_lead_to_pages_too() {
                 Relations::NOFOLLOW,
             ),
             ("/ours".to_owned(), LinkKind::Page, Relations::NONE),
+            ("/dir/content".to_owned(), LinkKind::Page, Relations::NONE),
             ("/dir/later".to_owned(), LinkKind::Refresh, Relations::NONE),
         ];
         if media == "text/html" {
@@ -275,6 +277,7 @@ const ELEMENTS: &[&str] = &[
     "<link rel=dns-prefetch href=*>",
     "<img src=* alt='<a href=/no>'>",
     "<img srcset=\"/s1 1x, /s2 2x\" src=*>",
+    "<img lowsrc=/low dynsrc=*>",
     "<picture><source srcset=\"/s3 100w\"><img src=*></picture>",
     "<video src=* poster=/poster><a href=/in-video>x</a></video>",
     "<audio><source src=*></audio>",

@@ -1,12 +1,13 @@
 //! `crawler --seeds FILE`: the main job.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crawl::{Crew, Fault, Finish, Limits, Stop, StopHandle};
 use store::StoreFault;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinError;
 use tokio::time::Instant;
 use web::CanonicalForm;
@@ -109,9 +110,11 @@ async fn crawl(
         Ok(Finish::Interrupted) => kept.map(|()| ExitCode::from(INTERRUPTED)),
         Ok(_) => kept.map(|()| ExitCode::SUCCESS),
         Err(error) => {
+            // Where the directory is gone, whatever failed first failed for that.
+            let gone = crew.room.gone().map(|path| Fault::Gone { path });
             // Dropping the tables would flush them, and on a full disk sled may wait for that for ever. The journal has it all.
             std::mem::forget(crew);
-            Err(explain(&error, settings))
+            Err(explain(&gone.unwrap_or(error), settings))
         }
     }
 }
@@ -163,7 +166,8 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
     ));
 }
 
-/// Hears interrupts (and termination, which is as good) for as long as the crawl runs.
+/// Hears interrupts (and termination and a terminal that hangs up, which are as good) for as long
+/// as the crawl runs.
 async fn listen(handle: StopHandle, quiet: bool) {
     let tell = |line: &str| {
         if !quiet {
@@ -177,6 +181,7 @@ async fn listen(handle: StopHandle, quiet: bool) {
         tracing::warn!("interrupts are not heard: an interrupt stops at once");
         return std::future::pending().await;
     };
+    let mut hangup = hangups();
     let lines = [
         "finishing what is under way; interrupt once more to stop at once (both can be continued)",
         "stopping at once",
@@ -185,6 +190,7 @@ async fn listen(handle: StopHandle, quiet: bool) {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
+            () = heard(&mut hangup) => {}
         }
         // First the act, then the word: whoever hears the word may count on it.
         handle.ask();
@@ -192,7 +198,39 @@ async fn listen(handle: StopHandle, quiet: bool) {
     }
 }
 
-/// A fault with what to do about it: nothing is lost, and the same command goes on.
+/// Listens for a terminal that hangs up; none where it is ignored, as `nohup` has it, and is to
+/// stay so.
+fn hangups() -> Option<Signal> {
+    if is_ignored(SignalKind::hangup()) {
+        return None;
+    }
+    signal(SignalKind::hangup()).ok()
+}
+
+/// Returns whether the process was started with a signal ignored; true where the system does not
+/// say, so that its disposition stays as it was found.
+fn is_ignored(kind: SignalKind) -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
+        return true;
+    };
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_none_or(|mask| mask >> (kind.as_raw_value() - 1) & 1 == 1)
+}
+
+/// Returns once the signal is heard; never without one.
+async fn heard(signal: &mut Option<Signal>) {
+    let heard = match signal {
+        Some(signal) => signal.recv().await,
+        None => None,
+    };
+    if heard.is_none() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// A fault with what to do about it: unless files are gone, nothing is lost, and the same command
+/// goes on.
 fn explain(error: &Fault, settings: &Settings) -> Complaint {
     let directory = settings.out.display();
     let remedy = match error {
@@ -201,9 +239,25 @@ fn explain(error: &Fault, settings: &Settings) -> Complaint {
         Fault::NoRoom { .. } => format!(
             "nothing is lost: make room (or ask for less with --min-free), then `crawler --out {directory}` goes on"
         ),
+        Fault::Gone { path } => of_gone(path, settings),
         Fault::Store(_) | Fault::Sink(_) | Fault::Reserve(_) | Fault::Spool(_) => {
             room::remedy_of(error, &settings.out)
         }
     };
     fault(error).with_remedy(remedy)
+}
+
+/// Tells what a deleted directory means and what is left to do.
+fn of_gone(path: &Path, settings: &Settings) -> String {
+    let (out, gone) = (settings.out.display(), path.display());
+    if settings.out.exists() && history::archive(&settings.out).exists() {
+        return format!(
+            "put {gone} back if it was moved; else `crawler rebuild {out}` makes it again from the archive, \
+             which is whole up to the last save (the queue is found again by its links)"
+        );
+    }
+    format!(
+        "if it was moved, put it back, and `crawler --out {out}` goes on; if it was deleted, its pages are \
+         lost, and only a new crawl has them again"
+    )
 }

@@ -443,7 +443,7 @@ async fn broken_answers_have_their_failure() {
         ),
         ("SSH-2.0-OpenSSH_9.2\r\n\r\n".into(), FailureKind::Protocol),
         (
-            "HTTP/1.1 999 Denied\r\nContent-Length: 0\r\n\r\n".into(),
+            "HTTP/1.1 1000 Beyond\r\nContent-Length: 0\r\n\r\n".into(),
             FailureKind::Protocol,
         ),
         (
@@ -470,6 +470,30 @@ async fn broken_answers_have_their_failure() {
         let failure = fetch(&server).await.map(|exchange| exchange.status).unwrap_err();
         assert_eq!(failure.kind(), expected, "{begins:?} gave {failure:?}");
     }
+}
+
+/// A status of 999, which linkedin.com sends, was a breach of HTTP: tried again, and lost with its
+/// body.
+#[tokio::test]
+async fn a_status_that_no_standard_has_is_an_answer() {
+    for status in [600, 999] {
+        let answer = format!("HTTP/1.1 {status} Denied\r\nContent-Length: 2\r\n\r\nno");
+        let server = Server::answering(answer).await;
+        let exchange = fetch(&server).await.unwrap();
+        assert_eq!((exchange.status, &exchange.body[..]), (status, &b"no"[..]));
+    }
+}
+
+/// RFC 9112 section 5.2. Such an answer was a breach of HTTP: every page of an old server was lost.
+#[tokio::test]
+async fn a_folded_field_is_read_as_one_line() {
+    let answer = "HTTP/1.1 200 OK\r\nX-Field: one\r\n two\r\n\t three \r\nContent-Type:\r\n text/html\r\n\
+                  Content-Length:\r\n 2\r\n\r\nok";
+    let server = Server::answering(answer.to_owned()).await;
+    let exchange = fetch(&server).await.unwrap();
+    assert_eq!(exchange.header("x-field"), Some("one two three"));
+    assert_eq!(exchange.header("content-type").map(str::trim), Some("text/html"));
+    assert_eq!(&exchange.body[..], b"ok");
 }
 
 #[tokio::test]

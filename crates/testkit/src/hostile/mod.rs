@@ -17,6 +17,8 @@ mod chunks;
 mod content;
 mod endless;
 mod fields;
+#[cfg(feature = "tls")]
+mod floods;
 mod html;
 mod lengths;
 mod links;
@@ -186,6 +188,13 @@ impl Mode {
     #[must_use]
     pub fn breaks_at_every_byte() -> Vec<Self> {
         breaks::at_every_byte()
+    }
+
+    /// Floods of HTTP/2 frames, which keep a core busy for as long as they are listened to.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn floods() -> Vec<Self> {
+        floods::modes()
     }
 
     /// Whether something of it goes on, or stays silent, until its visitor has had enough.

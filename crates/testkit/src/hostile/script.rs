@@ -21,6 +21,12 @@ pub(super) enum Step {
     Pause(Duration),
     /// Does nothing until the peer leaves.
     Hang,
+    /// Sends these bytes again and again, and forgets what the peer says to them.
+    #[cfg_attr(
+        not(feature = "tls"),
+        expect(dead_code, reason = "only floods of HTTP/2 do this")
+    )]
+    Flood(Bytes),
     /// Says that nothing more will come, and stays.
     HalfClose,
     /// Ends the connection in good order: FIN.
@@ -71,7 +77,7 @@ impl Script {
         for step in &self.0 {
             match step {
                 Step::HalfClose => return false,
-                Step::Hang => return true,
+                Step::Hang | Step::Flood(_) => return true,
                 Step::Stream { times: ENDLESS, .. } => return true,
                 Step::Stream { times, pause, .. } => {
                     slow += pause.saturating_mul(u32::try_from(*times).unwrap_or(u32::MAX));

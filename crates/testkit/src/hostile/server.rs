@@ -432,6 +432,10 @@ pub(super) async fn play<W: Wire>(wire: &mut W, heard: &mut BytesMut, script: Sc
                 stays(wire, heard, None).await;
                 return Ok(Played::Ended);
             }
+            Step::Flood(bytes) => {
+                flood(wire, &bytes).await;
+                return Ok(Played::Ended);
+            }
             Step::HalfClose => wire.shutdown().await?,
             Step::Close => {
                 wire.shutdown().await?;
@@ -445,6 +449,21 @@ pub(super) async fn play<W: Wire>(wire: &mut W, heard: &mut BytesMut, script: Sc
         }
     }
     Ok(Played::GoesOn)
+}
+
+/// Sends the same without end to a peer whose answers are read and forgotten: one that is not read
+/// stops reading, too.
+async fn flood<W: Wire>(wire: &mut W, bytes: &[u8]) {
+    let (mut reader, mut writer) = tokio::io::split(wire);
+    let forget = async {
+        let mut forgotten = vec![0; HEARD];
+        while matches!(reader.read(&mut forgotten).await, Ok(1..)) {}
+    };
+    let send = async { while writer.write_all(bytes).await.is_ok() && writer.flush().await.is_ok() {} };
+    tokio::select! {
+        () = forget => {}
+        () = send => {}
+    }
 }
 
 /// Waits that long, or for ever; whether the peer is still there. What it says meanwhile is kept for later.

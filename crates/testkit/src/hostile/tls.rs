@@ -10,12 +10,12 @@ use bytes::BytesMut;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
-use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio_rustls::rustls::server::Acceptor;
 use tokio_rustls::server::TlsStream;
+use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
 
 use super::script::{SLOW, Script, Step, TICK};
 use super::server::{Shared, Wire, converse, play};
@@ -33,6 +33,8 @@ pub(super) enum Handshake {
     Plain,
     /// Properly, with this certificate; the script is played within.
     Shows(Certificate),
+    /// Properly, and both speak HTTP/2: the script is what the server says.
+    Frames,
     /// Properly, and then the script follows outside of the encryption.
     Forgets,
 }
@@ -343,6 +345,7 @@ pub(super) async fn receive(stream: TcpStream, shared: &Shared) -> io::Result<()
     let certificate = match handshake {
         Handshake::Plain => return play_outside(greeted.io, shared, mode).await,
         Handshake::Shows(certificate) => certificate,
+        Handshake::Frames => return play_frames(greeted, shared, mode).await,
         Handshake::Forgets => Certificate::Good,
     };
     let configuration = shared.identities.configuration(certificate);
@@ -351,6 +354,17 @@ pub(super) async fn receive(stream: TcpStream, shared: &Shared) -> io::Result<()
         return play_outside(stream.into_inner().0, shared, mode).await;
     }
     converse(stream, shared).await
+}
+
+/// Plays a mode in HTTP/2, whatever it is asked.
+async fn play_frames(greeted: StartHandshake<TcpStream>, shared: &Shared, mode: &Mode) -> io::Result<()> {
+    let mut configuration = (*shared.identities.configuration(Certificate::Good)).clone();
+    configuration.alpn_protocols = vec![b"h2".to_vec()];
+    let mut stream = greeted.into_stream(Arc::new(configuration)).await?;
+    let request = Request::get(&format!("https://{}/", mode.host()));
+    let script = shared.script(mode, &request, 0);
+    play(&mut stream, &mut BytesMut::new(), script).await?;
+    Ok(())
 }
 
 /// What a mode says without TLS to whoever expects it.

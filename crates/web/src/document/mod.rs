@@ -66,6 +66,8 @@ pub struct Hints<'a> {
     pub x_robots_tag: &'a [&'a str],
     /// The values of `Link`.
     pub link: &'a [&'a str],
+    /// The value of `Content-Location`: the address of what was sent (RFC 9110 section 8.7).
+    pub content_location: Option<&'a str>,
     /// The value of `Refresh`, which is in no standard and in every browser.
     pub refresh: Option<&'a str>,
     /// The crawler's product token, for directives that name it.
@@ -83,6 +85,7 @@ impl<'a> Hints<'a> {
             content_type: None,
             x_robots_tag: &[],
             link: &[],
+            content_location: None,
             refresh: None,
             agent: "",
             main: None,
@@ -408,6 +411,10 @@ impl Headed {
             if let Some(kind) = places::of_relations(&link.rel) {
                 headed.add(url, kind, &link.rel, hints, limits);
             }
+        }
+        let location = hints.content_location.map(str::trim);
+        if let Some(Ok(url)) = location.map(|location| hints.url.join(location, form)) {
+            headed.add(url, LinkKind::Page, "", hints, limits);
         }
         let refresh = hints.refresh.and_then(refresh::target);
         if let Some(Ok(url)) = refresh.map(|target| hints.url.join(target, form)) {

@@ -156,6 +156,7 @@ fn of_html<'p>(name: &str, element: &impl Attributed<'p>, references: &mut Refer
                 add(references, value("src"), LinkKind::Requisite);
                 add_candidates(references, value("srcset"));
                 add(references, value("lowsrc"), LinkKind::Requisite);
+                add(references, value("dynsrc"), LinkKind::Requisite);
             }
         }
         _ if references.kinds.has(LinkKind::Requisite) => requisites(name, element, references),

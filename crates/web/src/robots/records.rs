@@ -1,8 +1,8 @@
 //! The lines of a robots.txt: what each of them is, and for whom a group is meant.
 //!
-//! Lines end with CR, LF, both, or NUL; a byte order mark is passed over, `#` begins a comment (RFC 9309 section 2.2).
-//! Keys may be spelled as people spell them, and the colon may be missing where white space is there: the list is that
-//! of google/robotstxt and robotxt.
+//! Lines end with CR, LF, both, or NUL; a byte order mark is passed over, whole or cut, `#` begins
+//! a comment (RFC 9309 section 2.2). Keys may be spelled as people spell them, and the colon may be
+//! missing where white space is there: the list is that of google/robotstxt and robotxt.
 
 /// How much of a robots.txt is read, in bytes (RFC 9309 section 2.5: at least 500 KiB).
 pub const MAX_ROBOTS_BYTES: usize = 500 * 1024;
@@ -47,10 +47,19 @@ pub fn product_token(value: &[u8]) -> &[u8] {
 
 /// The records of a file, each with the number of its line; lines that say nothing to us are left out.
 pub(super) fn records(body: &[u8]) -> impl Iterator<Item = (u32, Record<'_>)> {
-    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     (1..)
-        .zip(lines(body))
+        .zip(lines(after_byte_order_mark(body)))
         .filter_map(|(number, line)| Some((number, record(line)?)))
+}
+
+/// Skips as much of a byte order mark as is there, as google/robotstxt does: a mark that was cut
+/// must not make the first line, which is mostly `User-agent: *`, mean nothing.
+fn after_byte_order_mark(body: &[u8]) -> &[u8] {
+    let matching = body
+        .iter()
+        .zip(b"\xef\xbb\xbf")
+        .take_while(|(byte, mark)| byte == mark);
+    &body[matching.count()..]
 }
 
 fn lines(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {

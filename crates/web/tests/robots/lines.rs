@@ -45,6 +45,20 @@ fn a_byte_order_mark_is_passed_over() {
         &[("/a", false, "2 Disallow: /a")],
     );
     check("2.3", "\u{feff}", "x", &[("/a", true, "no group")]);
+    // A mark that was cut at its end, as google/robotstxt skips it: byte for byte while they match.
+    let rules = b"User-agent: *\nDisallow: /a".as_slice();
+    for mark in [b"\xef".as_slice(), b"\xef\xbb"] {
+        check(
+            "2.3",
+            [mark, rules].concat(),
+            "x",
+            &[("/a", false, "2 Disallow: /a")],
+        );
+    }
+    for no_mark in [b"\xbb\xbf".as_slice(), b"\xbf", b"\xef\xbf", b"\xef\xef"] {
+        let expected = [("/a", true, "no group")];
+        check("2.3", [no_mark, rules].concat(), "x", &expected);
+    }
     // Within the file it is no mark.
     check(
         "2.3",

@@ -172,7 +172,7 @@ impl<'a> Visits<'a> {
 /// Whether a visit that came to this is one that our own crawl would not make again.
 fn is_over(status: u16) -> bool {
     let may_be_again = retry::decide(Setback::Status(status), 0, u32::MAX);
-    (200..300).contains(&status) || ((400..600).contains(&status) && may_be_again == Decision::GiveUp)
+    (200..300).contains(&status) || (status >= 400 && may_be_again == Decision::GiveUp)
 }
 
 /// The name of a file, as rows have it.

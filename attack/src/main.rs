@@ -1,0 +1,157 @@
+//! An attack on the release binary: kills, full disks, damage, broken and greedy servers, clocks, floods.
+//!
+//! Each section is a file and adds rows to one table; a row says what was tried, what was lost,
+//! archived twice or passed over in silence, and a figure beside its goal. It ends with code 1 if a
+//! row misses.
+//!
+//! It runs itself again in namespaces of its own for users, networks and mounts, where the machine
+//! allows: there is only a loopback device in there, so that no request can leave, and disks of any
+//! size can be mounted.
+//!
+//! ```text
+//! just attack [--only kills,fills] [--quick] [--minutes 10] [--crawler PATH] [--report FILE]
+//! ```
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an attack waits, and measures times on the clock of the machine"
+)]
+
+mod archive;
+mod bodies;
+mod bombs;
+mod clocks;
+mod damages;
+mod fills;
+mod floods;
+mod kills;
+mod listings;
+mod namespace;
+mod process;
+mod servers;
+mod table;
+mod web;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+
+use crate::process::Crawler;
+use crate::table::{Row, Table};
+
+type Failure = Box<dyn Error>;
+
+/// Attack the crawler, and print what it lost
+#[derive(Clone, Debug, Parser)]
+struct Wish {
+    /// Sections to run, separated by commas; all of them if not given
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// How long all sections may take together; each has its share
+    #[arg(long, default_value_t = 10.0)]
+    minutes: f64,
+    /// A tenth of the time
+    #[arg(long)]
+    quick: bool,
+    /// What chance is drawn from; a run with the same number repeats it
+    #[arg(long, default_value_t = 20_261_122, overrides_with = "seed")]
+    seed: u64,
+    /// The crawler to attack; built with cargo if not given
+    #[arg(long, overrides_with = "crawler")]
+    crawler: Option<PathBuf>,
+    /// Also write the table to this Markdown file
+    #[arg(long)]
+    report: Option<PathBuf>,
+}
+
+/// The means of a section.
+struct Attack<'a> {
+    crawler: &'a Crawler,
+    seed: u64,
+    /// Time that it may take. It ends what it has begun.
+    budget: Duration,
+    began: Instant,
+    /// True if disks can be mounted.
+    may_mount: bool,
+}
+
+impl Attack<'_> {
+    fn has_time(&self) -> bool {
+        self.began.elapsed() < self.budget
+    }
+}
+
+type Section = fn(&Attack<'_>, &mut Table) -> Result<(), Failure>;
+
+/// The sections, and how much of the time each has, in hundredths.
+const SECTIONS: [(&str, f64, Section); 9] = [
+    ("kills", 16.0, kills::attack),
+    ("fills", 7.0, fills::attack),
+    ("damages", 22.0, damages::attack),
+    ("servers", 24.0, servers::attack),
+    ("bodies", 11.0, bodies::attack),
+    ("listings", 7.0, listings::attack),
+    ("bombs", 3.0, bombs::attack),
+    ("clocks", 4.0, clocks::attack),
+    ("floods", 6.0, floods::attack),
+];
+
+fn main() -> Result<ExitCode, Failure> {
+    let wish = Wish::parse();
+    for name in &wish.only {
+        if !SECTIONS.iter().any(|(section, ..)| section == name) {
+            let names: Vec<&str> = SECTIONS.iter().map(|(section, ..)| *section).collect();
+            return Err(format!("there is no section {name:?}; there are {}", names.join(", ")).into());
+        }
+    }
+    // Before the network is gone: cargo may have to ask for something.
+    let binary = match &wish.crawler {
+        Some(path) => path.canonicalize()?,
+        None => testkit::build_crawler(&[])?,
+    };
+    let isolation = namespace::enter(&binary)?;
+    let total = Duration::from_secs_f64(wish.minutes * 60.0 / if wish.quick { 10.0 } else { 1.0 });
+    // A build that goes on meanwhile must not put another in its place.
+    let place = tempfile::tempdir()?;
+    let kept = place.path().join("crawler");
+    std::fs::copy(&binary, &kept)?;
+    let crawler = Crawler::new(kept);
+    let mut table = Table::new(&isolation, wish.seed);
+    let began = Instant::now();
+    for (name, share, section) in SECTIONS {
+        if !wish.only.is_empty() && !wish.only.iter().any(|only| only == name) {
+            continue;
+        }
+        println!("== {name}");
+        let attack = Attack {
+            crawler: &crawler,
+            seed: wish.seed,
+            budget: total.mul_f64(share / 100.0),
+            began: Instant::now(),
+            may_mount: isolation.may_mount,
+        };
+        if let Err(failure) = section(&attack, &mut table) {
+            // The attack itself is broken there: that must not pass for a crawler that withstood
+            // it.
+            table.add(
+                Row::new(name)
+                    .figure(failure.to_string())
+                    .goal("a section that runs")
+                    .is(false),
+            );
+        }
+    }
+    let text = table.text(began.elapsed());
+    println!("\n{text}");
+    if let Some(report) = &wish.report {
+        std::fs::write(report, table.markdown(began.elapsed()))?;
+    }
+    Ok(if table.all_hold() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
