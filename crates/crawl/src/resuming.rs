@@ -1,6 +1,7 @@
 //! How the archive of a crawl goes on, in line with what the journal tells.
 //!
-//! What the journal does not tell of is cut off the archive; what a power cut took from the archive is taken back in the
+//! What the journal does not tell of is cut off the archive and kept beside it, or the opening is refused where the journal told
+//! of it once (`sinks/src/warc/surplus.rs`); what a power cut took from the archive is taken back in the
 //! journal, and visited again. Then the journal is told where the archive ends: what it said before may lie beyond.
 //!
 //! Invariant: afterwards every page that is settled has its bytes on the disk, the archive ends with the last of them, and
@@ -16,6 +17,7 @@ use store::embedded::EmbeddedStore;
 use store::{ArchivePlace, ArchiveSpan, Frontier};
 
 use crate::Fault;
+use crate::crew::settled;
 
 /// Opens the archive in `directory`, which is made where it is missing. Call it before the first lease; may be repeated
 /// when it was cut short.
@@ -33,10 +35,13 @@ pub async fn open_archive(
     let end = settled_end(store, directory)?;
     let is_told_of = end.is_some() || store.archive_tail().durable.is_some();
     let archive = WarcArchive::open(Arc::clone(disk), directory, options, end)?;
+    archive.settled(None).await?;
     if is_told_of {
         // What lay behind the end is cut off now, be it all of it: an older record must not call durable what comes there.
-        let ArchiveEnd { file, end } = archive.sync().await?;
-        store.checkpoint(Some(ArchivePlace { file, end })).await?;
+        let synced = archive.sync().await?;
+        let ArchiveEnd { file, end } = synced.clone();
+        let durable = store.checkpoint(Some(ArchivePlace { file, end })).await?;
+        archive.settled(settled(synced, durable)).await?;
     }
     Ok(archive)
 }

@@ -9,12 +9,14 @@
 //! its own files, and the lock on a directory, which holds no data.
 
 mod calls;
+mod cut;
 mod reserve;
 mod reserved;
 mod system;
 mod trouble;
 
 pub use calls::{Disk, DiskFile, ShortWrite};
+pub use cut::{set_aside, set_aside_whole};
 pub use reserve::{Reserve, Restored};
 pub use reserved::ReservedDisk;
 pub use system::SystemDisk;
