@@ -295,7 +295,8 @@ fn an_older_state_is_told_and_refused_and_made_again_from_the_archive() {
             &["rebuild", "crawl", "--from-archive", "--hash-key", KEY][..],
         ),
         (false, &["rebuild", "crawl"]),
-        (true, &["rebuild", "crawl"]),
+        // What was not durable yet when it was killed may be gone by a power cut: that is set aside, and not refused.
+        (true, &["rebuild", "crawl", "--from-archive", "--hash-key", KEY]),
     ] {
         let (crawl, verdicts) = with_an_older_state(kill);
         let archive = snapshot(&crawl.out().join("archive"));
@@ -307,7 +308,7 @@ fn an_older_state_is_told_and_refused_and_made_again_from_the_archive() {
                 "{verified:?}"
             );
         }
-        for _ in 0..2 {
+        for _ in 0..if kill { 0 } else { 2 } {
             let ran = crawl.run();
             assert_eq!(ran.code, Some(1), "{ran:?}");
             assert!(

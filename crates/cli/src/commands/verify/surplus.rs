@@ -94,7 +94,7 @@ pub(super) fn check(
     if unknown > 0 && behind.is_empty() {
         complaints.add(format!(
             "{unknown} visits are behind the journal's end, and were not under way when it ended: it ends before the archive, as after a \
-             power cut or with an older state. They are set aside when the crawl goes on, and made again; `crawler rebuild {}` takes \
+             power cut or with an older state. They are set aside when the crawl goes on, and made again; `crawler rebuild {} --from-archive` takes \
              them over",
             settings.out.display()
         ));
