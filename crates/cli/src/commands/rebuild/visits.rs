@@ -68,7 +68,7 @@ impl<'a> Visits<'a> {
         let mut files: VecDeque<PathBuf> = history::archive_files(directory)?.into();
         files.retain(|path| !is_foreign(path));
         let mut open = None;
-        if let Some(after) = after {
+        if let Some(after) = after.filter(|_| !files.is_empty()) {
             let place = files.iter().position(|path| history::is_named(path, &after.file));
             // What stands behind a file that is gone is not known to follow on it.
             let path = files
