@@ -11,8 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::Disk;
-use sinks::warc::{beginning, whole_visits};
-use sinks::{ArchiveEnd, ArchiveOptions, Sink, WarcArchive};
+use sinks::warc::{beginning, settled_behind, whole_visits};
+use sinks::{ArchiveEnd, ArchiveOptions, Sink, SinkFault, WarcArchive};
 use store::embedded::EmbeddedStore;
 use store::{ArchivePlace, ArchiveSpan, Frontier};
 
@@ -31,7 +31,7 @@ pub async fn open_archive(
     directory: &Path,
     options: ArchiveOptions,
 ) -> Result<WarcArchive, Fault> {
-    take_back(store, &**disk, directory).await?;
+    take_back(store, &**disk, directory, &options.prefix).await?;
     let end = settled_end(store, directory)?;
     let is_told_of = end.is_some() || store.archive_tail().durable.is_some();
     let archive = WarcArchive::open(Arc::clone(disk), directory, options, end)?;
@@ -59,7 +59,12 @@ pub fn settled_end(store: &EmbeddedStore, directory: &Path) -> Result<Option<Arc
 }
 
 /// After a power cut the journal may tell of pages that the archive has lost: they wait again.
-async fn take_back(store: &EmbeddedStore, disk: &dyn Disk, directory: &Path) -> Result<(), Fault> {
+async fn take_back(
+    store: &EmbeddedStore,
+    disk: &dyn Disk,
+    directory: &Path,
+    prefix: &str,
+) -> Result<(), Fault> {
     let tail = store.archive_tail();
     let end_of = |place: &ArchivePlace| ArchiveEnd {
         file: place.file.clone(),
@@ -75,6 +80,13 @@ async fn take_back(store: &EmbeddedStore, disk: &dyn Disk, directory: &Path) -> 
     let (file, end) = last_whole
         .or(durable)
         .map_or(("", 0), |place| (place.file.as_str(), place.end));
+    // Where the archive cannot go on from there, nothing is to be changed.
+    let place = last_whole.or(durable).map(end_of);
+    let files = settled_behind(directory, prefix, place.as_ref())?;
+    if !files.is_empty() {
+        let directory = directory.to_owned();
+        return Err(SinkFault::JournalEnds { directory, files }.into());
+    }
     let pages = store.revoke_after(file, end).await?;
     tracing::warn!(
         pages,

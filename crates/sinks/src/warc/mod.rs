@@ -43,7 +43,7 @@ pub use packing::{Compression, Dictionary, Packing, UnknownPacking, UnusableDict
 pub use parsed::{DigestCheck, Record};
 pub(crate) use read::head_in;
 pub use read::{FileCheck, ReadFault, WarcReader, check_file, read_head};
-pub use settled::{Noted, Settled};
+pub use settled::{Noted, Settled, is_beside};
 pub use sound::whole_visits;
 pub use stream::{WarcStream, next_record_behind};
 pub use surplus::settled_behind;

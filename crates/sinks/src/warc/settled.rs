@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::archive::ArchiveEnd;
-use super::files::file_number;
+use super::files::{file_number, name_of};
 
 /// The name of the note, in the archive's directory.
 const NAME: &str = "settled";
@@ -96,6 +96,23 @@ impl Settled {
     }
 }
 
+/// Returns whether this file, by its name, stands beside an archive and is no part of it: the note, or a piece that was cut off.
+#[must_use]
+pub fn is_beside(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return false;
+    };
+    let is_note = name == NAME
+        && path
+            .parent()
+            .is_some_and(|directory| directory.ends_with("archive"));
+    let piece = name.rsplit_once(".cut-");
+    let is_piece = piece.is_some_and(|(of, number)| {
+        number.bytes().all(|byte| byte.is_ascii_digit()) && name_of(Path::new(of)).is_some()
+    });
+    is_note || is_piece
+}
+
 impl ArchiveEnd {
     /// Returns whether this end comes before `other` in the same archive.
     #[must_use]
@@ -137,6 +154,20 @@ mod tests {
             flipped[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, flipped).unwrap();
             assert_eq!(read(), Noted::Damaged, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn what_stands_beside_an_archive_is_known_by_its_name() {
+        for (path, expected) in [
+            ("crawl/archive/settled", true),
+            ("elsewhere/settled", false),
+            ("a/crawl-20261120182455-00001.warc.gz.cut-1", true),
+            ("a/crawl-20261120182455-00001.warc.gz.cut-x", false),
+            ("a/crawl-20261120182455-00001.warc.gz", false),
+            ("a/page.html.cut-1", false),
+        ] {
+            assert_eq!(is_beside(Path::new(path)), expected, "{path}");
         }
     }
 

@@ -107,13 +107,13 @@ fn check_journal(settings: &Settings, state: &Path, complaints: &mut Complaints)
     let missing = history::missing_journal(&settings.out)?;
     if missing > 0 {
         complaints.add(format!(
-            "journal: it ends before the archive: {missing} bytes of it are missing"
+            "state/journal: it ends before the archive: {missing} bytes of it are missing"
         ));
     }
     let torn = EmbeddedStore::torn_tail(state).map_err(|error| fault(&error))?;
     if let Some(torn) = torn.filter(|torn| torn.records > 0) {
         complaints.add(format!(
-            "journal: its last {} bytes begin with a torn record, and {} whole ones are behind that: they are set aside when the crawl \
+            "state/journal: its last {} bytes begin with a torn record, and {} whole ones are behind that: they are set aside when the crawl \
              goes on",
             torn.bytes, torn.records
         ));
