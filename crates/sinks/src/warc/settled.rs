@@ -141,7 +141,7 @@ mod tests {
             journal: 815,
         };
         let note = noted.note();
-        let expected = "crawler-settled 1\ncrawl-20261120182455-00003.warc.gz 4711 815\n5cb0b4bd\n";
+        let expected = "crawler-settled 1\ncrawl-20261120182455-00003.warc.gz 4711 815\n4b2ec3c3\n";
         assert_eq!(String::from_utf8(note.clone()).unwrap(), expected);
         let directory = tempfile::tempdir().unwrap();
         let read = || Settled::read(directory.path()).unwrap();
