@@ -106,6 +106,10 @@ polite fetches="100000" hosts="200" restarts="20":
 flips flips="120":
     FLIPS={{flips}} FLIP_SEED={{seed}} cargo test -p crawler --test crawler -- flips:: --nocapture
 
+# cut the journal at every record and within it, and turn so many bits anywhere in the state, while the server is away
+damages bits="200" step="1":
+    DAMAGE_BITS={{bits}} DAMAGE_STEP={{step}} FLIP_SEED={{seed}} cargo test -p crawler --test crawler -- damages:: --nocapture
+
 # let the disk fail at each of the first 500 calls of a crawl, and the power at 500 moments; SEED=… repeats a run
 wrecks failures="500" cuts="500":
     FAILURES={{failures}} POWER_CUTS={{cuts}} WRECK_SEED={{seed}} cargo test -p crawl --test wrecks -- --nocapture

@@ -126,7 +126,7 @@ fn speaks_up(ran: &Ran, case: &str) -> bool {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for item in std::fs::read_dir(from).unwrap() {
         let (path, name) = item.map(|item| (item.path(), item.file_name())).unwrap();

@@ -19,7 +19,7 @@ pub(crate) fn of_files(crawl: &Crawl) -> String {
     let items = std::fs::read_dir(crawl.out().join("archive")).unwrap();
     let files: Vec<PathBuf> = items
         .map(|item| item.unwrap().path())
-        .filter(|path| path.to_string_lossy().contains(".warc"))
+        .filter(|path| sinks::warc::name_of(path).is_some())
         .collect();
     let mut arguments = vec!["index".to_owned()];
     arguments.extend(files.iter().map(|path| path.to_string_lossy().into_owned()));

@@ -18,6 +18,7 @@ mod clusters;
 mod commands;
 mod content;
 mod control;
+mod damages;
 mod dedup;
 mod duplicates;
 mod export;

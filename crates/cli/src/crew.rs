@@ -167,6 +167,7 @@ pub(crate) async fn assemble(
         // Before a journal is begun that would pass for the one that was lost.
         refuse_to_forget(&settings.out)?;
     }
+    history::refuse_a_short_journal(&settings.out)?;
     let reserved = room::disk();
     let disk: Arc<dyn Disk> = Arc::clone(&reserved) as Arc<dyn Disk>;
     let mut opening = room::Opening::new(settings);
@@ -422,6 +423,9 @@ fn damaged(error: &SinkFault, settings: &Settings) -> Complaint {
         error,
         SinkFault::Missing { .. } | SinkFault::TooShort { .. } | SinkFault::Damaged { .. }
     );
+    if matches!(error, SinkFault::JournalEnds { .. }) {
+        return fault(error).with_remedy(history::rebuild_from_archive(&settings.out));
+    }
     if !lost {
         return broken(error, settings);
     }
@@ -432,7 +436,7 @@ fn damaged(error: &SinkFault, settings: &Settings) -> Complaint {
     ))
 }
 
-/// What is in an archive beyond the end that the journal tells is cut off, so an archive whose journal was lost must not
+/// What is in an archive beyond the end that the journal tells is set aside, so an archive whose journal was lost must not
 /// be opened by a new one.
 fn refuse_to_forget(directory: &Path) -> Result<(), Complaint> {
     let archive = history::archive(directory);

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use sinks::warc::{Packing, name_of};
+use sinks::Settled;
+use sinks::warc::{Noted, Packing, name_of};
 use store::StoreFault;
 use store::embedded::EmbeddedStore;
 use web::Timestamp;
@@ -68,6 +69,43 @@ pub(crate) fn rebuild(directory: &Path) -> String {
         "`crawler rebuild {}` makes it again, from what is left of it and from the archive",
         directory.display()
     )
+}
+
+/// What helps a journal that ends before its archive.
+pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
+    let directory = directory.display();
+    format!(
+        "nothing was changed: put the journal back that belongs to this archive; or `crawler rebuild {directory}` makes it again from \
+         what is left of it and from the archive, and `crawler rebuild {directory} --from-archive` from the archive alone"
+    )
+}
+
+/// Bytes that are missing at the end of the journal of the crawl in `directory`, by what its archive noted of it.
+pub(crate) fn missing_journal(directory: &Path) -> Result<u64, Complaint> {
+    let noted = Settled::read(&archive(directory)).map_err(|error| fault(&error))?;
+    let Noted::Settled(settled) = noted else {
+        return Ok(0);
+    };
+    let length = EmbeddedStore::journal_length(&state(directory)).map_err(|error| fault(&error))?;
+    Ok(settled.journal.saturating_sub(length))
+}
+
+/// Refuses a journal that was longer once, before anything is appended to it.
+pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), Complaint> {
+    let state = state(directory);
+    if !EmbeddedStore::exists(&state) {
+        return Ok(());
+    }
+    let missing = missing_journal(directory)?;
+    if missing == 0 {
+        return Ok(());
+    }
+    let error = StoreFault::Damaged {
+        offset: EmbeddedStore::journal_length(&state).map_err(|error| fault(&error))?,
+        path: state.join("journal"),
+        what: format!("the journal ends before the archive: {missing} bytes of it are missing"),
+    };
+    Err(fault(&error).with_remedy(rebuild_from_archive(directory)))
 }
 
 /// A fault of the store, or wrong usage where it is in use.

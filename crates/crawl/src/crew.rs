@@ -3,8 +3,8 @@
 use std::sync::{Arc, RwLock};
 
 use fetch::{Fetch, MemoryBudget, Pacer, RobotsCache, Stalls};
-use sinks::{ArchiveEnd, DigestAlgorithm, Sink};
-use store::{ArchivePlace, Frontier, NearDupIndex};
+use sinks::{ArchiveEnd, DigestAlgorithm, Settled, Sink};
+use store::{ArchivePlace, Durable, Frontier, NearDupIndex};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use web::{CanonicalForm, Clock, MainSelectors, ReadLimits, Relations, Scope, TrapRules};
 
@@ -117,14 +117,16 @@ impl Crew {
     /// Makes everything that was settled durable: the archive first, since the journal speaks of it.
     pub async fn save(&self) -> Result<(), Fault> {
         let archive = self.sink.sync().await?;
-        self.frontier.checkpoint(Some(place(archive))).await?;
+        let durable = self.frontier.checkpoint(Some(place(archive.clone()))).await?;
+        self.sink.settled(settled(archive, durable)).await?;
         Ok(())
     }
 
-    /// Ends the crawl: everything is on the disk, and the archive is closed.
+    /// Ends the crawl: everything is on the disk, and the archive is closed if all its visits are settled.
     pub async fn close(&self) -> Result<(), Fault> {
-        let archive = self.sink.close().await?;
-        self.frontier.checkpoint(Some(place(archive))).await?;
+        // A file is closed behind the settlements of its visits.
+        self.save().await?;
+        self.sink.close().await?;
         self.frontier.close().await?;
         Ok(())
     }
@@ -133,6 +135,12 @@ impl Crew {
 async fn permit(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
     let permit = Arc::clone(semaphore).acquire_owned().await;
     permit.expect("the semaphore is never closed")
+}
+
+/// Returns what is settled of an archive that is on the disk up to `archive`.
+pub(crate) fn settled(archive: ArchiveEnd, durable: Durable) -> Option<Settled> {
+    let ArchivePlace { file, end } = durable.settled?;
+    Some(Settled::new(archive, ArchiveEnd { file, end }, durable.journal))
 }
 
 /// The archive's end as the frontier knows it: the two crates do not know each other.

@@ -9,6 +9,7 @@
 //! its own files, the lock on a directory, which holds no data, and a [`Spool`], which nobody needs after the process.
 
 mod calls;
+mod cut;
 mod reserve;
 mod reserved;
 mod spool;
@@ -16,6 +17,7 @@ mod system;
 mod trouble;
 
 pub use calls::{Disk, DiskFile, ShortWrite};
+pub use cut::{set_aside, set_aside_whole};
 pub use reserve::{Reserve, Restored};
 pub use reserved::ReservedDisk;
 pub use spool::{Spool, Spooled};

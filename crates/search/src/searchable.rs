@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sinks::{ArchiveEnd, Archived, Sink, SinkFault, Visit};
+use sinks::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use web::{Clock, PageUrl, Timestamp};
 
@@ -150,6 +150,10 @@ impl Sink for Searchable {
             self.order(Order::Commit(covered)).await?;
         }
         Ok(end)
+    }
+
+    async fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault> {
+        self.below.settled(settled).await
     }
 
     async fn close(&self) -> Result<ArchiveEnd, SinkFault> {

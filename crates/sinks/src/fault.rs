@@ -53,6 +53,18 @@ pub enum SinkFault {
         /// The name of one that was closed.
         closed: PathBuf,
     },
+    /// Visits are behind the end from which the archive should continue that the journal told of once.
+    #[error(
+        "the journal ends before the archive: {} in {} has visits that it does not tell of",
+        files.join(", "),
+        directory.display()
+    )]
+    JournalEnds {
+        /// The archive's directory.
+        directory: PathBuf,
+        /// The names of the files that have such visits.
+        files: Vec<String>,
+    },
     /// The name in which the archive should continue is not one that an archive gives its files.
     #[error("the archive should continue in {name:?}, which is not the name of an archive file")]
     Foreign {

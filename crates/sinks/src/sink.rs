@@ -7,7 +7,7 @@ use bytes::Bytes;
 use web::{Exchange, PageUrl, Protocol, Timestamp, Truncation};
 
 use crate::cdxj::Capture;
-use crate::{ArchiveEnd, PayloadDigest, SinkFault};
+use crate::{ArchiveEnd, PayloadDigest, Settled, SinkFault};
 
 /// Keeps visits.
 ///
@@ -17,7 +17,7 @@ use crate::{ArchiveEnd, PayloadDigest, SinkFault};
 /// to the last settled end is there and is whole.
 ///
 /// **Repetition.** A sink does not compare visits: what is written twice is kept twice, under two tickets. What
-/// was written and never settled is cut when the archive is opened again.
+/// was written and never settled is set aside when the archive is opened again.
 ///
 /// **Faults.** A failed `write` or `sync` is final: it is not retried, and every later call fails too. A visit
 /// whose `write` failed has no ticket and is not in the archive.
@@ -32,6 +32,11 @@ pub trait Sink: Send + Sync {
     /// When this returns, every visit whose `write` returned before is on the disk. Says up to where the sink is: a visit
     /// that ends behind that place may still be lost when the power goes.
     async fn sync(&self) -> Result<ArchiveEnd, SinkFault>;
+
+    /// Hears up to where the settlements of its visits are durable; nothing where no visit is settled. Whoever settles visits
+    /// calls it once the sink is open, before the first `write`, and after each checkpoint: a file is closed only when all its visits
+    /// are settled. Where it is never called, files are closed when they are on the disk.
+    async fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault>;
 
     /// Ends cleanly: everything is on the disk, and nothing can be written afterwards. Says where the end is. Closing twice is no
     /// fault.

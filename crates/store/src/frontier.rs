@@ -169,6 +169,15 @@ pub struct ArchivePlace {
     pub end: u64,
 }
 
+/// The part of a crawl that a checkpoint left durable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Durable {
+    /// Where the last archived visit ends whose settlement is durable.
+    pub settled: Option<ArchivePlace>,
+    /// Bytes of the journal that are durable; 0 where there is no journal.
+    pub journal: u64,
+}
+
 /// What became of a lease.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Settlement {
@@ -330,7 +339,8 @@ pub trait Frontier: Send + Sync {
 
     /// Makes everything that was settled durable. `archive` says up to where the archive is on the disk, where that is known:
     /// it was synced before this is called, so that what is settled behind it, and only that, can be missing after a power cut.
-    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<(), StoreFault>;
+    /// Returns what is durable now, at least.
+    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault>;
 
     /// Ends the session in order: everything is durable, and no visit is under way. Leases that are still out count as
     /// returned. What is done without this, the next session takes for a death.

@@ -24,8 +24,8 @@ mod skipped;
 pub use embedded::record::Robots;
 pub use fault::{Holder, StoreFault};
 pub use frontier::{
-    ArchivePlace, ArchiveSpan, Find, Frontier, FrontierRules, HOSTS_RULE, Lease, LeftOut, STRIKES_ASIDE,
-    Settlement, Standing, Supply,
+    ArchivePlace, ArchiveSpan, Durable, Find, Frontier, FrontierRules, HOSTS_RULE, Lease, LeftOut,
+    STRIKES_ASIDE, Settlement, Standing, Supply,
 };
 pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, Seat, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};

@@ -14,7 +14,7 @@ use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 use crate::budget::{self, DomainCounts};
 use crate::embedded::Earlier;
 use crate::known::Known;
-use crate::{ArchivePlace, ArchiveSpan, Find, Frontier, FrontierRules, Lease, LikenessRules};
+use crate::{ArchivePlace, ArchiveSpan, Durable, Find, Frontier, FrontierRules, Lease, LikenessRules};
 use crate::{
     Original, Page, PatternName, Patterns, Robots, Row, Seat, Settlement, Standing, StoreFault, Supply,
 };
@@ -713,8 +713,8 @@ impl Frontier for MemoryStore {
         }
     }
 
-    async fn checkpoint(&self, _archive: Option<ArchivePlace>) -> Result<(), StoreFault> {
-        Ok(())
+    async fn checkpoint(&self, _archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {
+        Ok(Durable::default())
     }
 
     async fn close(&self) -> Result<(), StoreFault> {

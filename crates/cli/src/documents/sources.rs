@@ -97,7 +97,7 @@ impl Documents {
             // A link inside a directory may lead out of it, or back into it; and what tells where something stands in an archive
             // says nothing itself.
             let is_index = |entry: &Path| named(entry, &["cdxj", "cdx"]) || sinks::cdxj::is_manifest(entry);
-            below.retain(|entry| !entry.is_symlink() && !is_index(entry));
+            below.retain(|entry| !entry.is_symlink() && !is_index(entry) && !sinks::warc::is_beside(entry));
             below.sort_unstable();
             below
                 .into_iter()

@@ -13,7 +13,7 @@ use disk::Disk;
 use fetch::{Pacer, PacingRules, RobotsCache};
 use neardup::{Features, HashKey, Painter};
 use sinks::ArchiveOptions;
-use sinks::warc::{WarcReader, check_file};
+use sinks::warc::{WarcReader, check_file, name_of};
 use store::embedded::{EmbeddedStore, StoreOptions, audit, rows};
 use store::{Find, Frontier, FrontierRules, LikenessRules};
 use tempfile::TempDir;
@@ -260,6 +260,9 @@ impl Crawl {
         let mut archived = Vec::new();
         for item in std::fs::read_dir(self.archive()).unwrap() {
             let path = item.unwrap().path();
+            if name_of(&path).is_none() {
+                continue;
+            }
             check_file(&path, &mut |record| assert!(record.digests_hold(), "{record:?}")).unwrap();
             let mut reader = WarcReader::open(&path).unwrap();
             while let Some(record) = reader.next_record(0).unwrap() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use store::{ArchivePlace, Find, Frontier, Lease, Robots, Settlement, Standing, StoreFault, Supply};
+use store::{ArchivePlace, Durable, Find, Frontier, Lease, Robots, Settlement, Standing, StoreFault, Supply};
 use web::{Host, Pace, PageUrl, Timestamp};
 
 /// A frontier, and which pages it settled for good.
@@ -88,9 +88,9 @@ impl Frontier for Witness {
         self.frontier.standing()
     }
 
-    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<(), StoreFault> {
+    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {
         let settled = self.settled.lock().unwrap().clone();
-        self.frontier.checkpoint(archive.clone()).await?;
+        let told = self.frontier.checkpoint(archive.clone()).await?;
         let within = |place: &Option<ArchivePlace>| match (place, &archive) {
             (None, _) => true,
             (Some(_), None) => false,
@@ -99,7 +99,7 @@ impl Frontier for Witness {
         };
         let durable = settled.into_iter().filter(|(_, place)| within(place));
         self.durable.lock().unwrap().extend(durable.map(|(page, _)| page));
-        Ok(())
+        Ok(told)
     }
 
     async fn close(&self) -> Result<(), StoreFault> {

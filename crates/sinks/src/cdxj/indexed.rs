@@ -14,7 +14,7 @@ use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 use super::batch::Batch;
 use super::index::{Index, MEMORY};
-use crate::{ArchiveEnd, Archived, Sink, SinkFault, Visit};
+use crate::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
 
 /// Visits that may be archived behind one whose write has not returned; more means that it never will.
 const MAX_AHEAD: usize = 1 << 16;
@@ -167,6 +167,10 @@ impl Sink for Indexed {
 
     async fn sync(&self) -> Result<ArchiveEnd, SinkFault> {
         self.inner.sync().await
+    }
+
+    async fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault> {
+        self.inner.settled(settled).await
     }
 
     async fn close(&self) -> Result<ArchiveEnd, SinkFault> {

@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use disk::Disk;
+use disk::{Disk, Trouble};
 use tokio::sync::Semaphore;
 
 use super::identity::RecordId;
 use super::packing::Compression;
 use super::record::Press;
-use super::tail::{Appended, Tail, Unsynced};
+use super::settled::Settled;
+use super::tail::{Appended, Tail};
 use super::visit::{self, Names};
 use super::warcinfo::ArchiveOptions;
 use crate::{Archived, DigestAlgorithm, Sink, SinkFault, Visit};
@@ -40,6 +41,7 @@ const SMALL_VISIT: u64 = 32 << 10;
 pub struct WarcArchive(Arc<Inner>);
 
 struct Inner {
+    disk: Arc<dyn Disk>,
     dir: PathBuf,
     compression: Compression,
     digest: DigestAlgorithm,
@@ -57,8 +59,12 @@ impl WarcArchive {
     /// Opens the archive in `dir`, which is created where it is missing. Blocks on the disk; call it once, at start.
     ///
     /// With `resume`, the archive continues from there: what lies beyond is cut from that file, and files with
-    /// a higher number are removed. Without it nothing is settled yet, and **all** archive files in `dir` are
-    /// removed. Files whose names are not exactly of the archive's form are left alone in either case.
+    /// a higher number are taken away. Without it nothing is settled yet, and **all** archive files in `dir` are
+    /// taken away. What a reader can read of it is kept under names that end in `.cut-1`, `.cut-2`, and so on. Files whose
+    /// names are not exactly of the archive's form are left alone in either case.
+    ///
+    /// # Errors
+    /// [`SinkFault::JournalEnds`] where visits lie beyond that were settled once: in a closed file, or before the noted end.
     ///
     /// One archive at a time may be open in a directory; the caller sees to that.
     pub fn open(
@@ -71,8 +77,9 @@ impl WarcArchive {
             .map_err(|source| SinkFault::io("create", dir, source))?;
         let (compression, digest) = (options.compression.clone(), options.digest);
         let session = session(&options, resume.as_ref());
-        let tail = Tail::open(disk, dir, options, session, resume)?;
+        let tail = Tail::open(Arc::clone(&disk), dir, options, session, resume)?;
         Ok(Self(Arc::new(Inner {
+            disk,
             dir: dir.to_owned(),
             compression,
             digest,
@@ -110,6 +117,11 @@ impl Sink for WarcArchive {
     async fn sync(&self) -> Result<ArchiveEnd, SinkFault> {
         let inner = Arc::clone(&self.0);
         off_the_reactor(move || inner.sync()).await
+    }
+
+    async fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault> {
+        let inner = Arc::clone(&self.0);
+        off_the_reactor(move || inner.settled(settled)).await
     }
 
     async fn close(&self) -> Result<ArchiveEnd, SinkFault> {
@@ -152,27 +164,55 @@ impl Inner {
             return Err(self.poisoned());
         };
         let (files, end) = self.tail()?.unsynced()?;
-        if let Err(fault) = self.make_durable(&files) {
-            self.tail()?.poison();
-            return Err(fault);
+        for file in &files {
+            self.or_poison(file.open.sync())?;
         }
         self.tail()?.synced(&files);
+        self.close_files()?;
         Ok(end)
     }
 
-    /// First the bytes, then the names: a file that is not called `….open` is on the disk whole.
-    fn make_durable(&self, files: &[Unsynced]) -> Result<(), SinkFault> {
-        for file in files {
-            file.open.sync()?;
+    /// Notes the settled end, then closes the files before it.
+    fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault> {
+        let Ok(_turn) = self.syncing.lock() else {
+            return Err(self.poisoned());
+        };
+        if let Some(settled) = &settled
+            && self.tail()?.is_news(&settled.place)
+        {
+            let path = Settled::path(&self.dir);
+            match self.disk.replace(&path, &settled.note()) {
+                // The earlier note is still true, and the crawl waits for room elsewhere.
+                Err(error) if Trouble::of(&error) == Trouble::Full => {
+                    tracing::warn!(path = %path.display(), %error, "no room to note the settled end");
+                }
+                noted => noted.map_err(|source| SinkFault::io("write", &path, source))?,
+            }
         }
-        let full = || files.iter().filter(|file| file.is_full);
-        for file in full() {
-            file.open.close(&self.dir, &file.name)?;
+        self.tail()?.hear_settled(settled.map(|settled| settled.place));
+        self.close_files()
+    }
+
+    /// First the bytes, then their settlements, then the names: a file that is not called `….open` is on the disk whole, and its
+    /// visits are settled.
+    fn close_files(&self) -> Result<(), SinkFault> {
+        let files = self.tail()?.closable();
+        let Some(first) = files.first() else {
+            return Ok(());
+        };
+        for file in &files {
+            self.or_poison(file.open.close(&self.dir, &file.name))?;
         }
-        match full().next() {
-            Some(file) => file.open.sync_directory(&self.dir),
-            None => Ok(()),
+        self.or_poison(first.open.sync_directory(&self.dir))?;
+        self.tail()?.closed(&files);
+        Ok(())
+    }
+
+    fn or_poison(&self, done: Result<(), SinkFault>) -> Result<(), SinkFault> {
+        if done.is_err() {
+            self.tail()?.poison();
         }
+        done
     }
 
     /// The end of the archive; a panic while it was held leaves it in doubt for good.

@@ -12,7 +12,8 @@ use super::archive::ArchiveEnd;
 use super::files::{FileName, is_prefix};
 use super::identity::RecordId;
 use super::members::Members;
-use super::volume::{OpenFile, Volume, clear_up};
+use super::surplus::Behind;
+use super::volume::{OpenFile, Volume};
 use super::warcinfo::ArchiveOptions;
 use crate::{Archived, SinkFault};
 
@@ -25,18 +26,34 @@ pub(super) struct Tail {
     current: Volume,
     ticket: u64,
     condition: Condition,
-    /// Files that were filled since the last sync: one for every `max_file` bytes.
-    finished: Vec<(FileName, OpenFile)>,
+    /// Files that are full and not closed yet: one for every `max_file` bytes.
+    finished: Vec<Finished>,
+    /// Whether all of the current file is on the disk, and nothing more will be written.
+    is_current_synced: bool,
     /// Whether the current file lost its `….open`, as it does when the archive is closed.
     is_current_closed: bool,
+    settled: SettledEnd,
 }
 
-/// A file that may hold bytes which are not on the disk yet.
-pub(super) struct Unsynced {
+/// A file that is full.
+struct Finished {
+    file: TailFile,
+    is_synced: bool,
+}
+
+/// A file that is called `….open`.
+#[derive(Clone)]
+pub(super) struct TailFile {
     pub(super) name: FileName,
     pub(super) open: OpenFile,
-    /// Whether nothing more will be written to it: once it is synced, it is closed.
-    pub(super) is_full: bool,
+}
+
+/// The end up to which visits are settled durably.
+enum SettledEnd {
+    /// Nobody settles visits.
+    Untold,
+    /// This end; none where no visit is settled.
+    Told(Option<ArchiveEnd>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,7 +87,13 @@ impl Tail {
         let current = match resume {
             Some(end) => Volume::resume(&disk, dir, &options, end)?,
             None => {
-                clear_up(&disk, dir, &options, None)?;
+                let behind = Behind {
+                    dir,
+                    prefix: &options.prefix,
+                    last: None,
+                };
+                behind.check()?;
+                behind.clear_up(&disk)?;
                 Volume::begin(&disk, dir, &options, session, 1)?
             }
         };
@@ -83,7 +106,9 @@ impl Tail {
             ticket: 0,
             condition: Condition::InOrder,
             finished: Vec::new(),
+            is_current_synced: false,
             is_current_closed: false,
+            settled: SettledEnd::Untold,
         })
     }
 
@@ -135,34 +160,84 @@ impl Tail {
 
     /// The files that may hold bytes which are not on the disk yet, the current one last; and up to where everything is
     /// on the disk once they are synced.
-    pub(super) fn unsynced(&self) -> Result<(Vec<Unsynced>, ArchiveEnd), SinkFault> {
+    pub(super) fn unsynced(&self) -> Result<(Vec<TailFile>, ArchiveEnd), SinkFault> {
         if self.condition == Condition::Poisoned {
             return Err(SinkFault::Poisoned {
                 path: self.path().to_owned(),
             });
         }
-        let full = self.finished.iter().map(|(name, open)| Unsynced {
-            name: name.clone(),
-            open: open.clone(),
-            is_full: true,
-        });
-        let current = Unsynced {
-            name: self.current.name.clone(),
-            open: self.current.open.clone(),
-            is_full: self.condition == Condition::Closed && !self.is_current_closed,
-        };
-        let end = ArchiveEnd {
-            file: self.current.name.as_str().to_owned(),
-            end: self.current.length,
-        };
-        Ok((full.chain([current]).collect(), end))
+        let full = self.finished.iter().filter(|full| !full.is_synced);
+        let full = full.map(|full| full.file.clone());
+        Ok((full.chain([self.current_file()]).collect(), self.end()))
     }
 
-    /// Those files are on the disk, as [`Tail::unsynced`] gave them, and the full ones of them are closed.
-    pub(super) fn synced(&mut self, files: &[Unsynced]) {
-        self.is_current_closed |= files.last().is_some_and(|current| current.is_full);
-        let finished = self.finished.len().min(files.len() - 1);
-        self.finished.drain(..finished);
+    /// Hears that those files are on the disk, as [`Tail::unsynced`] gave them.
+    pub(super) fn synced(&mut self, files: &[TailFile]) {
+        for full in &mut self.finished {
+            full.is_synced |= files.iter().any(|file| file.name == full.file.name);
+        }
+        self.is_current_synced = self.condition == Condition::Closed;
+    }
+
+    /// Returns whether visits up to `end` were not known to be settled.
+    pub(super) fn is_news(&self, end: &ArchiveEnd) -> bool {
+        match &self.settled {
+            SettledEnd::Told(Some(told)) => told.is_before(end),
+            SettledEnd::Told(None) | SettledEnd::Untold => true,
+        }
+    }
+
+    /// Hears up to where visits are settled durably.
+    pub(super) fn hear_settled(&mut self, end: Option<ArchiveEnd>) {
+        self.settled = SettledEnd::Told(end);
+    }
+
+    /// The files that can lose their `….open`: they are on the disk, and their visits are settled.
+    pub(super) fn closable(&self) -> Vec<TailFile> {
+        let full = self.finished.iter().filter(|full| full.is_synced);
+        let full = full.map(|full| full.file.clone());
+        let mut files: Vec<TailFile> = full.filter(|file| self.is_settled(&file.name)).collect();
+        let all_settled = match &self.settled {
+            SettledEnd::Untold => true,
+            SettledEnd::Told(Some(end)) => !end.is_before(&self.end()),
+            SettledEnd::Told(None) => self.current.has_no_visit(),
+        };
+        if self.is_current_synced && !self.is_current_closed && all_settled {
+            files.push(self.current_file());
+        }
+        files
+    }
+
+    /// Hears that those files are closed, as [`Tail::closable`] gave them.
+    pub(super) fn closed(&mut self, files: &[TailFile]) {
+        let is_closed = |name: &FileName| files.iter().any(|file| file.name == *name);
+        self.finished.retain(|full| !is_closed(&full.file.name));
+        self.is_current_closed |= is_closed(&self.current.name);
+    }
+
+    /// Whether all visits in a full file are settled.
+    fn is_settled(&self, name: &FileName) -> bool {
+        match &self.settled {
+            SettledEnd::Untold => true,
+            SettledEnd::Told(end) => end
+                .as_ref()
+                .and_then(|end| FileName::parse(&end.file))
+                .is_some_and(|settled| name.counter() < settled.counter()),
+        }
+    }
+
+    fn current_file(&self) -> TailFile {
+        TailFile {
+            name: self.current.name.clone(),
+            open: self.current.open.clone(),
+        }
+    }
+
+    fn end(&self) -> ArchiveEnd {
+        ArchiveEnd {
+            file: self.current.name.as_str().to_owned(),
+            end: self.current.length,
+        }
     }
 
     /// Nothing more may be written: what stands at the end is in doubt.
@@ -192,7 +267,12 @@ impl Tail {
         match next {
             Ok(next) => {
                 let full = std::mem::replace(&mut self.current, next);
-                self.finished.push((full.name, full.open));
+                let file = TailFile {
+                    name: full.name,
+                    open: full.open,
+                };
+                let is_synced = false;
+                self.finished.push(Finished { file, is_synced });
                 Ok(())
             }
             Err(fault) => {

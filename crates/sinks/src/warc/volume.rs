@@ -12,12 +12,13 @@ use disk::{Disk, DiskFile};
 use web::{Body, Timestamp};
 
 use super::archive::ArchiveEnd;
-use super::files::{self, FileName, Found, open_path};
+use super::files::{FileName, open_path};
 use super::identity::RecordId;
 use super::members::Members;
 use super::packing::preamble_of;
 use super::read::{ReadFault, WarcReader};
 use super::record::{FIELDS, Header, Press};
+use super::surplus::{self, Behind};
 use super::warcinfo::ArchiveOptions;
 use crate::SinkFault;
 
@@ -119,7 +120,7 @@ impl Volume {
         Ok(volume)
     }
 
-    /// The file in which the settled part of the archive ends, cut to that end; later files are removed.
+    /// The file in which the settled part of the archive ends, cut to that end; later files are set aside.
     pub(super) fn resume(
         disk: &Arc<dyn Disk>,
         dir: &Path,
@@ -156,12 +157,18 @@ impl Volume {
         let is_packed_alike =
             name.packing() == options.compression.packing() && preamble == options.compression.preamble();
 
+        let length = end.end.max(preface);
+        let last = Some((&name, length));
+        let prefix = &options.prefix;
+        let behind = Behind { dir, prefix, last };
+        behind.check()?;
+        let open = open_path(dir, name.as_str());
         if !is_open {
-            disk.rename(&path, &open_path(dir, name.as_str()))
+            disk.rename(&path, &open)
                 .map_err(|source| SinkFault::io("rename", &path, source))?;
         }
-        clear_up(disk, dir, options, Some(&name))?;
-        let length = end.end.max(preface);
+        behind.clear_up(disk)?;
+        surplus::set_aside(disk, &open, &name, length)?;
         disk.set_length(&file, length)
             .and_then(|()| disk.sync(&file))
             .map_err(|source| SinkFault::io("cut back", &path, source))?;
@@ -181,6 +188,11 @@ impl Volume {
         let is_old = |age| options.clock.date().since(self.begun) >= age;
         let is_done = self.length >= options.max_file || options.max_age.is_some_and(is_old);
         !self.is_packed_alike || is_done && self.length > self.preface
+    }
+
+    /// Whether it holds nothing but its `warcinfo` record.
+    pub(super) fn has_no_visit(&self) -> bool {
+        self.length <= self.preface
     }
 
     /// Appends all of the records or, where that fails, none: the file is cut back to what it was.
@@ -236,34 +248,4 @@ fn find(dir: &Path, name: &FileName) -> Result<(PathBuf, bool), SinkFault> {
         (true, false) => Ok((open, true)),
         (false, _) => Ok((closed, false)),
     }
-}
-
-/// Leaves the files up to `last` in `dir`: those behind it are removed, since nothing in them was settled; those before
-/// it are full, and are closed where that was not done yet. With no last one, all of ours are removed.
-pub(super) fn clear_up(
-    disk: &Arc<dyn Disk>,
-    dir: &Path,
-    options: &ArchiveOptions,
-    last: Option<&FileName>,
-) -> Result<(), SinkFault> {
-    let all = files::last_first(dir).map_err(|source| SinkFault::io("list", dir, source))?;
-    for Found { name, is_open, path } in all {
-        let is_behind = last.is_none_or(|last| name.counter() > last.counter());
-        // What another session began under another prefix is ours if it is open; else somebody may have put it there.
-        let is_ours = is_open
-            || name.prefix() == options.prefix
-            || last.is_some_and(|last| name.prefix() == last.prefix());
-        if is_behind && is_ours {
-            disk.remove(&path)
-                .map_err(|source| SinkFault::io("remove", &path, source))?;
-        } else if is_open && last.is_some_and(|last| name.counter() < last.counter()) {
-            disk.open(&path)
-                .and_then(|file| disk.sync(&file))
-                .map_err(|source| SinkFault::io("sync", &path, source))?;
-            disk.rename(&path, &dir.join(name.as_str()))
-                .map_err(|source| SinkFault::io("rename", &path, source))?;
-        }
-    }
-    disk.sync_directory(dir)
-        .map_err(|source| SinkFault::io("sync", dir, source))
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use disk::Disk;
 use proptest::prelude::*;
 use sinks::cdxj::{self, Difference, Indexed, Lines};
-use sinks::{ArchiveEnd, ArchiveOptions, Archived, Keeping, Original, Sink, SinkFault, Visit, WarcArchive};
+use sinks::{
+    ArchiveEnd, ArchiveOptions, Archived, Keeping, Original, Settled, Sink, SinkFault, Visit, WarcArchive,
+};
 use testkit::{Failure, FaultyDisk, Plan};
 
 use crate::fixtures::{NOON, after, exchange, fresh, options, page, visit};
@@ -175,6 +177,11 @@ async fn write_all(sink: &dyn Sink, visits: impl IntoIterator<Item = Visit>) -> 
     written
 }
 
+/// As a checkpoint tells that everything up to `end` is settled.
+fn in_order(end: &ArchiveEnd) -> Settled {
+    Settled::new(end.clone(), end.clone(), 0)
+}
+
 fn visits(count: u32) -> impl Iterator<Item = Visit> {
     (0..count).map(|number| shaped((number * 5 % 8) as u8 + 8, number))
 }
@@ -258,7 +265,18 @@ fn a_crawl_that_goes_on_begins_from_the_index_it_closed() {
             assert_indexed(dir.path(), &end);
             resume = Some(end);
         }
-        // An archive that begins anew has nothing of the old one.
+        // An archive whose files somebody took away begins anew, and has nothing of the old one.
+        let refused = open(quick(dir.path()), dir.path(), None).await.err();
+        assert!(
+            matches!(refused, Some(SinkFault::JournalEnds { .. })),
+            "{refused:?}"
+        );
+        for item in fs::read_dir(dir.path()).unwrap() {
+            let path = item.unwrap().path();
+            if sinks::warc::name_of(&path).is_some() {
+                fs::remove_file(path).unwrap();
+            }
+        }
         let sink = open(quick(dir.path()), dir.path(), None).await.unwrap();
         write_all(&sink, visits(3)).await;
         let end = sink.close().await.unwrap();
@@ -278,15 +296,20 @@ proptest! {
         runtime().block_on(async {
             let mut settled: Vec<ArchiveEnd> = Vec::new();
             for (pages, keep, closes) in sessions {
+                // What the journal told when it was opened, it cannot lose any more.
+                let told_of = settled.len();
                 let sink = open(quick(dir.path()), dir.path(), settled.last().cloned()).await.unwrap();
+                sink.settled(None).await.unwrap();
                 let written = write_all(&sink, pages.into_iter().map(|(shape, number)| shaped(shape, number))).await;
+                settled.extend(written.iter().filter_map(after));
+                let kept = (settled.len() as f64 * keep).ceil() as usize;
+                settled.truncate(kept.max(told_of));
                 if closes {
+                    sink.sync().await.unwrap();
+                    sink.settled(settled.last().map(in_order)).await.unwrap();
                     sink.close().await.unwrap();
                 }
                 drop(sink);
-                settled.extend(written.iter().filter_map(after));
-                let kept = (settled.len() as f64 * keep).ceil() as usize;
-                settled.truncate(kept);
                 if let Some(end) = settled.last() {
                     let told = cdxj::compare(dir.path(), end).unwrap();
                     assert_eq!(told.differences, [], "while it is not open");
@@ -308,6 +331,9 @@ fn story(disk: &Arc<FaultyDisk>, dir: &Path) -> Option<ArchiveEnd> {
             let Ok(sink) = open(disk.clone(), dir, settled.clone()).await else {
                 return settled;
             };
+            if sink.settled(None).await.is_err() {
+                return settled;
+            }
             let written = write_all(&sink, visits(24)).await;
             // The last ones were written and not settled.
             let last = written
@@ -316,9 +342,14 @@ fn story(disk: &Arc<FaultyDisk>, dir: &Path) -> Option<ArchiveEnd> {
                 .and_then(|last| after(&written[last]));
             settled = last.or(settled);
             if session != 1 {
-                match sink.close().await {
-                    Ok(end) => settled = Some(end),
-                    Err(_) => return settled,
+                // In the order of a crawl: on the disk, settled, closed.
+                let Ok(end) = sink.sync().await else {
+                    return settled;
+                };
+                settled = Some(end);
+                if sink.settled(settled.as_ref().map(in_order)).await.is_err() || sink.close().await.is_err()
+                {
+                    return settled;
                 }
             }
         }

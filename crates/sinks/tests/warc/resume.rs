@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use sinks::{ArchiveEnd, ArchiveOptions, Archived, Sink, SinkFault, WarcArchive};
+use sinks::{ArchiveEnd, ArchiveOptions, Archived, Settled, Sink, SinkFault, WarcArchive};
 
 use crate::fixtures::{after, exchange, files, fresh, kinds, options, records_of, system, visit};
-use sinks::warc::locate;
+use sinks::warc::{Noted, locate};
 
 async fn write(archive: &WarcArchive, url: &str) -> Archived {
     archive.write(visit(vec![exchange(url, "text")])).await.unwrap()
@@ -21,8 +21,8 @@ async fn the_unsettled_tail_is_cut_and_the_archive_goes_on_from_there() {
     let dir = tempfile::tempdir().unwrap();
     let archive = fresh(dir.path());
     let settled = write(&archive, "http://example.org/settled").await;
-    write(&archive, "http://example.org/lost").await;
-    archive.close().await.unwrap();
+    write(&archive, "http://example.org/unsettled").await;
+    drop(archive);
     let path = locate(dir.path(), &settled.file);
     let before = fs::read(&path).unwrap();
 
@@ -33,8 +33,6 @@ async fn the_unsettled_tail_is_cut_and_the_archive_goes_on_from_there() {
         (0, settled.end, &settled.file)
     );
 
-    assert!(!path.exists(), "it is open again");
-    let path = locate(dir.path(), &settled.file);
     let end = usize::try_from(settled.end).unwrap();
     assert_eq!(fs::read(&path).unwrap()[..end], before[..end]);
     let records = records_of(&path);
@@ -48,6 +46,92 @@ async fn the_unsettled_tail_is_cut_and_the_archive_goes_on_from_there() {
         Some(records[0].id()),
         "it is still the same file"
     );
+    let kept = dir.path().join(format!("{}.cut-1", settled.file));
+    assert_eq!(fs::read(&kept).unwrap(), before[end..], "what was cut");
+    let targets: Vec<_> = records_of(&kept)
+        .iter()
+        .map(|record| record.target().map(str::to_owned))
+        .collect();
+    assert_eq!(targets, vec![Some("http://example.org/unsettled".to_owned()); 2]);
+}
+
+/// A journal that was cut, or an older one, tells of less than the archive has: finished files were deleted, and 1,524 pages of
+/// a crawl were gone whose server was away.
+#[tokio::test]
+async fn a_closed_file_is_never_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = || ArchiveOptions {
+        max_file: 1,
+        ..options()
+    };
+    let open = |resume| WarcArchive::open(system(), dir.path(), small(), resume);
+    let archive = open(None).unwrap();
+    let first = write(&archive, "http://example.org/1").await;
+    let second = write(&archive, "http://example.org/2").await;
+    archive.close().await.unwrap();
+    let before: Vec<_> = files(dir.path())
+        .iter()
+        .map(|name| (name.clone(), fs::read(dir.path().join(name)).unwrap()))
+        .collect();
+    for (resume, expected) in [
+        (None, vec![&first.file, &second.file]),
+        (after(&first), vec![&second.file]),
+    ] {
+        let refused = open(resume).err().unwrap();
+        let told = refused.to_string();
+        let SinkFault::JournalEnds { files: named, .. } = refused else {
+            panic!("{told}");
+        };
+        assert_eq!(named.iter().collect::<Vec<_>>(), expected, "{told}");
+        for (name, bytes) in &before {
+            assert!(fs::read(dir.path().join(name)).unwrap() == *bytes, "{name}");
+        }
+        assert_eq!(files(dir.path()).len(), before.len());
+    }
+    // An end that nothing follows but rubbish is cut, as ever.
+    let path = dir.path().join(&second.file);
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, [&whole[..], b"rubbish"].concat()).unwrap();
+    drop(open(after(&second)).unwrap());
+    let path = locate(dir.path(), &second.file);
+    assert!(fs::read(path).unwrap() == whole);
+}
+
+/// A file was closed once it was full and on the disk, be its visits settled or not: the next session took them for unsettled, and
+/// deleted them. Now it is closed behind their settlements, which the archive notes.
+#[tokio::test]
+async fn a_file_is_closed_behind_the_settlements_of_its_visits() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = || ArchiveOptions {
+        max_file: 1,
+        ..options()
+    };
+    let open = |resume| WarcArchive::open(system(), dir.path(), small(), resume);
+    let archive = open(None).unwrap();
+    archive.settled(None).await.unwrap();
+    let first = write(&archive, "http://example.org/1").await;
+    let second = write(&archive, "http://example.org/2").await;
+    let end = archive.sync().await.unwrap();
+    let is_open = |visit: &Archived| locate(dir.path(), &visit.file).extension().unwrap() == "open";
+    assert!(is_open(&first) && is_open(&second), "nothing is settled");
+    let settled = |visit: &Archived| Settled::new(end.clone(), after(visit).unwrap(), 7);
+    archive.settled(Some(settled(&first))).await.unwrap();
+    assert!(is_open(&first), "its last visit may be another");
+    archive.settled(Some(settled(&second))).await.unwrap();
+    assert!(!is_open(&first) && is_open(&second));
+    assert_eq!(
+        Settled::read(dir.path()).unwrap(),
+        Noted::Settled(settled(&second))
+    );
+    let third = write(&archive, "http://example.org/3").await;
+    archive.close().await.unwrap();
+    assert!(is_open(&third), "it was never settled");
+    drop(archive);
+    // Not even an open file is cut before the noted end.
+    let refused = open(after(&first)).err().unwrap();
+    assert!(matches!(refused, SinkFault::JournalEnds { .. }), "{refused}");
+    drop(open(after(&second)).unwrap());
+    assert!(dir.path().join(format!("{}.cut-1", third.file)).is_file());
 }
 
 #[tokio::test]
@@ -70,7 +154,7 @@ async fn a_record_that_a_power_cut_tore_is_cut_too() {
 }
 
 #[tokio::test]
-async fn later_files_are_removed_and_nobody_elses() {
+async fn later_files_are_set_aside_and_nobody_elses() {
     let dir = tempfile::tempdir().unwrap();
     let small = || ArchiveOptions {
         max_file: 1,
@@ -95,6 +179,7 @@ async fn later_files_are_removed_and_nobody_elses() {
 
     let archive = WarcArchive::open(system(), dir.path(), small(), after(&all[1])).unwrap();
     let mut expected = vec![all[0].file.clone(), format!("{}.open", all[1].file)];
+    expected.extend(all[2..].iter().map(|visit| format!("{}.cut-1", visit.file)));
     expected.extend(others.map(str::to_owned));
     expected.push("crawl-20261120182455-00009.warc.gz".to_owned());
     expected.sort();
@@ -128,8 +213,16 @@ async fn where_nothing_was_settled_the_archive_begins_anew() {
 
     fresh(dir.path());
     let names = files(dir.path());
-    assert_eq!(names, ["crawl-20261120182455-00001.warc.gz.open", "notes.txt"]);
-    assert_eq!(kinds(&records_of(&dir.path().join(&names[0]))), ["warcinfo"]);
+    assert_eq!(
+        names,
+        [
+            "crawl-20261120182455-00001.warc.gz.cut-1",
+            "crawl-20261120182455-00001.warc.gz.open",
+            "crawl-20261120182455-00002.warc.gz.cut-1",
+            "notes.txt"
+        ]
+    );
+    assert_eq!(kinds(&records_of(&dir.path().join(&names[1]))), ["warcinfo"]);
 }
 
 #[tokio::test]
@@ -268,7 +361,10 @@ async fn what_was_begun_under_another_prefix_is_gone_on_with_and_cut() {
     // The second session was killed before anything of it was settled.
     let next = write(&open("c", after(&first)), "http://example.org/3").await;
     assert!(next.file.starts_with("c-"));
-    assert_eq!(files(dir.path()), [first.file + ".open", next.file + ".open"]);
+    assert_eq!(
+        files(dir.path()),
+        [first.file + ".open", lost.file + ".cut-1", next.file + ".open"]
+    );
     for prefix in ["", "../c", "c/d"] {
         let refused = WarcArchive::open(system(), dir.path(), named(prefix), None);
         assert!(matches!(refused, Err(SinkFault::Foreign { name }) if name == prefix));

@@ -6,6 +6,9 @@
 //! Invariants: a segment is only ever appended to, and only the last one; what stands before a durable position never
 //! changes. How far that is, the journal says itself, in marks (`mark.rs`).
 //!
+//! Behind that, a power cut may leave a torn write with whole records behind it, as a turned bit does: opening ends the journal before
+//! it and keeps what is cut off as `NNNN….log.cut-N`. The archive tells whether visits are lost by that.
+//!
 //! A write that fails is cut off again. If the disk was full, and is as it was before, the journal goes on: the caller may make room and
 //! write again. After anything else it takes nothing more; least of all after a failed fsync, which is never retried: the
 //! kernel may have dropped the pages (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
@@ -24,7 +27,9 @@ use tokio::sync::oneshot;
 use self::group_commit::{GroupCommit, Part, State, StdLocks};
 use super::mark;
 use super::record::Record;
-use super::segment::{HEADER_BYTES, Position, Replay, encode, header, is_current, segments, sound_length};
+use super::segment::{
+    HEADER_BYTES, Position, Replay, encode, header, is_current, records_behind, segments, sound_length,
+};
 use crate::StoreFault;
 
 /// A new segment is begun when the last one has grown to this.
@@ -280,7 +285,10 @@ fn reopen_segment(disk: &dyn Disk, path: &Path, base: Position, length: u64) -> 
     let file = disk.open(path).map_err(StoreFault::file("open", path))?;
     let found = file.length().map_err(StoreFault::file("examine", path))?;
     if found > length {
-        tracing::warn!(path = %path.display(), bytes = found - length, "cut a torn write off the journal");
+        let kept =
+            keep_records(disk, path, length).map_err(StoreFault::file("set aside the end of", path))?;
+        let kept = kept.map(|kept| kept.display().to_string());
+        tracing::warn!(path = %path.display(), bytes = found - length, kept, "cut a torn write off the journal");
         disk.set_length(&file, length)
             .map_err(StoreFault::file("cut", path))?;
     }
@@ -311,6 +319,15 @@ fn succeed_segment(
         base
     };
     begin_segment(disk, directory, key, end).map_err(|refusal| refusal.fault)
+}
+
+/// Sets aside what stands in a segment from `length` on, if there are whole records in it.
+fn keep_records(disk: &dyn Disk, path: &Path, length: u64) -> std::io::Result<Option<PathBuf>> {
+    if records_behind(path, length)? == 0 {
+        return Ok(None);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    disk::set_aside(disk, path, &name, b"", length).map(Some)
 }
 
 #[cfg(test)]

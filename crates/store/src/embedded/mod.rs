@@ -68,8 +68,9 @@ pub use self::options::StoreOptions;
 use self::record::Record;
 pub use self::restoring::{Admission as RestoredAdmission, RestoredVisit, Restoring};
 use self::saving::Saved;
+pub use self::segment::TornTail;
 pub use self::sorted::{Posting, Scan, SortedTables, Summary, Table};
-use crate::{ArchivePlace, ArchiveSpan, Find, Frontier, Lease, PatternName, Robots};
+use crate::{ArchivePlace, ArchiveSpan, Durable, Find, Frontier, Lease, PatternName, Robots};
 use crate::{Settlement, Standing, StoreFault, Supply};
 
 /// The memory of a crawl, in a directory. See the module's documentation.
@@ -107,6 +108,27 @@ impl EmbeddedStore {
     #[must_use]
     pub fn exists(directory: &Path) -> bool {
         directory.join("journal").is_dir()
+    }
+
+    /// Returns how many bytes the journal of the store in `directory` has, whole or not.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn journal_length(directory: &Path) -> Result<u64, StoreFault> {
+        let segments = segment::segments(&directory.join("journal"))?;
+        let Some((base, path)) = segments.last() else {
+            return Ok(0);
+        };
+        let last = std::fs::metadata(path).map_err(StoreFault::file("examine", path))?;
+        Ok(base + last.len())
+    }
+
+    /// Returns the torn end of the journal of the store in `directory`, if it has one.
+    ///
+    /// # Errors
+    /// [`StoreFault::Damaged`] where more than its end is damaged; otherwise what the system said.
+    pub fn torn_tail(directory: &Path) -> Result<Option<TornTail>, StoreFault> {
+        segment::torn_tail(&directory.join("journal"))
     }
 
     /// Opens the store in `directory`, or begins one there.
@@ -221,7 +243,7 @@ impl EmbeddedStore {
 #[cfg(test)]
 impl EmbeddedStore {
     pub(crate) async fn fold(&self) -> Result<(), StoreFault> {
-        self.save(None, true).await
+        self.save(None, true).await.map(drop)
     }
 
     /// What a process leaves that dies while it writes a fold; drop the store afterwards.
@@ -290,13 +312,13 @@ impl Frontier for EmbeddedStore {
         self.queue().standing()
     }
 
-    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<(), StoreFault> {
+    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {
         self.save(archive, false).await
     }
 
     async fn close(&self) -> Result<(), StoreFault> {
         self.queue().stop(&self.journal)?;
-        self.save(None, true).await
+        self.save(None, true).await.map(drop)
     }
 }
 

@@ -1,7 +1,7 @@
 //! How a store is opened: the tables up to their watermark, the journal from there on.
 //!
 //! Whatever is wrong with the tables, they are set aside and made again from the journal. What is wrong with the journal stops
-//! the opening: it is the truth.
+//! the opening: it is the truth. Tables that tell of more than the journal prove that it lost its end.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -129,10 +129,14 @@ impl Loaded {
         let meta = Meta::open(&database)?;
         let mut checkpoint = Checkpoint::read(&meta)?;
         if checkpoint.position > journal.end() {
-            let what = "they are ahead of the journal".to_owned();
-            return Err(StoreFault::Tables {
-                path: PathBuf::from("sled"),
-                what,
+            // The journal is synced before a watermark is written: what stood behind its end was durable.
+            return Err(StoreFault::Damaged {
+                path: PathBuf::from("state/journal"),
+                offset: journal.end(),
+                what: format!(
+                    "its end is missing: the tables tell of {} more bytes",
+                    checkpoint.position - journal.end()
+                ),
             });
         }
         if meta.is_fold_under_way()? {

@@ -18,7 +18,7 @@ use super::frontier::{self, Queue};
 use super::looks::{self, Looks, Mark};
 use super::meta::Meta;
 use super::segment::Position;
-use crate::{ArchivePlace, StoreFault};
+use crate::{ArchivePlace, ArchiveSpan, Durable, StoreFault};
 
 /// The name of the watermark.
 const CHECKPOINT: &str = "checkpoint";
@@ -120,7 +120,7 @@ impl EmbeddedStore {
         &self,
         archive: Option<ArchivePlace>,
         at_the_end: bool,
-    ) -> Result<(), StoreFault> {
+    ) -> Result<Durable, StoreFault> {
         let mut saved = self.saving.lock().await;
         if let Some(place) = archive
             && saved.archive.as_ref() != Some(&place)
@@ -128,9 +128,14 @@ impl EmbeddedStore {
             self.queue().archived(&self.journal, &place)?;
             saved.archive = Some(place);
         }
+        let settled = self.queue().archive_end().cloned();
         let end = self.journal.end();
         self.journal.sync(end).await?;
         self.journal.mark()?;
+        let durable = Durable {
+            settled: settled.map(|ArchiveSpan { file, end, .. }| ArchivePlace { file, end }),
+            journal: end,
+        };
         let heard = end.saturating_sub(saved.checkpoint.position);
         let tables = self.database.size_on_disk()?;
         let wanted =
@@ -138,7 +143,7 @@ impl EmbeddedStore {
         if wanted && self.has_room_for_a_fold(heard, tables) {
             self.fold_into_tables(&mut saved).await?;
         }
-        Ok(())
+        Ok(durable)
     }
 
     /// A full disk is no place for a fold: the engine hangs there, or takes its tables for damaged. The journal has it all.

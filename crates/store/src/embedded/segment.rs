@@ -145,6 +145,65 @@ pub(super) fn sound_length(path: &Path, base: Position) -> Result<(u64, Option<H
     Ok((segment.offset, Some(key)))
 }
 
+/// Returns how many whole records stand behind byte `from` of a segment, where a torn one begins.
+pub(super) fn records_behind(path: &Path, from: u64) -> std::io::Result<u64> {
+    let mut rest = File::open(path)?;
+    rest.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    rest.read_to_end(&mut bytes)?;
+    let (mut at, mut records) = (0, 0);
+    while let Some(rest) = bytes.get(at..) {
+        match whole_frame(rest) {
+            Some(length) => {
+                at += length;
+                records += 1;
+            }
+            None => at += 1,
+        }
+    }
+    Ok(records)
+}
+
+/// The length of the record's frame with which these bytes begin.
+fn whole_frame(bytes: &[u8]) -> Option<usize> {
+    let (head, rest) = bytes.split_first_chunk::<FRAME_HEAD_BYTES>()?;
+    let field = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    if crc32fast::hash(&head[..8]) != field(8) {
+        return None;
+    }
+    let payload = rest.get(..usize::try_from(field(0)).ok()?)?;
+    (crc32fast::hash(payload) == field(4)).then_some(FRAME_HEAD_BYTES + payload.len())
+}
+
+/// The end of a journal that is not whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TornTail {
+    /// Bytes from the first record that is not whole.
+    pub bytes: u64,
+    /// Whole records behind that one.
+    pub records: u64,
+}
+
+/// Returns the torn end of the journal in `directory`, if it has one.
+///
+/// # Errors
+/// [`StoreFault::Damaged`] where the last segment is; otherwise what the system said.
+pub(super) fn torn_tail(directory: &Path) -> Result<Option<TornTail>, StoreFault> {
+    let Some((base, path)) = segments(directory)?.pop() else {
+        return Ok(None);
+    };
+    let length = std::fs::metadata(&path)
+        .map_err(StoreFault::file("examine", &path))?
+        .len();
+    let (sound, _) = sound_length(&path, base)?;
+    if sound >= length {
+        return Ok(None);
+    }
+    let records = records_behind(&path, sound).map_err(StoreFault::file("read", &path))?;
+    let bytes = length - sound;
+    Ok(Some(TornTail { bytes, records }))
+}
+
 /// Whether a torn write is to be expected here: at the end of the last segment only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tear {

@@ -2,7 +2,7 @@
 //!
 //! Tables come from the journal. A journal that is damaged or gone comes from what can still be read of it, up to the damage, and
 //! behind that from the archive: visits with their verdicts, links and looks. It is written beside the old state, read back into
-//! tables, and then takes its place in one step; the old state is kept.
+//! tables, and then takes its place in one step; the old state is kept. So it is with a journal that ends before the archive.
 //!
 //! Files of other crawlers in the archive have no verdicts: their pages are judged here, in the order of the files, before what our own
 //! files tell; their rows name the place in the file, which is never changed, and a crawl that goes on writes behind them.
@@ -15,7 +15,7 @@ mod foreign;
 mod journal;
 mod judge;
 mod revisits;
-mod visits;
+pub(super) mod visits;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -26,11 +26,11 @@ use crawl::EarlierArchives;
 use disk::{Disk, SystemDisk};
 use neardup::HashKey;
 use serde::Serialize;
-use sinks::cdxj;
-use sinks::warc::name_of;
-use store::StoreFault;
+use sinks::warc::{name_of, settled_behind};
+use sinks::{ArchiveEnd, Settled, cdxj};
 use store::embedded::record::Record;
-use store::embedded::{DirectoryLock, Earlier, EmbeddedStore, History};
+use store::embedded::{DirectoryLock, Earlier, EmbeddedStore, History, TakenBack, revocations};
+use store::{ArchiveSpan, StoreFault};
 use web::Clock;
 
 use self::journal::Rebuilding;
@@ -101,7 +101,7 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, Complaint> {
     // An interrupted rebuild leaves no state at all for a moment, and the new one beside it: it is made again.
     fs::create_dir_all(&state).map_err(|error| fault(&error))?;
     let lock = DirectoryLock::take(&state, clock.now()).map_err(|error| history::of_store(&error))?;
-    let sound = !args.from_archive && tells_everything(&state, &history::archive(directory))?;
+    let sound = !args.from_archive && tells_everything(&settings, &state)?;
     let report = if sound {
         let kept = set_tables_aside(&state, &clock)?;
         drop(lock);
@@ -142,8 +142,9 @@ fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Re
     Ok(())
 }
 
-/// Whether the journal is there, can be read to its end, and is not one that was begun over an archive whose own was lost.
-fn tells_everything(state: &Path, archive: &Path) -> Result<bool, Complaint> {
+/// Whether the journal is there, can be read to its end, and ends where the archive does: not before it, as an older one or one that
+/// was begun over an archive whose own was lost.
+fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, Complaint> {
     if !EmbeddedStore::exists(state) {
         return Ok(false);
     }
@@ -153,10 +154,20 @@ fn tells_everything(state: &Path, archive: &Path) -> Result<bool, Complaint> {
         Err(damage) if is_damage(&damage) => return Ok(false),
         Err(error) => return Err(fault(&error)),
     };
+    let mut revoked = revocations(state).map_err(|error| fault(&error))?;
     let mut tells_of_visits = false;
+    let mut end = None;
     for record in records {
         match record {
-            Ok(record) => tells_of_visits |= matches!(record, Record::Settled { .. }),
+            Ok(Record::Settled { row, archived, .. }) => {
+                tells_of_visits = true;
+                let is_lost = revoked.why(&row) == Some(TakenBack::Lost);
+                if let Some(span) = archived.filter(|_| !is_lost) {
+                    let ArchiveSpan { file, end: at, .. } = span;
+                    end = Some(ArchiveEnd { file, end: at });
+                }
+            }
+            Ok(_) => {}
             Err(damage) if is_damage(&damage) => {
                 say(&format!("warning: {}", printable(&damage.to_string())));
                 return Ok(false);
@@ -165,8 +176,17 @@ fn tells_everything(state: &Path, archive: &Path) -> Result<bool, Complaint> {
         }
         patience.step();
     }
-    let archived = history::archive_files(archive).is_ok_and(|files| !files.is_empty());
-    Ok(tells_of_visits || !archived)
+    let archive = history::archive(&settings.out);
+    if !tells_of_visits {
+        return Ok(!history::archive_files(&archive).is_ok_and(|files| !files.is_empty()));
+    }
+    let missing = history::missing_journal(&settings.out)?;
+    let behind = match end {
+        Some(end) if archive.is_dir() => settled_behind(&archive, &settings.warc_prefix, Some(&end)),
+        _ => Ok(Vec::new()),
+    };
+    let behind = behind.map_err(|error| fault(&error))?;
+    Ok(missing == 0 && behind.is_empty())
 }
 
 fn is_damage(error: &StoreFault) -> bool {
@@ -258,6 +278,14 @@ fn from_archive(
         cdxj::make_again(Arc::new(SystemDisk), &archive).map_err(|error| fault(&error))?;
     }
 
+    // What it says of a journal is not true of the new one.
+    let noted = Settled::path(&archive);
+    if noted.exists() {
+        SystemDisk
+            .remove(&noted)
+            .and_then(|()| SystemDisk.sync_directory(&archive))
+            .map_err(|error| fault(&error))?;
+    }
     let kept = history::aside(state, "old", clock.now());
     fs::rename(state, &kept)
         .and_then(|()| fs::rename(&new, state))

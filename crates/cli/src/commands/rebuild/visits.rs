@@ -19,9 +19,9 @@ use crate::history;
 
 /// A visit, and where it stands.
 #[derive(Debug, Default)]
-pub(super) struct Visit {
+pub(in crate::commands) struct Visit {
     /// The page, as it was queued.
-    pub(super) url: Option<PageUrl>,
+    pub(in crate::commands) url: Option<PageUrl>,
     /// When it began.
     pub(super) at: Timestamp,
     pub(super) exchanges: Vec<Exchange>,
@@ -41,10 +41,10 @@ pub(super) struct Visit {
 }
 
 /// Something that cannot be read, and is passed over.
-pub(super) struct Damage(pub(super) String);
+pub(in crate::commands) struct Damage(pub(super) String);
 
 /// The visits of an archive from some place on.
-pub(super) struct Visits<'a> {
+pub(in crate::commands) struct Visits<'a> {
     form: &'a CanonicalForm,
     files: VecDeque<PathBuf>,
     open: Option<Open>,
@@ -59,7 +59,7 @@ struct Open {
 
 impl<'a> Visits<'a> {
     /// Of the archive in `directory`, behind `after`.
-    pub(super) fn open(
+    pub(in crate::commands) fn open(
         directory: &Path,
         after: Option<&ArchivePlace>,
         form: &'a CanonicalForm,
@@ -67,7 +67,7 @@ impl<'a> Visits<'a> {
         let mut files: VecDeque<PathBuf> = history::archive_files(directory)?.into();
         files.retain(|path| !is_foreign(path));
         let mut open = None;
-        if let Some(after) = after {
+        if let Some(after) = after.filter(|_| !files.is_empty()) {
             let place = files.iter().position(|path| history::is_named(path, &after.file));
             // What stands behind a file that is gone is not known to follow on it.
             let path = files
@@ -87,7 +87,7 @@ impl<'a> Visits<'a> {
     }
 
     /// The next visit, with the name of its file; nothing at the end.
-    pub(super) fn next_visit(&mut self) -> Option<Result<(String, Visit), Damage>> {
+    pub(in crate::commands) fn next_visit(&mut self) -> Option<Result<(String, Visit), Damage>> {
         loop {
             let Some(open) = &mut self.open else {
                 let path = self.files.pop_front()?;

@@ -21,6 +21,8 @@ pub(super) struct Journal {
     pub(super) durable: Option<ArchivePlace>,
     /// Originals of duplicates that were not kept: their rows are told by whoever reads the journal next.
     pub(super) dangling: HashSet<UrlKey>,
+    /// Pages whose visits were begun, and that nothing is told of since.
+    pub(super) under_way: HashSet<UrlKey>,
     /// The page of each place in the queue, by its number.
     pages: Vec<UrlKey>,
     /// The places that wait.
@@ -75,6 +77,7 @@ impl Journal {
                 self.queue(*first, finds, complaints);
             }
             Record::Postponed { entry, .. } => {
+                self.under_way.remove(&entry.find.url.key());
                 self.is_waiting(entry.sequence, entry.find.url.key(), "was postponed", complaints);
             }
             Record::Superseded { entry } => {
@@ -84,10 +87,23 @@ impl Journal {
                 }
             }
             Record::Leased { sequences } | Record::Died { sequences } => {
+                let died = matches!(record, Record::Died { .. });
+                if died {
+                    self.under_way.clear();
+                }
                 for sequence in sequences {
-                    if self.place(*sequence).is_none() {
-                        complaints.add(format!("journal: place {sequence} was leased, and never queued"));
+                    match self.place(*sequence) {
+                        None => {
+                            complaints.add(format!("journal: place {sequence} was leased, and never queued"));
+                        }
+                        Some(place) if !died => drop(self.under_way.insert(self.pages[place])),
+                        Some(_) => {}
                     }
+                }
+            }
+            Record::Returned { sequence, .. } => {
+                if let Some(place) = self.place(*sequence) {
+                    self.under_way.remove(&self.pages[place]);
                 }
             }
             Record::Revoked { entry, row, .. } => {
@@ -157,6 +173,7 @@ impl Journal {
         }
         self.void.remove(&page);
         self.admitted.remove(&page);
+        self.under_way.remove(&page);
         if row.fate.is_original() && !self.kept.insert(page) {
             complaints.add(format!("{} was kept twice", row.url));
         }

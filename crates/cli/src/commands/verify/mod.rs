@@ -1,8 +1,9 @@
 //! `crawler verify`: archive, journal and tables agree. One line and code 0, or what is wrong and code 1.
 //!
-//! Five readings, none of which writes anything to the crawl:
+//! Six readings, none of which writes anything to the crawl:
 //! - `journal`: the journal by itself, in the order in which it happened;
 //! - `archive`: journal and archive side by side, visit by visit, and with them how the hosts were asked (`politeness`);
+//! - `surplus`: the archive behind the journal's end;
 //! - `index`: the archive and its index;
 //! - `search`: the search index against the rows, where there is one;
 //! - `store::embedded::audit`: the tables against the journal.
@@ -14,6 +15,7 @@ mod index;
 mod journal;
 mod politeness;
 mod search;
+mod surplus;
 mod wacz;
 
 use std::process::ExitCode;
@@ -77,6 +79,8 @@ struct Report {
     #[serde(flatten)]
     archive: archive::Counts,
     #[serde(flatten)]
+    behind: surplus::Counts,
+    #[serde(flatten)]
     index: index::Counts,
     #[serde(flatten)]
     search: search::Counts,
@@ -108,6 +112,14 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, Complaint> {
         .read(&state, &journal)
         .map_err(|error| unreadable(&error))?;
     let (counts, politeness, end) = archive.end();
+    if counts.lost_visits > 0 {
+        complaints.add(format!(
+            "{} settled visits are not in the archive: they were lost before they were on the disk, as by a power cut, and are made \
+             again when the crawl goes on",
+            counts.lost_visits
+        ));
+    }
+    let behind = surplus::check(&settings, end.as_ref(), &journal, &mut complaints)?;
     let index = match end.filter(|_| settings.cdxj.is_on()) {
         Some(end) => index::check(&args.directory, &archive_directory, &end, &mut complaints)?,
         None => index::Counts::default(),
@@ -115,7 +127,12 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, Complaint> {
     let found =
         search::check(&args.directory, &state, &mut complaints).map_err(|error| unreadable(&error))?;
     let audit = embedded::audit(&state).map_err(|error| unreadable(&error))?;
-    let report = Report::new(&audit, &journal, (counts, index, found, politeness), complaints);
+    let report = Report::new(
+        &audit,
+        &journal,
+        (counts, behind, index, found, politeness),
+        complaints,
+    );
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &report),
         Format::Table => report.write(out),
@@ -131,8 +148,9 @@ impl Report {
     fn new(
         audit: &Audit,
         journal: &Journal,
-        (archive, index, search, politeness): (
+        (archive, behind, index, search, politeness): (
             archive::Counts,
+            surplus::Counts,
             index::Counts,
             search::Counts,
             politeness::Counts,
@@ -159,6 +177,7 @@ impl Report {
             urls_seen: audit.urls_seen,
             revoked: journal.revoked,
             archive,
+            behind,
             index,
             search,
             politeness,
@@ -211,14 +230,8 @@ impl Report {
         }
         if self.archive.unsettled_bytes > 0 {
             line.push_str(&format!(
-                "; {} bytes behind the last settled visit are cut off when it goes on",
-                self.archive.unsettled_bytes
-            ));
-        }
-        if self.archive.lost_visits > 0 {
-            line.push_str(&format!(
-                "; {} visits were lost before they were on the disk, and are made again when it goes on",
-                self.archive.lost_visits
+                "; {} bytes behind the last settled visit are cut off when it goes on, and {} records in them set aside",
+                self.archive.unsettled_bytes, self.behind.unsettled_records
             ));
         }
         line

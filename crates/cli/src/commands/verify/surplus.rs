@@ -1,0 +1,173 @@
+//! The archive behind the journal's end, and the journal's own end.
+//!
+//! A kill leaves visits that were under way, in an open file: they are set aside when the crawl goes on, and made again. Anything
+//! else behind the last settled visit says that the journal ends before the archive, as an older state does or a journal that was cut:
+//! that is a complaint.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sinks::ArchiveEnd;
+use sinks::warc::{Noted, ReadFault, WarcReader, is_foreign, name_of, next_record_behind, settled_behind};
+use sinks::{Settled, SinkFault};
+use store::ArchivePlace;
+use store::embedded::EmbeddedStore;
+
+use super::Complaints;
+use super::journal::Journal;
+use crate::commands::rebuild::visits::Visits;
+use crate::complaint::{Complaint, fault};
+use crate::history;
+use crate::settings::Settings;
+
+/// The records behind the journal's end.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct Counts {
+    /// Records that can be read, but for those with which files begin.
+    pub(super) unsettled_records: u64,
+    /// Visits that are there from the first record to the last.
+    unsettled_visits: u64,
+}
+
+/// Looks behind `end`, the end of the last settled visit.
+pub(super) fn check(
+    settings: &Settings,
+    end: Option<&ArchiveEnd>,
+    journal: &Journal,
+    complaints: &mut Complaints,
+) -> Result<Counts, Complaint> {
+    let (state, archive) = (history::state(&settings.out), history::archive(&settings.out));
+    check_journal(settings, &state, complaints)?;
+    if !archive.is_dir() {
+        return Ok(Counts::default());
+    }
+    if Settled::read(&archive).map_err(|error| fault(&error))? == Noted::Damaged {
+        let path = Settled::path(&archive);
+        complaints.add(format!(
+            "{} is not what was written: it is written anew when the crawl goes on",
+            path.display()
+        ));
+    }
+    // Files of other crawlers are behind no end.
+    let others = history::archive_files(&archive)
+        .is_ok_and(|files| end.is_none() && files.iter().any(|path| is_foreign(path)));
+    let behind = match settled_behind(&archive, &settings.warc_prefix, end) {
+        Ok(_) if others => Vec::new(),
+        Ok(files) => files,
+        // A complaint already.
+        Err(SinkFault::Foreign { .. }) => Vec::new(),
+        Err(error) => return Err(fault(&error)),
+    };
+    for name in &behind {
+        complaints.add(format!(
+            "{name}: the journal ends before the archive, which has visits there that it does not tell of"
+        ));
+    }
+    let mut counts = Counts::default();
+    for (path, from) in files_behind(&archive, end) {
+        let rest = rest_of(&path, from).map_err(|error| fault(&error))?;
+        counts.unsettled_records += rest.records;
+        let name = name_of(&path).unwrap_or_default();
+        let is_closed = path.file_name().and_then(|file| file.to_str()) == Some(name);
+        if rest.garbage > 0 && (is_closed || rest.is_mixed) {
+            complaints.add(format!(
+                "{name}: {} bytes behind the journal's end are no records",
+                rest.garbage
+            ));
+        }
+    }
+    let form = settings.canonical_form();
+    let place = end.map(|ArchiveEnd { file, end }| ArchivePlace {
+        file: file.clone(),
+        end: *end,
+    });
+    let mut visits = Visits::open(&archive, place.as_ref(), &form).map_err(|error| fault(&error))?;
+    let mut unknown = 0_u64;
+    while let Some(next) = visits.next_visit() {
+        let Ok((_, visit)) = next else { continue };
+        counts.unsettled_visits += 1;
+        let is_under_way = visit
+            .url
+            .is_some_and(|url| journal.under_way.contains(&url.key()));
+        unknown += u64::from(!is_under_way);
+    }
+    if unknown > 0 && behind.is_empty() {
+        complaints.add(format!(
+            "{unknown} visits are behind the journal's end, and were not under way when it ended: it ends before the archive, as after a \
+             power cut or with an older state. They are set aside when the crawl goes on, and made again; `crawler rebuild {} --from-archive` takes \
+             them over",
+            settings.out.display()
+        ));
+    }
+    Ok(counts)
+}
+
+/// Whether the journal is as long as it was once, and is whole.
+fn check_journal(settings: &Settings, state: &Path, complaints: &mut Complaints) -> Result<(), Complaint> {
+    let missing = history::missing_journal(&settings.out)?;
+    if missing > 0 {
+        complaints.add(format!(
+            "state/journal: it ends before the archive: {missing} bytes of it are missing"
+        ));
+    }
+    let torn = EmbeddedStore::torn_tail(state).map_err(|error| fault(&error))?;
+    if let Some(torn) = torn.filter(|torn| torn.records > 0) {
+        complaints.add(format!(
+            "state/journal: its last {} bytes begin with a torn record, and {} whole ones are behind that: they are set aside when the crawl \
+             goes on",
+            torn.bytes, torn.records
+        ));
+    }
+    Ok(())
+}
+
+/// The files of ours that have bytes behind `end`, and where these begin.
+fn files_behind(archive: &Path, end: Option<&ArchiveEnd>) -> Vec<(PathBuf, u64)> {
+    let files = history::archive_files(archive).unwrap_or_default();
+    let number = |name: &str| history::file_number(name);
+    let ours = files.into_iter().filter(|path| !is_foreign(path));
+    ours.filter_map(|path| {
+        let name = name_of(&path)?;
+        let from = match end {
+            Some(end) if name == end.file => end.end,
+            Some(end) if number(name) <= number(&end.file) => return None,
+            _ => 0,
+        };
+        Some((path, from))
+    })
+    .collect()
+}
+
+/// The bytes of a file behind the end.
+#[derive(Default)]
+struct Rest {
+    /// Whole records, but for a `warcinfo`.
+    records: u64,
+    /// Bytes that are in no record.
+    garbage: u64,
+    /// Whether a record stands behind some of them: no torn write does that.
+    is_mixed: bool,
+}
+
+/// Reads what stands in a file from `from` on.
+fn rest_of(path: &Path, from: u64) -> Result<Rest, ReadFault> {
+    let length = std::fs::metadata(path).map_or(0, |file| file.len());
+    let (mut rest, mut at) = (Rest::default(), from);
+    while at < length {
+        match WarcReader::open_at(path, at).and_then(|mut reader| reader.next_record(0)) {
+            Ok(None) => break,
+            Ok(Some(record)) => {
+                rest.records += u64::from(record.kind() != "warcinfo" && record.digests_hold());
+                at = record.offset + record.length;
+            }
+            Err(fault @ ReadFault::Io { .. }) => return Err(fault),
+            Err(_damage) => {
+                let next = next_record_behind(path, at)?;
+                rest.is_mixed |= next.is_some();
+                rest.garbage += next.unwrap_or(length) - at;
+                at = next.unwrap_or(length);
+            }
+        }
+    }
+    Ok(rest)
+}

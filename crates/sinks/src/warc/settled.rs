@@ -1,0 +1,185 @@
+//! The settled end of an archive as the archive itself knows it: `archive/settled`.
+//!
+//! The journal says which visits are settled. An older state, or a journal that lost its end, says too little, and what it does not
+//! know would be taken for unsettled. So after each checkpoint the archive notes how far the journal was durable then, and an
+//! opening with an earlier end is refused ([`SinkFault::JournalEnds`](crate::SinkFault::JournalEnds)).
+//!
+//! ```text
+//! crawler-settled 1
+//! FILE END JOURNAL          the last settled file, bytes of it, bytes of the journal
+//! CRC32                     of both lines above, eight hex digits
+//! ```
+//! The file is replaced in one durable step and never shrinks what it says; a note that is not there or cannot be read says nothing.
+
+use std::cmp::Ordering;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::archive::ArchiveEnd;
+use super::files::{file_number, name_of};
+
+/// The name of the note, in the archive's directory.
+const NAME: &str = "settled";
+const VERSION: &str = "crawler-settled 1";
+/// A longer note is none of ours: the name of a file has 255 bytes at most.
+const MAX_BYTES: u64 = 1024;
+
+/// The part of a crawl that cannot be lost any more but by damage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// The end of a settled visit: all visits up to it are on the disk, and so are their settlements.
+    pub place: ArchiveEnd,
+    /// Bytes of the journal that were durable then.
+    pub journal: u64,
+}
+
+/// A note of the settled end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Noted {
+    /// None was ever written.
+    Nothing,
+    /// It is not what was written.
+    Damaged,
+    /// What it says.
+    Settled(Settled),
+}
+
+impl Settled {
+    /// Returns the settled part where the archive is on the disk up to `archive`, and the settlements are up to `place`.
+    #[must_use]
+    pub fn new(archive: ArchiveEnd, place: ArchiveEnd, journal: u64) -> Self {
+        let place = if archive.is_before(&place) { archive } else { place };
+        Self { place, journal }
+    }
+
+    /// Returns the path of the note in the archive in `directory`.
+    #[must_use]
+    pub fn path(directory: &Path) -> PathBuf {
+        directory.join(NAME)
+    }
+
+    /// Reads the note in the archive in `directory`.
+    ///
+    /// # Errors
+    /// What the system said, if there is a note.
+    pub fn read(directory: &Path) -> io::Result<Noted> {
+        let path = Self::path(directory);
+        match std::fs::metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Noted::Nothing),
+            Err(error) => return Err(error),
+            Ok(found) if found.len() > MAX_BYTES => return Ok(Noted::Damaged),
+            Ok(_) => {}
+        }
+        let bytes = std::fs::read(path)?;
+        let text = String::from_utf8(bytes).ok();
+        Ok(text
+            .and_then(|text| Self::parse(&text))
+            .map_or(Noted::Damaged, Noted::Settled))
+    }
+
+    /// Returns the bytes of the note.
+    pub(super) fn note(&self) -> Vec<u8> {
+        let Self { place, journal } = self;
+        let lines = format!("{VERSION}\n{} {} {journal}\n", place.file, place.end);
+        let checksum = libdeflater::crc32(lines.as_bytes());
+        format!("{lines}{checksum:08x}\n").into_bytes()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut fields = text.strip_prefix(VERSION)?.split_whitespace();
+        let file = fields.next()?.to_owned();
+        let end = fields.next()?.parse().ok()?;
+        let journal = fields.next()?.parse().ok()?;
+        let place = ArchiveEnd { file, end };
+        let settled = Self { place, journal };
+        (settled.note() == text.as_bytes()).then_some(settled)
+    }
+}
+
+/// Returns whether this file, by its name, stands beside an archive and is no part of it: the note, or a piece that was cut off.
+#[must_use]
+pub fn is_beside(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return false;
+    };
+    let is_note = name == NAME
+        && path
+            .parent()
+            .is_some_and(|directory| directory.ends_with("archive"));
+    let piece = name.rsplit_once(".cut-");
+    let is_piece = piece.is_some_and(|(of, number)| {
+        number.bytes().all(|byte| byte.is_ascii_digit()) && name_of(Path::new(of)).is_some()
+    });
+    is_note || is_piece
+}
+
+impl ArchiveEnd {
+    /// Returns whether this end comes before `other` in the same archive.
+    #[must_use]
+    pub fn is_before(&self, other: &Self) -> bool {
+        match file_number(&self.file).cmp(&file_number(&other.file)) {
+            Ordering::Less => true,
+            Ordering::Equal => self.end < other.end,
+            Ordering::Greater => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(number: u64, end: u64) -> ArchiveEnd {
+        let file = format!("crawl-20261120182455-{number:05}.warc.gz");
+        ArchiveEnd { file, end }
+    }
+
+    #[test]
+    fn a_note_is_pinned_to_the_byte_and_every_flipped_bit_is_found() {
+        let noted = Settled {
+            place: settled(3, 4_711),
+            journal: 815,
+        };
+        let note = noted.note();
+        let expected = "crawler-settled 1\ncrawl-20261120182455-00003.warc.gz 4711 815\n4b2ec3c3\n";
+        assert_eq!(String::from_utf8(note.clone()).unwrap(), expected);
+        let directory = tempfile::tempdir().unwrap();
+        let read = || Settled::read(directory.path()).unwrap();
+        assert_eq!(read(), Noted::Nothing);
+        let path = Settled::path(directory.path());
+        std::fs::write(&path, &note).unwrap();
+        assert_eq!(read(), Noted::Settled(noted));
+        for bit in 0..note.len() * 8 {
+            let mut flipped = note.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, flipped).unwrap();
+            assert_eq!(read(), Noted::Damaged, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn what_stands_beside_an_archive_is_known_by_its_name() {
+        for (path, expected) in [
+            ("crawl/archive/settled", true),
+            ("elsewhere/settled", false),
+            ("a/crawl-20261120182455-00001.warc.gz.cut-1", true),
+            ("a/crawl-20261120182455-00001.warc.gz.cut-x", false),
+            ("a/crawl-20261120182455-00001.warc.gz", false),
+            ("a/page.html.cut-1", false),
+        ] {
+            assert_eq!(is_beside(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_settled_end_is_the_earlier_one_of_archive_and_journal() {
+        for (archive, place, expected) in [
+            (settled(1, 9), settled(1, 8), settled(1, 8)),
+            (settled(1, 8), settled(1, 9), settled(1, 8)),
+            (settled(1, 8), settled(2, 1), settled(1, 8)),
+            (settled(3, 1), settled(2, 8), settled(2, 8)),
+        ] {
+            assert_eq!(Settled::new(archive, place, 0).place, expected);
+        }
+    }
+}
