@@ -40,8 +40,17 @@ pub(crate) struct Reading {
     pub(crate) document: Option<Document>,
     /// The kind of listing that it is, where it is a sitemap or a feed.
     pub(crate) listing: Option<ListingKind>,
-    /// What of the memory budget a large document takes as long as it is there.
+    /// The part of the memory budget that the document takes as long as it is there.
     _share: Option<MemoryShare>,
+}
+
+impl Reading {
+    fn with(self, share: MemoryShare) -> Self {
+        Self {
+            _share: Some(share),
+            ..self
+        }
+    }
 }
 
 /// A plain body up to this size is read within half a millisecond; handing it to another thread and back costs a tenth of that
@@ -79,12 +88,14 @@ pub(crate) async fn read(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> R
 
 /// Reads an answer on another thread; none where that panicked.
 async fn read_elsewhere(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Option<io::Result<Reading>> {
-    let likely = exchange.body.len().saturating_mul(USUAL_GROWTH).min(LARGE_BODY);
+    let is_coded = exchange.header("content-encoding").is_some();
+    let growth = if is_coded { USUAL_GROWTH } else { 1 };
+    let likely = exchange.body.len().saturating_mul(growth).min(LARGE_BODY);
     let share = crew.memory.reading(likely * READING_FACTOR).await;
     let (crew_too, exchange_too) = (Arc::clone(crew), exchange.clone());
     let unless_large = move || read_unless_large(&crew_too.policy, &crew_too.studio, &exchange_too, kind);
     if let Some(reading) = crew.compute(unless_large).await?.transpose() {
-        return Some(reading);
+        return Some(reading.map(|reading| reading.with(share)));
     }
     drop(share);
     let share = crew
@@ -94,10 +105,7 @@ async fn read_elsewhere(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Op
     let (crew_too, exchange) = (Arc::clone(crew), exchange.clone());
     let read = move || read_now(&crew_too.policy, &crew_too.studio, &exchange, kind);
     let reading = crew.compute(read).await?;
-    Some(reading.map(|reading| Reading {
-        _share: Some(share),
-        ..reading
-    }))
+    Some(reading.map(|reading| reading.with(share)))
 }
 
 /// Reads an answer out of an archive, here and now.

@@ -480,7 +480,10 @@ async fn a_status_that_no_standard_has_is_an_answer() {
         let answer = format!("HTTP/1.1 {status} Denied\r\nContent-Length: 2\r\n\r\nno");
         let server = Server::answering(answer).await;
         let exchange = fetch(&server).await.unwrap();
-        assert_eq!((exchange.status, &exchange.body.held().unwrap()[..]), (status, &b"no"[..]));
+        assert_eq!(
+            (exchange.status, &exchange.body.held().unwrap()[..]),
+            (status, &b"no"[..])
+        );
     }
 }
 
