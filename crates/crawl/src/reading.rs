@@ -91,7 +91,7 @@ async fn read_elsewhere(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Op
     let is_coded = exchange.header("content-encoding").is_some();
     let growth = if is_coded { USUAL_GROWTH } else { 1 };
     let likely = exchange.body.len().saturating_mul(growth).min(LARGE_BODY);
-    let share = crew.memory.reading(likely * READING_FACTOR).await;
+    let share = crew.memory.page(likely * READING_FACTOR).await;
     let (crew_too, exchange_too) = (Arc::clone(crew), exchange.clone());
     let unless_large = move || read_unless_large(&crew_too.policy, &crew_too.studio, &exchange_too, kind);
     if let Some(reading) = crew.compute(unless_large).await?.transpose() {
@@ -100,7 +100,7 @@ async fn read_elsewhere(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Op
     drop(share);
     let share = crew
         .memory
-        .reading(crew.policy.max_decoded * READING_FACTOR)
+        .large_page(crew.policy.max_decoded * READING_FACTOR)
         .await;
     let (crew_too, exchange) = (Arc::clone(crew), exchange.clone());
     let read = move || read_now(&crew_too.policy, &crew_too.studio, &exchange, kind);

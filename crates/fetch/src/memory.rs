@@ -1,9 +1,16 @@
 //! The memory that a crawl may take for what servers send.
 //!
-//! One budget for the whole crawl, in two halves, so that nobody who holds a share of one waits for
-//! somebody who waits for the same half: received bodies draw from the first and never wait (what gets
-//! no share goes to disk), reading a page draws from the second and waits its turn. A request for more
-//! than a half is a request for all of it: such work is done alone.
+//! One budget for the whole crawl, in three parts:
+//!
+//! | part | of the budget | draws | where there is no share |
+//! |---|---|---|---|
+//! | bodies | a half | a body while it is received, and as long as it is there | it goes to disk |
+//! | pages | a quarter | reading a page, and as long as its document is there | it waits its turn |
+//! | large pages | a quarter | the same of one that decodes to more than 1 MiB | it waits its turn |
+//!
+//! So nobody who holds a share waits for somebody who waits for the same part, and no crowd of large
+//! pages holds up the others. A request for more than a part is a request for all of it: such work is
+//! done alone.
 //!
 //! What a visit holds beside its shares is bounded by its own limits: header fields, links, and
 //! buffers of a connection.
@@ -22,10 +29,16 @@ const LEAST: u64 = 8 << 20;
 /// A budget, shared by all who draw from it.
 #[derive(Clone, Debug)]
 pub struct MemoryBudget {
-    bodies: Arc<Semaphore>,
-    reading: Arc<Semaphore>,
-    /// Units of each half.
-    half: u32,
+    bodies: Part,
+    pages: Part,
+    large_pages: Part,
+}
+
+/// A part of the budget that is shared out by itself.
+#[derive(Clone, Debug)]
+struct Part {
+    free: Arc<Semaphore>,
+    units: u32,
 }
 
 /// A part of the budget, returned when it is dropped.
@@ -36,30 +49,50 @@ impl MemoryBudget {
     /// Returns a budget of `bytes`, 8 MiB at least.
     #[must_use]
     pub fn new(bytes: u64) -> Self {
-        let half = u32::try_from(bytes.max(LEAST) / 2 / UNIT).unwrap_or(u32::MAX >> 3);
-        // Both are far below what a semaphore can count.
-        let half = half.min(u32::MAX >> 3);
+        let bytes = bytes.max(LEAST);
         Self {
-            bodies: Arc::new(Semaphore::new(half as usize)),
-            reading: Arc::new(Semaphore::new(half as usize)),
-            half,
+            bodies: Part::new(bytes / 2),
+            pages: Part::new(bytes / 4),
+            large_pages: Part::new(bytes / 4),
         }
     }
 
     /// Takes a share for `bytes` of a body, if it is to be had at once.
     pub(crate) fn try_body(&self, bytes: usize) -> Option<MemoryShare> {
-        let share = Arc::clone(&self.bodies).try_acquire_many_owned(self.units(bytes as u64));
+        let units = self.bodies.units_of(bytes as u64);
+        let share = Arc::clone(&self.bodies.free).try_acquire_many_owned(units);
         share.ok().map(MemoryShare)
     }
 
     /// Takes a share for reading a page that takes up to `bytes`, and waits for it in turn.
-    pub async fn reading(&self, bytes: u64) -> MemoryShare {
-        let share = Arc::clone(&self.reading).acquire_many_owned(self.units(bytes));
+    pub async fn page(&self, bytes: u64) -> MemoryShare {
+        self.pages.take(bytes).await
+    }
+
+    /// Takes a share for reading a large page that takes up to `bytes`, and waits for it in turn.
+    pub async fn large_page(&self, bytes: u64) -> MemoryShare {
+        self.large_pages.take(bytes).await
+    }
+}
+
+impl Part {
+    fn new(bytes: u64) -> Self {
+        // Far below what a semaphore can count.
+        let units = u32::try_from(bytes / UNIT).map_or(u32::MAX >> 3, |units| units.min(u32::MAX >> 3));
+        Self {
+            free: Arc::new(Semaphore::new(units as usize)),
+            units,
+        }
+    }
+
+    async fn take(&self, bytes: u64) -> MemoryShare {
+        let share = Arc::clone(&self.free).acquire_many_owned(self.units_of(bytes));
         MemoryShare(share.await.expect("the semaphore is never closed"))
     }
 
-    fn units(&self, bytes: u64) -> u32 {
-        u32::try_from(bytes.div_ceil(UNIT)).map_or(self.half, |units| units.min(self.half))
+    /// Returns the units that so many bytes take: all of the part at most.
+    fn units_of(&self, bytes: u64) -> u32 {
+        u32::try_from(bytes.div_ceil(UNIT)).map_or(self.units, |units| units.min(self.units))
     }
 }
 
@@ -114,15 +147,16 @@ mod tests {
     #[tokio::test]
     async fn what_wants_more_than_there_is_gets_all_of_it_alone() {
         let budget = MemoryBudget::new(0);
-        let alone = budget.reading(u64::MAX).await;
-        let mut next = std::pin::pin!(budget.reading(1));
-        assert!(futures_poll(&mut next).is_none());
-        assert!(budget.try_body(1).is_some(), "bodies have their own half");
+        let alone = budget.large_page(u64::MAX).await;
+        let mut next = std::pin::pin!(budget.large_page(1));
+        assert!(polled(&mut next).is_none());
+        assert!(budget.try_body(1).is_some(), "bodies have a part of their own");
+        budget.page(1).await;
         drop(alone);
-        assert!(futures_poll(&mut next).is_some());
+        assert!(polled(&mut next).is_some());
     }
 
-    fn futures_poll<T>(future: &mut std::pin::Pin<&mut impl Future<Output = T>>) -> Option<T> {
+    fn polled<T>(future: &mut std::pin::Pin<&mut impl Future<Output = T>>) -> Option<T> {
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         match future.as_mut().poll(&mut context) {
             std::task::Poll::Ready(value) => Some(value),
