@@ -35,8 +35,8 @@ pub enum Fault {
     /// The disk refused the room that is kept in reserve, and not because it is full.
     #[error("cannot keep room in reserve")]
     Reserve(#[source] io::Error),
-    /// A body that was kept on disk, because it is large, cannot be read again.
-    #[error("cannot read a body that was kept on disk")]
+    /// A body that is too large for memory cannot be kept on disk, or not be read from there again.
+    #[error("cannot keep a large body on disk while it is needed")]
     Spool(#[source] io::Error),
     /// A defect in this program.
     #[error("a visit panicked: this is a defect of the crawler")]

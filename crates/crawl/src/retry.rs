@@ -50,6 +50,8 @@ pub fn decide(setback: Setback, attempts: u32, tries: u32) -> Decision {
     let (wait, worth) = match setback {
         Setback::Fetch(Kind::Tls | Kind::PrivateAddress | Kind::HeadersTooLarge | Kind::Unaskable)
         | Setback::Robots(Some(Kind::Tls | Kind::PrivateAddress | Kind::Unaskable)) => NOT_AGAIN,
+        // The disk is full, and the page is not to blame: it waits with everything else.
+        Setback::Fetch(Kind::Spool) | Setback::Robots(Some(Kind::Spool)) => return Decision::Again(LATER),
         Setback::Fetch(Kind::Dns) => (LATER, 2),
         // The host is down, or its name is: whoever lists a dead seed waits a minute and a half.
         Setback::Robots(_) => (LATER, 3),
@@ -57,8 +59,7 @@ pub fn decide(setback: Setback, attempts: u32, tries: u32) -> Decision {
             (SOON, 3)
         }
         Setback::Fetch(Kind::Protocol) => (SOON, 2),
-        // The disk is full: what was begun waits with everything else.
-        Setback::Fetch(Kind::Spool) | Setback::Status(429 | 503) => (SOON, 5),
+        Setback::Status(429 | 503) => (SOON, 5),
         Setback::Status(408 | 500 | 502 | 504) => (SOON, 3),
         Setback::Status(_) => NOT_AGAIN,
     };
@@ -135,6 +136,16 @@ mod tests {
                     "{setback:?} after {attempts}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_page_that_our_disk_has_no_room_for_is_never_given_up() {
+        for setback in [
+            Setback::Fetch(FailureKind::Spool),
+            Setback::Robots(Some(FailureKind::Spool)),
+        ] {
+            assert_eq!(decide(setback, 1_000, 1), Decision::Again(LATER));
         }
     }
 

@@ -4,16 +4,17 @@
 //! fetcher) and paced by its own host's turn; each is kept for the archive. Only the leased URL itself is asked for conditionally,
 //! and never twice.
 
+use std::io;
 use std::sync::Arc;
 
 use fetch::{Answer, FetchFailure, RobotsTrouble};
 use store::{Lease, Page, StoreFault};
 use web::{Exchange, PageUrl, Timestamp, Validators};
 
-use crate::Crew;
 use crate::earlier::{self, Known, Unmodified};
 use crate::permission::{self, Permission};
 use crate::retry::Setback;
+use crate::{Crew, Fault};
 use crate::{listings, manners};
 
 /// The way to a page.
@@ -104,7 +105,10 @@ impl Journey {
 }
 
 /// Asks for the leased URL, and follows where it leads.
-pub(crate) async fn travel(crew: &Arc<Crew>, lease: &Lease) -> Result<Journey, StoreFault> {
+///
+/// # Errors
+/// A broken store, and a disk that takes no large body for another reason than that it is full: the page is not to blame.
+pub(crate) async fn travel(crew: &Arc<Crew>, lease: &Lease) -> Result<Journey, Fault> {
     let mut journey = Journey {
         exchanges: Vec::new(),
         reached: Vec::new(),
@@ -124,6 +128,9 @@ pub(crate) async fn travel(crew: &Arc<Crew>, lease: &Lease) -> Result<Journey, S
         manners::note(crew, lease, &host).await?;
         let exchange = match outcome {
             Ok(exchange) => exchange,
+            Err(FetchFailure::Spool(kind)) if !is_want_of_room(kind) => {
+                return Err(Fault::Spool(kind.into()));
+            }
             Err(failure) => {
                 journey.end = JourneyEnd::Lost(failure);
                 return Ok(journey);
@@ -159,6 +166,11 @@ pub(crate) async fn travel(crew: &Arc<Crew>, lease: &Lease) -> Result<Journey, S
         journey.reached.push(next.clone());
         url = next;
     }
+}
+
+/// Returns whether there may be room later.
+fn is_want_of_room(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 pub(crate) const NOT_MODIFIED: u16 = 304;
