@@ -249,6 +249,8 @@ fn the_verdicts_are_the_same_without_a_mirror_and_with_other_tables() {
         let found = crawl.verdicts().into_iter();
         let found: BTreeMap<String, String> = found
             .map(|(url, verdict)| (url.replace(&port, ""), verdict))
+            // Where the pattern of a calendar without end closes, the order decides in which its months come.
+            .filter(|(url, _verdict)| !url.contains("/calendar?"))
             .collect();
         verdicts.push(found);
     }
