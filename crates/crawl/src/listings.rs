@@ -11,7 +11,7 @@
 //! | a page in a sitemap or feed, where a feed goes on | one more | the scope, like any link; the range of dates |
 //!
 //! How many sitemaps and pages a host may list is counted from zero in each session: a brake for hosts that list without end, not
-//! a promise. What bounds a host over sessions bounds its listings, too. The first few sitemaps of a host are read at once, each
+//! a promise. What bounds a host over sessions bounds its listings, too. An index and the first sitemap of a host are read at once, each
 //! further one once the host's other pages were visited: so what waits of a host is bounded by a few sitemaps and not by all that it
 //! names, and nothing is lost by it. Entries are queued in parts, so that memory is bounded by one part.
 
@@ -115,7 +115,7 @@ impl Default for ListingRules {
             limits: ListingLimits::default(),
             nesting: 3,
             sitemaps_per_host: 1_000,
-            sitemaps_first: 4,
+            sitemaps_first: 2,
             elsewhere_per_host: 20,
             pages_per_host: 1_000_000,
         }

@@ -52,7 +52,7 @@ use crate::{ArchivePlace, ArchiveSpan, Find, FrontierRules, Lease, LeftOut, Patt
 use crate::{Standing, StoreFault, Totals};
 
 /// A fold is asked for when what was discovered since the last one takes this.
-const PENDING_BYTES: usize = 64 << 20;
+const PENDING_BYTES: usize = 32 << 20;
 /// A fold is asked for when so many pages are done with and still lie in blocks, or URLs were seen since the last one.
 const PENDING_CHANGES: usize = 4 << 20;
 
