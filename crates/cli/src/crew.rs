@@ -264,7 +264,7 @@ fn fetcher(
         secrets: Arc::new(secrets),
         connections_per_host: settings.per_host(),
         memory: memory.clone(),
-        spool: history::state(&settings.out),
+        spool: Some(history::state(&settings.out)),
         stalls: stalls.clone(),
         ..FetchOptions::new(settings.user_agent(), clock.clone())
     };

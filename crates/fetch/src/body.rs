@@ -6,7 +6,7 @@
 //! *n* × the limit of disk at most.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::{Spool, Spooled};
@@ -31,7 +31,7 @@ const STEP: usize = 32 << 10;
 pub(crate) struct BodyReader {
     limits: FetchLimits,
     memory: MemoryBudget,
-    spool: PathBuf,
+    spool: Option<PathBuf>,
     stalls: Stalls,
 }
 
@@ -56,7 +56,7 @@ impl BodyReader {
     /// few bytes came recently. A connection that breaks is a failure, unless its end is the only end
     /// that the body has.
     pub(crate) async fn read(&self, response: &mut Response, deadline: Instant) -> Result<Cut, FetchFailure> {
-        let mut received = Received::new(&self.memory, &self.spool);
+        let mut received = Received::new(&self.memory, self.spool.as_deref());
         let mut progress = Progress::new(&self.limits, Instant::now());
         let mut stalled: Option<Stalled> = None;
         loop {
@@ -95,7 +95,8 @@ impl BodyReader {
 /// What has come of a body so far: the last part in memory, those before it in the spool.
 struct Received<'a> {
     memory: &'a MemoryBudget,
-    directory: &'a PathBuf,
+    /// Where the spool is; none where everything is held.
+    directory: Option<&'a Path>,
     held: Vec<u8>,
     /// Bytes that may be held.
     granted: usize,
@@ -104,7 +105,7 @@ struct Received<'a> {
 }
 
 impl<'a> Received<'a> {
-    fn new(memory: &'a MemoryBudget, directory: &'a PathBuf) -> Self {
+    fn new(memory: &'a MemoryBudget, directory: Option<&'a Path>) -> Self {
         Self {
             memory,
             directory,
@@ -131,7 +132,7 @@ impl<'a> Received<'a> {
     fn may_hold(&mut self, bytes: usize) -> bool {
         while self.granted < bytes.min(HELD) {
             let Some(step) = self.memory.try_body(STEP) else {
-                return false;
+                return self.directory.is_none();
             };
             self.granted += STEP;
             match &mut self.share {
@@ -139,16 +140,16 @@ impl<'a> Received<'a> {
                 None => self.share = Some(step),
             }
         }
-        bytes <= HELD
+        bytes <= HELD || self.directory.is_none()
     }
 
     /// Moves what is held to the spool, off the reactor.
     async fn spill(&mut self) -> Result<(), FetchFailure> {
-        if self.held.is_empty() {
+        let Some(directory) = self.directory.filter(|_| !self.held.is_empty()) else {
             return Ok(());
-        }
+        };
         let (spool, mut held) = (self.spool.take(), std::mem::take(&mut self.held));
-        let directory = self.directory.clone();
+        let directory = directory.to_owned();
         let spilled = tokio::task::spawn_blocking(move || {
             let mut spool = spool.map_or_else(|| Spool::in_directory(&directory), Ok)?;
             spool.append(&held)?;
@@ -210,8 +211,8 @@ mod tests {
     use super::*;
 
     async fn received(memory: &MemoryBudget, bytes: usize, chunk: usize) -> Body {
-        let directory = std::env::temp_dir();
-        let mut received = Received::new(memory, &directory);
+        let directory = tempfile::tempdir().unwrap();
+        let mut received = Received::new(memory, Some(directory.path()));
         let body: Vec<u8> = (0..bytes).map(|number| number as u8).collect();
         for chunk in body.chunks(chunk) {
             received.add(chunk).await.unwrap();
@@ -246,10 +247,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn without_a_directory_a_body_stays_in_memory() {
+        let memory = MemoryBudget::new(8 << 20);
+        let mut received = Received::new(&memory, None);
+        for _piece in 0..24 {
+            received.add(&vec![7; HELD]).await.unwrap();
+        }
+        let body = received.end(None).await.unwrap().body;
+        assert_eq!(body.held().unwrap().len(), 24 * HELD);
+    }
+
+    #[tokio::test]
     async fn a_body_that_cannot_be_stored_is_a_failure_of_its_own() {
         let memory = MemoryBudget::default();
-        let nowhere = PathBuf::from("/nowhere/at/all");
-        let mut received = Received::new(&memory, &nowhere);
+        let mut received = Received::new(&memory, Some(Path::new("/nowhere/at/all")));
         received.add(&vec![0; HELD]).await.unwrap();
         let failed = received.add(&[0]).await.unwrap_err();
         assert_eq!(failed, FetchFailure::Spool(io::ErrorKind::NotFound));

@@ -37,8 +37,8 @@ pub struct FetchOptions {
     pub connections_per_host: usize,
     /// The memory that bodies are received into.
     pub memory: MemoryBudget,
-    /// The directory on whose file system larger bodies are kept while they are needed.
-    pub spool: PathBuf,
+    /// The directory on whose file system larger bodies are kept while they are needed. Without one they stay in memory.
+    pub spool: Option<PathBuf>,
     /// Counts the exchanges that do not move.
     pub stalls: Stalls,
     /// Dates the exchanges.
@@ -62,7 +62,7 @@ impl FetchOptions {
             secrets: Arc::default(),
             connections_per_host: 1,
             memory: MemoryBudget::default(),
-            spool: std::env::temp_dir(),
+            spool: None,
             stalls: Stalls::default(),
             clock,
         }

@@ -91,12 +91,11 @@ impl Members {
 impl Write for Members {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.held.extend_from_slice(bytes);
-        if self.held.len() > HELD && !self.is_refused {
-            if let Err(error) = self.spill() {
-                let directory = self.directory.display();
-                tracing::warn!(%directory, %error, "no spool: a large page stays in memory");
-                self.is_refused = true;
-            }
+        let is_much = self.held.len() > HELD && !self.is_refused;
+        if is_much && let Err(error) = self.spill() {
+            let directory = self.directory.display();
+            tracing::warn!(%directory, %error, "no spool: a large page stays in memory");
+            self.is_refused = true;
         }
         Ok(bytes.len())
     }
