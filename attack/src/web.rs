@@ -81,7 +81,9 @@ pub(crate) fn serve(trees: &[Tree]) -> Server {
         let tree = trees.iter().find(|tree| tree.host == request.host);
         match tree {
             Some(tree) if request.target != "/robots.txt" => tree.answer(request),
-            _ => Reply::status(404),
+            // As slow as the pages: the rest after it is measured, too.
+            Some(tree) => Reply::status(404).delay(tree.latency),
+            None => Reply::status(404),
         }
     }))
 }
