@@ -43,7 +43,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
     Ok(())
 }
 
-/// Makes an archive of so many pages, each packed by itself.
+/// Writes an archive with this number of pages, each compressed separately.
 fn bomb(records: usize, times: usize) -> Result<Vec<u8>, Failure> {
     let mut bomb = Vec::new();
     let body = b"<p>a".repeat(RECORD_BYTES / 4);

@@ -133,7 +133,7 @@ impl Clock {
         Ok(Some(clock))
     }
 
-    /// Moves it so many seconds from the machine's. The file is written in place: processes have it
+    /// Sets its offset from the machine's clock, in seconds. The file is written in place: processes have it
     /// mapped.
     fn set(&self, seconds: i64) -> Result<(), Failure> {
         use std::os::unix::fs::FileExt as _;

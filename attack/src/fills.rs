@@ -58,7 +58,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
             full_opening(&crawl, &disk, &mut random, &mut tallies[1])?;
         }
         disk.resize(400_000)?;
-        // What a session was told is told to the next one, too, unless it is told otherwise.
+        // The next session keeps these options unless it is given others.
         let ended = crawl.run(&["--max-pages", "1000000"], LIMIT)?;
         let (lost, twice) = archive::lost_and_twice(&crawl.out(), &pages)?;
         let verified = crawl.tell(&["verify", "crawl"])?.end(LIMIT)?;
@@ -169,7 +169,7 @@ impl Disk {
         run(Command::new("mount").args(["-o", &size]).arg(&self.place))
     }
 
-    /// Leaves so many bytes.
+    /// Leaves this number of bytes free.
     fn fill(&self, file: &Path, left: u64) -> Result<(), Failure> {
         let df = Command::new("df")
             .args(["-k", "--output=avail"])

@@ -80,7 +80,7 @@ fn quick_hosts(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A slow host, to which so many times the time of its answers is due.
+/// Kills a crawl of a slow host, which is due a multiple of its response time as a pause.
 fn slow_host(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     let mut random = Random::of(attack.seed, 2);
     let trees = [Tree {

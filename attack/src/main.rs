@@ -50,13 +50,13 @@ struct Wish {
     /// Sections to run, separated by commas; all of them if not given
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// How long all sections may take together; each has its share
+    /// Minutes for all sections together; each gets a share
     #[arg(long, default_value_t = 10.0)]
     minutes: f64,
     /// A tenth of the time
     #[arg(long)]
     quick: bool,
-    /// What chance is drawn from; a run with the same number repeats it
+    /// Seed of the random choices; a run with the same seed repeats them
     #[arg(long, default_value_t = 20_261_122, overrides_with = "seed")]
     seed: u64,
     /// The crawler to attack; built with cargo if not given

@@ -206,7 +206,7 @@ impl Ended {
         lines.take(2).collect::<Vec<_>>().join(" / ")
     }
 
-    /// Returns true if it told the user that something is wrong.
+    /// Returns true if it reported a problem to the user.
     pub(crate) fn speaks_up(&self) -> bool {
         let told = self.errors.to_lowercase();
         let speaks = ["warning: ", "warn ", "error: "]

@@ -35,7 +35,7 @@ impl Row {
     }
 
     /// Sets the pages that were there and are not any more, those archived more than once, and the
-    /// damage that nobody was told of. All are to be 0.
+    /// damage that was not reported. The goal of each is 0.
     pub(crate) fn lost(mut self, lost: u64, twice: u64, silent: u64) -> Self {
         (self.lost, self.twice, self.silent) = (lost, twice, silent);
         self

@@ -30,7 +30,7 @@ use crate::crew;
 
 /// A smaller difference is left alone.
 const LEAST_JUMP: Duration = Duration::from_secs(5);
-/// How often the machine's clock is looked at.
+/// The interval at which the machine's clock is read.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The clock of one process.

@@ -71,7 +71,7 @@ pub(crate) fn rebuild(directory: &Path) -> String {
     )
 }
 
-/// What helps a journal that ends before its archive.
+/// Returns the remedy for a journal that ends before its archive.
 pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
     let directory = directory.display();
     format!(

@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 /// Memory for what servers send, for each processor: as many pages are read at a time.
 const MEMORY_EACH: u64 = 32 << 20;
 
-/// The part of the machine's memory that this may be: one of so many.
+/// The divisor of the machine's memory that bounds the default.
 const MEMORY_SHARE: u64 = 8;
 
 /// Returns the number of threads that compute.

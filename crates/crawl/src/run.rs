@@ -34,7 +34,7 @@ pub struct Limits {
     pub bytes: Option<u64>,
     /// How long this session leases.
     pub time: Option<Duration>,
-    /// How long visits under way may go on once the time is over or somebody asked to stop; then they are dropped, and their pages
+    /// The time that running visits get once the crawl is to stop; then they are dropped, and their pages
     /// wait for the next session.
     pub drain: Duration,
 }

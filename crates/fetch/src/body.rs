@@ -92,10 +92,10 @@ impl BodyReader {
     }
 }
 
-/// What has come of a body so far: the last part in memory, those before it in the spool.
+/// A body as received so far: the last part in memory, those before it in the spool.
 struct Received<'a> {
     memory: &'a MemoryBudget,
-    /// Where the spool is; none where everything is held.
+    /// The directory of the spool; none if everything stays in memory.
     directory: Option<&'a Path>,
     held: Vec<u8>,
     /// Bytes that may be held.

@@ -12,7 +12,7 @@
 //! pages holds up the others. A request for more than a part is a request for all of it: such work is
 //! done alone.
 //!
-//! What a visit holds beside its shares is bounded by its own limits: header fields, links, and
+//! The rest of a visit's memory is bounded by its own limits: header fields, links, and
 //! buffers of a connection.
 
 use std::sync::Arc;

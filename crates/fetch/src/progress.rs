@@ -30,7 +30,7 @@ pub(crate) struct Progress {
     due: Instant,
 }
 
-/// What became of a download recently.
+/// The recent movement of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Movement {
     Moving,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How long an exchange may wait before it counts as stalled.
+/// The wait after which an exchange counts as stalled.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A count of stalled exchanges, shared by all who change it or watch it.

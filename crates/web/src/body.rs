@@ -1,7 +1,7 @@
 //! The payload of an exchange, in memory or outside it.
 //!
-//! Whoever receives a large body keeps it elsewhere, so that a page of any size takes only as much
-//! memory as is being read of it. Invariant: the bytes of a body never change, and every reader sees
+//! A large body is stored on disk by the fetcher, so that a page of any size takes only as much memory
+//! as is being read of it. Invariant: the bytes of a body never change, and every reader sees
 //! all of them.
 
 use std::fmt;

@@ -13,7 +13,7 @@ use crate::output::{self, Format};
 use crate::terminal::printable;
 use crate::{crew, history};
 
-/// What became of a left-over.
+/// The outcome for one leftover file.
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(flatten)]

@@ -27,7 +27,8 @@ use crate::summary::Summary;
 use crate::terminal::{printable, say};
 use crate::{control, earlier, log, machine, output};
 
-/// How long visits under way are waited for after an interrupt or at the end of the time: whoever serves them decides how long they take.
+/// The longest wait for running visits after an interrupt or at the end of `--max-time`, because
+/// servers decide how long a visit takes.
 const DRAIN: Duration = Duration::from_secs(30);
 
 /// What a shell reports of a process that was interrupted.

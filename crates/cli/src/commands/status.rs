@@ -42,7 +42,7 @@ struct Status {
     last_visit_at: Option<String>,
     /// What control.toml has changed, as it stands there; nothing where there is none.
     control: Option<toml::Table>,
-    /// What is left over, and `crawler clean` removes.
+    /// Leftover files, which `crawler clean` removes.
     left_over: Vec<LeftOver>,
     #[serde(skip)]
     control_told: Option<String>,

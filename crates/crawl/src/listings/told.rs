@@ -27,11 +27,11 @@ struct Tally {
     sitemaps: u32,
     elsewhere: u32,
     pages: u64,
-    /// Whether it was said that the host lists more than one may.
+    /// Set once the excess was reported.
     is_told: bool,
 }
 
-/// When a sitemap is read.
+/// The place of a sitemap in the queue of its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// Before the pages of its host, like any page that was found early.

@@ -21,7 +21,7 @@ use super::visit::{self, Names};
 use super::warcinfo::ArchiveOptions;
 use crate::{Archived, DigestAlgorithm, Sink, SinkFault, Visit};
 
-/// How many visits are made into records at once. Each takes a few MiB of memory at most.
+/// The number of visits that are made into records at a time. Each takes a few MiB of memory at most.
 const PRESSES: usize = 4;
 
 /// Where an archive ends: the settled part of it, or the part that is on the disk.

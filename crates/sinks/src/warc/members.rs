@@ -1,6 +1,6 @@
 //! The packed records of one visit, on their way to the archive.
 //!
-//! What does not fit in memory goes to a spool, so that a visit of any size takes at most
+//! Bytes that do not fit in memory go to a spool, so that a visit of any size takes at most
 //! [`HELD`] bytes of memory. Where the disk takes no spool, the bytes stay in memory: the archive may
 //! still find room in the reserve.
 
@@ -24,7 +24,7 @@ pub(super) struct Members {
     directory: PathBuf,
     spooled: Option<Spool>,
     held: Vec<u8>,
-    /// Whether the disk refused a spool.
+    /// Set if the disk refused a spool.
     is_refused: bool,
 }
 

@@ -19,7 +19,7 @@ use crate::cdxj::{BLANK, Capture, GLANCE, Told};
 /// A record whose body is longer is packed piece by piece and is never in memory as a whole.
 const WHOLE: u64 = 1 << 20;
 
-/// What ends a record (section 4).
+/// The two empty lines that end a record (section 4).
 const RECORD_END: &[u8] = b"\r\n\r\n";
 
 /// The content type of blocks that consist of fields (section 8).

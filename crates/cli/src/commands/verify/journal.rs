@@ -21,7 +21,7 @@ pub(super) struct Journal {
     pub(super) durable: Option<ArchivePlace>,
     /// Originals of duplicates that were not kept: their rows are told by whoever reads the journal next.
     pub(super) dangling: HashSet<UrlKey>,
-    /// Pages whose visits were begun, and that nothing is told of since.
+    /// Pages whose visits began and have no later record.
     pub(super) under_way: HashSet<UrlKey>,
     /// The page of each place in the queue, by its number.
     pages: Vec<UrlKey>,

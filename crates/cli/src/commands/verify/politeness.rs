@@ -76,9 +76,9 @@ struct Asked {
     last: Option<Timestamp>,
     /// Not to be asked before then, as the last visit that ended said.
     ready: Timestamp,
-    /// What is known of it: also from visits that are not archived, or not yet.
+    /// The host's pace as recorded, including visits that are not archived (yet).
     known: Pace,
-    /// So many of its next requests are not compared: the machine's clock was set.
+    /// The number of its next requests that are not compared, because the machine's clock was set.
     unsure: u8,
     /// What its robots.txt asks for, and how many requests came since that was read.
     crawl_delay: Option<(Duration, u32)>,

@@ -102,7 +102,7 @@ pub(super) fn check(
     Ok(counts)
 }
 
-/// Whether the journal is as long as it was once, and is whole.
+/// Checks that the journal is whole and has not become shorter.
 fn check_journal(settings: &Settings, state: &Path, complaints: &mut Complaints) -> Result<(), Complaint> {
     let missing = history::missing_journal(&settings.out)?;
     if missing > 0 {
@@ -145,7 +145,7 @@ struct Rest {
     records: u64,
     /// Bytes that are in no record.
     garbage: u64,
-    /// Whether a record stands behind some of them: no torn write does that.
+    /// Set if a whole record follows some of them, which no torn write leaves.
     is_mixed: bool,
 }
 
