@@ -116,33 +116,28 @@ impl Crawl {
     pub(crate) fn tell_cramped(&self, blocks: u64, arguments: &[impl AsRef<str>]) -> Ran {
         // The signal that comes with it would kill; ignored, the write fails with EFBIG.
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
-        let mut command = Command::new("sh");
-        command
-            .current_dir(self.directory())
-            .args(["-c", &script, BINARY])
-            .args(arguments.iter().map(AsRef::as_ref));
-        Running::of(command).end()
+        self.start_in(&["sh"], &script, arguments).end()
     }
 
     /// Another command where the process may have so many KiB of address space.
     pub(crate) fn tell_within(&self, kibibytes: u64, arguments: &[impl AsRef<str>]) -> Ran {
         let script = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
-        let mut command = Command::new("sh");
-        command
-            .current_dir(self.directory())
-            .args(["-c", &script, BINARY])
-            .args(arguments.iter().map(AsRef::as_ref));
-        Running::of(command).end()
+        self.start_in(&["sh"], &script, arguments).end()
     }
 
     /// Runs it by a shell script that has the binary as `$0` and the crawl's arguments as `$@`.
     pub(crate) fn start_by(&self, shell: &[&str], script: &str) -> Running {
+        self.start_in(shell, script, &self.arguments)
+    }
+
+    /// Runs a shell script that has the binary as `$0` and these arguments as `$@`.
+    fn start_in(&self, shell: &[&str], script: &str, arguments: &[impl AsRef<str>]) -> Running {
         let mut command = Command::new(shell[0]);
         command
             .current_dir(self.directory())
             .args(&shell[1..])
             .args(["-c", script, BINARY])
-            .args(&self.arguments);
+            .args(arguments.iter().map(AsRef::as_ref));
         Running::of(command)
     }
 

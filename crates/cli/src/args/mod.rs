@@ -194,7 +194,7 @@ pub(crate) struct CrawlArgs {
     /// Links away from a seed, at most; 0 is the seeds alone
     #[arg(short = 'l', long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_depth: Option<u32>,
-    /// Stop after that long, for example 2h
+    /// Stop after that long, for example 2h; pages under way then get --timeout, 30s at most
     #[arg(long, value_name = "TIME", help_heading = "Limits")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) max_time: Option<Span>,
@@ -226,7 +226,7 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "TIME", help_heading = "Politeness")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) max_delay: Option<Span>,
-    /// Pages under way at a time, over all hosts [default: 64]
+    /// Pages under way at a time, over all hosts; one whose server is silent for 2 s does not count, up to three times as many [default: 64]
     #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub(crate) concurrency: Option<usize>,
     /// Pages under way at a time to one host [default: 1; 4 where both delays are 0]
