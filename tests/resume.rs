@@ -182,7 +182,10 @@ fn a_crawl_whose_directory_is_deleted_says_that_it_is_gone() {
         let held = held(3, &[]);
         let running = held.crawl.start();
         held.gate.arrivals_blocking(1);
-        std::fs::remove_dir_all(held.crawl.directory().join(deleted)).unwrap();
+        // Moved first: the crawl may create a file while the directory is emptied, which failed.
+        let moved = held.crawl.directory().join("moved");
+        std::fs::rename(held.crawl.directory().join(deleted), &moved).unwrap();
+        std::fs::remove_dir_all(&moved).unwrap();
         held.gate.open();
         let ran = running.end();
         let (code, told) = (ran.code, ran.errors.clone());
