@@ -98,6 +98,7 @@ fn why_tells_what_a_page_calls_canonical_and_that_this_decided() {
         (&notes["canonical"], &notes["reason"]),
         (&own, &reason.to_owned())
     );
+    assert_eq!(notes["matched-by"], "canonical");
     let itself = crawl.tell(&["why", "crawl", &own]).json();
     assert_eq!(
         itself["canonical"],

@@ -65,6 +65,10 @@ fn so_many_of_a_kind_are_kept_and_the_rest_is_left_out_and_all_lead_on() {
         let reason = row["reason"].as_str().unwrap();
         assert_eq!(words.is_some(), reason.contains("let through"), "{reason}");
         assert!(words.is_none_or(|words| reason.ends_with(&words)), "{reason}");
+        let notes = crawl.notes_about(url);
+        let rank = notes.get("cluster-rank").map(String::as_str);
+        assert_eq!(rank, seat.map(|seat| seat.to_string()).as_deref());
+        assert_eq!(notes["matched-by"], "resemblance");
         let kinds: Vec<String> = crawl
             .records_about(url)
             .iter()

@@ -21,6 +21,7 @@ mod control;
 mod damages;
 mod dedup;
 mod duplicates;
+mod earlier_version;
 mod export;
 mod faults;
 mod files;

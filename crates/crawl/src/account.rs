@@ -139,7 +139,7 @@ fn reason(row: &Row, original: &Original, seat: Option<Seat>) -> String {
         reason.push_str("; the original is in an earlier crawl");
     }
     if let Some(Seat { number, of }) = seat {
-        reason.push_str(&format!("{LET_THROUGH}{number} of {of} of its kind"));
+        reason.push_str(&format!("; let through: {number} of {of} of its kind"));
     }
     reason
 }
@@ -157,26 +157,43 @@ fn with_whom(row: &Row, original: &Original) -> String {
     } else {
         "the original of the page"
     };
-    format!(" with {whom}{CALLED_CANONICAL}")
+    format!(" with {whom} that it calls canonical")
 }
 
-const CALLED_CANONICAL: &str = " that it calls canonical";
-
-/// Whether a page was like its original only because it calls that canonical, by its reason.
-pub(crate) fn is_by_canonical(reason: &str) -> bool {
-    reason.contains(CALLED_CANONICAL)
+/// Returns the fields of the `metadata` record that say what matched a page with its original, and
+/// which rank it has in the original's cluster. `crawler rebuild` reads them ([`retelling`]).
+///
+/// [`retelling`]: crate::retelling
+pub(crate) fn match_notes(original: &Original, seat: Option<Seat>) -> Vec<Note> {
+    let matched_by = match original.likeness {
+        _ if original.by_canonical => BY_CANONICAL,
+        Likeness::SamePayload => "payload",
+        Likeness::SameText => "text",
+        Likeness::Near { .. } => "resemblance",
+    };
+    let rank = seat.map(|seat| (CLUSTER_RANK, seat.number.to_string()));
+    std::iter::once((MATCHED_BY, matched_by.to_owned()))
+        .chain(rank)
+        .collect()
 }
 
-const LET_THROUGH: &str = "; let through: ";
+/// The field that says what matched a page with its original.
+pub(crate) const MATCHED_BY: &str = "matched-by";
 
-/// Which one of its kind a page is that was let through, by its reason.
-pub(crate) fn seat_of(reason: &str) -> Option<u32> {
-    let (_, seat) = reason.split_once(LET_THROUGH)?;
-    seat.split(' ').next()?.parse().ok()
-}
+/// The value of [`MATCHED_BY`] for a page that is near enough only to a page that it calls canonical.
+pub(crate) const BY_CANONICAL: &str = "canonical";
 
-/// The fields of the archive's `metadata` record. `last` is the last exchange, `outlinks` where the page leads.
-pub(crate) fn notes(row: &Row, last: Option<&Exchange>, outlinks: Vec<Note>) -> Vec<Note> {
+/// The field with the rank of a retained duplicate in its cluster; the original has rank 1.
+pub(crate) const CLUSTER_RANK: &str = "cluster-rank";
+
+/// Returns the fields of the archive's `metadata` record. `last` is the last exchange, `matched` the
+/// fields of [`match_notes`], `outlinks` those of the page's links.
+pub(crate) fn notes(
+    row: &Row,
+    last: Option<&Exchange>,
+    matched: Vec<Note>,
+    outlinks: Vec<Note>,
+) -> Vec<Note> {
     let told = [
         ("verdict", Some(row.fate.as_str().to_owned())),
         ("reason", row.reason.clone()),
@@ -217,5 +234,5 @@ pub(crate) fn notes(row: &Row, last: Option<&Exchange>, outlinks: Vec<Note>) -> 
         ),
     ];
     let told = told.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    told.chain(outlinks).collect()
+    told.chain(matched).chain(outlinks).collect()
 }

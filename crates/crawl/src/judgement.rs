@@ -4,14 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use neardup::Likeness;
-use sinks::Keeping;
+use sinks::{Keeping, Note};
 use store::{EarlierCapture, Fate, Lease, Original, PAGE_REASON, Page, Seat, StoreFault, Verdict};
 use web::Exchange;
 
 use crate::duplicate_links::Following;
 use crate::evidence::{self, Evidence};
 use crate::reading::Reading;
-use crate::{Counts, Crew};
+use crate::{Counts, Crew, account};
 
 /// What becomes of a page that repeats an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,6 +78,16 @@ pub(crate) struct Judgement {
     pub(crate) evidence: Option<Evidence>,
     /// Whether the archive can show it, so that what it needs is to be there too.
     pub(crate) is_shown: bool,
+}
+
+impl Judgement {
+    /// Returns the fields of the `metadata` record that say what matched the page with its original.
+    pub(crate) fn match_notes(&self) -> Vec<Note> {
+        match &self.original {
+            Some(original) => account::match_notes(original, self.seat),
+            None => Vec::new(),
+        }
+    }
 }
 
 /// Admits a page, and decides what follows from the verdict. One that was not modified since it was `unmodified` is not admitted:

@@ -14,6 +14,7 @@ mod evidence;
 mod fault;
 mod indexing;
 mod judgement;
+mod legacy_reason;
 mod links;
 mod listings;
 mod live;

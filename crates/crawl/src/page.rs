@@ -71,6 +71,7 @@ pub async fn visit(crew: &Arc<Crew>, lease: Lease) -> Result<Outcome, Fault> {
     let exchanges = std::mem::take(&mut journey.exchanges);
     let kept = Kept {
         exchanges,
+        matched: judgement.match_notes(),
         keeping: judgement.keeping,
         payload: Some(reading.payload),
         outlinks: outlinks::outlinks(crew.policy.outlinks, reading.document.as_ref()),
@@ -82,6 +83,7 @@ pub async fn visit(crew: &Arc<Crew>, lease: Lease) -> Result<Outcome, Fault> {
 /// What the archive gets of a visit.
 struct Kept {
     exchanges: Vec<Exchange>,
+    matched: Vec<Note>,
     keeping: Keeping,
     payload: Option<PayloadDigest>,
     outlinks: Vec<Note>,
@@ -140,6 +142,7 @@ async fn end_without_page(
     let row = account::of_no_page(lease.find(), &journey.exchanges, crew.clock.date(), fate, reason);
     let kept = Kept {
         exchanges: journey.exchanges,
+        matched: Vec::new(),
         keeping: Keeping::Whole,
         payload: None,
         outlinks: Vec::new(),
@@ -159,12 +162,13 @@ async fn end(
 ) -> Result<Outcome, Fault> {
     let Kept {
         exchanges,
+        matched,
         keeping,
         payload,
         outlinks,
         text,
     } = kept;
-    let notes = account::notes(&row, exchanges.last(), outlinks);
+    let notes = account::notes(&row, exchanges.last(), matched, outlinks);
     let visit = Visit {
         url: lease.url.clone(),
         at: row.fetched_at,

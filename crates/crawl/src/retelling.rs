@@ -12,6 +12,7 @@ use store::{Fate, Find, Row, Verdict};
 use web::{Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
 use crate::duplicate_links::Following;
+use crate::legacy_reason::{self, Matched};
 use crate::links::Leads;
 use crate::reading::{self, Reading};
 use crate::unvisited::Sorted;
@@ -110,11 +111,18 @@ pub fn retell(
     row.duplicate_of = note("duplicate-of").and_then(|url| PageUrl::parse(url, &policy.canonical).ok());
     row.distance = note("distance").and_then(|bits| bits.parse().ok());
     row.resemblance = note("resemblance").and_then(|share| share.parse().ok());
-    let seat = row.reason.as_deref().and_then(|reason| {
+    let matched = match note(account::MATCHED_BY) {
+        Some(matched_by) => Some(Matched {
+            rank: note(account::CLUSTER_RANK).and_then(|rank| rank.parse().ok()),
+            by_canonical: matched_by == account::BY_CANONICAL,
+        }),
+        None => row.reason.as_deref().map(legacy_reason::matched),
+    };
+    let seat = matched.and_then(|matched| {
         Some(RetoldSeat {
             likeness: likeness(&row),
-            number: account::seat_of(reason)?,
-            by_canonical: account::is_by_canonical(reason),
+            number: matched.rank?,
+            by_canonical: matched.by_canonical,
         })
     });
 
