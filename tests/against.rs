@@ -14,8 +14,8 @@ const HOST: &str = "news.test";
 fn site(day: u64, path: &str) -> Reply {
     match path {
         "/" => {
-            let links =
-                ["/old", "/changing", "/same", "/moved"].map(|link| format!("<a href=\"{link}\">{link}</a>"));
+            let links = ["/old", "/changing", "/same", "/moved"]
+                .map(|link| format!("<a href=\"{link}\">{link}</a>"));
             let text = prose(1, 600);
             Reply::html(html(
                 "",
@@ -28,7 +28,10 @@ fn site(day: u64, path: &str) -> Reply {
         "/below" => page(5, NONE),
         "/moved" if day > 0 => {
             let link = anchor("/only-from-the-copy");
-            Reply::html(html("", &format!("<p>{} more</p><p>{link}</p>", prose(2, 150))))
+            Reply::html(html(
+                "",
+                &format!("<p>{} more</p><p>{link}</p>", prose(2, 150)),
+            ))
         }
         _ => Reply::status(404),
     }
@@ -62,7 +65,10 @@ fn a_second_crawl_asks_for_every_page_and_archives_what_has_changed() {
     day.store(1, Ordering::SeqCst);
     let second = crawl(&server).with(&["--against", &path(&first)]);
     let summary = second.complete();
-    assert_eq!((&summary["unique"], &summary["pages"]), (&0.into(), &6.into()));
+    assert_eq!(
+        (&summary["unique"], &summary["pages"]),
+        (&0.into(), &6.into())
+    );
     assert_eq!(summary["changed"], 2);
     assert_eq!(
         second.archived(),
@@ -112,9 +118,14 @@ fn a_second_crawl_asks_for_every_page_and_archives_what_has_changed() {
         first.records_about(&server.url(HOST, "/same")),
     );
     let revisit = second.records_about(&url).remove(0);
-    assert_eq!(revisit.field("WARC-Refers-To-Target-URI"), Some(url.as_str()));
+    assert_eq!(
+        revisit.field("WARC-Refers-To-Target-URI"),
+        Some(url.as_str())
+    );
     assert_eq!(revisit.field("WARC-Refers-To-Date"), Some(of[0].date()));
-    let why = second.tell(&["why", "crawl", &server.url(HOST, "/moved")]).json();
+    let why = second
+        .tell(&["why", "crawl", &server.url(HOST, "/moved")])
+        .json();
     assert_eq!(why["original"]["url"], server.url(HOST, "/old"));
     assert_eq!(
         why["original"]["warc_file"],
@@ -134,7 +145,10 @@ fn the_third_crawl_knows_what_the_second_left_to_the_first() {
     second.complete();
     let third = crawl(&server).with(&["--against", &path(&second)]);
     let summary = third.complete();
-    assert_eq!((&summary["unique"], &summary["pages"]), (&0.into(), &6.into()));
+    assert_eq!(
+        (&summary["unique"], &summary["pages"]),
+        (&0.into(), &6.into())
+    );
     assert_eq!(
         third.archived(),
         [server.url(HOST, "/only-from-the-copy")],
@@ -149,7 +163,12 @@ fn the_key_of_the_earlier_crawl_is_taken_and_a_continued_crawl_goes_on_against_i
     let keyless = || {
         Crawl::keyless(&server, &[HOST])
             .seeds(&[server.url(HOST, "/")])
-            .with(&["--delay=0", "--delay-factor=0", "--tries=1", "--concurrency=1"])
+            .with(&[
+                "--delay=0",
+                "--delay-factor=0",
+                "--tries=1",
+                "--concurrency=1",
+            ])
     };
     let first = keyless();
     assert_eq!(first.complete()["unique"], 5);
@@ -190,7 +209,8 @@ fn a_crawl_against_an_earlier_one_that_is_killed_goes_on() {
             }
         }));
         // The same pages from another server: URLs have its port, so nothing repeats itself, but each repeats the first crawl's.
-        let second = crawl(&held_server).with(&["--against", &path(&first), "--on-duplicate", "follow"]);
+        let second =
+            crawl(&held_server).with(&["--against", &path(&first), "--on-duplicate", "follow"]);
         let running = second.start();
         gate.arrivals_blocking(1);
         running.kill();
@@ -204,7 +224,8 @@ fn a_crawl_against_an_earlier_one_that_is_killed_goes_on() {
 
 #[test]
 fn what_an_earlier_crawl_let_through_is_not_archived_again() {
-    let variant = |number: u64| Reply::html(html("", &format!("<p>{} {number}</p>", prose(3, 500))));
+    let variant =
+        |number: u64| Reply::html(html("", &format!("<p>{} {number}</p>", prose(3, 500))));
     let server = Server::spawn_thread(Site::new(move |request| match request.path() {
         "/" => page(1, &["/1", "/2", "/3"]),
         "/1" => variant(1),
@@ -241,7 +262,11 @@ fn crawls_that_cannot_count_as_seen_are_refused_before_anything_is_begun() {
     refused("missing", &[], "missing does not exist");
     refused("file.txt", &[], "file.txt holds no crawl");
     refused(".", &[], ". holds no crawl");
-    refused(&good, &["--hash-key", "00000000000000aa"], "cannot be compared");
+    refused(
+        &good,
+        &["--hash-key", "00000000000000aa"],
+        "cannot be compared",
+    );
     refused(&good, &["--features", "char:5"], "--features word:1");
     refused(&good, &["--main-content", "off"], "--main-content on");
     first

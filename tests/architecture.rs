@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 const CRATES: [&str; 13] = [
-    "anybytes", "batch", "cli", "crawl", "disk", "export", "fetch", "neardup", "search", "sinks", "store",
-    "testkit", "web",
+    "anybytes", "batch", "cli", "crawl", "disk", "export", "fetch", "neardup", "search", "sinks",
+    "store", "testkit", "web",
 ];
 
 fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
 }
 
 fn read(path: &Path) -> String {
@@ -18,7 +21,8 @@ fn read(path: &Path) -> String {
 
 /// What a crate's manifest names in this table.
 fn dependencies(name: &str, table: &str) -> BTreeSet<String> {
-    let manifest: toml::Table = toml::from_str(&read(&crates().join(name).join("Cargo.toml"))).unwrap();
+    let manifest: toml::Table =
+        toml::from_str(&read(&crates().join(name).join("Cargo.toml"))).unwrap();
     let named = manifest.get(table).and_then(toml::Value::as_table);
     named
         .into_iter()
@@ -61,11 +65,15 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ("search", &["disk", "sinks", "web"]),
         ("export", &["disk", "neardup", "store", "web"]),
         ("batch", &["neardup"]),
-        ("crawl", &["disk", "fetch", "neardup", "sinks", "store", "web"]),
+        (
+            "crawl",
+            &["disk", "fetch", "neardup", "sinks", "store", "web"],
+        ),
         (
             "cli",
             &[
-                "batch", "crawl", "disk", "export", "fetch", "neardup", "search", "sinks", "store", "web",
+                "batch", "crawl", "disk", "export", "fetch", "neardup", "search", "sinks", "store",
+                "web",
             ],
         ),
         ("testkit", &["disk"]),
@@ -77,7 +85,10 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
     for name in CRATES {
         let known = dependencies(name, "dependencies");
         for other in CRATES.iter().filter(|other| known.contains(**other)) {
-            assert!(may_know[name].contains(other), "{name} must not know {other}");
+            assert!(
+                may_know[name].contains(other),
+                "{name} must not know {other}"
+            );
         }
     }
 }
@@ -86,7 +97,9 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
 fn the_ground_floor_knows_neither_a_runtime_nor_a_network_nor_a_disk() {
     for name in ["neardup", "web"] {
         let known = dependencies(name, "dependencies");
-        for other in ["disk", "tokio", "reqwest", "sled", "hyper", "tempfile", "testkit"] {
+        for other in [
+            "disk", "tokio", "reqwest", "sled", "hyper", "tempfile", "testkit",
+        ] {
             assert!(!known.contains(other), "{name} must not know {other}");
         }
         for file in sources(&crates().join(name).join("src")) {
@@ -112,7 +125,9 @@ fn sled_is_named_in_one_file_only() {
     for name in CRATES {
         for file in sources(&crates().join(name)) {
             assert!(
-                file.ends_with(tables) || file.ends_with(database) || !read(&file).contains("sled::"),
+                file.ends_with(tables)
+                    || file.ends_with(database)
+                    || !read(&file).contains("sled::"),
                 "{}",
                 file.display()
             );
@@ -127,9 +142,15 @@ const BEHIND_THE_DISKS_BACK: [(&str, &str); 5] = [
         "store/src/embedded/lock.rs",
         "a lock needs the system's file and holds no data",
     ),
-    ("store/src/embedded/database.rs", "sled writes its own files"),
+    (
+        "store/src/embedded/database.rs",
+        "sled writes its own files",
+    ),
     ("store/src/embedded/aside.rs", "moves sled's directory"),
-    ("store/src/embedded/shadow.rs", "makes a copy that is thrown away"),
+    (
+        "store/src/embedded/shadow.rs",
+        "makes a copy that is thrown away",
+    ),
     (
         "store/src/embedded/rewrite.rs",
         "puts one sled's directory in the place of another",
@@ -167,11 +188,18 @@ fn what_must_not_be_lost_is_written_through_the_disk() {
             .find(|(path, _)| file.ends_with(path));
         let text = read(&file);
         // Tests stand at the end of a file.
-        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let code = text
+            .split("#[cfg(test)]\nmod tests {")
+            .next()
+            .unwrap_or_default();
         let found: Vec<_> = words.iter().filter(|word| code.contains(**word)).collect();
         match excuse {
             Some((path, _)) => excused.extend((!found.is_empty()).then_some(*path)),
-            None => assert!(is_of_tests || found.is_empty(), "{found:?} in {}", file.display()),
+            None => assert!(
+                is_of_tests || found.is_empty(),
+                "{found:?} in {}",
+                file.display()
+            ),
         }
     }
     assert!(
@@ -285,7 +313,12 @@ fn nothing_else_is_unsafe_and_nothing_is_left_undone() {
 #[test]
 fn every_crate_keeps_the_lints_of_the_workspace() {
     for name in CRATES {
-        let manifest: toml::Table = toml::from_str(&read(&crates().join(name).join("Cargo.toml"))).unwrap();
-        assert_eq!(manifest["lints"]["workspace"].as_bool(), Some(true), "{name}");
+        let manifest: toml::Table =
+            toml::from_str(&read(&crates().join(name).join("Cargo.toml"))).unwrap();
+        assert_eq!(
+            manifest["lints"]["workspace"].as_bool(),
+            Some(true),
+            "{name}"
+        );
     }
 }

@@ -40,11 +40,17 @@ fn every_make() -> Vec<(&'static str, Reply)> {
             "/lying",
             Reply::html(article(6, NONE)).header("Content-Encoding", "gzip"),
         ),
-        ("/bytes", Reply::document("application/octet-stream", any_byte)),
+        (
+            "/bytes",
+            Reply::document("application/octet-stream", any_byte),
+        ),
         ("/long", Reply::text(prose(7, 100_000))),
         (
             "/latin",
-            Reply::document("text/html; charset=iso-8859-1", b"<p>caf\xe9 cr\xe8me".as_slice()),
+            Reply::document(
+                "text/html; charset=iso-8859-1",
+                b"<p>caf\xe9 cr\xe8me".as_slice(),
+            ),
         ),
         (
             "/crlf",
@@ -91,7 +97,11 @@ fn the_archive_equals_what_the_server_sent_byte_for_byte() {
     let (server, crawl) = crawled();
     let records = crawl.records();
     let mut compared = 0;
-    for hit in server.log().iter().filter(|hit| hit.target != "/robots.txt") {
+    for hit in server
+        .log()
+        .iter()
+        .filter(|hit| hit.target != "/robots.txt")
+    {
         let url = server.url(HOST, &hit.target);
         let about = |kind: &str| {
             let mut found = records
@@ -127,7 +137,10 @@ fn another_reader_reads_the_same() {
     assert_eq!(theirs.len(), ours.len());
     assert_eq!(theirs[0].kind, "warcinfo");
     for (foreign, own) in theirs.iter().zip(&ours) {
-        assert_eq!((foreign.kind.as_str(), &foreign.block), (own.kind(), &own.block));
+        assert_eq!(
+            (foreign.kind.as_str(), &foreign.block),
+            (own.kind(), &own.block)
+        );
         if foreign.kind == "response" {
             let place = foreign
                 .block
@@ -148,7 +161,8 @@ fn another_reader_reads_the_same() {
 fn every_header_field_is_kept_with_its_value() {
     let (server, crawl) = crawled();
     let records = crawl.records_about(&server.url(HOST, "/folded"));
-    let head = String::from_utf8_lossy(records[0].head_and_payload().unwrap().0).to_ascii_lowercase();
+    let head =
+        String::from_utf8_lossy(records[0].head_and_payload().unwrap().0).to_ascii_lowercase();
     for field in [
         "x-spaces: a  b\tc\r\n",
         "set-cookie: a=1\r\n",
@@ -165,7 +179,10 @@ fn rows_say_where_in_the_archive_their_page_is() {
     let records = crawl.records();
     let file = crawl.archive_files().remove(0);
     for row in crawl.rows() {
-        assert_eq!(row["warc_file"].as_str(), file.file_name().unwrap().to_str());
+        assert_eq!(
+            row["warc_file"].as_str(),
+            file.file_name().unwrap().to_str()
+        );
         let record = records
             .iter()
             .find(|record| row["warc_offset"] == record.offset)
@@ -221,6 +238,9 @@ fn a_failed_page_is_archived_with_what_it_answered() {
             (&"failed".into(), &status.into())
         );
         assert_eq!(row["reason"], format!("HTTP status {status}"));
-        assert_eq!(crawl.notes_about(&server.url(HOST, path))["verdict"], "failed");
+        assert_eq!(
+            crawl.notes_about(&server.url(HOST, path))["verdict"],
+            "failed"
+        );
     }
 }

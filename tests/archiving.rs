@@ -15,7 +15,10 @@ const ROBOTS: &str = "User-agent: *\nDisallow: /closed\n";
 fn site() -> (Server, Crawl) {
     let server = Server::spawn_thread(Site::pages([
         ("/robots.txt", Reply::text(ROBOTS)),
-        ("/", page(0, &["/a", "/b", "/closed", "http://elsewhere.test/"])),
+        (
+            "/",
+            page(0, &["/a", "/b", "/closed", "http://elsewhere.test/"]),
+        ),
         ("/a", page(1, NONE)),
         ("/b", page(1, NONE)),
     ]));
@@ -41,9 +44,17 @@ fn a_robots_txt_is_archived_once_as_what_was_read() {
         robots.payload(),
         Some(sinks::PayloadDigest::of(ROBOTS.as_bytes()))
     );
-    assert!(robots.field("Content-Type").unwrap().starts_with("text/plain"));
+    assert!(
+        robots
+            .field("Content-Type")
+            .unwrap()
+            .starts_with("text/plain")
+    );
     assert_eq!(robots.field("WARC-IP-Address"), Some("127.0.0.1"));
-    assert_eq!(kinds(&crawl.records())[..3], ["warcinfo", "resource", "response"]);
+    assert_eq!(
+        kinds(&crawl.records())[..3],
+        ["warcinfo", "resource", "response"]
+    );
     crawl.is_sound();
 }
 
@@ -83,7 +94,10 @@ fn every_page_has_its_verdict_beside_it_and_how_it_was_come_by() {
     assert!(!notes.contains_key("fetchTimeMs"), "nothing was fetched");
     let records = crawl.records_about(&home);
     assert_eq!(kinds(&records), ["response", "request", "metadata"]);
-    assert_eq!(records[2].field("WARC-Concurrent-To"), Some(records[0].id()));
+    assert_eq!(
+        records[2].field("WARC-Concurrent-To"),
+        Some(records[0].id())
+    );
 }
 
 #[test]
@@ -97,7 +111,9 @@ fn where_a_page_leads_is_told_as_heritrix_does_if_one_asks() {
         .lines()
         .filter_map(|line| line.strip_prefix("outlink: "))
         .collect();
-    let mut expected: Vec<String> = ["/a", "/b", "/closed"].map(|path| server.url(HOST, path)).into();
+    let mut expected: Vec<String> = ["/a", "/b", "/closed"]
+        .map(|path| server.url(HOST, path))
+        .into();
     expected.push("http://elsewhere.test/".to_owned());
     let expected: Vec<String> = expected
         .iter()
@@ -163,7 +179,10 @@ fn a_crawl_that_goes_on_under_another_compression_does_so_in_its_next_file() {
     assert_eq!(summary["pages"], PAGES);
     let files = crawl.archive_files();
     assert_eq!(files.len(), 2);
-    assert!(files[1].to_string_lossy().ends_with("-00002.warc"), "{files:?}");
+    assert!(
+        files[1].to_string_lossy().ends_with("-00002.warc"),
+        "{files:?}"
+    );
     assert!(fs::read(&files[1]).unwrap().starts_with(b"WARC/1.1\r\n"));
     let mut stream = WarcStream::open(&files[1]).unwrap();
     while let Some(record) = stream.next_record(0).unwrap() {
@@ -196,7 +215,10 @@ fn what_does_not_go_together_is_refused_before_anything_is_written() {
             "impossible with --compression gzip",
         ),
         (vec!["--compression=zstd", &no_dictionary], "zstd --train"),
-        (vec!["--compression=zstd", "--zstd-dictionary=missing"], "missing"),
+        (
+            vec!["--compression=zstd", "--zstd-dictionary=missing"],
+            "missing",
+        ),
         (vec!["--digest=md5"], "md5"),
         (vec!["--warc-prefix=../up"], "--warc-prefix"),
         (vec!["--warc-prefix="], "--warc-prefix"),

@@ -28,7 +28,10 @@ fn seeds_that_are_none_are_refused() {
         (&["--seeds", "comments.txt"], "comments.txt has no seeds"),
         (&["--seeds", "bad.txt"], "bad.txt, line 1"),
         (&["http://"], "http://"),
-        (&["mailto:someone@example.org"], "mailto:someone@example.org"),
+        (
+            &["mailto:someone@example.org"],
+            "mailto:someone@example.org",
+        ),
         (&["frobnicate"], "frobnicate"),
         (&[], "no seeds"),
     ] {
@@ -131,7 +134,9 @@ fn a_directory_that_holds_other_things_is_refused_and_left_alone() {
     let crawl = Crawl::bare().with(&["http://good.test/"]);
     std::fs::create_dir(crawl.out()).unwrap();
     crawl.write("crawl/thesis.tex", "years of work");
-    crawl.run().complained(2, "crawl holds other things and no crawl");
+    crawl
+        .run()
+        .complained(2, "crawl holds other things and no crawl");
     let left: Vec<_> = std::fs::read_dir(crawl.out())
         .unwrap()
         .map(|item| item.unwrap().file_name())

@@ -54,7 +54,10 @@ fn site(told: bool) -> Server {
 /// The article is there before anything that it links to.
 fn crawled(told: bool) -> (Server, Crawl) {
     let server = site(told);
-    let seeds = [server.url(HOST, "/article"), server.url("stranger.test", "/")];
+    let seeds = [
+        server.url(HOST, "/article"),
+        server.url("stranger.test", "/"),
+    ];
     let crawl = Crawl::of(&server, &[HOST, "stranger.test"]).seeds(&seeds);
     crawl.complete();
     (server, crawl)
@@ -142,7 +145,9 @@ fn what_the_archive_tells_again_has_the_same_words_and_verdicts() {
     for field in ["canonical", "reason", "verdict"] {
         assert_eq!(after[field], before[field], "{field}");
     }
-    let lie = crawl.tell(&["why", "crawl", &server.url(HOST, "/lie")]).json();
+    let lie = crawl
+        .tell(&["why", "crawl", &server.url(HOST, "/lie")])
+        .json();
     assert_eq!(lie["canonical"], server.url(HOST, "/article"));
     crawl.is_sound();
 }

@@ -39,7 +39,9 @@ fn manual(day: u64, request: &Request) -> Reply {
     let number = |path: &str| path[1..].parse::<u64>().ok();
     match request.path() {
         "/" => {
-            let mut links: Vec<String> = (1..=8).map(|chapter| anchor(&format!("/{chapter}"))).collect();
+            let mut links: Vec<String> = (1..=8)
+                .map(|chapter| anchor(&format!("/{chapter}")))
+                .collect();
             links.extend(["/old", "/moved", "/gone", "/new", "/markup", "/picture"].map(anchor));
             Reply::html(html(
                 "",
@@ -87,7 +89,12 @@ fn path(crawl: &Crawl) -> String {
 }
 
 /// Runs `changes`; returns its line for each path, and its counts.
-fn changes(server: &Server, old: &Crawl, new: &Crawl, more: &[&str]) -> (BTreeMap<String, Value>, String) {
+fn changes(
+    server: &Server,
+    old: &Crawl,
+    new: &Crawl,
+    more: &[&str],
+) -> (BTreeMap<String, Value>, String) {
     let (old, new_path) = (path(old), path(new));
     let arguments = [&["changes", &old, &new_path, "--format", "json"], more].concat();
     let ran = new.tell(&arguments);
@@ -125,7 +132,11 @@ fn a_correction_in_four_pages_is_archived_and_told() {
             };
             assert_eq!(verdicts[&url], expected, "{option}: {url}");
             let is_archived = second.archived().contains(&url);
-            assert_eq!(is_archived, chapter <= 4, "{option}: {url} is archived again");
+            assert_eq!(
+                is_archived,
+                chapter <= 4,
+                "{option}: {url} is archived again"
+            );
         }
         assert_eq!(
             (&summary["changed"], &summary["unique"]),
@@ -136,13 +147,21 @@ fn a_correction_in_four_pages_is_archived_and_told() {
         assert_eq!(row["duplicate_of"], server.url(HOST, "/1"), "{row}");
         let resemblance = row["resemblance"].as_f64().unwrap();
         assert!((0.95..1.0).contains(&resemblance), "{row}");
-        let why = second.tell(&["why", "crawl", &server.url(HOST, "/1")]).json();
+        let why = second
+            .tell(&["why", "crawl", &server.url(HOST, "/1")])
+            .json();
         assert_eq!(why["verdict"], "changed");
         assert_eq!(
             why["original"]["warc_file"],
             first.row(&server.url(HOST, "/1"))["warc_file"]
         );
-        let found = second.tell(&["search", "crawl", "\"security correction\"", "--format", "json"]);
+        let found = second.tell(&[
+            "search",
+            "crawl",
+            "\"security correction\"",
+            "--format",
+            "json",
+        ]);
         assert_eq!(found.output.lines().count(), 4, "{found:?}");
         let repeated = second.tell(&["duplicates", "crawl"]);
         assert!(!repeated.output.contains("changed"), "{repeated:?}");
@@ -214,14 +233,24 @@ fn crawls_that_know_nothing_of_each_other_are_compared_by_their_archives() {
     let keyless = || {
         Crawl::keyless(&server, &[HOST])
             .seeds(&[server.url(HOST, "/")])
-            .with(&["--delay=0", "--delay-factor=0", "--tries=1", "--concurrency=1"])
+            .with(&[
+                "--delay=0",
+                "--delay-factor=0",
+                "--tries=1",
+                "--concurrency=1",
+            ])
     };
     let first = keyless();
     first.complete();
     day.store(1, Ordering::SeqCst);
     let second = keyless();
     second.complete();
-    let (told, counts) = changes(&server, &first, &second, &["--only", "changed,moved", "--diff"]);
+    let (told, counts) = changes(
+        &server,
+        &first,
+        &second,
+        &["--only", "changed,moved", "--diff"],
+    );
     assert_eq!(told.len(), 7, "{told:?}");
     assert_eq!(told["/moved"]["from"], server.url(HOST, "/old"));
     let diff = told["/2"]["diff"].as_str().unwrap();
@@ -232,15 +261,24 @@ fn crawls_that_know_nothing_of_each_other_are_compared_by_their_archives() {
         "{counts}"
     );
 
-    let arguments = ["changes", &path(&first), &path(&second), "--format", "table"];
+    let arguments = [
+        "changes",
+        &path(&first),
+        &path(&second),
+        "--format",
+        "table",
+    ];
     let table = second.tell(&arguments).output;
     let line = format!("changed    0.99  {}", server.url(HOST, "/2"));
     assert!(table.contains(&line), "{table}");
-    assert!(table.contains(&format!("           + {CORRECTION}\n")), "{table}");
+    assert!(
+        table.contains(&format!("           + {CORRECTION}\n")),
+        "{table}"
+    );
     assert!(!table.contains("unchanged"), "{table}");
 }
 
-/// Near-duplicates that were archived and marked had no portrait in the journal: each crawl
+/// Near-duplicates that were archived and marked had no signature in the journal: each crawl
 /// archived them again.
 #[test]
 fn near_duplicates_that_the_archive_preset_keeps_are_versions_too() {
@@ -275,8 +313,16 @@ fn near_duplicates_that_the_archive_preset_keeps_are_versions_too() {
     let third = archive(&["--since", &path(&second)]);
     assert_eq!(third.complete()["changed"], 1);
     let (told, _) = changes(&server, &second, &third, &[]);
-    assert_eq!(told["/b"]["added"], serde_json::json!([CORRECTION]), "{told:?}");
-    assert_eq!(told["/b"]["removed"], serde_json::json!(["second"]), "{told:?}");
+    assert_eq!(
+        told["/b"]["added"],
+        serde_json::json!([CORRECTION]),
+        "{told:?}"
+    );
+    assert_eq!(
+        told["/b"]["removed"],
+        serde_json::json!(["second"]),
+        "{told:?}"
+    );
     third.is_sound();
 
     // Of a page that a crawl left out, its bytes are known, and not its text.

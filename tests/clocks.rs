@@ -6,7 +6,7 @@ use std::time::Duration;
 use disk::SystemDisk;
 use neardup::{Features, HashKey};
 use store::embedded::{EmbeddedStore, StoreOptions};
-use store::{Find, Frontier, FrontierRules, LikenessRules, Settlement, Supply};
+use store::{DiscoveredUrl, Frontier, FrontierRules, LikenessRules, Settlement, Supply};
 use testkit::{Server, Site};
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 
@@ -33,7 +33,7 @@ async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_o
     let store = EmbeddedStore::open(&crawl.out().join("state"), &options).unwrap();
     let url = PageUrl::parse(page, &CanonicalForm::default()).unwrap();
     store
-        .discover(vec![Find::new(url.clone(), 0, None)])
+        .discover(vec![DiscoveredUrl::new(url.clone(), 0, None)])
         .await
         .unwrap();
     let Supply::Leases(leases) = store.lease(now + wait, 99).await.unwrap() else {
@@ -60,7 +60,9 @@ async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_o
 /// that hour).
 #[test]
 fn a_crawl_whose_clock_was_a_day_ahead_goes_on_at_once_and_says_so() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     for in_order in [true, false] {
         let server = Server::spawn_thread(Site::new(|request| tree(number_of(&request.target), 7)));
         let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
@@ -84,7 +86,10 @@ fn a_crawl_whose_clock_was_a_day_ahead_goes_on_at_once_and_says_so() {
             .filter(|line| line.contains("behind the last session's"));
         let told: Vec<&str> = told.collect();
         assert_eq!(told.len(), 1, "{ran:?}");
-        assert!(told[0].contains("the clock is 23 h 59 min behind"), "{told:?}");
+        assert!(
+            told[0].contains("the clock is 23 h 59 min behind"),
+            "{told:?}"
+        );
         let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
         assert_eq!(log.matches("behind the last session's").count(), 1);
         crawl.is_sound();

@@ -18,7 +18,10 @@ fn reply(path: &str) -> Reply {
         let own = anchor(&format!("/below/{variant}"));
         return Reply::html(html(
             "",
-            &format!("<p>{}</p><p>{own}</p><p>Read {variant} times.</p>", prose(7, 800)),
+            &format!(
+                "<p>{}</p><p>{own}</p><p>Read {variant} times.</p>",
+                prose(7, 800)
+            ),
         ));
     }
     if let Some(below) = number("/below/") {
@@ -26,7 +29,9 @@ fn reply(path: &str) -> Reply {
     }
     match path {
         "/" => {
-            let variants: Vec<String> = (0..VARIANTS).map(|number| format!("/variant/{number}")).collect();
+            let variants: Vec<String> = (0..VARIANTS)
+                .map(|number| format!("/variant/{number}"))
+                .collect();
             page(1, &[variants, vec!["/copy".to_owned()]].concat())
         }
         // Byte for byte the second that is let through.
@@ -53,7 +58,10 @@ fn so_many_of_a_kind_are_kept_and_the_rest_is_left_out_and_all_lead_on() {
     let server = Server::spawn_thread(Site::new(|request| reply(request.path())));
     let crawl = crawl(&server, "3").with(&["--concurrency", "1"]);
     let summary = crawl.complete();
-    assert_eq!((&summary["unique"], &summary["pages"]), (&8.into(), &14.into()));
+    assert_eq!(
+        (&summary["unique"], &summary["pages"]),
+        (&8.into(), &14.into())
+    );
     let rows = variants(&server, &crawl);
     let original = server.url(HOST, "/variant/0");
     assert_eq!(rows[0]["verdict"], "unique");
@@ -64,7 +72,10 @@ fn so_many_of_a_kind_are_kept_and_the_rest_is_left_out_and_all_lead_on() {
         let words = seat.map(|seat| format!("let through: {seat} of 3 of its kind"));
         let reason = row["reason"].as_str().unwrap();
         assert_eq!(words.is_some(), reason.contains("let through"), "{reason}");
-        assert!(words.is_none_or(|words| reason.ends_with(&words)), "{reason}");
+        assert!(
+            words.is_none_or(|words| reason.ends_with(&words)),
+            "{reason}"
+        );
         let notes = crawl.notes_about(url);
         let rank = notes.get("cluster-rank").map(String::as_str);
         assert_eq!(rank, seat.map(|seat| seat.to_string()).as_deref());
@@ -128,7 +139,11 @@ fn a_kind_is_kept_as_often_as_asked_for_however_many_are_under_way_and_whatever_
             let reason = row["reason"].as_str().unwrap_or_default();
             row["verdict"] == "unique" || reason.contains("let through")
         });
-        assert_eq!(kept.count(), 3, "killed after {requests} requests: {rows:?}");
+        assert_eq!(
+            kept.count(),
+            3,
+            "killed after {requests} requests: {rows:?}"
+        );
         crawl.is_sound();
     }
 }
@@ -148,7 +163,13 @@ fn duplicates_tells_what_was_left_out_and_of_what() {
     assert_eq!(lines.len(), 6, "{ran:?}");
     for line in &lines {
         let row = crawl.row(line["url"].as_str().unwrap());
-        for name in ["verdict", "duplicate_of", "distance", "resemblance", "reason"] {
+        for name in [
+            "verdict",
+            "duplicate_of",
+            "distance",
+            "resemblance",
+            "reason",
+        ] {
             assert_eq!(line[name], row[name]);
         }
         let let_through = row["reason"].as_str().unwrap().contains("let through");
@@ -161,13 +182,18 @@ fn duplicates_tells_what_was_left_out_and_of_what() {
         .iter()
         .map(|url| url.as_str().unwrap().to_owned())
         .collect();
-    let expected = lines.iter().map(|line| line["url"].as_str().unwrap().to_owned());
+    let expected = lines
+        .iter()
+        .map(|line| line["url"].as_str().unwrap().to_owned());
     let expected: Vec<String> = [server.url(HOST, "/variant/0")]
         .into_iter()
         .chain(expected)
         .collect();
     assert_eq!(members, expected);
-    for options in [&["--format", "table"][..], &["--clusters", "--format=table"]] {
+    for options in [
+        &["--format", "table"][..],
+        &["--clusters", "--format=table"],
+    ] {
         let table = crawl.tell(&[&["duplicates", "crawl"], options].concat());
         assert_eq!(table.code, Some(0), "{table:?}");
         assert!(
@@ -189,7 +215,11 @@ fn duplicates_are_told_while_the_crawl_runs() {
     let running = crawl.start();
     gate.arrivals_blocking(1);
     let ran = crawl.tell(&["duplicates", "crawl"]);
-    assert_eq!((ran.code, ran.output.lines().count()), (Some(0), 5), "{ran:?}");
+    assert_eq!(
+        (ran.code, ran.output.lines().count()),
+        (Some(0), 5),
+        "{ran:?}"
+    );
     gate.open();
     assert_eq!(running.end().code, Some(0));
     let ran = crawl.tell(&["duplicates", "crawl"]);

@@ -10,7 +10,10 @@ const HOST: &str = "site.test";
 /// One of everything, some of it still queued; one page at a time, so that it is always the same.
 fn crawled() -> (Server, Crawl) {
     let server = Server::spawn_thread(Site::pages([
-        ("/robots.txt", Reply::text("User-agent: *\nDisallow: /closed")),
+        (
+            "/robots.txt",
+            Reply::text("User-agent: *\nDisallow: /closed"),
+        ),
         (
             "/",
             page(
@@ -75,7 +78,10 @@ fn export_has_the_columns_of_the_contract_in_its_order() {
             .iter()
             .map(|name| line.find(&format!("\"{name}\":")))
             .collect();
-        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{line}");
+        assert!(
+            places.iter().all(Option::is_some) && places.is_sorted(),
+            "{line}"
+        );
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(row.as_object().unwrap().len(), COLUMNS.len());
     }
@@ -98,8 +104,8 @@ fn export_has_the_columns_of_the_contract_in_its_order() {
 fn export_tells_what_is_known_of_a_page() {
     let (server, crawl) = crawled();
     let row = crawl.row(&server.url(HOST, "/old"));
-    let sent =
-        server.log().body(HOST, "/new").unwrap().len() + server.log().body(HOST, "/old").unwrap().len();
+    let sent = server.log().body(HOST, "/new").unwrap().len()
+        + server.log().body(HOST, "/old").unwrap().len();
     for (name, value) in [
         ("final_url", serde_json::json!(server.url(HOST, "/new"))),
         ("status", 200.into()),
@@ -142,7 +148,11 @@ fn why_tells_which_rule_decided() {
     let (server, crawl) = crawled();
     for (url, verdict, words) in [
         (server.url(HOST, "/"), "unique", "something new"),
-        (server.url(HOST, "/more"), "exact-duplicate", "the same bytes"),
+        (
+            server.url(HOST, "/more"),
+            "exact-duplicate",
+            "the same bytes",
+        ),
         (server.url(HOST, "/closed"), "excluded", "robots.txt"),
         (server.url(HOST, "/missing"), "failed", "404"),
         (server.url(HOST, "/old"), "unique", "something new"),
@@ -158,7 +168,10 @@ fn why_tells_which_rule_decided() {
             (&url.as_str().into(), &verdict.into()),
             "{answer}"
         );
-        assert!(answer["reason"].as_str().unwrap().contains(words), "{answer}");
+        assert!(
+            answer["reason"].as_str().unwrap().contains(words),
+            "{answer}"
+        );
     }
 }
 
@@ -170,7 +183,9 @@ fn why_shows_the_original_beside_a_duplicate() {
     assert_eq!(answer["page"]["duplicate_of"], original);
     assert_eq!(answer["original"]["url"], original);
     assert_eq!(answer["original"]["verdict"], "unique");
-    let table = crawl.tell(&["why", "crawl", &copy, "--format", "table"]).output;
+    let table = crawl
+        .tell(&["why", "crawl", &copy, "--format", "table"])
+        .output;
     assert!(table.contains(&original), "{table}");
 }
 
@@ -199,7 +214,12 @@ fn status_counts_as_the_summary_does() {
 fn the_summary_has_the_keys_of_the_contract() {
     let (_server, crawl) = crawled();
     let summary = crawl.complete();
-    let mut keys: Vec<&str> = summary.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut keys: Vec<&str> = summary
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
     keys.sort_unstable();
     let mut contract = [
         "finished",
@@ -242,7 +262,10 @@ fn verify_says_in_a_line_that_all_is_well() {
         "{ran:?}"
     );
     let report = crawl.tell(&["verify", "crawl"]).json();
-    assert_eq!((&report["agrees"], &report["pages"]), (&true.into(), &4.into()));
+    assert_eq!(
+        (&report["agrees"], &report["pages"]),
+        (&true.into(), &4.into())
+    );
 }
 
 #[test]
@@ -257,7 +280,8 @@ fn verify_finds_a_changed_byte_anywhere_in_the_archive() {
         let ran = crawl.tell(&["verify", "crawl", "--format", "table"]);
         assert_eq!(ran.code, Some(1), "{ran:?}");
         assert!(
-            ran.output.contains(&*file.file_name().unwrap().to_string_lossy()),
+            ran.output
+                .contains(&*file.file_name().unwrap().to_string_lossy()),
             "{ran:?}"
         );
     }

@@ -50,7 +50,8 @@ fn coded(text: &str) -> Vec<(&'static str, Vec<u8>)> {
 fn coded_pages_are_archived_as_they_came_and_read_as_they_were_meant() {
     const PATHS: [&str; 4] = ["/0", "/1", "/2", "/3"];
     let pages = PATHS.into_iter().zip(1..).map(|(path, number)| {
-        let (coding, bytes) = coded(&article(number, NONE)).swap_remove(usize::try_from(number - 1).unwrap());
+        let (coding, bytes) =
+            coded(&article(number, NONE)).swap_remove(usize::try_from(number - 1).unwrap());
         (path, Reply::html(bytes).header("Content-Encoding", coding))
     });
     let (server, crawl) = crawl(pages.collect(), &[]);
@@ -63,7 +64,10 @@ fn coded_pages_are_archived_as_they_came_and_read_as_they_were_meant() {
             "{row}"
         );
         let sent = server.log().body(HOST, path).unwrap();
-        assert_eq!(crawl.records_about(&url)[0].head_and_payload().unwrap().1, sent);
+        assert_eq!(
+            crawl.records_about(&url)[0].head_and_payload().unwrap().1,
+            sent
+        );
         assert_eq!(row["bytes"], sent.len());
     }
 }
@@ -122,7 +126,11 @@ fn the_charset_comes_from_the_mark_the_header_or_the_page() {
         ],
         &[],
     );
-    for (path, charset) in [("/header", "ISO-8859-2"), ("/meta", "UTF-8"), ("/mark", "UTF-8")] {
+    for (path, charset) in [
+        ("/header", "ISO-8859-2"),
+        ("/meta", "UTF-8"),
+        ("/mark", "UTF-8"),
+    ] {
         let row = crawl.row(&server.url(HOST, path));
         assert_eq!(
             (&row["charset"], &row["title"]),
@@ -219,16 +227,27 @@ fn pages_are_obeyed_in_what_they_ask_for() {
     ] {
         assert!(asked(path), "{path}");
     }
-    for path in ["/behind-nofollow", "/behind-none", "/behind-tag", "/behind-rel"] {
+    for path in [
+        "/behind-nofollow",
+        "/behind-none",
+        "/behind-tag",
+        "/behind-rel",
+    ] {
         assert!(!asked(path), "{path}");
     }
     for path in ["/noarchive", "/archive-tag"] {
         let (url, row) = (server.url(HOST, path), crawl.row(&server.url(HOST, path)));
         assert_eq!(row["verdict"], "excluded", "{row}");
-        assert!(row["reason"].as_str().unwrap().contains("noarchive"), "{row}");
+        assert!(
+            row["reason"].as_str().unwrap().contains("noarchive"),
+            "{row}"
+        );
         assert!(!crawl.archived().contains(&url), "{path}");
     }
-    assert_eq!(crawl.row(&server.url(HOST, "/noindex"))["verdict"], "unique");
+    assert_eq!(
+        crawl.row(&server.url(HOST, "/noindex"))["verdict"],
+        "unique"
+    );
 }
 
 #[test]
@@ -251,8 +270,8 @@ fn files_are_archived_and_compared_by_their_bytes_alone() {
             (&"unique".into(), &"text/plain".into())
         );
     }
-    let images =
-        ["/image.png", "/same.png"].map(|path| crawl.row(&server.url(HOST, path))["verdict"].clone());
+    let images = ["/image.png", "/same.png"]
+        .map(|path| crawl.row(&server.url(HOST, path))["verdict"].clone());
     assert!(
         images.contains(&"unique".into()) && images.contains(&"exact-duplicate".into()),
         "{images:?}"
@@ -276,7 +295,10 @@ fn a_body_that_is_too_long_is_cut_and_the_record_says_so() {
     );
     let record = crawl.records_about(&server.url(HOST, "/long")).remove(0);
     assert_eq!(record.truncated(), Some("length"));
-    assert_eq!(record.head_and_payload().unwrap().1, &text.as_bytes()[..10 << 10]);
+    assert_eq!(
+        record.head_and_payload().unwrap().1,
+        &text.as_bytes()[..10 << 10]
+    );
     crawl.is_sound();
 }
 
@@ -303,7 +325,10 @@ fn an_answer_that_breaks_off_is_a_failure_and_not_a_page() {
 fn a_host_that_nobody_answers_for_is_a_failure_and_the_crawl_goes_on() {
     let server = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
     let gone = Server::spawn_thread(Site::pages([("/", page(1, NONE))]));
-    let (port, seeds) = (gone.port(), [gone.url("gone.test", "/"), server.url(HOST, "/")]);
+    let (port, seeds) = (
+        gone.port(),
+        [gone.url("gone.test", "/"), server.url(HOST, "/")],
+    );
     drop(gone);
     let crawl = Crawl::of(&server, &[HOST]).seeds(&seeds).with(&[
         "--tries",
@@ -313,7 +338,10 @@ fn a_host_that_nobody_answers_for_is_a_failure_and_the_crawl_goes_on() {
         &format!("gone.test:{port}:127.0.0.1"),
     ]);
     let summary = crawl.complete();
-    assert_eq!((&summary["pages"], &summary["failed"]), (&1.into(), &1.into()));
+    assert_eq!(
+        (&summary["pages"], &summary["failed"]),
+        (&1.into(), &1.into())
+    );
     assert!(
         crawl.row(&seeds[0])["reason"]
             .as_str()

@@ -31,7 +31,11 @@ fn chain(gate: &Gate) -> Site {
                 &[]
             },
         );
-        if number == 1 { reply.hold(&gate) } else { reply }
+        if number == 1 {
+            reply.hold(&gate)
+        } else {
+            reply
+        }
     })
 }
 
@@ -131,7 +135,11 @@ fn what_is_excluded_is_left_out_though_it_is_queued_and_later_finds_are_let_in_a
         "/a" => page(1, &["/private/found-meanwhile"]).hold(&one),
         "/b" => page(
             2,
-            &["/private/found-meanwhile", "/private/found-later", "/leads-there"],
+            &[
+                "/private/found-meanwhile",
+                "/private/found-later",
+                "/leads-there",
+            ],
         )
         .hold(&two),
         "/leads-there" => Reply::redirect(302, "/private/reached"),
@@ -167,7 +175,10 @@ fn what_is_excluded_is_left_out_though_it_is_queued_and_later_finds_are_let_in_a
         "{why}"
     );
     let status = crawl.tell(&["status", "crawl"]).json();
-    assert_eq!(status["control"], serde_json::json!({"exclude": ["/private/"]}));
+    assert_eq!(
+        status["control"],
+        serde_json::json!({"exclude": ["/private/"]})
+    );
     std::fs::remove_file(crawl.out().join("control.toml")).unwrap();
     running.hear("control.toml is obeyed: nothing: the settings hold");
     second.open();
@@ -180,7 +191,11 @@ fn what_is_excluded_is_left_out_though_it_is_queued_and_later_finds_are_let_in_a
         ("found-later", 1),
         ("reached", 1),
     ] {
-        assert_eq!(log.count(HOST, &format!("/private/{path}")), times, "{path}");
+        assert_eq!(
+            log.count(HOST, &format!("/private/{path}")),
+            times,
+            "{path}"
+        );
     }
     let row = crawl.row(&server.url(HOST, "/private/queued"));
     assert_eq!(
@@ -276,7 +291,8 @@ fn a_crawl_that_pauses_can_be_interrupted_and_goes_on_pausing() {
 
 #[test]
 fn pages_under_way_are_as_many_as_ordered() {
-    let hosts = ["a.test", "b.test", "c.test"];
+    let hosts = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|name| format!("{name}.test"));
+    let hosts = hosts.each_ref().map(String::as_str);
     let (gate, asked) = (Gate::new(), Arc::new(AtomicUsize::new(0)));
     let (held, count) = (gate.clone(), Arc::clone(&asked));
     let server = Server::spawn_thread(Site::new(move |request| {
@@ -294,23 +310,25 @@ fn pages_under_way_are_as_many_as_ordered() {
     let mut running = crawl.start();
     running.hear("is obeyed: delay-factor 0.5, max-delay 1s, concurrency 1, rate 1000/s");
     gate.arrivals_blocking(1);
-    // That takes the crawl some seconds, in which it would have asked for all.
+    // That takes the crawl some seconds, in which it would have asked for all. An exchange that does
+    // not move for two seconds gives its slot away, to three beside it at most.
     order_now(
         &crawl,
         &mut running,
         "concurrency = 0",
         "at line 1: concurrency 0 is impossible",
     );
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    let asked = asked.load(Ordering::SeqCst);
+    assert!((1..=4).contains(&asked), "{asked}");
     order_now(
         &crawl,
         &mut running,
-        "concurrency = 3",
-        "is obeyed: concurrency 3",
+        "concurrency = 8",
+        "is obeyed: concurrency 8",
     );
-    gate.arrivals_blocking(3);
+    gate.arrivals_blocking(8);
     gate.open();
-    assert_eq!(running.end().summary()["pages"], 3);
+    assert_eq!(running.end().summary()["pages"], 8);
 }
 
 #[test]
@@ -319,9 +337,10 @@ fn the_file_is_read_before_anything_is_asked_for_and_must_be_right_then() {
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
     std::fs::create_dir(crawl.out()).unwrap();
     order(&crawl, "pause = false\nexclude = [\n\"/1\",\n\"(\"]");
-    crawl
-        .run()
-        .complained(2, "control.toml: at line 4: \"(\" is not a usable expression");
+    crawl.run().complained(
+        2,
+        "control.toml: at line 4: \"(\" is not a usable expression",
+    );
     assert!(!crawl.out().join("state").exists());
     order(&crawl, "exclude = [\"/1\"]");
     assert_eq!(crawl.complete()["pages"], 2);
@@ -331,7 +350,10 @@ fn the_file_is_read_before_anything_is_asked_for_and_must_be_right_then() {
     let more = [server.url(HOST, "/3"), server.url(HOST, "/1")];
     assert_eq!(crawl.run_with(&more).summary()["pages"], 3);
     assert_eq!(
-        (server.log().count(HOST, "/1"), server.log().count(HOST, "/3")),
+        (
+            server.log().count(HOST, "/1"),
+            server.log().count(HOST, "/3")
+        ),
         (1, 0)
     );
 }

@@ -46,7 +46,9 @@ impl Patient {
         let web = Arc::new(Web::of_hubs(2));
         let turnstile = Turnstile::default();
         let (answering, counting) = (Arc::clone(&web), turnstile.clone());
-        let server = Server::spawn_thread(Site::new(move |request| counting.pass(answering.answer(request))));
+        let server = Server::spawn_thread(Site::new(move |request| {
+            counting.pass(answering.answer(request))
+        }));
         let hosts = web.hosts();
         let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
         let crawl = Crawl::of(&server, &hosts)
@@ -111,7 +113,8 @@ impl Patient {
                 let path = item.unwrap().path();
                 if path.is_dir() {
                     directories.push(path);
-                } else if path.file_name().unwrap() != "lock" && used(&fs::read(&path).unwrap()) > 0 {
+                } else if path.file_name().unwrap() != "lock" && used(&fs::read(&path).unwrap()) > 0
+                {
                     files.push(path);
                 }
             }
@@ -214,7 +217,11 @@ fn every_damage_is_found(patient: &Patient, what: &str) {
         let case = format!("{what}: bit {bit} of byte {place} of {}", file.display());
         patient.goes_on(&case, &mut findings);
     }
-    let Findings { tried, silent, lost } = findings;
+    let Findings {
+        tried,
+        silent,
+        lost,
+    } = findings;
     eprintln!(
         "damages: {tried} tried, silent {}, lost {}",
         silent.len(),

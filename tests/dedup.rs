@@ -71,7 +71,10 @@ fn each_document_that_repeats_an_earlier_one_is_told_with_its_original() {
     for line in &found {
         let mut keys: Vec<&String> = line.as_object().unwrap().keys().collect();
         keys.sort();
-        assert_eq!(keys, ["distance", "document", "duplicate_of", "resemblance"]);
+        assert_eq!(
+            keys,
+            ["distance", "document", "duplicate_of", "resemblance"]
+        );
     }
     assert_eq!(ran.errors, "6 documents: 3 repeat an earlier one\n");
 }
@@ -82,7 +85,13 @@ fn pairs_are_all_pairs_and_clusters_are_what_belongs_together() {
     let pairs = findings(&crawl.tell(&["dedup", "corpus", "--pairs", "--quiet"]));
     let mut told: Vec<String> = pairs
         .iter()
-        .map(|pair| format!("{} {}", pair["a"].as_str().unwrap(), pair["b"].as_str().unwrap()))
+        .map(|pair| {
+            format!(
+                "{} {}",
+                pair["a"].as_str().unwrap(),
+                pair["b"].as_str().unwrap()
+            )
+        })
         .collect();
     told.sort();
     assert_eq!(
@@ -166,7 +175,10 @@ fn the_pages_of_an_archive_are_documents_by_their_urls() {
             "<main><p>{text}</p></main><a href=/copy>c</a><a href=/gone>g</a>"
         ))
     };
-    let server = Server::spawn_thread(Site::pages([("/", page(&text)), ("/copy", page(&near(&text)))]));
+    let server = Server::spawn_thread(Site::pages([
+        ("/", page(&text)),
+        ("/copy", page(&near(&text))),
+    ]));
     let crawl = Crawl::of(&server, &["site.test"]).seeds(&[server.url("site.test", "/")]);
     let crawl = crawl.with(&["--on-duplicate", "keep"]);
     crawl.complete();
@@ -229,7 +241,10 @@ fn strange_documents_are_compared_like_others() {
 fn a_budget_that_is_too_small_costs_files_and_changes_nothing() {
     let crawl = Crawl::bare();
     let lines: Vec<String> = (0..300)
-        .map(|n| json!({"id": n, "text": format!("{} number {}", prose(n % 100, 60), n / 100)}).to_string())
+        .map(|n| {
+            json!({"id": n, "text": format!("{} number {}", prose(n % 100, 60), n / 100)})
+                .to_string()
+        })
         .collect();
     crawl.write("corpus.jsonl", lines.join("\n"));
     for wanted in [&[][..], &["--pairs"], &["--clusters"]] {
@@ -315,7 +330,9 @@ fn impossible_wishes_are_refused_with_what_would_be_right() {
             .complained(2, culprit);
     }
     std::fs::create_dir(crawl.directory().join("nothing")).unwrap();
-    crawl.tell(&["dedup", "nothing"]).complained(2, "no document");
+    crawl
+        .tell(&["dedup", "nothing"])
+        .complained(2, "no document");
 }
 
 /// Manku, Jain and Das Sarma (WWW 2007), section 3.2: 2³⁴ fingerprints, within 3 bits.
@@ -338,7 +355,10 @@ fn the_plan_for_the_papers_repository_has_the_papers_designs() {
         );
         assert_eq!(line["memory"].as_u64().unwrap(), (tables * 8) << 34);
     }
-    assert_eq!(lines.iter().filter(|line| line["chosen"] == true).count(), 1);
+    assert_eq!(
+        lines.iter().filter(|line| line["chosen"] == true).count(),
+        1
+    );
     let table = crawl
         .tell(&[&arguments[..], &["--format", "table"]].concat())
         .output;
@@ -357,6 +377,8 @@ fn plans_that_cannot_be_are_refused() {
         (&["--pages", "1e6", "--bits", "48"], "64 or 32"),
         (&[], "--pages"),
     ] {
-        crawl.tell(&[&["plan"], wish].concat()).complained(2, culprit);
+        crawl
+            .tell(&[&["plan"], wish].concat())
+            .complained(2, culprit);
     }
 }

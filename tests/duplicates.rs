@@ -27,10 +27,14 @@ fn mirrored() -> Server {
         let front = article(1, &links.map(|link| link.replace("{port}", &port)));
         match (request.host.as_str(), request.path()) {
             (_, "/") => Reply::html(front),
-            ("original.test", "/same") => {
-                page(2, &["http://mirror.test:{port}/same".replace("{port}", &port)])
-            }
-            ("mirror.test", "/same") => page(2, &["http://mirror.test:{port}/same".replace("{port}", &port)]),
+            ("original.test", "/same") => page(
+                2,
+                &["http://mirror.test:{port}/same".replace("{port}", &port)],
+            ),
+            ("mirror.test", "/same") => page(
+                2,
+                &["http://mirror.test:{port}/same".replace("{port}", &port)],
+            ),
             ("original.test", "/dated") => dated(
                 3,
                 "1 May 2026",

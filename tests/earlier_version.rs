@@ -42,12 +42,18 @@ fn lines(text: &str) -> Vec<Value> {
 /// Asserts that the exports equal, byte for byte, what the earlier version printed.
 fn exports_as_before(crawl: &Crawl) {
     for (command, file) in [
-        (&["export", "crawl", "--format", "jsonl"][..], "visits.jsonl"),
+        (
+            &["export", "crawl", "--format", "jsonl"][..],
+            "visits.jsonl",
+        ),
         (
             &["export", "crawl", "--links", "--format", "jsonl"],
             "links.jsonl",
         ),
-        (&["duplicates", "crawl", "--format", "json"], "duplicates.jsonl"),
+        (
+            &["duplicates", "crawl", "--format", "json"],
+            "duplicates.jsonl",
+        ),
         (&["skipped", "crawl", "--format", "json"], "skipped.jsonl"),
     ] {
         let expected = fs::read_to_string(crawl.directory().join(file)).unwrap();
@@ -124,10 +130,18 @@ fn a_crawl_of_an_earlier_version_continues_to_its_end() {
     crawl.is_sound();
     let after = crawl.rows();
     assert_eq!(after[..before.len()], before[..]);
-    let of =
-        |column: &str| -> BTreeSet<&str> { after.iter().filter_map(|row| row[column].as_str()).collect() };
+    let of = |column: &str| -> BTreeSet<&str> {
+        after
+            .iter()
+            .filter_map(|row| row[column].as_str())
+            .collect()
+    };
     assert_eq!(of("url").len(), after.len(), "no page is visited twice");
-    for truth in toy.truth().iter().filter(|truth| truth.fate == Fate::Unique) {
+    for truth in toy
+        .truth()
+        .iter()
+        .filter(|truth| truth.fate == Fate::Unique)
+    {
         let url = format!("http://{}", truth.page);
         let url = url.as_str();
         assert!(

@@ -62,7 +62,9 @@ fn links(crawl: &Crawl) -> Vec<Value> {
     let ran = crawl.tell(&["export", "crawl", "--links"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let lines = ran.output.lines();
-    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn parts(directory: &Path) -> Vec<PathBuf> {
@@ -85,7 +87,10 @@ fn the_link_graph_has_each_link_of_each_page_that_the_archive_has() {
                 .as_str()
                 .unwrap()
                 .replace(&server.url(HOST, ""), "");
-            format!("{target} {} {} {}", link["anchor"], link["rel"], link["kind"])
+            format!(
+                "{target} {} {} {}",
+                link["anchor"], link["rel"], link["kind"]
+            )
         })
         .collect();
     let elsewhere = "http://elsewhere.test/ \"else\" null \"page\"";
@@ -127,7 +132,11 @@ fn sources_of_links_come_in_the_order_of_the_visits() {
         .collect();
     sources.dedup();
     let mut visited = crawl.rows();
-    visited.retain(|row| sources.iter().any(|source| row["final_url"] == source.as_str()));
+    visited.retain(|row| {
+        sources
+            .iter()
+            .any(|source| row["final_url"] == source.as_str())
+    });
     let visited: Vec<&str> = visited
         .iter()
         .map(|row| row["final_url"].as_str().unwrap())
@@ -150,17 +159,29 @@ fn a_file_that_was_cut_anywhere_goes_on_as_if_it_had_not_been() {
         let whole = read(&crawl, "whole");
         for tenth in 0..=10 {
             crawl.write("torn.part", &whole[..whole.len() * tenth / 10]);
-            done(&crawl, &[options, &["--output", "torn", "--resume"]].concat());
+            done(
+                &crawl,
+                &[options, &["--output", "torn", "--resume"]].concat(),
+            );
             assert!(read(&crawl, "torn") == whole, "{options:?} {tenth}");
             assert!(!crawl.directory().join("torn.part").exists());
             std::fs::remove_file(crawl.directory().join("torn")).unwrap();
         }
         // A whole one is left as it is, and an export that begins anew replaces it.
-        done(&crawl, &[options, &["--output", "whole", "--resume"]].concat());
+        done(
+            &crawl,
+            &[options, &["--output", "whole", "--resume"]].concat(),
+        );
         assert!(read(&crawl, "whole") == whole, "{options:?}");
         crawl.write("whole", "something else\n");
         crawl
-            .tell(&[&["export", "crawl", "--output", "whole", "--resume"], options].concat())
+            .tell(
+                &[
+                    &["export", "crawl", "--output", "whole", "--resume"],
+                    options,
+                ]
+                .concat(),
+            )
             .complained(2, "whole cannot be continued: line 1 of it");
         done(&crawl, &[options, &["--output", "whole"]].concat());
         assert!(read(&crawl, "whole") == whole, "{options:?}");
@@ -178,16 +199,24 @@ fn what_was_visited_since_is_added() {
         done(&crawl, &["--output", "rows", "--resume"]);
         done(
             &crawl,
-            &["--output", "links", "--links", "--format", "csv", "--resume"],
+            &[
+                "--output", "links", "--links", "--format", "csv", "--resume",
+            ],
         );
         let parquet = ["--format", "parquet", "--resume", "--output"];
         done(
             &crawl,
             &[&parquet[..], &["parts"], &["--rows-per-file", "3"]].concat(),
         );
-        done(&crawl, &[&parquet[..], &["link-parts/", "--links"]].concat());
+        done(
+            &crawl,
+            &[&parquet[..], &["link-parts/", "--links"]].concat(),
+        );
         done(&crawl, &["--output", "rows-anew"]);
-        done(&crawl, &["--output", "links-anew", "--links", "--format", "csv"]);
+        done(
+            &crawl,
+            &["--output", "links-anew", "--links", "--format", "csv"],
+        );
         assert!(read(&crawl, "rows") == read(&crawl, "rows-anew"));
         assert!(read(&crawl, "links") == read(&crawl, "links-anew"));
     }
@@ -196,7 +225,10 @@ fn what_was_visited_since_is_added() {
         parts(&crawl.directory().join("link-parts")),
     ];
     assert!(before.iter().all(|parts| parts.len() > 1), "{before:?}");
-    done(&crawl, &["--format", "parquet", "--resume", "--output", "parts"]);
+    done(
+        &crawl,
+        &["--format", "parquet", "--resume", "--output", "parts"],
+    );
     assert_eq!(
         parts(&crawl.directory().join("parts")),
         before[0],
@@ -204,7 +236,10 @@ fn what_was_visited_since_is_added() {
     );
     for part in parts(&crawl.directory().join("parts")) {
         let bytes = std::fs::read(&part).unwrap();
-        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{part:?}");
+        assert!(
+            bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"),
+            "{part:?}"
+        );
     }
 }
 
@@ -222,7 +257,9 @@ fn a_title_that_a_spreadsheet_would_run_is_neutralised_in_csv_unless_raw_is_aske
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
     crawl.complete();
     let fields = |arguments: &[&str], column: &str| -> Vec<String> {
-        let table = crawl.tell(&[&["export", "crawl"], arguments].concat()).output;
+        let table = crawl
+            .tell(&[&["export", "crawl"], arguments].concat())
+            .output;
         let mut reader = csv::Reader::from_reader(table.as_bytes());
         let names = reader.headers().unwrap().clone();
         let column = names.iter().position(|name| name == column).unwrap();
@@ -237,7 +274,10 @@ fn a_title_that_a_spreadsheet_would_run_is_neutralised_in_csv_unless_raw_is_aske
         fields(&[&csv[..], &["--links"]].concat(), "anchor"),
         ["'@SUM(A1)"]
     );
-    assert_eq!(fields(&[&raw[..], &["--links"]].concat(), "anchor"), ["@SUM(A1)"]);
+    assert_eq!(
+        fields(&[&raw[..], &["--links"]].concat(), "anchor"),
+        ["@SUM(A1)"]
+    );
     assert_eq!(crawl.row(&server.url(HOST, "/"))["title"], TITLE);
     // Numbers of ours are numbers.
     assert_eq!(fields(&csv, "depth")[0], "0");
@@ -255,7 +295,14 @@ fn what_cannot_be_asked_for_together_is_refused_before_anything_is_written() {
             "--rows-per-file is for --format parquet",
         ),
         (
-            &["--rows-per-file", "0", "--format", "parquet", "--output", "x"],
+            &[
+                "--rows-per-file",
+                "0",
+                "--format",
+                "parquet",
+                "--output",
+                "x",
+            ],
             "--rows-per-file",
         ),
         (&["--links", "--sketches"], "--sketches is about pages"),
@@ -274,7 +321,14 @@ fn what_cannot_be_asked_for_together_is_refused_before_anything_is_written() {
     assert!(!crawl.directory().join("x").exists() && !crawl.directory().join("x.part").exists());
     done(&crawl, &["--format", "parquet", "--output", "directory"]);
     crawl
-        .tell(&["export", "crawl", "--format", "parquet", "--output", "directory"])
+        .tell(&[
+            "export",
+            "crawl",
+            "--format",
+            "parquet",
+            "--output",
+            "directory",
+        ])
         .complained(2, "has parts of an export already");
 }
 
@@ -293,12 +347,19 @@ fn on_a_full_disk_an_old_file_stays_and_what_was_written_is_of_use_later() {
     assert!(read(&crawl, "rows") == whole);
     for arguments in [
         &["export", "crawl", "--format", "parquet", "--output", "rows"][..],
-        &["export", "crawl", "--format", "parquet", "--output", "parts/"],
+        &[
+            "export", "crawl", "--format", "parquet", "--output", "parts/",
+        ],
     ] {
-        crawl.tell_cramped(1, arguments).complained(2, "cannot write");
+        crawl
+            .tell_cramped(1, arguments)
+            .complained(2, "cannot write");
     }
     assert!(read(&crawl, "rows") == whole && !crawl.directory().join("rows.part").exists());
-    done(&crawl, &["--format", "parquet", "--output", "parts/", "--resume"]);
+    done(
+        &crawl,
+        &["--format", "parquet", "--output", "parts/", "--resume"],
+    );
     assert_eq!(parts(&crawl.directory().join("parts")).len(), 1);
 }
 

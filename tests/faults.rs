@@ -20,7 +20,9 @@ fn ballast(number: u64, length: usize) -> String {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        letters.push(char::from(LETTERS[usize::try_from(state >> 40 & 63).unwrap()]));
+        letters.push(char::from(
+            LETTERS[usize::try_from(state >> 40 & 63).unwrap()],
+        ));
     }
     letters
 }
@@ -60,7 +62,9 @@ fn stopped(ran: &Ran) {
         .filter(|line| !line.contains("interrupt when you like"))
         .collect();
     assert!(
-        lines.first().is_some_and(|line| line.starts_with("error: ")),
+        lines
+            .first()
+            .is_some_and(|line| line.starts_with("error: ")),
         "{ran:?}"
     );
     assert!(lines.len() <= 2 && !ran.errors.contains("panic"), "{ran:?}");
@@ -170,7 +174,10 @@ fn an_archive_that_has_lost_settled_pages_is_not_written_to() {
     stopped(&crawl.run());
     // The user finds what was lost, and goes on.
     std::fs::write(&file, whole).unwrap();
-    assert_eq!(crawl.run_with(&["--max-pages", "100"]).summary()["pages"], PAGES);
+    assert_eq!(
+        crawl.run_with(&["--max-pages", "100"]).summary()["pages"],
+        PAGES
+    );
     crawl.is_sound();
 }
 
@@ -206,6 +213,9 @@ fn a_journal_whose_last_write_was_torn_goes_on_without_it() {
     let bytes = std::fs::read(&journal).unwrap();
     // The last record tells of the fifth page: it is fetched again, and its place in the archive is taken by what comes.
     std::fs::write(&journal, &bytes[..bytes.len() - 3]).unwrap();
-    assert_eq!(crawl.run_with(&["--max-pages", "100"]).summary()["pages"], PAGES);
+    assert_eq!(
+        crawl.run_with(&["--max-pages", "100"]).summary()["pages"],
+        PAGES
+    );
     crawl.has_exactly_once(&all(&server));
 }

@@ -33,14 +33,22 @@ fn canonicalize_writes_a_line_for_each_url() {
             "http://(org,example,)/?a=1",
         ),
     ] {
-        assert_eq!(answer(&crawl, &["canonicalize", url]), format!("{canonical}\n"));
+        assert_eq!(
+            answer(&crawl, &["canonicalize", url]),
+            format!("{canonical}\n")
+        );
         let key = answer(&crawl, &["canonicalize", "--surt", url]);
-        assert!(key.contains("org,example)") || key.trim_end() == surt, "{key}");
+        assert!(
+            key.contains("org,example)") || key.trim_end() == surt,
+            "{key}"
+        );
     }
     let lines = "http://a.test#x\n\n http://b.test/%7Ec \n";
     let read = good(crawl.tell_with_input(&["canonicalize"], lines));
     assert_eq!(read, "http://a.test/\nhttp://b.test/~c\n");
-    crawl.tell(&["canonicalize", "no url"]).complained(2, "no url");
+    crawl
+        .tell(&["canonicalize", "no url"])
+        .complained(2, "no url");
 }
 
 #[test]
@@ -154,7 +162,10 @@ fn compare_tells_how_alike_two_files_are() {
         let comparison = ran.json();
         assert_eq!(comparison["verdict"], verdict, "{comparison}");
         let resemblance = comparison["resemblance"].as_f64().unwrap();
-        assert!((least..=most).contains(&resemblance), "{other}: {comparison}");
+        assert!(
+            (least..=most).contains(&resemblance),
+            "{other}: {comparison}"
+        );
         let mut keys: Vec<&String> = comparison.as_object().unwrap().keys().collect();
         keys.sort();
         assert_eq!(
@@ -175,7 +186,11 @@ fn compare_tells_how_alike_two_files_are() {
     assert_eq!(near["containment_a_in_b"], 1.0);
     assert!(near["containment_b_in_a"].as_f64().unwrap() < 1.0);
     assert!(
-        answer(&crawl, &["compare", "a.txt", "near.txt", "--format", "table"]).contains("near-duplicate")
+        answer(
+            &crawl,
+            &["compare", "a.txt", "near.txt", "--format", "table"]
+        )
+        .contains("near-duplicate")
     );
     crawl
         .tell(&["compare", "a.txt", "missing.txt"])
@@ -187,13 +202,17 @@ fn fingerprints_can_be_halved_and_made_without_stop_words() {
     let crawl = Crawl::bare();
     crawl.write("a.txt", "The quick brown fox jumps over the lazy dog");
     crawl.write("b.txt", "quick brown fox jumps lazy dog");
-    let of = |arguments: &[&str]| answer(&crawl, &[&["fingerprint"], arguments].concat())[..16].to_owned();
+    let of = |arguments: &[&str]| {
+        answer(&crawl, &[&["fingerprint"], arguments].concat())[..16].to_owned()
+    };
     let half = answer(&crawl, &["fingerprint", "a.txt", "--bits", "32"]);
     assert_eq!(half, format!("{}  a.txt\n", &of(&["a.txt"])[8..]));
     assert_ne!(of(&["a.txt"]), of(&["b.txt"]));
     let without = |file: &str| of(&[file, "--stop-words", "en"]);
     assert_eq!(without("a.txt"), without("b.txt"));
-    let compared = crawl.tell(&["compare", "a.txt", "b.txt", "--bits", "32"]).json();
+    let compared = crawl
+        .tell(&["compare", "a.txt", "b.txt", "--bits", "32"])
+        .json();
     assert!(compared["distance"].as_u64().unwrap() <= 32);
     assert_eq!(compared["fingerprint_a"], half[..8]);
     crawl
@@ -301,9 +320,15 @@ fn extract_tells_what_is_read_in_a_document() {
     assert_eq!(read["id"], "http://a.test/docs/");
     assert_eq!(read["heading"], serde_json::Value::Null);
     let judged = read["judged_text"].as_str().unwrap();
-    assert!(judged.contains("Next") && !judged.contains("Menu"), "{judged}");
+    assert!(
+        judged.contains("Next") && !judged.contains("Menu"),
+        "{judged}"
+    );
     let links = read["links"].as_array().unwrap();
-    let urls: Vec<&str> = links.iter().map(|link| link["url"].as_str().unwrap()).collect();
+    let urls: Vec<&str> = links
+        .iter()
+        .map(|link| link["url"].as_str().unwrap())
+        .collect();
     assert_eq!(
         urls,
         [
@@ -381,7 +406,9 @@ fn what_extract_prints_can_be_fed_to_dedup() {
         lines.push_str(&answer(&crawl, &["extract", name]));
     }
     crawl.write("pages.jsonl", lines);
-    let found = crawl.tell(&["dedup", "pages.jsonl", "--format", "json"]).json();
+    let found = crawl
+        .tell(&["dedup", "pages.jsonl", "--format", "json"])
+        .json();
     assert_eq!(
         (&found["document"], &found["duplicate_of"]),
         (&"3.html".into(), &"1.html".into())

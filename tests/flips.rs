@@ -34,7 +34,9 @@ impl Patient {
         let web = Arc::new(Web::of_hubs(3));
         let turnstile = Turnstile::default();
         let (answering, counting) = (Arc::clone(&web), turnstile.clone());
-        let server = Server::spawn_thread(Site::new(move |request| counting.pass(answering.answer(request))));
+        let server = Server::spawn_thread(Site::new(move |request| {
+            counting.pass(answering.answer(request))
+        }));
         let hosts = web.hosts();
         let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
         let crawl = Crawl::of(&server, &hosts)

@@ -14,7 +14,9 @@ const SUBDOMAINS: [&str; 3] = ["a.site.test", "b.site.test", "site.test"];
 
 /// Requests to any of these, in the order in which they arrived.
 fn hits<'log>(log: &'log Log, hosts: &[&str]) -> Vec<&'log Hit> {
-    log.iter().filter(|hit| hosts.contains(&&*hit.host)).collect()
+    log.iter()
+        .filter(|hit| hosts.contains(&&*hit.host))
+        .collect()
 }
 
 /// That requests to these hosts were apart as if they were one host.
@@ -123,7 +125,10 @@ fn redirects_and_robots_txt_of_other_hosts_keep_the_pace_of_the_group() {
     known.set(server.port()).unwrap();
     let crawl = Crawl::polite(&server, &SUBDOMAINS, "80ms")
         .with(&["--delay-factor=0", "--group-by=domain", "--scope=domain"])
-        .seeds(&[server.url("a.site.test", "/"), server.url("b.site.test", "/0")]);
+        .seeds(&[
+            server.url("a.site.test", "/"),
+            server.url("b.site.test", "/0"),
+        ]);
     assert_eq!(pages(&crawl), 2);
     let log = server.log();
     assert_eq!(log.len(), 8, "{:?}", hits(&log, &SUBDOMAINS));
@@ -156,7 +161,10 @@ fn a_plea_to_slow_down_holds_for_the_whole_domain_also_over_a_restart() {
     let log = server.log();
     let hits = hits(&log, &SUBDOMAINS);
     assert_eq!(hits[1].status, 503);
-    assert!(hits[2].at - hits[1].at >= Duration::from_secs(3), "{hits:?}");
+    assert!(
+        hits[2].at - hits[1].at >= Duration::from_secs(3),
+        "{hits:?}"
+    );
 }
 
 #[test]
@@ -190,7 +198,9 @@ fn the_pace_of_a_group_is_kept_when_the_crawl_is_interrupted_or_killed_in_it() {
 #[test]
 fn forty_subdomains_share_four_slots_and_each_of_them_gets_its_turn() {
     let (server, _gate) = sites(10);
-    let many: Vec<String> = (0..40).map(|number| format!("h{number}.site.test")).collect();
+    let many: Vec<String> = (0..40)
+        .map(|number| format!("h{number}.site.test"))
+        .collect();
     let mut hosts: Vec<&str> = many.iter().map(String::as_str).collect();
     hosts.push("other.test");
     let mut seeds: Vec<String> = many.iter().map(|host| server.url(host, "/0")).collect();
@@ -204,7 +214,10 @@ fn forty_subdomains_share_four_slots_and_each_of_them_gets_its_turn() {
         ])
         .seeds(&seeds);
     let summary = crawl.complete();
-    assert_eq!((&summary["failed"], &summary["excluded"]), (&0.into(), &0.into()));
+    assert_eq!(
+        (&summary["failed"], &summary["excluded"]),
+        (&0.into(), &0.into())
+    );
     let log = server.log();
     assert_eq!(log.len(), 40 * 2 + 5);
     apart(&log, &hosts[..40], 20);

@@ -76,11 +76,17 @@ fn crawl() -> Crawl {
 #[test]
 fn seeds_that_spell_this_machine_are_not_asked() {
     let canary = Canary::new();
-    let crawl = crawl().seeds(&canary.spellings()).with(&["--ignore-robots"]);
+    let crawl = crawl()
+        .seeds(&canary.spellings())
+        .with(&["--ignore-robots"]);
     let summary = crawl.complete();
     assert_eq!(summary["pages"], 0);
     let rows = crawl.rows();
-    assert!(rows.len() >= 9, "several spellings are one URL: {}", rows.len());
+    assert!(
+        rows.len() >= 9,
+        "several spellings are one URL: {}",
+        rows.len()
+    );
     for row in rows {
         let reason = row["reason"].as_str().unwrap();
         assert!(reason.ends_with(" address"), "{row}");
@@ -146,8 +152,9 @@ fn links_and_redirects_to_private_addresses_lead_nowhere() {
         let hop = |url: &str| url.starts_with("http://public.test/hop/");
         let hops = rows.iter().filter(|row| hop(row["url"].as_str().unwrap()));
         // A private host's robots.txt is not asked for either; what is no ASCII is no Location.
-        let refused =
-            |reason: &str| reason.starts_with("robots.txt could not be had") || reason == "HTTP status 302";
+        let refused = |reason: &str| {
+            reason.starts_with("robots.txt could not be had") || reason == "HTTP status 302"
+        };
         let hops: Vec<_> = hops
             .map(|row| row["reason"].as_str().unwrap_or_default())
             .collect();

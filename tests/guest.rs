@@ -36,7 +36,13 @@ enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [Self::Plain, Self::Asking, Self::Slow, Self::Moving, Self::Busy];
+    const ALL: [Self; 5] = [
+        Self::Plain,
+        Self::Asking,
+        Self::Slow,
+        Self::Moving,
+        Self::Busy,
+    ];
 
     fn of(host: usize) -> Self {
         Self::ALL[host % Self::ALL.len()]
@@ -64,7 +70,11 @@ impl Counter {
 
     fn wait_for(&self, number: usize) {
         let counted = self.0.lock().unwrap();
-        drop(self.1.wait_while(counted, |counted| *counted < number).unwrap());
+        drop(
+            self.1
+                .wait_while(counted, |counted| *counted < number)
+                .unwrap(),
+        );
     }
 }
 
@@ -88,15 +98,27 @@ impl Hosts {
         self.counter.count();
         let kind = Kind::of(host);
         if request.target == "/robots.txt" {
-            let asks = format!("User-agent: *\nCrawl-delay: {}\n", CRAWL_DELAY.as_secs_f64());
-            return Reply::text(if kind == Kind::Asking { asks } else { String::new() });
+            let asks = format!(
+                "User-agent: *\nCrawl-delay: {}\n",
+                CRAWL_DELAY.as_secs_f64()
+            );
+            return Reply::text(if kind == Kind::Asking {
+                asks
+            } else {
+                String::new()
+            });
         }
         if let Some(moved) = request.target.strip_prefix("/moved/") {
-            return page(self.text(host, 500_000 + number_of(&format!("/{moved}"))), NONE);
+            return page(
+                self.text(host, 500_000 + number_of(&format!("/{moved}"))),
+                NONE,
+            );
         }
         let number = number_of(&request.target);
         match kind {
-            Kind::Busy if number % 40 == 39 && self.refused.lock().unwrap().insert((host, number)) => {
+            Kind::Busy
+                if number % 40 == 39 && self.refused.lock().unwrap().insert((host, number)) =>
+            {
                 Reply::status(503).header("Retry-After", RETRY_AFTER.as_secs().to_string())
             }
             Kind::Slow => self.page(host, number).delay(LATENCY),
@@ -191,7 +213,12 @@ fn too_soon(log: &Log, hosts: &Hosts, kills: &[RangeInclusive<Duration>]) -> Vec
                 .iter()
                 .any(|kill| earlier.at <= *kill.end() && *kill.start() <= later.at);
             let before = hits[..place].iter().map(|hit| &*hit.target);
-            let least = least_gap(Kind::of(host), before, (&earlier.target, earlier.status), cut);
+            let least = least_gap(
+                Kind::of(host),
+                before,
+                (&earlier.target, earlier.status),
+                cut,
+            );
             let gap = later.at - earlier.at;
             if gap < least {
                 complaints.push(format!(
@@ -210,7 +237,11 @@ fn size(name: &str, usual: u64) -> usize {
 
 #[test]
 fn no_host_of_many_is_asked_too_soon_however_often_the_crawl_is_interrupted_and_killed() {
-    let (fetches, count, restarts) = (size("FETCHES", 3_000), size("HOSTS", 30), size("RESTARTS", 4));
+    let (fetches, count, restarts) = (
+        size("FETCHES", 3_000),
+        size("HOSTS", 30),
+        size("RESTARTS", 4),
+    );
     let hosts = Arc::new(Hosts {
         count,
         pages: fetches.div_ceil(count) as u64,
@@ -245,7 +276,9 @@ fn no_host_of_many_is_asked_too_soon_however_often_the_crawl_is_interrupted_and_
     let mut kills = Vec::new();
     for restart in 0..restarts {
         let mut session = crawl.start();
-        hosts.counter.wait_for((restart + 1) * fetches / (restarts + 1));
+        hosts
+            .counter
+            .wait_for((restart + 1) * fetches / (restarts + 1));
         if restart % 2 == 0 {
             let at = server.elapsed();
             session.kill();

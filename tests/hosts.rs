@@ -37,12 +37,18 @@ fn crawl(server: &Server) -> Crawl {
 fn report(crawl: &Crawl) -> (BTreeMap<String, Value>, Vec<String>) {
     let ran = crawl.tell(&["status", "crawl", "--hosts", "--format", "json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    let lines = ran.output.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines = ran
+        .output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
     let lines: Vec<Value> = lines.collect();
     let name = |line: &Value| line["host"].as_str().unwrap().to_owned();
     let order = lines.iter().map(name).collect();
     (
-        lines.iter().map(|line| (name(line), line.clone())).collect(),
+        lines
+            .iter()
+            .map(|line| (name(line), line.clone()))
+            .collect(),
         order,
     )
 }
@@ -97,7 +103,10 @@ fn each_host_is_told_with_what_it_asked_for_and_the_reason_of_its_delay() {
             ("last_failure", "HTTP status 429".into()),
         ],
     );
-    told("dead.test", &[("failures", 1.into()), ("why", "failures".into())]);
+    told(
+        "dead.test",
+        &[("failures", 1.into()), ("why", "failures".into())],
+    );
     let delay = hosts["dead.test"]["delay"].as_f64().unwrap();
     assert!(
         (1.0..=1.25).contains(&delay),
@@ -111,10 +120,15 @@ fn each_host_is_told_with_what_it_asked_for_and_the_reason_of_its_delay() {
                 .parse::<web::Timestamp>()
                 .unwrap()
         };
-        let rests = moment("ready_at").since(moment("answered_at")).as_secs_f64();
+        let rests = moment("ready_at")
+            .since(moment("answered_at"))
+            .as_secs_f64();
         let delay = hosts[host]["delay"].as_f64().unwrap();
         // Moments are told to the millisecond.
-        assert!(rests + 0.002 >= delay, "{host} rests for {rests} s of {delay} s");
+        assert!(
+            rests + 0.002 >= delay,
+            "{host} rests for {rests} s of {delay} s"
+        );
     }
 
     let table = crawl.tell(&["status", "crawl", "--hosts", "--format", "table"]);

@@ -69,7 +69,11 @@ fn a_crawl_that_was_killed_has_the_index_of_one_that_was_not() {
         let server = Server::spawn_thread(Site::new(move |request| {
             let number = number_of(&request.target);
             let reply = tree(number, PAGES);
-            if number == page { reply.hold(&at) } else { reply }
+            if number == page {
+                reply.hold(&at)
+            } else {
+                reply
+            }
         }));
         let crawl = tree_crawl(&server);
         let running = crawl.start();
@@ -79,7 +83,10 @@ fn a_crawl_that_was_killed_has_the_index_of_one_that_was_not() {
         gate.open();
         crawl.complete();
         crawl.is_sound();
-        assert!(index_of(&crawl) == of_files(&crawl), "killed at page {page}");
+        assert!(
+            index_of(&crawl) == of_files(&crawl),
+            "killed at page {page}"
+        );
     }
 }
 

@@ -63,7 +63,9 @@ fn max_pages_per_host_leaves_the_others_queued() {
     let hosts = ["one.test", "two.test"];
     let server = Server::spawn_thread(Site::new(|request| {
         match crate::pages::number_of(&request.target) {
-            number @ 0..10 if request.host == "one.test" => page(number, &["/1", "/2", "/3", "/4", "/5"]),
+            number @ 0..10 if request.host == "one.test" => {
+                page(number, &["/1", "/2", "/3", "/4", "/5"])
+            }
             number @ 0..2 => page(number + 50, &["/1"]),
             _ => Reply::status(404),
         }
@@ -72,11 +74,18 @@ fn max_pages_per_host_leaves_the_others_queued() {
     let crawl = Crawl::of(&server, &hosts).seeds(&seeds);
     ended_by(&crawl.run_with(&["--max-pages-per-host", "3"]), "exhausted");
     let log = server.log();
-    let pages = |host: &str| log.of(host).filter(|hit| hit.target != "/robots.txt").count();
+    let pages = |host: &str| {
+        log.of(host)
+            .filter(|hit| hit.target != "/robots.txt")
+            .count()
+    };
     assert_eq!((pages("one.test"), pages("two.test")), (3, 2));
     assert_eq!(crawl.tell(&["status", "crawl"]).json()["queued"], 3);
     assert_eq!(
-        ended_by(&crawl.run_with(&["--max-pages-per-host", "100"]), "exhausted")["pages"],
+        ended_by(
+            &crawl.run_with(&["--max-pages-per-host", "100"]),
+            "exhausted"
+        )["pages"],
         8
     );
 }

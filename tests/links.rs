@@ -16,13 +16,22 @@ const PLACES: &[(&str, &[&str])] = &[
     ("<link rel=next href=/link>", &["/link"]),
     ("<link rel=canonical href=/canonical>", &["/canonical"]),
     ("<iframe src=/iframe></iframe>", &["/iframe"]),
-    ("<iframe srcdoc='<a href=/srcdoc>x</a>'></iframe>", &["/srcdoc"]),
-    ("<object type=text/html data=/object></object>", &["/object"]),
+    (
+        "<iframe srcdoc='<a href=/srcdoc>x</a>'></iframe>",
+        &["/srcdoc"],
+    ),
+    (
+        "<object type=text/html data=/object></object>",
+        &["/object"],
+    ),
     (
         "<meta http-equiv=refresh content='1; url=/refresh'>",
         &["/refresh"],
     ),
-    ("<noscript><a href=/noscript>x</a></noscript>", &["/noscript"]),
+    (
+        "<noscript><a href=/noscript>x</a></noscript>",
+        &["/noscript"],
+    ),
     ("<blockquote cite=/cite>x</blockquote>", &["/cite"]),
     (
         "<svg><a xlink:href=/drawing><text>x</text></a></svg>",
@@ -116,7 +125,9 @@ fn a_page_leads_where_its_places_for_links_lead_and_nowhere_else() {
 
 #[test]
 fn what_a_page_needs_is_fetched_when_asked_for_from_where_that_is_allowed() {
-    let near = ["/image", "/set-1", "/set-2", "/low", "/film", "/style", "/script"];
+    let near = [
+        "/image", "/set-1", "/set-2", "/low", "/film", "/style", "/script",
+    ];
     assert_eq!(asked(&["--page-requisites"]), targets(&near));
     assert_eq!(
         asked(&[

@@ -3,7 +3,10 @@
 //! Nothing sleeps and nothing has a time limit: a gate holds an answer until the test has seen what it waits for.
 //! Each test has a directory and a server of its own.
 
-#![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
 
 mod against;
 mod architecture;

@@ -61,7 +61,9 @@ fn the_pause_between_two_requests_is_kept_when_the_crawl_is_killed_in_it() {
     let times: Vec<Duration> = log.of(HOST).map(|hit| hit.at).collect();
     let pauses: Vec<Duration> = times.windows(2).map(|two| two[1] - two[0]).collect();
     assert!(
-        pauses.iter().all(|pause| *pause >= Duration::from_millis(500)),
+        pauses
+            .iter()
+            .all(|pause| *pause >= Duration::from_millis(500)),
         "{pauses:?}"
     );
 }
@@ -92,7 +94,10 @@ fn a_slow_host_is_left_alone_as_long_as_before_when_the_crawl_is_killed_while_it
     let log = server.log();
     let times: Vec<Duration> = log.of(HOST).map(|hit| hit.at).collect();
     let pauses: Vec<Duration> = times.windows(2).map(|two| two[1] - two[0]).collect();
-    assert!(pauses.iter().all(|pause| *pause >= 6 * latency), "{pauses:?}");
+    assert!(
+        pauses.iter().all(|pause| *pause >= 6 * latency),
+        "{pauses:?}"
+    );
     crawl.is_sound();
 }
 
@@ -108,13 +113,21 @@ fn crawl_delay_is_kept_over_restarts_and_robots_txt_is_asked_for_once() {
     let running = crawl.start_with(&["--max-pages", "100"]);
     gate.arrivals_blocking(3);
     running.kill();
-    assert_eq!(crawl.run_with(&["--max-pages", "100"]).summary()["excluded"], 1);
+    assert_eq!(
+        crawl.run_with(&["--max-pages", "100"]).summary()["excluded"],
+        1
+    );
     let log = server.log();
-    assert_eq!((log.count(HOST, "/robots.txt"), log.count(HOST, "/2")), (1, 0));
+    assert_eq!(
+        (log.count(HOST, "/robots.txt"), log.count(HOST, "/2")),
+        (1, 0)
+    );
     let times: Vec<Duration> = log.of(HOST).map(|hit| hit.at).collect();
     let pauses: Vec<Duration> = times.windows(2).map(|two| two[1] - two[0]).collect();
     assert!(
-        pauses.iter().all(|pause| *pause >= Duration::from_millis(600)),
+        pauses
+            .iter()
+            .all(|pause| *pause >= Duration::from_millis(600)),
         "{pauses:?}"
     );
 }
@@ -147,7 +160,8 @@ fn what_a_host_asked_for_and_its_failures_in_a_row_are_remembered() {
         "/2" => Reply::status(503).header("Retry-After", "3"),
         _ => page(9, NONE),
     });
-    let crawl = Crawl::polite(&server, &[HOST], "10ms").with(&["--delay-factor", "0", "--tries", "1"]);
+    let crawl =
+        Crawl::polite(&server, &[HOST], "10ms").with(&["--delay-factor", "0", "--tries", "1"]);
     let crawl = crawl.seeds(&["/0", "/1", "/2", "/3"].map(|path| server.url(HOST, path)));
     for requests in [2, 3, 4] {
         let running = crawl.start();
@@ -179,11 +193,15 @@ fn a_redirect_to_a_host_that_asked_for_patience_in_an_earlier_session_waits() {
     });
     let hosts = ["busy.test", "leads.test"];
     target_url.set(server.url("busy.test", "/here")).unwrap();
-    let crawl = Crawl::polite(&server, &hosts, "10ms").with(&["--delay-factor", "0", "--tries", "1"]);
+    let crawl =
+        Crawl::polite(&server, &hosts, "10ms").with(&["--delay-factor", "0", "--tries", "1"]);
     let crawl = crawl.seeds(&[server.url("busy.test", "/busy")]);
     assert_eq!(crawl.complete()["failed"], 1);
     let leads = server.url("leads.test", "/");
-    assert_eq!(crawl.run_with(&["--scope", "any", &leads]).summary()["pages"], 1);
+    assert_eq!(
+        crawl.run_with(&["--scope", "any", &leads]).summary()["pages"],
+        1
+    );
     let expected = [("/robots.txt", 0), ("/busy", 10), ("/here", 2000)];
     paced(&server.log(), "busy.test", &expected);
 }
@@ -204,7 +222,10 @@ fn a_page_that_the_crawler_dies_of_again_and_again_is_given_up_unasked() {
         running.kill();
     }
     let summary = crawl.complete();
-    assert_eq!((&summary["pages"], &summary["failed"]), (&2.into(), &1.into()));
+    assert_eq!(
+        (&summary["pages"], &summary["failed"]),
+        (&2.into(), &1.into())
+    );
     let row = crawl.row(&server.url(HOST, "/1"));
     assert_eq!(
         row["reason"],

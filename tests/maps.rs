@@ -22,7 +22,8 @@ fn urlset(entries: &[(&str, Option<&str>)]) -> String {
     let entries: String = entries
         .iter()
         .map(|(loc, lastmod)| {
-            let lastmod = lastmod.map_or(String::new(), |date| format!("<lastmod>{date}</lastmod>"));
+            let lastmod =
+                lastmod.map_or(String::new(), |date| format!("<lastmod>{date}</lastmod>"));
             format!("<url><loc>{loc}</loc>{lastmod}</url>")
         })
         .collect();
@@ -294,7 +295,9 @@ fn an_impossible_range_or_date_is_refused() {
         (["--sitemap-from=2023", "--sitemap-to=soon"], "soon"),
         (["--sitemaps=maybe", "--feeds=on"], "maybe"),
     ] {
-        let ran = Crawl::bare().with(&["http://site.test/"]).run_with(&options);
+        let ran = Crawl::bare()
+            .with(&["http://site.test/"])
+            .run_with(&options);
         assert_eq!(ran.code, Some(2), "{ran:?}");
         assert!(ran.errors.contains(culprit), "{ran:?}");
     }
@@ -382,13 +385,18 @@ fn a_sitemap_may_lie_on_another_host_which_is_asked_for_nothing_else() {
             (OTHER, "/robots.txt") => Reply::text(format!(
                 "Sitemap: http://{THIRD}:{port}/third.xml\nUser-agent: *\nDisallow: /closed\n"
             )),
-            (OTHER, "/site.xml") => xml(undated(&[&format!("http://{HOST}:{port}/a"), "/on-other"])),
+            (OTHER, "/site.xml") => {
+                xml(undated(&[&format!("http://{HOST}:{port}/a"), "/on-other"]))
+            }
             (_, path) => leaf(path),
         }
     }));
     let crawl = Crawl::of(&server, &[HOST, OTHER, THIRD]).seeds(&[server.url(HOST, "/")]);
     let summary = crawl.complete();
-    assert_eq!((&summary["pages"], &summary["excluded"]), (&3.into(), &1.into()));
+    assert_eq!(
+        (&summary["pages"], &summary["excluded"]),
+        (&3.into(), &1.into())
+    );
     assert_eq!(asked(&server), ["/", "/a", "/robots.txt"]);
     assert_eq!(asked_at(&server, OTHER), ["/robots.txt", "/site.xml"]);
     assert_eq!(asked_at(&server, THIRD), [""; 0]);
@@ -400,7 +408,9 @@ fn a_sitemap_that_moves_to_another_host_does_not_widen_the_scope() {
     let server = Server::spawn_thread(Site::new(|request| {
         let port = request.port.unwrap();
         match (&*request.host, request.path()) {
-            (HOST, "/robots.txt") => Reply::text(format!("Sitemap: http://{HOST}:{port}/map.xml\n")),
+            (HOST, "/robots.txt") => {
+                Reply::text(format!("Sitemap: http://{HOST}:{port}/map.xml\n"))
+            }
             (HOST, "/map.xml") => Reply::redirect(302, format!("http://{OTHER}:{port}/map.xml")),
             (HOST, "/") => page(1, &[format!("http://{OTHER}:{port}/x")]),
             (_, path) => leaf(path),
@@ -517,12 +527,23 @@ fn indexes_within_indexes_end() {
     // Each index names the next, and itself.
     let (server, crawl) = site(&["site.test/index/0"], |_, path| {
         let level: u32 = path.strip_prefix("/index/")?.parse().ok()?;
-        Some(xml(index(&[&format!("/index/{}", level + 1), path, "/index/0"])))
+        Some(xml(index(&[
+            &format!("/index/{}", level + 1),
+            path,
+            "/index/0",
+        ])))
     });
     crawl.complete();
     assert_eq!(
         asked(&server),
-        ["/", "/index/0", "/index/1", "/index/2", "/index/3", "/robots.txt"]
+        [
+            "/",
+            "/index/0",
+            "/index/1",
+            "/index/2",
+            "/index/3",
+            "/robots.txt"
+        ]
     );
 }
 
@@ -585,7 +606,11 @@ fn over_restarts_and_kills_each_sitemap_is_read_and_its_pages_are_visited_once()
             };
             let log = server.log();
             for path in ended {
-                assert_eq!(log.count(HOST, path), 1, "{path}, held at {held}, killed: {kill}");
+                assert_eq!(
+                    log.count(HOST, path),
+                    1,
+                    "{path}, held at {held}, killed: {kill}"
+                );
             }
         }
     }
@@ -688,7 +713,9 @@ fn pages_of_a_listing_keep_to_the_depth() {
     ] {
         let (server, crawl) = site(&[], |_, path| match path {
             "/" => Some(page(1, &["/feed"])),
-            "/feed" => Some(xml("<rss><channel><item><link>/a</link></item></channel></rss>")),
+            "/feed" => Some(xml(
+                "<rss><channel><item><link>/a</link></item></channel></rss>",
+            )),
             "/a" => Some(page(2, &["/deeper"])),
             _ => None,
         });

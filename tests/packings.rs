@@ -125,13 +125,18 @@ impl Crawl {
         let ran = self.tell(arguments);
         assert_eq!(ran.code, Some(0), "{arguments:?}: {ran:?}");
         let lines = ran.output.lines();
-        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     /// That archive, index, search and journal agree, and the index is what it would be made of the files.
     fn agrees(&self) {
         self.is_sound();
-        assert!(index_of(self) == of_files(self), "the files have another index");
+        assert!(
+            index_of(self) == of_files(self),
+            "the files have another index"
+        );
         self.finds_each_page_once();
     }
 }
@@ -199,7 +204,12 @@ fn story(packed: &Packed, crawl: &Crawl) -> Vec<(String, Vec<Value>)> {
         .drain(..)
         .map(|command| (command.join(" "), timeless(crawl.told(&command))))
         .collect();
-    let has_pages = |file: &&&str| !crawl.tell(&["extract", file]).errors.contains("holds no page");
+    let has_pages = |file: &&&str| {
+        !crawl
+            .tell(&["extract", file])
+            .errors
+            .contains("holds no page")
+    };
     let pages = files
         .iter()
         .filter(has_pages)
@@ -289,11 +299,23 @@ fn a_crawl_since_another_reads_its_archive_however_it_is_packed() {
             "{packing:?}: {summary}"
         );
         let records = second.records();
-        let of_kind = |kind: &str| records.iter().filter(|record| record.kind() == kind).count();
-        assert!(of_kind("revisit") >= 24, "{packing:?}: {}", of_kind("revisit"));
+        let of_kind = |kind: &str| {
+            records
+                .iter()
+                .filter(|record| record.kind() == kind)
+                .count()
+        };
+        assert!(
+            of_kind("revisit") >= 24,
+            "{packing:?}: {}",
+            of_kind("revisit")
+        );
         second.is_sound();
         assert!(index_of(&second) == of_files(&second), "{packing:?}");
-        assert_eq!(second.tell(&["search", "crawl", "-nosuchwordatall"]).output, "");
+        assert_eq!(
+            second.tell(&["search", "crawl", "-nosuchwordatall"]).output,
+            ""
+        );
         let rows = second.rows();
         let rebuilt = second.tell(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
         assert_eq!(rebuilt.code, Some(0), "{packing:?}: {rebuilt:?}");
@@ -307,13 +329,16 @@ fn a_crawl_goes_on_under_any_other_packing() {
     let packed = Packed::new();
     let crawl = packed.crawl(&[]);
     // From each to each other.
-    for (step, which) in [0, 1, 2, 3, 0, 2, 1, 3, 2, 0, 3, 1, 0].into_iter().enumerate() {
+    for (step, which) in [0, 1, 2, 3, 0, 2, 1, 3, 2, 0, 3, 1, 0]
+        .into_iter()
+        .enumerate()
+    {
         let packing = PACKINGS[which];
         let limit = format!("--max-pages={}", 12 + step);
         if step % 2 == 1 {
-            packed
-                .turnstile
-                .kill_after(1, || crawl.start_with(&[packing, &["--max-pages=1000"]].concat()));
+            packed.turnstile.kill_after(1, || {
+                crawl.start_with(&[packing, &["--max-pages=1000"]].concat())
+            });
             crawl.is_sound();
             packed.turnstile.open();
         }

@@ -8,7 +8,8 @@ const WORDS: usize = 150;
 /// Words without meaning, the same for the same number and others for another.
 pub(crate) fn prose(number: u64, words: usize) -> String {
     const SYLLABLES: [&str; 16] = [
-        "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "we",
+        "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu",
+        "we",
     ];
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut text = String::new();

@@ -53,7 +53,9 @@ fn a_host_that_answers_slowly_is_asked_slowly() {
 #[test]
 fn crawl_delay_is_kept_up_to_the_ceiling() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
-        "/robots.txt" if request.host == "asks.test" => Reply::text("User-agent: *\nCrawl-delay: 0.3\n"),
+        "/robots.txt" if request.host == "asks.test" => {
+            Reply::text("User-agent: *\nCrawl-delay: 0.3\n")
+        }
         "/robots.txt" => Reply::text("User-agent: *\nCrawl-delay: 86400\n"),
         target => tree(
             crate::pages::number_of(target) + u64::from(request.host == "asks.test") * 3,
@@ -89,9 +91,13 @@ fn a_host_that_asks_for_patience_is_left_alone_that_long() {
     let seeds = hosts
         .map(|host| [server.url(host, "/"), server.url(host, "/next")])
         .concat();
-    let crawl = Crawl::polite(&server, &hosts, "10ms").with(&["--delay-factor", "0", "--tries", "1"]);
+    let crawl =
+        Crawl::polite(&server, &hosts, "10ms").with(&["--delay-factor", "0", "--tries", "1"]);
     let summary = crawl.seeds(&seeds).complete();
-    assert_eq!((&summary["failed"], &summary["pages"]), (&2.into(), &2.into()));
+    assert_eq!(
+        (&summary["failed"], &summary["pages"]),
+        (&2.into(), &2.into())
+    );
     for host in hosts {
         let log = server.log();
         assert_eq!(log.targets(host), ["/robots.txt", "/", "/next"]);
@@ -126,7 +132,8 @@ fn hosts_are_asked_side_by_side_and_each_of_them_one_thing_at_a_time() {
         .hold(&held),
     }));
     let hosts = ["a.test", "bb.test", "ccc.test"];
-    let crawl = Crawl::polite(&server, &hosts, "20ms").with(&["--delay-factor", "0", "--max-depth", "0"]);
+    let crawl =
+        Crawl::polite(&server, &hosts, "20ms").with(&["--delay-factor", "0", "--max-depth", "0"]);
     let seeds = hosts
         .map(|host| [server.url(host, "/0"), server.url(host, "/1")])
         .concat();
@@ -164,7 +171,9 @@ fn the_rate_bounds_all_hosts_together() {
     let server = Server::spawn_thread(tree_site(6));
     let hosts = ["a.test", "b.test"];
     let crawl = Crawl::of(&server, &hosts).with(&["--rate", "20/s", "--on-duplicate", "follow"]);
-    crawl.seeds(&hosts.map(|host| server.url(host, "/0"))).complete();
+    crawl
+        .seeds(&hosts.map(|host| server.url(host, "/0")))
+        .complete();
     let log = server.log();
     assert_eq!(log.len(), 14);
     let all = log.iter().map(|hit| hit.at);

@@ -153,7 +153,10 @@ fn an_archive_that_was_on_the_disk_and_is_damaged_is_not_gone_on_with() {
     let (ration, server) = Ration::server();
     ration.set(usize::MAX);
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
-    assert_eq!(crawl.run_with(&["--max-pages", "20"]).summary()["pages"], 20);
+    assert_eq!(
+        crawl.run_with(&["--max-pages", "20"]).summary()["pages"],
+        20
+    );
     let file = crawl.archive_files().remove(0);
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() - 1]).unwrap();
@@ -166,6 +169,9 @@ fn an_archive_that_was_on_the_disk_and_is_damaged_is_not_gone_on_with() {
     );
     assert_eq!(server.log().len(), asked);
     fs::write(&file, whole).unwrap();
-    assert_eq!(crawl.run_with(&["--max-pages", "1000"]).summary()["pages"], PAGES);
+    assert_eq!(
+        crawl.run_with(&["--max-pages", "1000"]).summary()["pages"],
+        PAGES
+    );
     crawl.has_exactly_once(&all(&server));
 }

@@ -39,7 +39,9 @@ fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 fn contains(bytes: &[u8], text: &str) -> bool {
-    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    bytes
+        .windows(text.len())
+        .any(|window| window == text.as_bytes())
 }
 
 #[test]
@@ -61,7 +63,11 @@ fn a_crawl_goes_through_its_proxy_and_tells_nobody_what_the_proxy_knows_it_by() 
         told.push(("its output".to_owned(), format!("{ran:?}").into_bytes()));
         for record in crawl.records() {
             let at = format!("the archive, {}", record.kind());
-            assert_eq!(record.field("WARC-IP-Address"), None, "who answered is not known");
+            assert_eq!(
+                record.field("WARC-IP-Address"),
+                None,
+                "who answered is not known"
+            );
             told.push((at, record.block));
         }
         for hit in server.log().iter() {
@@ -87,7 +93,10 @@ fn without_its_proxy_a_crawl_does_not_go_around_it() {
     let proxy = Proxy::before(server.address(), Some("crawler:another"));
     let crawl = crawl(&format!("http://{}", proxy.address())).with(&["--tries=1"]);
     let summary = crawl.complete();
-    assert_eq!((&summary["pages"], &summary["failed"]), (&0.into(), &1.into()));
+    assert_eq!(
+        (&summary["pages"], &summary["failed"]),
+        (&0.into(), &1.into())
+    );
     assert_eq!(
         crawl.row("http://site.test/0")["reason"],
         "the proxy: it wants a user and a password"

@@ -20,7 +20,12 @@ pub(crate) fn record(kind: &str, target: &str, media: &str, block: &str) -> Stri
 
 pub(crate) fn page(target: &str, head: &str, body: &str) -> String {
     let block = format!("{head}\r\n\r\n{body}");
-    record("response", target, "application/http;msgtype=response", &block)
+    record(
+        "response",
+        target,
+        "application/http;msgtype=response",
+        &block,
+    )
 }
 
 /// Pages as wget, a browser and Common Crawl have them, among records that are no pages.
@@ -108,13 +113,20 @@ fn packings() -> [(&'static str, Vec<u8>); 4] {
 
 fn lines(ran: &Ran) -> Vec<Value> {
     let lines = ran.output.lines();
-    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn titles(lines: &[Value]) -> Vec<(&str, &str)> {
     lines
         .iter()
-        .map(|line| (line["url"].as_str().unwrap(), line["text"].as_str().unwrap()))
+        .map(|line| {
+            (
+                line["url"].as_str().unwrap(),
+                line["text"].as_str().unwrap(),
+            )
+        })
         .collect()
 }
 
@@ -166,7 +178,10 @@ fn each_page_of_anybodys_archive_is_extracted() {
 #[test]
 fn what_is_broken_in_an_archive_is_told_and_counted_and_the_rest_is_read() {
     let crawl = Crawl::bare();
-    let mut members: Vec<Vec<u8>> = records().iter().map(|record| gzip(record.as_bytes())).collect();
+    let mut members: Vec<Vec<u8>> = records()
+        .iter()
+        .map(|record| gzip(record.as_bytes()))
+        .collect();
     let before: usize = members[..3].iter().map(Vec::len).sum();
     let middle = members[3].len() / 2;
     members[3][middle] ^= 0xff;
@@ -220,7 +235,10 @@ fn the_index_of_a_plain_file_tells_records_without_what_parts_them() {
         })
         .collect();
     for between in ["\r\n\r\n", "\r\n", "\n\n", "\n", "", "\r\n\r\n\r\n"] {
-        let file: String = pages.iter().flat_map(|page| [page.as_str(), between]).collect();
+        let file: String = pages
+            .iter()
+            .flat_map(|page| [page.as_str(), between])
+            .collect();
         crawl.write("plain.warc", &file);
         let ran = crawl.tell(&["index", "plain.warc"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -270,7 +288,12 @@ fn arc_files_are_refused_in_words() {
         "old.arc",
         "filedesc://old.arc 0.0.0.0 20080430204825 text/plain 76\n",
     );
-    crawl.tell(&["extract", "old.arc"]).complained(2, "ARC files");
+    crawl
+        .tell(&["extract", "old.arc"])
+        .complained(2, "ARC files");
     let ran = crawl.tell(&["dedup", "old.arc"]);
-    assert!(ran.errors.contains("skipped: old.arc: ARC files"), "{ran:?}");
+    assert!(
+        ran.errors.contains("skipped: old.arc: ARC files"),
+        "{ran:?}"
+    );
 }

@@ -113,7 +113,9 @@ impl Ended {
             .verdicts
             .iter()
             .filter(|(_, verdict)| ["unique", "changed"].contains(&verdict.as_str()));
-        let lost = self.known.lost(archived.map(|(address, _)| address.as_str()));
+        let lost = self
+            .known
+            .lost(archived.map(|(address, _)| address.as_str()));
         let unseen = lost
             .iter()
             .filter(|address| !self.verdicts.contains_key(**address));
@@ -286,7 +288,8 @@ const MIRRORED: u64 = 2_000;
 fn a_full_mirror_that_is_crawled_behind_its_original_costs_at_most_200_requests() {
     let known = known_sites::mirror(MIRRORED);
     let server = Server::spawn_thread(known.site());
-    let [mirror, original] = ["mirror.test", "original.test"].map(|host| server.url(host, "/index.html"));
+    let [mirror, original] =
+        ["mirror.test", "original.test"].map(|host| server.url(host, "/index.html"));
     let crawl = Crawl::of(&server, &known.hosts()).with(&["--no-index"]);
     let first = crawl.write("original.txt", &original);
     let both = crawl.write("both.txt", format!("{original}\n{mirror}"));
@@ -297,7 +300,10 @@ fn a_full_mirror_that_is_crawled_behind_its_original_costs_at_most_200_requests(
     let log = server.log();
     let of_pages = |host: &str| {
         let targets = log.targets(host);
-        targets.iter().filter(|target| target.ends_with(".html")).count()
+        targets
+            .iter()
+            .filter(|target| target.ends_with(".html"))
+            .count()
     };
     assert_eq!(of_pages("original.test"), 2_021);
     let more = of_pages("mirror.test");

@@ -33,9 +33,15 @@ fn half(options: &[&str]) -> Half {
     let crawl = Crawl::of(&server, &hosts)
         .seeds(&toy.seeds(server.port()))
         .with(&options);
-    assert_eq!(crawl.run_with(&["--max-pages", "40"]).summary()["pages"], 40);
+    assert_eq!(
+        crawl.run_with(&["--max-pages", "40"]).summary()["pages"],
+        40
+    );
     let rows = crawl.rows();
-    assert!(rows.iter().any(|row| row["duplicate_of"].is_string()), "{rows:?}");
+    assert!(
+        rows.iter().any(|row| row["duplicate_of"].is_string()),
+        "{rows:?}"
+    );
     Half {
         toy,
         server,
@@ -63,7 +69,10 @@ impl Half {
         let ran = self.crawl.tell(&command);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let report = ran.json();
-        assert_eq!((&report["from"], &report["pages"]), (&from.into(), &40.into()));
+        assert_eq!(
+            (&report["from"], &report["pages"]),
+            (&from.into(), &40.into())
+        );
         self.crawl.is_sound();
         assert_eq!(told(&self.crawl.rows()), told(&self.rows));
         self.goes_on();
@@ -75,7 +84,10 @@ impl Half {
         assert_eq!(summary["finished"], "exhausted");
         self.crawl.is_sound();
         let (verdicts, mut faults) = self.whole();
-        assert_eq!(self.comparable(self.crawl.verdicts()), self.comparable(verdicts));
+        assert_eq!(
+            self.comparable(self.crawl.verdicts()),
+            self.comparable(verdicts)
+        );
         // What the web calls one, an option may ask for.
         let mut found = self.toy.faults(&self.server.log());
         found.sort();

@@ -30,7 +30,10 @@ fn every_hop_is_archived_and_the_page_is_told_under_the_url_that_was_queued() {
         (&row["verdict"], &row["final_url"]),
         (&"unique".into(), &three.as_str().into())
     );
-    assert_eq!((&row["status"], &row["title"]), (&200.into(), &"Page 3".into()));
+    assert_eq!(
+        (&row["status"], &row["title"]),
+        (&200.into(), &"Page 3".into())
+    );
     assert_eq!(crawl.archived()[1..], [one, two.clone(), three]);
     let hop = crawl.records_about(&two).remove(0);
     let head = String::from_utf8_lossy(hop.head_and_payload().unwrap().0).to_ascii_lowercase();
@@ -49,7 +52,10 @@ fn a_page_that_is_both_linked_and_redirected_to_is_visited_once() {
         ("/new", page(1, &["/old"])),
     ]);
     let summary = crawl.complete();
-    assert_eq!((&summary["pages"], &summary["unique"]), (&2.into(), &2.into()));
+    assert_eq!(
+        (&summary["pages"], &summary["unique"]),
+        (&2.into(), &2.into())
+    );
     assert_eq!(server.log().count("site.test", "/new"), 1);
     crawl.is_sound();
 }
@@ -82,9 +88,10 @@ fn a_redirect_out_of_scope_is_not_followed() {
 fn where_a_seed_has_moved_to_is_in_scope_also_when_the_crawl_is_continued() {
     let server = Server::spawn_thread(Site::new(|request| {
         match (request.host.as_str(), request.path()) {
-            ("site.test", "/") => {
-                Reply::redirect(301, format!("http://www.site.test:{}/", request.port.unwrap()))
-            }
+            ("site.test", "/") => Reply::redirect(
+                301,
+                format!("http://www.site.test:{}/", request.port.unwrap()),
+            ),
             ("www.site.test", "/") => page(0, &["/a", "/b"]),
             ("www.site.test", "/a") => page(1, &["/c"]),
             ("www.site.test", path @ ("/b" | "/c")) => page(u64::from(path.as_bytes()[1]), NONE),
@@ -102,9 +109,15 @@ fn redirects_that_lead_nowhere_are_given_up_with_a_reason() {
     let (server, crawl) = crawl(vec![
         (
             "/",
-            page(0, &["/self", "/ping", "/1", "/mail", "/private", "/nowhere"]),
+            page(
+                0,
+                &["/self", "/ping", "/1", "/mail", "/private", "/nowhere"],
+            ),
         ),
-        ("/robots.txt", Reply::text("User-agent: *\nDisallow: /secret")),
+        (
+            "/robots.txt",
+            Reply::text("User-agent: *\nDisallow: /secret"),
+        ),
         ("/self", Reply::redirect(302, "/self")),
         ("/ping", Reply::redirect(302, "/pong")),
         ("/pong", Reply::redirect(302, "/ping")),
@@ -133,7 +146,10 @@ fn redirects_that_lead_nowhere_are_given_up_with_a_reason() {
     }
     let log = server.log();
     assert_eq!(
-        (log.count("site.test", "/4"), log.count("site.test", "/secret")),
+        (
+            log.count("site.test", "/4"),
+            log.count("site.test", "/secret")
+        ),
         (0, 0)
     );
     crawl.is_sound();
@@ -153,10 +169,16 @@ fn private_addresses_are_not_asked_unless_the_user_allows_it() {
         &server.resolve("site.test"),
     ]);
     let summary = crawl.complete();
-    assert_eq!((&summary["pages"], &summary["failed"]), (&0.into(), &2.into()));
+    assert_eq!(
+        (&summary["pages"], &summary["failed"]),
+        (&0.into(), &2.into())
+    );
     assert!(server.log().is_empty());
     for url in [&literal, &named] {
         let row = crawl.row(url);
-        assert!(row["reason"].as_str().unwrap().contains("127.0.0.1"), "{row}");
+        assert!(
+            row["reason"].as_str().unwrap().contains("127.0.0.1"),
+            "{row}"
+        );
     }
 }

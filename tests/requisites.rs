@@ -93,7 +93,10 @@ fn the_same_style_sheet_at_another_place_is_a_revisit_and_has_pictures_of_its_ow
     let server = serve();
     let crawl = crawl(&server, &["--page-requisites"]);
     crawl.complete();
-    let (one, other) = (server.url(HOST, "/a/box.css"), server.url(HOST, "/b/box.css"));
+    let (one, other) = (
+        server.url(HOST, "/a/box.css"),
+        server.url(HOST, "/b/box.css"),
+    );
     let row = crawl.row(&other);
     assert_eq!(
         (&row["verdict"], &row["duplicate_of"]),
@@ -101,11 +104,20 @@ fn the_same_style_sheet_at_another_place_is_a_revisit_and_has_pictures_of_its_ow
         "{row}"
     );
     let records = crawl.records_about(&other);
-    let revisit = records.iter().find(|record| record.kind() == "revisit").unwrap();
-    assert_eq!(revisit.field("WARC-Refers-To-Target-URI"), Some(one.as_str()));
+    let revisit = records
+        .iter()
+        .find(|record| record.kind() == "revisit")
+        .unwrap();
+    assert_eq!(
+        revisit.field("WARC-Refers-To-Target-URI"),
+        Some(one.as_str())
+    );
     let original = crawl.records_about(&one).remove(0);
     assert_eq!(revisit.field("WARC-Refers-To-Date"), Some(original.date()));
-    assert_eq!(crawl.row(&server.url(HOST, "/b/box.png"))["via"], json!(other));
+    assert_eq!(
+        crawl.row(&server.url(HOST, "/b/box.png"))["via"],
+        json!(other)
+    );
 }
 
 #[test]
@@ -150,10 +162,16 @@ fn more_pages_at_a_time_are_never_more_than_may_be() {
     assert_eq!(summary["pages"], json!(2), "{summary}");
     assert!(asked(&server, HOST).is_superset(&home()));
     let rooms = asked(&server, HOST);
-    let rooms: Vec<&String> = rooms.iter().filter(|path| path.starts_with("/rooms/")).collect();
+    let rooms: Vec<&String> = rooms
+        .iter()
+        .filter(|path| path.starts_with("/rooms/"))
+        .collect();
     assert_eq!(rooms.len(), 1);
     let picture = rooms[0].replace("/rooms/", "/img/room-") + ".png";
-    assert!(asked(&server, HOST).contains(&picture), "the last page is whole");
+    assert!(
+        asked(&server, HOST).contains(&picture),
+        "the last page is whole"
+    );
 }
 
 #[test]
@@ -186,11 +204,18 @@ fn a_second_crawl_says_of_what_pages_need_that_it_is_what_it_was() {
     first.complete();
     let second = crawl(
         &server,
-        &["--page-requisites=any", "--since", first.out().to_str().unwrap()],
+        &[
+            "--page-requisites=any",
+            "--since",
+            first.out().to_str().unwrap(),
+        ],
     );
     let summary = second.complete();
     assert_eq!(summary["unique"], json!(0), "{summary}");
-    for path in home().union(&rooms()).filter(|path| !path.contains("/moved")) {
+    for path in home()
+        .union(&rooms())
+        .filter(|path| !path.contains("/moved"))
+    {
         let url = server.url(HOST, path);
         let of = |crawl: &Crawl, kind: &str| {
             let mut records = crawl.records_about(&url).into_iter();
@@ -203,7 +228,10 @@ fn a_second_crawl_says_of_what_pages_need_that_it_is_what_it_was() {
         };
         let profile = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
         assert_eq!(revisit.field("WARC-Profile"), Some(profile), "{url}");
-        assert_eq!(revisit.field("WARC-Refers-To-Target-URI"), Some(url.as_str()));
+        assert_eq!(
+            revisit.field("WARC-Refers-To-Target-URI"),
+            Some(url.as_str())
+        );
         assert_eq!(
             revisit.field("WARC-Refers-To-Date"),
             Some(original.date()),
@@ -235,7 +263,10 @@ fn a_page_that_is_left_out_brings_nothing_with_it() {
             asked.contains(&"/copy") && asked.contains(&"/one.png"),
             "{asked:?}"
         );
-        let others: Vec<&str> = asked.into_iter().filter(|path| *path == "/other.png").collect();
+        let others: Vec<&str> = asked
+            .into_iter()
+            .filter(|path| *path == "/other.png")
+            .collect();
         assert_eq!(others, more, "{policy}");
     }
 }
@@ -275,13 +306,19 @@ fn a_page_needs_a_thousand_things_and_not_one_more() {
     let summary = crawl.complete();
     assert_eq!(summary["requisites"], json!(1_000), "{summary}");
     let status = crawl.tell(&["status", "crawl", "--format", "json"]).json();
-    assert_eq!(status["left_out_links"]["max-requisites-per-page"], json!(1));
+    assert_eq!(
+        status["left_out_links"]["max-requisites-per-page"],
+        json!(1)
+    );
 }
 
 #[test]
 fn what_robots_txt_forbids_is_missing_and_said_to_be() {
     let server = Server::spawn_thread(Site::pages([
-        ("/robots.txt", Reply::text("User-agent: *\nDisallow: /private/\n")),
+        (
+            "/robots.txt",
+            Reply::text("User-agent: *\nDisallow: /private/\n"),
+        ),
         (
             "/",
             page(1, NONE).header(
@@ -294,7 +331,14 @@ fn what_robots_txt_forbids_is_missing_and_said_to_be() {
     let summary = crawl.complete();
     let told = |name: &str| summary[name].clone();
     assert_eq!(
-        ["pages", "failed", "excluded", "requisites", "requisites_missing"].map(told),
+        [
+            "pages",
+            "failed",
+            "excluded",
+            "requisites",
+            "requisites_missing"
+        ]
+        .map(told),
         [1, 0, 0, 0, 2].map(|count| json!(count)),
         "{summary}"
     );

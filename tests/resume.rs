@@ -26,12 +26,20 @@ fn held(page: u64, options: &[&str]) -> Held {
     let server = Server::spawn_thread(Site::new(move |request| {
         let number = number_of(&request.target);
         let reply = tree(number, PAGES);
-        if number == page { reply.hold(&at) } else { reply }
+        if number == page {
+            reply.hold(&at)
+        } else {
+            reply
+        }
     }));
     let crawl = Crawl::of(&server, &[HOST])
         .seeds(&[server.url(HOST, "/0")])
         .with(options);
-    Held { server, crawl, gate }
+    Held {
+        server,
+        crawl,
+        gate,
+    }
 }
 
 impl Held {
@@ -155,7 +163,9 @@ fn a_terminal_that_hangs_up_is_as_good_as_an_interrupt() {
 #[test]
 fn a_hangup_that_was_ignored_stays_ignored() {
     let held = held(3, &[]);
-    let running = held.crawl.start_by(&["sh"], "trap '' HUP; exec \"$0\" \"$@\"");
+    let running = held
+        .crawl
+        .start_by(&["sh"], "trap '' HUP; exec \"$0\" \"$@\"");
     held.gate.arrivals_blocking(1);
     running.signal("HUP");
     held.gate.open();
@@ -194,7 +204,10 @@ fn a_crawl_whose_directory_is_deleted_says_that_it_is_gone() {
             (Some(1), &"fault".into()),
             "{ran:?}"
         );
-        assert!(told.contains(" is gone: somebody deleted or moved it"), "{told}");
+        assert!(
+            told.contains(" is gone: somebody deleted or moved it"),
+            "{told}"
+        );
         assert!(
             told.contains(words) && !told.contains("nothing is lost"),
             "{told}"

@@ -11,7 +11,10 @@ const HOST: &str = "site.test";
 fn crawl(robots: Reply) -> (Server, Crawl) {
     let pages = [
         ("/robots.txt", robots),
-        ("/", page(0, &["/open/", "/closed/", "/closed/but-open.html"])),
+        (
+            "/",
+            page(0, &["/open/", "/closed/", "/closed/but-open.html"]),
+        ),
         ("/open/", page(1, &["/closed/deep"])),
         ("/closed/", page(2, NONE)),
         ("/closed/deep", page(3, NONE)),
@@ -105,7 +108,10 @@ fn while_robots_txt_cannot_be_had_nothing_may_be_asked_for() {
     ] {
         let (server, crawl) = crawl(robots);
         let summary = crawl.complete();
-        assert_eq!((&summary["pages"], &summary["failed"]), (&0.into(), &1.into()));
+        assert_eq!(
+            (&summary["pages"], &summary["failed"]),
+            (&0.into(), &1.into())
+        );
         assert_eq!(asked(&server), ["/robots.txt"]);
         let row = crawl.row(&server.url(HOST, "/"));
         let reason = row["reason"].as_str().unwrap();
@@ -150,8 +156,14 @@ fn every_origin_has_rules_of_its_own() {
         .with(&["--resolve", &two.resolve(HOST)])
         .seeds(&seeds);
     assert_eq!(crawl.complete()["pages"], 2);
-    assert_eq!((one.log().count(HOST, "/a"), one.log().count(HOST, "/b")), (0, 1));
-    assert_eq!((two.log().count(HOST, "/a"), two.log().count(HOST, "/b")), (1, 0));
+    assert_eq!(
+        (one.log().count(HOST, "/a"), one.log().count(HOST, "/b")),
+        (0, 1)
+    );
+    assert_eq!(
+        (two.log().count(HOST, "/a"), two.log().count(HOST, "/b")),
+        (1, 0)
+    );
 }
 
 #[test]
@@ -160,7 +172,10 @@ fn robots_txt_is_ignored_only_with_a_loud_warning_and_the_archive_says_so() {
     let crawl = crawl.with(&["--ignore-robots"]);
     let ran = crawl.run();
     assert_eq!(ran.summary()["pages"], 5);
-    assert!(ran.errors.contains("warning: robots.txt is IGNORED"), "{ran:?}");
+    assert!(
+        ran.errors.contains("warning: robots.txt is IGNORED"),
+        "{ran:?}"
+    );
     assert_eq!(server.log().count(HOST, "/robots.txt"), 0);
     let info = String::from_utf8(crawl.records().remove(0).block).unwrap();
     assert!(info.lines().any(|line| line == "robots: ignore"), "{info}");
@@ -185,5 +200,8 @@ fn robots_txt_knows_us_by_the_first_word_of_the_user_agent() {
     ));
     let crawl = crawl.with(&["--user-agent", "Archivist/2 (+https://example.org)"]);
     assert_eq!(crawl.complete()["pages"], 2);
-    assert_eq!(server.log()[0].user_agent, "Archivist/2 (+https://example.org)");
+    assert_eq!(
+        server.log()[0].user_agent,
+        "Archivist/2 (+https://example.org)"
+    );
 }

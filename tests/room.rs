@@ -69,7 +69,10 @@ fn a_crawl_that_waits_for_room_says_so_and_is_interrupted_as_usual() {
     assert!(server.log().is_empty());
     let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
     assert!(log.contains("the disk is full: "), "{log}");
-    assert_eq!(crawl.run_with(&["--min-free", "1MiB"]).summary()["pages"], PAGES);
+    assert_eq!(
+        crawl.run_with(&["--min-free", "1MiB"]).summary()["pages"],
+        PAGES
+    );
 }
 
 /// A shell script that crawls on a disk of 32 MiB, fills the disk before the second session, and

@@ -100,9 +100,15 @@ fn unique_pages_are_found_by_their_words_each_once() {
         );
     }
     let hosts = crawl.hits("host:toy.test", &["--limit", "1000", "--snippets", "off"]);
-    assert!(hosts.iter().all(|hit| hit.get("snippet").is_none()), "{hosts:?}");
+    assert!(
+        hosts.iter().all(|hit| hit.get("snippet").is_none()),
+        "{hosts:?}"
+    );
     assert_eq!(crawl.hits("nosuchwordatall", &[]), [] as [Value; 0]);
-    assert_eq!(crawl.hits(&format!("{ALL} before:2000"), &[]), [] as [Value; 0]);
+    assert_eq!(
+        crawl.hits(&format!("{ALL} before:2000"), &[]),
+        [] as [Value; 0]
+    );
 }
 
 #[test]
@@ -115,7 +121,10 @@ fn what_repeats_a_hit_is_told_where_it_is_asked_for() {
         .filter(|row| row["duplicate_of"].is_string())
         .collect();
     assert!(!repeats.is_empty());
-    let hits = crawl.hits(ALL, &["--limit", "100000", "--snippets", "off", "--duplicates"]);
+    let hits = crawl.hits(
+        ALL,
+        &["--limit", "100000", "--snippets", "off", "--duplicates"],
+    );
     let told: Vec<&str> = hits
         .iter()
         .flat_map(|hit| hit["duplicates"].as_array().unwrap())
@@ -127,7 +136,11 @@ fn what_repeats_a_hit_is_told_where_it_is_asked_for() {
             .find(|other| other["url"] == row["duplicate_of"])
             .unwrap();
         let is_text = original["charset"].is_string();
-        assert_eq!(told.contains(&row["url"].as_str().unwrap()), is_text, "{row}");
+        assert_eq!(
+            told.contains(&row["url"].as_str().unwrap()),
+            is_text,
+            "{row}"
+        );
     }
 }
 
@@ -136,13 +149,19 @@ fn a_query_that_is_not_understood_is_named() {
     let Searched { crawl, _server } = searched(&["--max-pages", "3"]);
     crawl.complete();
     for (query, words) in [
-        ("\"open", "a phrase is not closed: \"\\\"open\" at character 1"),
+        (
+            "\"open",
+            "a phrase is not closed: \"\\\"open\" at character 1",
+        ),
         (
             "colour:red",
             "there is no such field: \"colour:red\" at character 1",
         ),
         ("a OR", "nothing follows: \"OR\" at character 3"),
-        ("after:soon", "this is no date: \"after:soon\" at character 1"),
+        (
+            "after:soon",
+            "this is no date: \"after:soon\" at character 1",
+        ),
         ("", "the query is empty"),
     ] {
         crawl.search(query, &[]).complained(2, words);
@@ -158,7 +177,9 @@ fn the_index_can_be_left_out_and_made_later() {
     crawl.complete();
     assert!(!crawl.out().join("search").exists());
     crawl.is_sound();
-    crawl.search("a", &[]).complained(2, "holds no search index");
+    crawl
+        .search("a", &[])
+        .complained(2, "holds no search index");
     assert_eq!(crawl.tell(&["reindex", "crawl"]).code, Some(0));
     crawl.finds_each_page_once();
 }
@@ -222,7 +243,9 @@ fn a_crawl_that_is_killed_again_and_again_finds_each_page_once() {
     let site = toy.site();
     let turnstile = Turnstile::default();
     let counting = turnstile.clone();
-    let server = Server::spawn_thread(Site::new(move |request| counting.pass(site.answer(request))));
+    let server = Server::spawn_thread(Site::new(move |request| {
+        counting.pass(site.answer(request))
+    }));
     let hosts = toy.hosts();
     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
     let crawl = Crawl::of(&server, &hosts)

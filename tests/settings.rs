@@ -94,7 +94,10 @@ fn new_seeds_join_a_crawl_that_was_complete() {
     let (server, crawl) = tree(2);
     let crawl = crawl.seeds(&[server.url(HOST, "/1")]);
     assert_eq!(crawl.complete()["pages"], 1);
-    assert_eq!(crawl.run_with(&[server.url(HOST, "/0")]).summary()["pages"], 2);
+    assert_eq!(
+        crawl.run_with(&[server.url(HOST, "/0")]).summary()["pages"],
+        2
+    );
     crawl.is_sound();
 }
 
@@ -104,7 +107,8 @@ fn the_settings_as_run_and_a_log_in_json_stay_beside_the_crawl() {
     let crawl = crawl.seeds(&[server.url(HOST, "/0")]);
     crawl.complete();
     let settings: toml::Table =
-        toml::from_str(&std::fs::read_to_string(crawl.out().join("crawler.toml")).unwrap()).unwrap();
+        toml::from_str(&std::fs::read_to_string(crawl.out().join("crawler.toml")).unwrap())
+            .unwrap();
     assert_eq!(
         settings["url"].as_array().unwrap()[0].as_str(),
         Some(server.url(HOST, "/0").as_str())
@@ -148,7 +152,8 @@ fn the_text_summary_says_what_there_is_and_what_to_do_next() {
     let ran = crawl.run();
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(
-        ran.output.starts_with("Ended by --max-pages: 3 pages of 1 host"),
+        ran.output
+            .starts_with("Ended by --max-pages: 3 pages of 1 host"),
         "{ran:?}"
     );
     assert!(ran.output.contains("crawler export crawl"), "{ran:?}");

@@ -77,7 +77,10 @@ fn pages_like_a_page_come_nearest_first_with_how_near_they_are() {
         assert!(hit["distance"].as_u64().unwrap() <= 20, "{hit}");
     }
     let table = crawl.tell(&["similar", "crawl", &article, "--format", "table"]);
-    assert!(table.output.contains(&server.url(HOST, "/nearly")), "{table:?}");
+    assert!(
+        table.output.contains(&server.url(HOST, "/nearly")),
+        "{table:?}"
+    );
 }
 
 #[test]
@@ -85,7 +88,11 @@ fn pages_like_a_file_are_found_under_the_crawls_own_key() {
     let (server, crawl) = crawled();
     crawl.write("draft.html", with_tail(3));
     let near = hits(&crawl, &["draft.html"]);
-    assert_eq!(paths(&near), ["/article"], "what was left out has no portrait");
+    assert_eq!(
+        paths(&near),
+        ["/article"],
+        "what was left out has no signature"
+    );
     assert!(near[0]["resemblance"].as_f64().unwrap() > 0.9, "{near:?}");
     crawl.write("same.html", with_tail(0));
     let same = hits(&crawl, &["same.html"]);
@@ -106,7 +113,10 @@ fn pages_that_cannot_be_asked_for_are_told_why() {
     let told = |what: &str| crawl.tell(&["similar", "crawl", what]);
     let unknown = told("http://unknown.test/");
     unknown.complained(2, "http://unknown.test/ was not visited");
-    assert!(unknown.errors.contains("crawler export crawl"), "{unknown:?}");
+    assert!(
+        unknown.errors.contains("crawler export crawl"),
+        "{unknown:?}"
+    );
     let left_out = told(&server.url(HOST, "/nearly"));
     left_out.complained(2, "was not kept");
     assert!(
@@ -118,5 +128,7 @@ fn pages_that_cannot_be_asked_for_are_told_why() {
     told("http://").complained(2, "http://");
     let impossible = crawl.tell(&["similar", "crawl", "x", "--resemblance", "2"]);
     impossible.complained(2, "--resemblance 2");
-    crawl.tell(&["similar", "nowhere", "x"]).complained(2, "nowhere");
+    crawl
+        .tell(&["similar", "nowhere", "x"])
+        .complained(2, "nowhere");
 }

@@ -85,7 +85,11 @@ fn asked(server: &Server, from: usize) -> BTreeSet<(String, u16, Option<String>,
     let log = server.log();
     let hits = log[from..].iter().filter(|hit| hit.target != "/robots.txt");
     hits.map(|hit| {
-        let head: String = hit.request_head.iter().map(|byte| char::from(*byte)).collect();
+        let head: String = hit
+            .request_head
+            .iter()
+            .map(|byte| char::from(*byte))
+            .collect();
         let field = |name: &str| {
             let line = head.lines().find_map(|line| line.strip_prefix(name));
             line.map(|value| value.trim_start_matches(": ").to_owned())
@@ -129,7 +133,12 @@ fn what_is_unchanged_is_not_sent_again_and_leads_on() {
         asked(&server, from),
         BTreeSet::from([
             ("/".to_owned(), 304, tag("\"front\""), None),
-            ("/weak".to_owned(), 304, tag("W/\"weak; \u{c3}\u{be}\""), None),
+            (
+                "/weak".to_owned(),
+                304,
+                tag("W/\"weak; \u{c3}\u{be}\""),
+                None
+            ),
             ("/below".to_owned(), 304, tag("\"below\""), None),
             ("/dated".to_owned(), 304, None, tag(SUNDAY)),
             ("/changing".to_owned(), 200, tag("\"0\""), None),
@@ -185,7 +194,10 @@ fn a_revisit_of_what_was_not_modified_names_what_it_was_and_has_the_answer_for_i
     let kinds: Vec<&str> = records.iter().map(sinks::warc::Record::kind).collect();
     assert_eq!(kinds, ["revisit", "request", "metadata"]);
     let revisit = &records[0];
-    assert_eq!(revisit.field("WARC-Refers-To-Target-URI"), Some(url.as_str()));
+    assert_eq!(
+        revisit.field("WARC-Refers-To-Target-URI"),
+        Some(url.as_str())
+    );
     assert_eq!(revisit.field("WARC-Refers-To-Date"), Some(original.date()));
     assert_eq!(revisit.field("WARC-Profile"), Some(NOT_MODIFIED));
     assert_eq!(revisit.payload(), original.payload(), "of what it still is");
@@ -218,7 +230,10 @@ fn a_revisit_of_what_was_not_modified_names_what_it_was_and_has_the_answer_for_i
     );
     assert_eq!(row["reason"], reason.as_str());
     let why = second.tell(&["why", "crawl", &url]).json();
-    assert_eq!(why["original"]["warc_offset"], first.row(&url)["warc_offset"]);
+    assert_eq!(
+        why["original"]["warc_offset"],
+        first.row(&url)["warc_offset"]
+    );
 
     // The archive alone tells the same.
     let before = second.rows();
@@ -255,7 +270,10 @@ fn a_third_crawl_asks_by_what_either_of_the_first_two_archived() {
     let from = server.log().len();
     let third = since(&server, &second);
     let summary = third.complete();
-    assert_eq!((&summary["pages"], &summary["unique"]), (&8.into(), &0.into()));
+    assert_eq!(
+        (&summary["pages"], &summary["unique"]),
+        (&8.into(), &0.into())
+    );
     let asked = asked(&server, from);
     let tag_of = |path: &str| {
         let mut hits = asked.iter().filter(|(target, ..)| target == path);
@@ -353,12 +371,10 @@ fn a_server_that_takes_the_condition_for_a_demand_is_asked_without_it() {
 fn what_the_answer_says_now_counts_for_what_it_said_then() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
         "/" => versioned(request, "\"1\"", page(1, &["/quiet", "/secret"])),
-        "/quiet" => {
-            versioned(request, "\"2\"", page(2, &["/below"])).header("X-Robots-Tag", tag(request, "nofollow"))
-        }
-        "/secret" => {
-            versioned(request, "\"3\"", page(3, NONE)).header("X-Robots-Tag", tag(request, "noarchive"))
-        }
+        "/quiet" => versioned(request, "\"2\"", page(2, &["/below"]))
+            .header("X-Robots-Tag", tag(request, "nofollow")),
+        "/secret" => versioned(request, "\"3\"", page(3, NONE))
+            .header("X-Robots-Tag", tag(request, "noarchive")),
         "/below" => page(4, NONE),
         _ => Reply::status(404),
     }));
@@ -517,7 +533,10 @@ fn a_server_that_ignores_validators_sends_the_same_again() {
             .all(|(_, status, tag, _)| *status == 200 && tag.is_some())
     );
     for path in ["/", "/below"] {
-        assert_eq!(profile_of(&second, &server.url(HOST, path)).unwrap(), IDENTICAL);
+        assert_eq!(
+            profile_of(&second, &server.url(HOST, path)).unwrap(),
+            IDENTICAL
+        );
     }
     second.is_sound();
 }
@@ -528,7 +547,14 @@ fn the_summary_says_how_many_pages_were_not_sent_again() {
     let first = crawl(&server);
     first.complete();
     let home = server.url(HOST, "/");
-    let second = Crawl::bare().with(&["--allow-private", "--delay", "0", "--delay-factor", "0", &home]);
+    let second = Crawl::bare().with(&[
+        "--allow-private",
+        "--delay",
+        "0",
+        "--delay-factor",
+        "0",
+        &home,
+    ]);
     let rule = server.resolve(HOST);
     let ran = second.run_with(&["--resolve", &rule, "--since", first.out().to_str().unwrap()]);
     assert_eq!(ran.code, Some(0), "{ran:?}");

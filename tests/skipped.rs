@@ -13,7 +13,9 @@ fn listed(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
     let ran = crawl.tell(&[&["skipped", "crawl"], arguments].concat());
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let lines = ran.output.lines();
-    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// Path and host of each URL, by kind.
@@ -81,7 +83,10 @@ fn site() -> Site {
         ("/deep", page(8, &["/deeper"])),
         ("/deeper", page(9, NONE)),
         ("/only-here", page(10, NONE)),
-        ("/robots.txt", Reply::text("User-agent: *\nDisallow: /private\n")),
+        (
+            "/robots.txt",
+            Reply::text("User-agent: *\nDisallow: /private\n"),
+        ),
     ])
 }
 
@@ -105,7 +110,10 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
             "--duplicate-links",
             "none",
         ])
-        .seeds(&[server.url("site.test", "/0"), server.url("site.test", "/0b")]);
+        .seeds(&[
+            server.url("site.test", "/0"),
+            server.url("site.test", "/0b"),
+        ]);
     let summary = crawl.complete();
     let lines = listed(&crawl, &[]);
     let expected = kinds(&[
@@ -126,7 +134,11 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
 
     let of_scope = listed(&crawl, &["--why", "scope"]);
     assert_eq!(of_scope.len(), 2);
-    assert_eq!(of_scope[0]["via"], server.url("site.test", "/0"), "{of_scope:?}");
+    assert_eq!(
+        of_scope[0]["via"],
+        server.url("site.test", "/0"),
+        "{of_scope:?}"
+    );
     assert_eq!(
         of_scope[0]["reason"],
         "its host is not the host of a seed (scope host)"
@@ -144,7 +156,9 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
         .json();
     let reason = why["reason"].as_str().unwrap();
     assert!(
-        reason.contains(&format!("{twin} links to it, which was left out as a duplicate")),
+        reason.contains(&format!(
+            "{twin} links to it, which was left out as a duplicate"
+        )),
         "{why}"
     );
     crawl.is_sound();
@@ -169,7 +183,10 @@ fn a_crawl_says_complete_only_where_nothing_is_unvisited_for_reasons_of_its_own(
             "--resolve",
             &server.resolve("site.test"),
         ])
-        .seeds(&[server.url("site.test", "/2"), server.url("site.test", "/hidden")]);
+        .seeds(&[
+            server.url("site.test", "/2"),
+            server.url("site.test", "/hidden"),
+        ]);
     let ended = crawl.run();
     assert!(
         ended.output.starts_with("Complete: 1 pages of 1 host"),
@@ -183,9 +200,9 @@ fn a_crawl_says_complete_only_where_nothing_is_unvisited_for_reasons_of_its_own(
         "{ended:?}"
     );
     assert!(
-        ended
-            .output
-            .contains("  skipped          1  with the shape of a trap: `crawler skipped crawl --why trap`"),
+        ended.output.contains(
+            "  skipped          1  with the shape of a trap: `crawler skipped crawl --why trap`"
+        ),
         "{ended:?}"
     );
 }
@@ -218,11 +235,16 @@ fn what_waits_behind_a_limit_is_listed_with_the_page_that_leads_there() {
 #[test]
 fn what_a_closed_pattern_left_out_is_listed_and_counted() {
     let server = Server::spawn_thread(Site::new(|request| {
-        let links: Vec<String> = (0..480).map(|item| format!("/item/{}", 10_000 + item)).collect();
+        let links: Vec<String> = (0..480)
+            .map(|item| format!("/item/{}", 10_000 + item))
+            .collect();
         match request.path() {
             "/robots.txt" => Reply::status(404),
             "/0" => page(0, &links),
-            _ => Reply::html(html("<title>Item</title>", &format!("<p>{}</p>", prose(1, 300)))),
+            _ => Reply::html(html(
+                "<title>Item</title>",
+                &format!("<p>{}</p>", prose(1, 300)),
+            )),
         }
     }));
     let crawl = Crawl::of(&server, &["shop.test"])
@@ -235,7 +257,10 @@ fn what_a_closed_pattern_left_out_is_listed_and_counted() {
     assert_eq!(summary["excluded"], lines.len());
     for line in &lines {
         assert!(
-            line["reason"].as_str().unwrap().starts_with("pattern closed: "),
+            line["reason"]
+                .as_str()
+                .unwrap()
+                .starts_with("pattern closed: "),
             "{line}"
         );
     }

@@ -42,13 +42,17 @@ fn hosts_that_stop_in_the_middle_of_large_bodies_hold_up_nobody() {
         large(number).hold_after(AT_ONCE, &held)
     }));
     let hosts: Vec<String> = (0..6).map(|number| format!("slow-{number}.test")).collect();
-    let mut seeds: Vec<String> = hosts.iter().map(|host| server.url(host, "/large")).collect();
+    let mut seeds: Vec<String> = hosts
+        .iter()
+        .map(|host| server.url(host, "/large"))
+        .collect();
     seeds.push(server.url(HONEST, "/0"));
     let mut names: Vec<&str> = hosts.iter().map(String::as_str).collect();
     names.push(HONEST);
-    let crawl = Crawl::of(&server, &names)
-        .seeds(&seeds)
-        .with(&["--concurrency", "4", "--no-index"]);
+    let crawl =
+        Crawl::of(&server, &names)
+            .seeds(&seeds)
+            .with(&["--concurrency", "4", "--no-index"]);
 
     let summary = crawl.complete();
     assert_eq!(summary["pages"], HONEST_PAGES + 6);
@@ -94,7 +98,10 @@ fn a_body_that_is_kept_on_disk_is_archived_byte_by_byte() {
                 .find(|record| record.kind() == "response" && record.target() == Some(&*url))
                 .unwrap();
             assert!(record.digests_hold());
-            assert!(record.head_and_payload().unwrap().1 == sent, "{packing} {path}");
+            assert!(
+                record.head_and_payload().unwrap().1 == sent,
+                "{packing} {path}"
+            );
         }
         crawl.is_sound();
     }

@@ -30,7 +30,9 @@ impl Crawl {
     /// The same with a key that is drawn at random, as a user's crawl has.
     pub(crate) fn keyless(server: &Server, hosts: &[&str]) -> Self {
         let rules = hosts.iter().map(|host| server.resolve(host));
-        let rules: Vec<String> = rules.flat_map(|rule| ["--resolve".to_owned(), rule]).collect();
+        let rules: Vec<String> = rules
+            .flat_map(|rule| ["--resolve".to_owned(), rule])
+            .collect();
         Self::bare()
             .with(&["--allow-private"])
             .with(&["--contact", "tests@example.org", "--summary", "json"])
@@ -49,8 +51,11 @@ impl Crawl {
 
     /// More arguments for every run.
     pub(crate) fn with(mut self, arguments: &[impl AsRef<str>]) -> Self {
-        self.arguments
-            .extend(arguments.iter().map(|argument| argument.as_ref().to_owned()));
+        self.arguments.extend(
+            arguments
+                .iter()
+                .map(|argument| argument.as_ref().to_owned()),
+        );
         self
     }
 
@@ -103,7 +108,9 @@ impl Crawl {
     /// Runs it, with more arguments this time.
     pub(crate) fn start_with(&self, more: &[impl AsRef<str>]) -> Running {
         let mut command = self.command();
-        command.args(&self.arguments).args(more.iter().map(AsRef::as_ref));
+        command
+            .args(&self.arguments)
+            .args(more.iter().map(AsRef::as_ref));
         Running::of(command)
     }
 
@@ -149,7 +156,11 @@ impl Crawl {
     }
 
     /// Another command of the binary that reads `input`.
-    pub(crate) fn tell_with_input(&self, arguments: &[impl AsRef<str>], input: impl AsRef<[u8]>) -> Ran {
+    pub(crate) fn tell_with_input(
+        &self,
+        arguments: &[impl AsRef<str>],
+        input: impl AsRef<[u8]>,
+    ) -> Ran {
         let mut command = self.command();
         command.args(arguments.iter().map(AsRef::as_ref));
         Running::with_input(command, input.as_ref()).end()
@@ -214,7 +225,13 @@ impl Running {
     /// Sends the signal of this name.
     pub(crate) fn signal(&self, name: &str) {
         let kill = format!("kill -{name} {}", self.id());
-        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        assert!(
+            Command::new("sh")
+                .args(["-c", &kill])
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     /// Reads standard error up to a line with this in it.
@@ -222,7 +239,11 @@ impl Running {
         loop {
             let before = self.heard.len();
             let length = self.errors.read_line(&mut self.heard).unwrap();
-            assert_ne!(length, 0, "it ended before it said {words:?}: {}", self.heard);
+            assert_ne!(
+                length, 0,
+                "it ended before it said {words:?}: {}",
+                self.heard
+            );
             if self.heard[before..].contains(words) {
                 return;
             }

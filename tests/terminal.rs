@@ -14,8 +14,13 @@ const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J\u{9d}0;owned\u{9c}\r
 const HOSTILE_FIELD: &str = "\u{9b}2J\u{85}\u{202e}gpj\u{2028}";
 
 fn hostile_page(number: u64, links: &str) -> String {
-    let head = format!("<title>{HOSTILE} {number}</title><meta name=\"description\" content=\"{HOSTILE}\">");
-    let body = format!("<h1>{HOSTILE}</h1><p>{} {HOSTILE}</p>{links}", prose(number, 200));
+    let head = format!(
+        "<title>{HOSTILE} {number}</title><meta name=\"description\" content=\"{HOSTILE}\">"
+    );
+    let body = format!(
+        "<h1>{HOSTILE}</h1><p>{} {HOSTILE}</p>{links}",
+        prose(number, 200)
+    );
     html(&head, &body)
 }
 
@@ -49,8 +54,13 @@ fn site() -> Site {
             "/moved" => Reply::redirect(301, format!("/to{HOSTILE_FIELD}")),
             "/astray" => Reply::redirect(301, format!("http://elsewhere.test/{HOSTILE_FIELD}")),
             "/cut" => Reply::raw(format!("HTTP/1.1 200 {HOSTILE}\r\nX: {HOSTILE}\r\n\r\n")),
-            "/garbled" => Reply::html(article(7, &[] as &[&str])).header("Content-Encoding", HOSTILE_FIELD),
-            "/text" => Reply::document(format!("text/{HOSTILE_FIELD}; charset={HOSTILE_FIELD}"), HOSTILE),
+            "/garbled" => {
+                Reply::html(article(7, &[] as &[&str])).header("Content-Encoding", HOSTILE_FIELD)
+            }
+            "/text" => Reply::document(
+                format!("text/{HOSTILE_FIELD}; charset={HOSTILE_FIELD}"),
+                HOSTILE,
+            ),
             path if path.starts_with("/missing") => Reply::status(404),
             path => Reply::html(hostile_page(path.len() as u64, "")),
         };
@@ -111,16 +121,23 @@ fn no_command_lets_a_control_character_through() {
 
     crawl.write("page.html", hostile_page(9, "<a href=\"/x\">x</a>"));
     crawl.write("text.txt", format!("{} {HOSTILE}", prose(1, 200)));
-    crawl.write("robots.txt", format!("User-agent: *\nDisallow: /{HOSTILE}\n"));
-    let line =
-        |id: &str| serde_json::json!({"id": format!("{id}{HOSTILE}"), "text": prose(1, 200)}).to_string();
+    crawl.write(
+        "robots.txt",
+        format!("User-agent: *\nDisallow: /{HOSTILE}\n"),
+    );
+    let line = |id: &str| {
+        serde_json::json!({"id": format!("{id}{HOSTILE}"), "text": prose(1, 200)}).to_string()
+    };
     crawl.write(
         "documents.jsonl",
         format!("{}\n{}\nno JSON {HOSTILE}\n", line("a"), line("b")),
     );
     crawl.write("wrong.toml", format!("delay = \"{HOSTILE}\"\n"));
     std::fs::create_dir(crawl.directory().join("names")).unwrap();
-    crawl.write(&format!("names/{}", HOSTILE.replace('\0', "")), prose(1, 200));
+    crawl.write(
+        &format!("names/{}", HOSTILE.replace('\0', "")),
+        prose(1, 200),
+    );
 
     let home = server.url(HOST, "/");
     let hostile_url = format!("{home}{HOSTILE}");
@@ -128,7 +145,15 @@ fn no_command_lets_a_control_character_through() {
         vec!["--out", "crawl"],
         vec!["--out", HOSTILE, "--seeds", HOSTILE],
         vec!["--out", "other", "--config", "wrong.toml", &home],
-        vec!["--out", "other", "--include", HOSTILE, "--include", "(", &home],
+        vec![
+            "--out",
+            "other",
+            "--include",
+            HOSTILE,
+            "--include",
+            "(",
+            &home,
+        ],
         vec!["--out", "other", "--user-agent", HOSTILE, &home],
         vec!["--out", "other", "--against", HOSTILE, &home],
         vec!["--out", "other", "--delay", HOSTILE, &home],
@@ -175,7 +200,13 @@ fn no_command_lets_a_control_character_through() {
             &["compare", "page.html", HOSTILE],
             &["dedup", "documents.jsonl", "names", "text.txt"],
             &["dedup", "documents.jsonl", "names", "text.txt", "--pairs"],
-            &["dedup", "documents.jsonl", "names", "text.txt", "--clusters"],
+            &[
+                "dedup",
+                "documents.jsonl",
+                "names",
+                "text.txt",
+                "--clusters",
+            ],
         ] {
             commands.push([what, &["--format", format]].concat());
         }

@@ -26,7 +26,11 @@ fn a_site_over_http_2_is_archived_as_it_was_sent() {
     crawl.write("ca.pem", authority);
     assert_eq!(crawl.complete()["pages"], 3);
     let mut compared = 0;
-    for hit in server.log().iter().filter(|hit| hit.target != "/robots.txt") {
+    for hit in server
+        .log()
+        .iter()
+        .filter(|hit| hit.target != "/robots.txt")
+    {
         let records = crawl.records_about(&server.url(HOST, &hit.target));
         assert_eq!(records[0].kind(), "response");
         assert_eq!(records[0].field("WARC-Protocol"), Some("h2"));
@@ -44,7 +48,10 @@ fn a_certificate_that_nobody_vouches_for_is_not_trusted() {
         .seeds(&[server.url(HOST, "/")])
         .with(&["--tries=1", "--ignore-robots"]);
     let summary = crawl.complete();
-    assert_eq!((&summary["pages"], &summary["failed"]), (&0.into(), &1.into()));
+    assert_eq!(
+        (&summary["pages"], &summary["failed"]),
+        (&0.into(), &1.into())
+    );
     assert!(
         crawl.row(&server.url(HOST, "/"))["reason"]
             .as_str()
@@ -62,18 +69,28 @@ fn an_insecure_host_is_archived_with_a_warning_and_the_archive_says_so() {
         .with(&["--tries=1", "--ignore-robots", "--insecure-host", HOST]);
     let ran = crawl.run();
     let summary = ran.summary();
-    assert_eq!((&summary["pages"], &summary["failed"]), (&3.into(), &1.into()));
+    assert_eq!(
+        (&summary["pages"], &summary["failed"]),
+        (&3.into(), &1.into())
+    );
     assert!(
-        ran.errors.contains("certificates of secure.test are NOT CHECKED"),
+        ran.errors
+            .contains("certificates of secure.test are NOT CHECKED"),
         "{ran:?}"
     );
     let reason = crawl.row(&server.url("other.test", "/"))["reason"].clone();
-    assert_eq!(reason, "TLS: nobody whom we trust vouches for the certificate");
+    assert_eq!(
+        reason,
+        "TLS: nobody whom we trust vouches for the certificate"
+    );
     let about = crawl
         .records()
         .into_iter()
         .find(|record| record.kind() == "warcinfo");
     let about = String::from_utf8(about.unwrap().block).unwrap();
-    assert!(about.contains("insecure-host = [\"secure.test\"]"), "{about}");
+    assert!(
+        about.contains("insecure-host = [\"secure.test\"]"),
+        "{about}"
+    );
     crawl.is_sound();
 }

@@ -62,7 +62,11 @@ fn every_page_of_the_toy_web_meets_its_fate() {
             // A hop on the way has no row of its own.
             Fate::Redirect(_) => (verdict, None, true),
             // It has a row where robots.txt was what kept it out.
-            Fate::Untouchable(_) => (verdict.filter(|verdict| *verdict == "excluded"), None, false),
+            Fate::Untouchable(_) => (
+                verdict.filter(|verdict| *verdict == "excluded"),
+                None,
+                false,
+            ),
         };
         assert_eq!(
             (verdict, original, in_archive),
@@ -79,8 +83,8 @@ fn pages_in_any_charset_are_read() {
     for page in toy.charset_pages() {
         let row = crawl.row(&toy.url(page.page, server.port()));
         // Where nothing is declared, the charset is guessed; koi8-u differs from koi8-r in letters that Russian has not.
-        let close =
-            page.declared == Declared::Nowhere && row["charset"].as_str().unwrap().starts_with("KOI8");
+        let close = page.declared == Declared::Nowhere
+            && row["charset"].as_str().unwrap().starts_with("KOI8");
         assert!(close || row["charset"] == page.charset.name(), "{row}");
         assert_eq!(row["language"], page.language, "{row}");
         let title = row["title"].as_str().unwrap();

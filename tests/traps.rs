@@ -20,8 +20,14 @@ const NAMES: u64 = HOSTS * 9;
 
 fn requests(server: &Server) -> BTreeMap<String, usize> {
     let mut requests = BTreeMap::new();
-    for hit in server.log().iter().filter(|hit| hit.target != "/robots.txt") {
-        let trap = Trap::ALL.iter().find(|trap| hit.host.ends_with(trap.host()));
+    for hit in server
+        .log()
+        .iter()
+        .filter(|hit| hit.target != "/robots.txt")
+    {
+        let trap = Trap::ALL
+            .iter()
+            .find(|trap| hit.host.ends_with(trap.host()));
         let name = trap.map_or(hit.host.clone(), |trap| trap.host().to_owned());
         *requests.entry(name).or_insert(0) += 1;
     }
@@ -40,7 +46,10 @@ fn lines(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
 /// One page at a time: which of like pages comes first, and so which links are followed, must not be left to chance. With sixteen at a
 /// time a trap sometimes ran dry by itself, and that cost a release.
 fn crawl_of_traps(server: &Server) -> Crawl {
-    let mut names: Vec<String> = Trap::ALL.iter().flat_map(|trap| trap.names(NAMES)).collect();
+    let mut names: Vec<String> = Trap::ALL
+        .iter()
+        .flat_map(|trap| trap.names(NAMES))
+        .collect();
     names.push(HONEST.to_owned());
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut seeds: Vec<String> = Trap::ALL
@@ -54,9 +63,15 @@ fn crawl_of_traps(server: &Server) -> Crawl {
 }
 
 #[test]
-fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_had_to_its_last_page() {
+fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_had_to_its_last_page()
+ {
     let server = Server::spawn_thread(traps_and_honest(PAGES));
-    let budgets = ["--max-pages-per-host", "600", "--max-hosts-per-domain", "20"];
+    let budgets = [
+        "--max-pages-per-host",
+        "600",
+        "--max-hosts-per-domain",
+        "20",
+    ];
     let crawl = crawl_of_traps(&server).with(&budgets);
     let summary = crawl.complete();
     assert_eq!(summary["finished"], "exhausted");
@@ -77,14 +92,19 @@ fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_
     assert!(requests[Trap::Names.host()] as u64 <= HOSTS, "{requests:?}");
 
     let told = lines(&crawl, &["patterns", "crawl"]);
-    for closed in ["copy-trap.test/item/{id}", "session-trap.test/page/{n}?visitor"] {
+    for closed in [
+        "copy-trap.test/item/{id}",
+        "session-trap.test/page/{n}?visitor",
+    ] {
         let report = told.iter().find(|line| line["pattern"] == closed).unwrap();
         assert_eq!(report["state"], "closed", "{report}");
         assert!(report["left_out"].as_u64().unwrap() > 100, "{report}");
         let examples = report["examples"].as_array().unwrap();
         assert_eq!(examples.len(), 3, "{report}");
         assert!(
-            examples.iter().all(|example| example["original"].is_string()),
+            examples
+                .iter()
+                .all(|example| example["original"].is_string()),
             "{report}"
         );
     }
@@ -94,7 +114,10 @@ fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_
             .find(|line| line["trap"] == rule)
             .unwrap_or_else(|| panic!("{rule}"));
         assert!(report["links"].as_u64().unwrap() > 0, "{report}");
-        assert!(!report["examples"].as_array().unwrap().is_empty(), "{report}");
+        assert!(
+            !report["examples"].as_array().unwrap().is_empty(),
+            "{report}"
+        );
     }
     let honest = |line: &&Value| {
         line["pattern"]
@@ -112,8 +135,15 @@ fn six_traps_of_a_billion_pages_end_within_their_budgets_and_the_honest_host_is_
 #[test]
 fn without_the_rules_about_traps_each_trap_takes_all_that_its_budgets_allow() {
     let server = Server::spawn_thread(traps_and_honest(PAGES));
-    let budgets = ["--max-pages-per-host", "300", "--max-hosts-per-domain", "20"];
-    let crawl = crawl_of_traps(&server).with(&budgets).with(&["--traps", "off"]);
+    let budgets = [
+        "--max-pages-per-host",
+        "300",
+        "--max-hosts-per-domain",
+        "20",
+    ];
+    let crawl = crawl_of_traps(&server)
+        .with(&budgets)
+        .with(&["--traps", "off"]);
     crawl.complete();
     let requests = requests(&server);
     // The trap of sessions has ten pages with sixty links each, and none that is new leads on.
@@ -147,12 +177,16 @@ fn catalogue(items: u64, renewed: Arc<AtomicBool>) -> Site {
 }
 
 #[test]
-fn a_closed_pattern_is_reported_and_explained_and_when_it_is_opened_again_what_it_left_out_is_visited() {
+fn a_closed_pattern_is_reported_and_explained_and_when_it_is_opened_again_what_it_left_out_is_visited()
+ {
     let renewed = Arc::new(AtomicBool::new(false));
     let server = Server::spawn_thread(catalogue(480, Arc::clone(&renewed)));
     let crawl = Crawl::of(&server, &["shop.test"])
         .with(&["--concurrency", "1"])
-        .seeds(&[server.url("shop.test", "/0"), server.url("shop.test", "/about/7")]);
+        .seeds(&[
+            server.url("shop.test", "/0"),
+            server.url("shop.test", "/about/7"),
+        ]);
     crawl.complete();
     let visited = |server: &Server| {
         server
@@ -272,7 +306,12 @@ fn why_names_the_rule_that_took_a_link_for_a_trap() {
             "/0",
             page(
                 0,
-                &["/img/img/img/1", "/list?a=1&a=1&a=1", "http://b.site.test/", "/1"],
+                &[
+                    "/img/img/img/1",
+                    "/list?a=1&a=1&a=1",
+                    "http://b.site.test/",
+                    "/1",
+                ],
             ),
         ),
         ("/1", page(1, NONE)),

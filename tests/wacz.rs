@@ -60,13 +60,19 @@ fn json_lines(text: &[u8]) -> Vec<Value> {
 #[test]
 fn the_archive_is_in_it_as_it_is_and_each_line_of_the_index_leads_to_its_record() {
     let (server, crawl) = crawled();
-    let wacz = pack(&crawl, &["--title", "A gallery", "--description=Of \"rooms\""]);
+    let wacz = pack(
+        &crawl,
+        &["--title", "A gallery", "--description=Of \"rooms\""],
+    );
     let mut zip = ZipArchive::new(Cursor::new(&wacz)).unwrap();
     let warc = crawl.archive_files().remove(0);
     let name = warc.file_name().unwrap().to_str().unwrap().to_owned();
     let packed = fs::read(&warc).unwrap();
     assert!(file(&wacz, &format!("archive/{name}")) == packed);
-    let names: Vec<String> = zip.file_names().map(|name| name.unwrap().into_owned()).collect();
+    let names: Vec<String> = zip
+        .file_names()
+        .map(|name| name.unwrap().into_owned())
+        .collect();
     assert_eq!(
         names,
         [
@@ -108,7 +114,11 @@ fn the_archive_is_in_it_as_it_is_and_each_line_of_the_index_leads_to_its_record(
     }
     for record in crawl.records() {
         if matches!(record.kind(), "response" | "revisit") {
-            assert!(lines.contains(record.target().unwrap()), "{:?}", record.target());
+            assert!(
+                lines.contains(record.target().unwrap()),
+                "{:?}",
+                record.target()
+            );
         }
     }
 
@@ -118,11 +128,17 @@ fn the_archive_is_in_it_as_it_is_and_each_line_of_the_index_leads_to_its_record(
         .iter()
         .map(|page| page["url"].as_str().unwrap())
         .collect();
-    let expected: BTreeSet<String> = gallery::PAGES.iter().map(|path| server.url(HOST, path)).collect();
+    let expected: BTreeSet<String> = gallery::PAGES
+        .iter()
+        .map(|path| server.url(HOST, path))
+        .collect();
     assert_eq!(urls, expected.iter().map(String::as_str).collect());
     for page in &pages[1..] {
         let row = crawl.row(page["url"].as_str().unwrap());
-        assert_eq!((&page["ts"], &page["title"]), (&row["fetched_at"], &row["title"]));
+        assert_eq!(
+            (&page["ts"], &page["title"]),
+            (&row["fetched_at"], &row["title"])
+        );
     }
 
     let package: Value = serde_json::from_slice(&file(&wacz, "datapackage.json")).unwrap();
@@ -144,7 +160,10 @@ fn the_same_crawl_is_packed_to_the_same_bytes_and_a_stream_is_valid_too() {
     let wacz = pack(&crawl, &[]);
     assert!(pack(&crawl, &[]) == wacz);
     fs::remove_file(crawl.out().join("archive/index.cdxj")).unwrap();
-    assert!(pack(&crawl, &[]) == wacz, "with an index that was made again");
+    assert!(
+        pack(&crawl, &[]) == wacz,
+        "with an index that was made again"
+    );
     let script = format!(
         "'{}' wacz crawl --output - > packed.wacz",
         env!("CARGO_BIN_EXE_crawler")
@@ -226,7 +245,10 @@ fn what_cannot_be_packed_or_written_is_told() {
     crawl
         .tell_cramped(8, &["wacz", "crawl", "--output", "packed.wacz"])
         .complained(2, "cannot write packed.wacz");
-    assert_eq!(fs::read(crawl.directory().join("packed.wacz")).unwrap(), b"old");
+    assert_eq!(
+        fs::read(crawl.directory().join("packed.wacz")).unwrap(),
+        b"old"
+    );
     assert!(!crawl.directory().join("packed.wacz.part").exists());
 }
 
@@ -248,7 +270,8 @@ fn one_that_leads_outside_is_refused_and_nothing_is_written_anywhere() {
             .flat_map(|directory| fs::read_dir(directory).unwrap())
             .map(|item| item.unwrap().file_name())
             .filter(|name| {
-                name.to_string_lossy().contains("outside") || name.to_string_lossy().contains("pages")
+                name.to_string_lossy().contains("outside")
+                    || name.to_string_lossy().contains("pages")
             })
             .collect();
         names.sort();
@@ -258,7 +281,8 @@ fn one_that_leads_outside_is_refused_and_nothing_is_written_anywhere() {
     let ran = verify(&crawl);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(
-        ran.output.contains("../../outside.txt: its name leads outside"),
+        ran.output
+            .contains("../../outside.txt: its name leads outside"),
         "{ran:?}"
     );
     assert_eq!(listed(&crawl), before);
@@ -276,7 +300,12 @@ fn the_pages_in_one_are_read_where_they_are() {
     assert_eq!(of_wacz.code, Some(0), "{of_wacz:?}");
     assert!(of_wacz.output == of_warc.output && !of_wacz.output.is_empty());
     // What both hold, each says once more.
-    let ran = crawl.tell(&["dedup", "packed.wacz", warc.to_str().unwrap(), "--format=json"]);
+    let ran = crawl.tell(&[
+        "dedup",
+        "packed.wacz",
+        warc.to_str().unwrap(),
+        "--format=json",
+    ]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.output.contains("http://gallery.test"), "{ran:?}");
     crawl.write("none.wacz", "nothing");

@@ -102,10 +102,16 @@ fn tables_that_are_lost_are_made_again_from_the_journal() {
     let (ration, server) = Ration::server();
     ration.set(usize::MAX);
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
-    assert_eq!(crawl.run_with(&["--max-pages", "20"]).summary()["pages"], 20);
+    assert_eq!(
+        crawl.run_with(&["--max-pages", "20"]).summary()["pages"],
+        20
+    );
     let sled = crawl.out().join("state/sled");
     std::fs::remove_dir_all(&sled).unwrap();
-    assert_eq!(crawl.run_with(&["--max-pages", "40"]).summary()["pages"], 40);
+    assert_eq!(
+        crawl.run_with(&["--max-pages", "40"]).summary()["pages"],
+        40
+    );
     // Not lost, but no tables.
     for item in std::fs::read_dir(&sled).unwrap() {
         let path = item.unwrap().path();
@@ -113,7 +119,10 @@ fn tables_that_are_lost_are_made_again_from_the_journal() {
             std::fs::write(path, b"these are no tables").unwrap();
         }
     }
-    assert_eq!(crawl.run_with(&["--max-pages", "100"]).summary()["pages"], PAGES);
+    assert_eq!(
+        crawl.run_with(&["--max-pages", "100"]).summary()["pages"],
+        PAGES
+    );
     let all: BTreeSet<String> = (0..PAGES)
         .map(|page| server.url(HOST, &format!("/{page}")))
         .collect();
@@ -141,7 +150,10 @@ fn a_page_that_two_sessions_died_with_is_set_aside_and_told_and_had_in_the_end()
         .tell(&["why", "crawl", &server.url(HOST, "/0"), "--format", "json"])
         .json();
     let reason = told["reason"].as_str().unwrap();
-    assert!(reason.contains("set aside, because 2 sessions died"), "{reason}");
+    assert!(
+        reason.contains("set aside, because 2 sessions died"),
+        "{reason}"
+    );
     running.kill();
     ration.set(usize::MAX);
     assert_eq!(crawl.complete()["pages"], PAGES);

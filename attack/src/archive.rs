@@ -73,7 +73,9 @@ pub(crate) fn files(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 /// Counts the bytes below a directory; 0 where there is none.
 pub(crate) fn bytes(directory: &Path) -> u64 {
-    let Ok(found) = files(directory) else { return 0 };
+    let Ok(found) = files(directory) else {
+        return 0;
+    };
     let lengths = found.iter().filter_map(|path| std::fs::metadata(path).ok());
     lengths.map(|metadata| metadata.len()).sum()
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::table::{Row, Table};
+use crate::table::{Table, VisitRecord};
 use crate::web::mebibytes;
 use crate::{Attack, Failure};
 
@@ -15,7 +15,8 @@ const MOST: f64 = 256.0;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Bombs: how many records each has, and of how many times 16 MiB each of them is.
-const BOMBS: [(&str, usize, usize); 2] = [("64 pages of 16 MiB", 64, 1), ("a page of 2 GiB", 1, 128)];
+const BOMBS: [(&str, usize, usize); 2] =
+    [("64 pages of 16 MiB", 64, 1), ("a page of 2 GiB", 1, 128)];
 
 pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     let limit = LIMIT.min(attack.budget * 2).max(Duration::from_secs(10));
@@ -26,12 +27,16 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         std::fs::write(crawl.directory().join("bomb.warc.gz"), bomb)?;
         let command = ["dedup", "bomb.warc.gz", "--format", "json"];
         let ended = crawl.tell(&command)?.end(limit)?;
-        let row = Row::new(format!("dedup on an archive bomb: {name}")).tried(1);
+        let row = VisitRecord::new(format!("dedup on an archive bomb: {name}")).tried(1);
         let figure = format!(
             "{:.0} MiB, {:.1} s{} ({packed:.1} MiB packed)",
             mebibytes(ended.peak),
             ended.took.as_secs_f64(),
-            if ended.overran { " and not at its end" } else { "" },
+            if ended.overran {
+                " and not at its end"
+            } else {
+                ""
+            },
         );
         let fits = mebibytes(ended.peak) <= MOST && matches!(ended.code, Some(0 | 1));
         table.add(
@@ -48,7 +53,8 @@ fn bomb(records: usize, times: usize) -> Result<Vec<u8>, Failure> {
     let mut bomb = Vec::new();
     let body = b"<p>a".repeat(RECORD_BYTES / 4);
     for number in 0..records {
-        let answer = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>{number}</title>");
+        let answer =
+            format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>{number}</title>");
         let head = format!(
             "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-{number:012x}>\r\n\
              WARC-Date: 2026-11-22T00:00:00Z\r\nWARC-Target-URI: http://bomb.test/{number}\r\n\

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::process::Crawl;
-use crate::table::{Row, Table};
+use crate::table::{Table, VisitRecord};
 use crate::web::{self, Tree};
 use crate::{Attack, Failure};
 
@@ -52,10 +52,13 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
     let options = ["--delay", "200ms", "--delay-factor", "0"];
     let time = Duration::from_secs(PAGES / 5 + 7);
 
-    let mut crawl = attack.crawler.crawl(web::arguments(&server, &trees, &options))?;
+    let mut crawl = attack
+        .crawler
+        .crawl(web::arguments(&server, &trees, &options))?;
     let Some(clock) = Clock::of(&mut crawl)? else {
         for name in names {
-            table.add(Row::new(name).skipped("no C compiler: nothing to move a clock with"));
+            table
+                .add(VisitRecord::new(name).skipped("no C compiler: nothing to move a clock with"));
         }
         return Ok(());
     };
@@ -71,7 +74,9 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
     add(table, names[0], ended.code, came, told);
 
     let server = web::serve(&trees);
-    let mut crawl = attack.crawler.crawl(web::arguments(&server, &trees, &options))?;
+    let mut crawl = attack
+        .crawler
+        .crawl(web::arguments(&server, &trees, &options))?;
     if let Some(clock) = Clock::of(&mut crawl)? {
         clock.set(DAY)?;
         let mut running = crawl.start(&[])?;
@@ -105,7 +110,10 @@ fn add(table: &mut Table, name: &str, code: Option<i32>, came: u64, told: bool) 
             "no word of the clock"
         }
     );
-    let row = Row::new(name).tried(1).lost(0, 0, silent).figure(figure);
+    let row = VisitRecord::new(name)
+        .tried(1)
+        .lost(0, 0, silent)
+        .figure(figure);
     table.add(row.goal("goes on to the end").is(goes_on));
 }
 

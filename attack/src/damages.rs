@@ -8,7 +8,7 @@ use std::time::Duration;
 use testkit::Random;
 
 use crate::process::Crawl;
-use crate::table::{Row, Table};
+use crate::table::{Table, VisitRecord};
 use crate::web::{self, Tree};
 use crate::{Attack, Failure, archive};
 
@@ -61,7 +61,9 @@ impl Patient {
             "--warc-max-size",
             "32KiB",
         ];
-        let crawl = attack.crawler.crawl(web::arguments(&server, &trees, &options))?;
+        let crawl = attack
+            .crawler
+            .crawl(web::arguments(&server, &trees, &options))?;
         let ended = crawl.run(&[], LIMIT)?;
         let pages = trees[0].urls(&server);
         if ended.code != Some(0) || archive::lost_and_twice(&crawl.out(), &pages)? != (0, 0) {
@@ -143,7 +145,7 @@ impl Patient {
             ends.len(),
             self.answers.len()
         );
-        let row = Row::new("journal cut at a record, server away")
+        let row = VisitRecord::new("journal cut at a record, server away")
             .tried(tried)
             .lost(lost, 0, silent);
         table.add(
@@ -203,7 +205,7 @@ impl Patient {
                 some.join(", ")
             ),
         };
-        let row = Row::new("a bit of the state turned, server away")
+        let row = VisitRecord::new("a bit of the state turned, server away")
             .tried(tried)
             .lost(lost, 0, silent);
         table.add(row.figure(figure).goal("told, or without effect"));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use testkit::Random;
 
 use crate::process::Crawl;
-use crate::table::{Row, Table};
+use crate::table::{Table, VisitRecord};
 use crate::web::{self, Tree};
 use crate::{Attack, Failure, archive};
 
@@ -23,7 +23,10 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
     ];
     if !attack.may_mount {
         for name in names {
-            table.add(Row::new(name).skipped("no small disk can be mounted outside of a namespace"));
+            table.add(
+                VisitRecord::new(name)
+                    .skipped("no small disk can be mounted outside of a namespace"),
+            );
         }
         return Ok(());
     }
@@ -45,7 +48,9 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
             "--wait-for-room",
             "0s",
         ];
-        let crawl = attack.crawler.crawl(web::arguments(&server, &trees, &options))?;
+        let crawl = attack
+            .crawler
+            .crawl(web::arguments(&server, &trees, &options))?;
         let pages = trees[0].urls(&server);
         std::fs::create_dir(crawl.out())?;
         let disk = Disk::mount(&crawl.out(), 12_000 + random.below(16_000) as u64)?;
@@ -82,13 +87,18 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
                 format!(
                     "{} wrong: {}",
                     tally.wrong.len(),
-                    first.replace('\n', " ").chars().take(160).collect::<String>()
+                    first
+                        .replace('\n', " ")
+                        .chars()
+                        .take(160)
+                        .collect::<String>()
                 )
             },
         );
-        let row = Row::new(name)
-            .tried(tally.tried)
-            .lost(tally.lost, tally.twice, tally.silent);
+        let row =
+            VisitRecord::new(name)
+                .tried(tally.tried)
+                .lost(tally.lost, tally.twice, tally.silent);
         table.add(
             row.figure(figure)
                 .goal("no room is not called damage; goes on")
@@ -117,14 +127,22 @@ impl Tally {
             self.wrong.push("it did not end".to_owned());
         } else if ended.errors.trim().is_empty() {
             self.silent += 1;
-        } else if told.contains("damaged") || told.contains("panicked") || !told.contains("make room") {
+        } else if told.contains("damaged")
+            || told.contains("panicked")
+            || !told.contains("make room")
+        {
             self.wrong.push(ended.said());
         }
     }
 }
 
 /// Opens the crawl with next to no room.
-fn full_opening(crawl: &Crawl, disk: &Disk, random: &mut Random, tally: &mut Tally) -> Result<(), Failure> {
+fn full_opening(
+    crawl: &Crawl,
+    disk: &Disk,
+    random: &mut Random,
+    tally: &mut Tally,
+) -> Result<(), Failure> {
     let fill = crawl.out().join("crawl.log.fill");
     for _ in 0..4 {
         disk.fill(&fill, random.below(3_000_000) as u64)?;

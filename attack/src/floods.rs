@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use testkit::hostile::{HostileServer, Mode};
 
-use crate::table::{Row, Table};
+use crate::table::{Table, VisitRecord};
 use crate::web::{self, Tree};
 use crate::{Attack, Failure};
 
@@ -51,17 +51,24 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         if ended.overran || ended.took > TIMEOUT * 2 {
             late.push(name.clone());
         }
-        cores.push((ended.processor.as_secs_f64() / ended.took.as_secs_f64(), name));
+        cores.push((
+            ended.processor.as_secs_f64() / ended.took.as_secs_f64(),
+            name,
+        ));
     }
     cores.sort_by(|one, other| other.0.total_cmp(&one.0));
     let told: Vec<String> = cores
         .iter()
         .map(|(cores, name)| format!("{} {cores:.2}", name.trim_start_matches("h2-flood-")))
         .collect();
-    let row = Row::new("floods of HTTP/2 frames")
+    let row = VisitRecord::new("floods of HTTP/2 frames")
         .tried(cores.len() as u64)
         .lost(lost, 0, 0);
-    let figure = format!("cores: {} ({} of {count} tried)", told.join(", "), cores.len());
+    let figure = format!(
+        "cores: {} ({} of {count} tried)",
+        told.join(", "),
+        cores.len()
+    );
     let figure = if late.is_empty() {
         figure
     } else {

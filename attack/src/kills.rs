@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use testkit::Random;
 
-use crate::table::{Row, Table};
+use crate::table::{Table, VisitRecord};
 use crate::web::{self, Tree};
 use crate::{Attack, Failure, archive};
 
@@ -43,7 +43,9 @@ fn quick_hosts(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
             "--warc-max-size",
             "64KiB",
         ];
-        let crawl = attack.crawler.crawl(web::arguments(&server, &trees, &options))?;
+        let crawl = attack
+            .crawler
+            .crawl(web::arguments(&server, &trees, &options))?;
         loop {
             let mut running = crawl.start(&[])?;
             let moment = Duration::from_micros(random.below(1_500_000) as u64);
@@ -60,7 +62,9 @@ fn quick_hosts(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
             .iter()
             .map(|tree| web::too_soon(&server, &tree.host, DELAY))
             .sum::<u64>();
-        let verified = crawl.tell(&["verify", "crawl"])?.end(Duration::from_secs(60))?;
+        let verified = crawl
+            .tell(&["verify", "crawl"])?
+            .end(Duration::from_secs(60))?;
         if verified.code != Some(0) {
             unsound.push(format!("{} {}", verified.output.trim(), verified.said()));
         }
@@ -69,7 +73,7 @@ fn quick_hosts(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
         Some(first) => format!("verify: {first}"),
         None => format!("{soon} requests too soon, in {crawls} crawls"),
     };
-    let row = Row::new("kill -9 at random moments")
+    let row = VisitRecord::new("kill -9 at random moments")
         .tried(kills)
         .lost(lost, twice, 0);
     table.add(
@@ -89,12 +93,16 @@ fn slow_host(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     }];
     let server = web::serve(&trees);
     let options = ["--delay", "10ms", "--delay-factor", "5"];
-    let crawl = attack.crawler.crawl(web::arguments(&server, &trees, &options))?;
+    let crawl = attack
+        .crawler
+        .crawl(web::arguments(&server, &trees, &options))?;
     let mut kills = 0;
     let mut ended = false;
     while (attack.has_time() || kills < LEAST_KILLS) && !ended {
         let mut running = crawl.start(&[])?;
-        ended = running.ends_within(Duration::from_micros(900_000 + random.below(1_500_000) as u64))?;
+        ended = running.ends_within(Duration::from_micros(
+            900_000 + random.below(1_500_000) as u64,
+        ))?;
         if !ended {
             running.kill()?;
             kills += 1;
@@ -102,7 +110,7 @@ fn slow_host(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     }
     let soon = web::too_soon(&server, SLOW, LATENCY * FACTOR);
     let asked = server.log().of(SLOW).count();
-    let row = Row::new("kill -9 beside a slow host").tried(kills);
+    let row = VisitRecord::new("kill -9 beside a slow host").tried(kills);
     let due = (LATENCY * FACTOR).as_secs_f64();
     let figure = format!("{soon} of {asked} requests came before the {due} s that were due");
     table.add(row.figure(figure).goal("0 too soon").is(soon == 0));

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use testkit::{Reply, Request, Server, Site};
 
-use crate::table::{Row, Table};
+use crate::table::{Table, VisitRecord};
 use crate::web::{self, Tree, mebibytes};
 use crate::{Attack, Failure, archive};
 
@@ -38,7 +38,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
         let beside = crawl(attack, Some(says), HOSTS, time)?;
         let more = mebibytes(beside.peak) - mebibytes(alone.peak);
         let state = mebibytes(beside.state);
-        let row = Row::new(format!("{HOSTS} hosts: {name}")).tried(HOSTS);
+        let row = VisitRecord::new(format!("{HOSTS} hosts: {name}")).tried(HOSTS);
         let figure = format!(
             "{more:.0} MiB more, {state:.0} MiB of state in {} s",
             time.as_secs()
@@ -58,7 +58,12 @@ struct Crawled {
     state: u64,
 }
 
-fn crawl(attack: &Attack<'_>, says: Option<Says>, hosts: u64, time: Duration) -> Result<Crawled, Failure> {
+fn crawl(
+    attack: &Attack<'_>,
+    says: Option<Says>,
+    hosts: u64,
+    time: Duration,
+) -> Result<Crawled, Failure> {
     let trees = [Tree::new("honest.test", 100_000)];
     let honest = web::serve(&trees);
     let hostile = serve(says);
@@ -114,8 +119,8 @@ fn packed_sitemaps(request: &Request, origin: &str) -> Reply {
     match target {
         "/robots.txt" => robots(origin),
         "/sitemap.xml" => {
-            let named =
-                (0..1000).map(|number| format!("<sitemap><loc>{origin}/{number}.xml.gz</loc></sitemap>"));
+            let named = (0..1000)
+                .map(|number| format!("<sitemap><loc>{origin}/{number}.xml.gz</loc></sitemap>"));
             Reply::document("application/xml", index(&named.collect::<String>()))
         }
         _ => match target[1..].strip_suffix(".xml.gz") {
@@ -141,7 +146,10 @@ fn endless_sitemaps(request: &Request, origin: &str) -> Reply {
         "/robots.txt" => robots(origin),
         "/" => page("greedy"),
         target => {
-            let number: u64 = target[1..].trim_end_matches(".xml").parse().unwrap_or_default();
+            let number: u64 = target[1..]
+                .trim_end_matches(".xml")
+                .parse()
+                .unwrap_or_default();
             let mut text = String::new();
             for next in 0..10 {
                 let _infallible = write!(

@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 
 use crate::process::Crawler;
-use crate::table::{Row, Table};
+use crate::table::{Table, VisitRecord};
 
 type Failure = Box<dyn Error>;
 
@@ -104,7 +104,11 @@ fn main() -> Result<ExitCode, Failure> {
     for name in &wish.only {
         if !SECTIONS.iter().any(|(section, ..)| section == name) {
             let names: Vec<&str> = SECTIONS.iter().map(|(section, ..)| *section).collect();
-            return Err(format!("there is no section {name:?}; there are {}", names.join(", ")).into());
+            return Err(format!(
+                "there is no section {name:?}; there are {}",
+                names.join(", ")
+            )
+            .into());
         }
     }
     // Before the network is gone: cargo may have to ask for something.
@@ -137,7 +141,7 @@ fn main() -> Result<ExitCode, Failure> {
             // The attack itself is broken there: that must not pass for a crawler that withstood
             // it.
             table.add(
-                Row::new(name)
+                VisitRecord::new(name)
                     .figure(failure.to_string())
                     .goal("a section that runs")
                     .is(false),

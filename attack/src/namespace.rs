@@ -19,9 +19,13 @@ pub(crate) struct Isolation {
 /// without them.
 pub(crate) fn enter(crawler: &Path) -> Result<Isolation, Failure> {
     if std::env::var_os(INSIDE).is_some() {
-        let up = Command::new("ip").args(["link", "set", "lo", "up"]).status();
+        let up = Command::new("ip")
+            .args(["link", "set", "lo", "up"])
+            .status();
         if !up.is_ok_and(|status| status.success()) {
-            return Err("cannot bring up the loopback device of the namespace (`ip link set lo up`)".into());
+            return Err(
+                "cannot bring up the loopback device of the namespace (`ip link set lo up`)".into(),
+            );
         }
         return Ok(Isolation {
             may_mount: true,
@@ -49,7 +53,9 @@ pub(crate) fn enter(crawler: &Path) -> Result<Isolation, Failure> {
             .exec();
         return Err(failure.into());
     }
-    println!("NOT ISOLATED: this machine lets nobody have a network namespace; only loopback is asked");
+    println!(
+        "NOT ISOLATED: this machine lets nobody have a network namespace; only loopback is asked"
+    );
     Ok(Isolation {
         may_mount: false,
         told: "without a network namespace".to_owned(),

@@ -66,7 +66,10 @@ impl Crawl {
 
     /// Starts another command.
     pub(crate) fn tell(&self, arguments: &[&str]) -> Result<Running, Failure> {
-        let (output, errors) = (self.directory().join("output"), self.directory().join("errors"));
+        let (output, errors) = (
+            self.directory().join("output"),
+            self.directory().join("errors"),
+        );
         let mut command = Command::new(&self.binary);
         command
             .current_dir(self.directory())
@@ -159,8 +162,9 @@ impl Running {
 
     fn finish(mut self, overran: bool) -> Result<Ended, Failure> {
         let status = self.child.wait()?;
-        let read =
-            |path: &Path| std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let read = |path: &Path| {
+            std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        };
         Ok(Ended {
             code: status.code(),
             output: read(&self.output)?,
@@ -176,7 +180,8 @@ impl Running {
         let process = self.child.id();
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let peak: Option<u64> = peak.and_then(|text| text.trim().strip_suffix(" kB")?.trim().parse().ok());
+        let peak: Option<u64> =
+            peak.and_then(|text| text.trim().strip_suffix(" kB")?.trim().parse().ok());
         self.peak = self.peak.max(peak.unwrap_or_default() << 10);
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         // The name of the program, in parentheses, may have spaces; user and system time are fields

@@ -5,7 +5,7 @@ use std::time::Duration;
 use testkit::hostile::{HostileServer, Mode};
 
 use crate::process::Ended;
-use crate::table::{Row, Table};
+use crate::table::{Table, VisitRecord};
 use crate::web::{self, Tree, mebibytes};
 use crate::{Attack, Failure};
 
@@ -32,7 +32,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
     let beside = crawl(attack, modes, PAGES)?;
     let more = more(&beside.ended, &alone.ended);
     let lost = PAGES.saturating_sub(beside.requests);
-    let row = Row::new("all broken servers together: memory")
+    let row = VisitRecord::new("all broken servers together: memory")
         .tried(count)
         .lost(lost, 0, 0);
     let figure = format!(
@@ -47,8 +47,11 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
             .is(fits),
     );
     let kept = 100.0 * beside.pace / alone.pace;
-    let row = Row::new("all broken servers together: pace of an honest host").tried(count);
-    let figure = format!("{kept:.0} % ({:.1} of {:.1} pages/s)", beside.pace, alone.pace);
+    let row = VisitRecord::new("all broken servers together: pace of an honest host").tried(count);
+    let figure = format!(
+        "{kept:.0} % ({:.1} of {:.1} pages/s)",
+        beside.pace, alone.pace
+    );
     table.add(row.figure(figure).goal("≥ 90 %").is(kept >= 90.0));
     heavy_ones(attack, table)
 }
@@ -75,8 +78,8 @@ fn heavy_ones(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
         let crawled: Vec<Result<(f64, String), String>> = std::thread::scope(|scope| {
             let crawls = pair.iter().map(|mode| {
                 scope.spawn(|| {
-                    let crawled =
-                        crawl(attack, vec![mode.clone()], few).map_err(|failure| failure.to_string())?;
+                    let crawled = crawl(attack, vec![mode.clone()], few)
+                        .map_err(|failure| failure.to_string())?;
                     Ok((more(&crawled.ended, &alone.ended), mode.name.to_string()))
                 })
             });
@@ -101,7 +104,7 @@ fn heavy_ones(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
         .map(|(more, name)| format!("{name} {more:.0}"))
         .collect();
     let over = grown.iter().filter(|(more, _)| *more > ONE_MORE).count();
-    let row = Row::new("a heavy server alone: memory").tried(grown.len() as u64);
+    let row = VisitRecord::new("a heavy server alone: memory").tried(grown.len() as u64);
     let figure = format!(
         "{over} over; MiB more: {} ({} of {count} tried)",
         worst.join(", "),
@@ -134,7 +137,15 @@ fn crawl(attack: &Attack<'_>, modes: Vec<Mode>, pages: u64) -> Result<Crawled, F
         "1s",
     ];
     let mut arguments = web::arguments(&honest, &trees, &options);
-    arguments.extend(["--timeout", "3s", "--max-pages-per-host", &pages.to_string()].map(str::to_owned));
+    arguments.extend(
+        [
+            "--timeout",
+            "3s",
+            "--max-pages-per-host",
+            &pages.to_string(),
+        ]
+        .map(str::to_owned),
+    );
     arguments.extend(["--ca-certificate", "ca.pem", "--max-time", "60s"].map(str::to_owned));
     for mode in hostile.modes() {
         arguments.push(hostile.url(mode));

@@ -38,10 +38,9 @@ impl Tree {
 
     fn page(&self, number: u64) -> String {
         // No two hosts have the same text: it would be left out as a duplicate.
-        let seed = self
-            .host
-            .bytes()
-            .fold(self.pages, |seed, byte| seed << 7 ^ seed >> 3 ^ u64::from(byte));
+        let seed = self.host.bytes().fold(self.pages, |seed, byte| {
+            seed << 7 ^ seed >> 3 ^ u64::from(byte)
+        });
         let mut random = Random::of(seed, number);
         let words: Vec<String> = (0..150).map(|_| word(&mut random)).collect();
         let links = [2 * number + 1, 2 * number + 2];
@@ -69,7 +68,8 @@ impl Tree {
 
 fn word(random: &mut Random) -> String {
     const SYLLABLES: [&str; 16] = [
-        "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "we",
+        "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu",
+        "we",
     ];
     (0..3).map(|_| random.pick(&SYLLABLES)).collect()
 }
@@ -136,7 +136,9 @@ pub(crate) fn pace(server: &Server, host: &str) -> f64 {
 /// Counts requests to a host for pages.
 pub(crate) fn requests(server: &Server, host: &str) -> u64 {
     let log = server.log();
-    log.of(host).filter(|hit| hit.target != "/robots.txt").count() as u64
+    log.of(host)
+        .filter(|hit| hit.target != "/robots.txt")
+        .count() as u64
 }
 
 pub(crate) fn mebibytes(bytes: u64) -> f64 {

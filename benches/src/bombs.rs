@@ -1,7 +1,7 @@
 //! What it costs to read pages that are built to break their reader.
 //!
 //! The whole of a page's reading, as a crawl does it, by one thread: the digest of its payload, charset, tree, links of every
-//! kind, text, main content, language, and the portrait. CPU time of the thread, the least of some runs: other programs can only
+//! kind, text, main content, language, and the signature. CPU time of the thread, the least of some runs: other programs can only
 //! make it longer. Beside it the memory that one reading takes, the page's own bytes not counted. Ends with code 1 if a bomb takes longer than `--at-most`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
@@ -12,11 +12,13 @@ use std::io::{Read, Write, stdin};
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::Parser;
-use neardup::{Features, HashKey, PageText, Painter};
+use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use testkit::HTML_BOMBS;
-use web::{CanonicalForm, Hints, LinkKind, LinkKinds, Media, Own, PageUrl, ReadLimits};
+use web::{
+    CanonicalForm, LinkKind, LinkKinds, MainContent, Media, PageUrl, ReadLimits, ResponseMetadata,
+};
 
 #[derive(Parser)]
 struct Options {
@@ -39,12 +41,12 @@ struct Options {
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let options = Options::parse();
-    let painter = Painter::new(Features::default(), HashKey::ZERO);
+    let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     if let Some(bytes) = options.memory_of {
         let mut page = Vec::with_capacity(bytes);
         stdin().lock().take(bytes as u64).read_to_end(&mut page)?;
         let before = most_held()?;
-        read(&page, &painter)?;
+        read(&page, &signature_builder)?;
         println!("{}", most_held()? - before);
         return Ok(ExitCode::SUCCESS);
     }
@@ -55,7 +57,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     println!(" what was noticed |");
     println!("|---|{}---|", "---:|---:|".repeat(options.bytes.len()));
     let (mut bombs, mut too_long, mut longest, mut most) = (0, 0, 0, 0);
-    for bomb in HTML_BOMBS.iter().filter(|bomb| bomb.name.contains(&options.only)) {
+    for bomb in HTML_BOMBS
+        .iter()
+        .filter(|bomb| bomb.name.contains(&options.only))
+    {
         print!("| {} |", bomb.name);
         let (mut noticed, mut worst) = (String::new(), 0);
         for &bytes in &options.bytes {
@@ -63,13 +68,17 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             let mut least = i64::MAX;
             for _ in 0..options.runs.max(1) {
                 let before = cpu()?;
-                noticed = read(&page, &painter)?;
+                noticed = read(&page, &signature_builder)?;
                 least = least.min(cpu()? - before);
             }
             let memory = memory_of(&page)?;
             worst = worst.max(least);
             most = most.max(memory);
-            print!(" {:.1} | {:.1} |", least as f64 / 1e3, memory as f64 / 1024.0);
+            print!(
+                " {:.1} | {:.1} |",
+                least as f64 / 1e3,
+                memory as f64 / 1024.0
+            );
         }
         bombs += 1;
         longest = longest.max(worst);
@@ -92,7 +101,11 @@ fn memory_of(page: &[u8]) -> Result<u64, Box<dyn Error>> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
-    child.stdin.take().ok_or("no standard input")?.write_all(page)?;
+    child
+        .stdin
+        .take()
+        .ok_or("no standard input")?
+        .write_all(page)?;
     let output = child.wait_with_output()?;
     Ok(String::from_utf8(output.stdout)?.trim().parse()?)
 }
@@ -106,13 +119,13 @@ fn most_held() -> Result<u64, Box<dyn Error>> {
 }
 
 /// Reads a page as `crawl::reading` does, but for its content coding; what was noticed about it.
-fn read(page: &[u8], painter: &Painter) -> Result<String, Box<dyn Error>> {
+fn read(page: &[u8], signature_builder: &SignatureBuilder) -> Result<String, Box<dyn Error>> {
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://bombs.example/dir/page", &form)?;
-    let hints = Hints {
+    let hints = ResponseMetadata {
         agent: "crawler",
         content_type: Some("text/html"),
-        ..Hints::of(&url)
+        ..ResponseMetadata::of(&url)
     };
     let kinds = LinkKinds::PAGES
         .with(LinkKind::Form)
@@ -125,14 +138,16 @@ fn read(page: &[u8], painter: &Painter) -> Result<String, Box<dyn Error>> {
     let payload = HashKey::ZERO.digest(page);
     let document = web::read(page, &hints, &form, &limits);
     let own = match &document.own {
-        Own::Main => None,
-        Own::PageFallback { own_text } => Some(own_text.as_str()),
+        MainContent::Main => None,
+        MainContent::PageFallback { own_text } => Some(own_text.as_str()),
     };
     let text = PageText {
         own,
         ..PageText::of(&document.text)
     };
-    black_box(painter.portrait(payload, (document.media == Media::Html).then_some(text)));
+    black_box(
+        signature_builder.signature(payload, (document.media == Media::Html).then_some(text)),
+    );
     let oddities: Vec<String> = document
         .oddities
         .iter()

@@ -107,7 +107,7 @@ fn main() -> Result<(), Failure> {
     );
     let filter = filter::cpu_per_thousand(&corpus)?;
     println!(
-        "of it the filter (portrait and gallery, measured alone): {filter:.3} CPU s per 1,000 pages, {:.1} %",
+        "of it the filter (signature and signature_index, measured alone): {filter:.3} CPU s per 1,000 pages, {:.1} %",
         100.0 * filter / median(Measured::cpu_per_thousand)
     );
     Ok(())
@@ -181,7 +181,9 @@ fn measure(wish: &Wish, corpus: &Corpus, crawler: &Path) -> Result<Measured, Fai
     let score = corpus.score(&left_out);
     Ok(Measured {
         pages: summary["pages"].as_u64().ok_or("no pages in the summary")?,
-        seconds: summary["seconds"].as_f64().ok_or("no seconds in the summary")?,
+        seconds: summary["seconds"]
+            .as_f64()
+            .ok_or("no seconds in the summary")?,
         cpu,
         peak,
         archive: size_of(&out.join("archive"))?,

@@ -10,12 +10,14 @@ use std::sync::Arc;
 
 use clap::Parser;
 use disk::SystemDisk;
-use export::{About, Beginning, Form, LINKS, Link, SKETCHES, TableWriter, VISITS, Visits, WholeFile};
-use neardup::{Features, HashKey, PageText, Painter};
+use export::{
+    About, Beginning, Form, LINKS, Link, SKETCHES, TableWriter, VISITS, Visits, WholeFile,
+};
+use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use store::embedded::{RestoredAdmission, RestoredVisit, Restoring};
-use store::{ArchivePlace, Fate, Row};
+use store::{ArchivePlace, Fate, VisitRecord};
 use testkit::Random;
 use tokio::time::Instant;
 use web::{CanonicalForm, PageUrl, Timestamp};
@@ -87,10 +89,13 @@ fn one(directory: &Path, form: &str) -> String {
 
 /// A journal as a crawl leaves it; its pages are texts of 200 words.
 fn write_journal(state: &Path, visits: u64) {
-    let begun = Some((Timestamp::from_millis(1_790_000_000_000), "word:1".to_owned()));
-    let mut restoring =
-        Restoring::begin(Arc::new(SystemDisk), state, HashKey::ZERO, begun).expect("a journal can be begun");
-    let painter = Painter::new(Features::default(), HashKey::ZERO);
+    let begun = Some((
+        Timestamp::from_millis(1_790_000_000_000),
+        "word:1".to_owned(),
+    ));
+    let mut restoring = Restoring::begin(Arc::new(SystemDisk), state, HashKey::ZERO, begun)
+        .expect("a journal can be begun");
+    let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     let mut random = Random::of(1, 0);
     for number in 0..visits {
         let row = row(number, &mut random);
@@ -98,13 +103,13 @@ fn write_journal(state: &Path, visits: u64) {
             .map(|_| format!("word{} ", random.below(100_000)))
             .collect();
         let page = PageText::of(&text);
-        let portrait = painter.portrait(u128::from(number), Some(page));
-        let row = Row {
-            fingerprint: portrait.text.as_ref().map(|text| text.fingerprint),
+        let signature = signature_builder.signature(u128::from(number), Some(page));
+        let row = VisitRecord {
+            fingerprint: signature.text.as_ref().map(|text| text.fingerprint),
             ..row
         };
         let admission = match row.fate {
-            Fate::Unique => RestoredAdmission::New(Box::new(portrait)),
+            Fate::Unique => RestoredAdmission::New(Box::new(signature)),
             _ => RestoredAdmission::None,
         };
         restoring
@@ -128,7 +133,7 @@ fn write_journal(state: &Path, visits: u64) {
         .expect("the journal can be ended");
 }
 
-fn row(number: u64, random: &mut Random) -> Row {
+fn row(number: u64, random: &mut Random) -> VisitRecord {
     let url = |number: u64| {
         let text = format!(
             "https://host{}.example.org/section/{}/page-{number}.html",
@@ -139,7 +144,7 @@ fn row(number: u64, random: &mut Random) -> Row {
     };
     let is_duplicate = number % 5 == 4;
     let some = |text: &str| Some(text.to_owned());
-    Row {
+    VisitRecord {
         url: url(number),
         final_url: None,
         status: Some(200),
@@ -202,8 +207,13 @@ fn export(state: &Path, directory: &Path, form: Form) -> (u64, u64) {
         Form::Csv | Form::RawCsv => "csv",
         Form::Parquet => "parquet",
     });
-    let table = if form == Form::Parquet { SKETCHES } else { VISITS };
-    let file = WholeFile::begin(Arc::new(SystemDisk), &path, Beginning::Anew).expect("it can be begun");
+    let table = if form == Form::Parquet {
+        SKETCHES
+    } else {
+        VISITS
+    };
+    let file =
+        WholeFile::begin(Arc::new(SystemDisk), &path, Beginning::Anew).expect("it can be begun");
     let mut writer = TableWriter::begin(form, table, &ABOUT, file).expect("it can be begun");
     let mut rows = 0;
     for visit in Visits::open(state, table == SKETCHES).expect("it is a store") {
@@ -221,8 +231,10 @@ fn export(state: &Path, directory: &Path, form: Form) -> (u64, u64) {
 /// The writer of links alone, in Parquet: a million pages of ten links.
 fn links(directory: &Path) -> (u64, u64) {
     let path = directory.join("links");
-    let file = WholeFile::begin(Arc::new(SystemDisk), &path, Beginning::Anew).expect("it can be begun");
-    let mut writer = TableWriter::begin(Form::Parquet, LINKS, &ABOUT, file).expect("it can be begun");
+    let file =
+        WholeFile::begin(Arc::new(SystemDisk), &path, Beginning::Anew).expect("it can be begun");
+    let mut writer =
+        TableWriter::begin(Form::Parquet, LINKS, &ABOUT, file).expect("it can be begun");
     let rows = 10_000_000;
     for number in 0..rows {
         let source = format!(

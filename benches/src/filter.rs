@@ -1,39 +1,39 @@
-//! What the filter costs of a crawl: the portrait of each page, and its way through the gallery.
+//! What the filter costs of a crawl: the signature of each page, and its way through the signature index.
 //!
 //! The same calls that a crawl makes, on the same pages, by one thread that does nothing else: reading the page is part of any crawl and is not
 //! counted. What the store journals about a verdict is not in it.
 
 use std::error::Error;
 
-use neardup::{Features, Gallery, HashKey, PageText, Painter, Thresholds};
+use neardup::{Features, HashKey, PageText, SignatureBuilder, SignatureIndex, Thresholds};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use testkit::Corpus;
-use web::{CanonicalForm, Hints, PageUrl, ReadLimits};
+use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata};
 
 /// CPU seconds per 1,000 pages.
 pub(crate) fn cpu_per_thousand(corpus: &Corpus) -> Result<f64, Box<dyn Error>> {
     let form = CanonicalForm::default();
     let limits = ReadLimits::default();
-    let painter = Painter::new(Features::default(), HashKey::ZERO);
-    let mut gallery = Gallery::new(Thresholds::default());
+    let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
+    let mut signature_index = SignatureIndex::new(Thresholds::default());
     let mut micros = 0;
     for page in 0..corpus.len() {
         let url = PageUrl::parse(&corpus.url(page, 80), &form)?;
         let html = corpus.html(page, 80);
-        let hints = Hints {
+        let hints = ResponseMetadata {
             agent: "crawler",
             content_type: Some("text/html; charset=utf-8"),
-            ..Hints::of(&url)
+            ..ResponseMetadata::of(&url)
         };
         let document = web::read(&html, &hints, &form, &limits);
         let text = PageText::of(&document.text);
         // Stands for the payload's digest, which any archive needs.
         let payload = page as u128;
         let before = cpu()?;
-        let portrait = painter.portrait(payload, Some(text));
-        if gallery.find(&portrait).is_none() {
-            gallery.insert(page as u64, portrait);
+        let signature = signature_builder.signature(payload, Some(text));
+        if signature_index.find(&signature).is_none() {
+            signature_index.insert(page as u64, signature);
         }
         micros += cpu()? - before;
     }

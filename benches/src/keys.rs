@@ -90,7 +90,11 @@ fn bands(pages: usize, runs: usize) -> Result<(), Failure> {
         found
     };
     each("look-up in one band, hit", COUNT, best(runs, || look_up(0)));
-    each("look-up in one band, miss", COUNT, best(runs, || look_up(pages)));
+    each(
+        "look-up in one band, miss",
+        COUNT,
+        best(runs, || look_up(pages)),
+    );
     let in_all = || {
         let mut found = 0_u64;
         for at in 0..COUNT / 8 {
@@ -126,7 +130,8 @@ fn bands(pages: usize, runs: usize) -> Result<(), Failure> {
     );
     let mut longest = Duration::ZERO;
     for page in (pages..).skip(coming).take(100_000) {
-        longest = longest.max(timed(|| tables[0].insert(ShortKey::of(random(0, page)), page as u32)).0);
+        longest =
+            longest.max(timed(|| tables[0].insert(ShortKey::of(random(0, page)), page as u32)).0);
     }
     println!(
         "    longest of 100,000 insertions, a merge: {:.0} µs",
@@ -180,7 +185,12 @@ fn seen(pages: usize, runs: usize) -> Result<(), Failure> {
         if run == 0 {
             println!("    not yet saved: {}", seen.unsaved());
             drop(seen.take_unsaved());
-            memory("more inserted and saved", seen.memory(), seen.len(), "goal 9");
+            memory(
+                "more inserted and saved",
+                seen.memory(),
+                seen.len(),
+                "goal 9",
+            );
         }
         known = known.min(timed(|| batches(&mut seen)).0);
         let more: Vec<u64> = (0..COUNT / 4).map(|at| random(21, at)).collect();
@@ -193,8 +203,18 @@ fn seen(pages: usize, runs: usize) -> Result<(), Failure> {
         insert,
         "goal 1 M/s",
     );
-    rate("the same once more, none of them new, keys", COUNT, known, "");
-    rate("inserted one at a time, all new, keys", COUNT / 4, single, "");
+    rate(
+        "the same once more, none of them new, keys",
+        COUNT,
+        known,
+        "",
+    );
+    rate(
+        "inserted one at a time, all new, keys",
+        COUNT / 4,
+        single,
+        "",
+    );
     Ok(())
 }
 

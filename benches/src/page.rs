@@ -1,4 +1,4 @@
-//! What a page costs before it is admitted, step by step: the digest of its payload, reading, drawing its portrait.
+//! What a page costs before it is admitted, step by step: the digest of its payload, reading, drawing its signature.
 //!
 //! The same calls that a crawl makes, by one thread, on the pages of the crawl's benchmark. Of so many rounds the best counts for each page
 //! and step, so that a machine which others use shows nearly the same figures as a quiet one.
@@ -14,10 +14,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use neardup::{Features, HashKey, PageText, Painter};
+use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use sinks::PayloadDigest;
 use testkit::Corpus;
-use web::{CanonicalForm, Hints, PageUrl, ReadLimits};
+use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata};
 
 /// Measure what reading a page costs
 #[derive(Clone, Debug, Parser)]
@@ -38,12 +38,12 @@ struct Steps {
     bytes: usize,
     digest: Duration,
     read: Duration,
-    portrait: Duration,
+    signature: Duration,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let wish = Wish::parse();
-    println!("µs a page            KiB   digest     read   portrait");
+    println!("µs a page            KiB   digest     read   signature");
     if !wish.files.is_empty() {
         let pages = wish.files.iter().map(std::fs::read);
         let pages: Vec<Vec<u8>> = pages.collect::<Result<_, _>>()?;
@@ -69,7 +69,7 @@ fn tell(name: &str, pages: &[Vec<u8>], rounds: usize) -> Result<(), Box<dyn Erro
         sum.bytes += steps.bytes;
         sum.digest += steps.digest;
         sum.read += steps.read;
-        sum.portrait += steps.portrait;
+        sum.signature += steps.signature;
     }
     let micros = |sum: Duration| sum.as_secs_f64() * 1e6 / pages.len() as f64;
     println!(
@@ -77,24 +77,24 @@ fn tell(name: &str, pages: &[Vec<u8>], rounds: usize) -> Result<(), Box<dyn Erro
         sum.bytes as f64 / 1024.0 / pages.len() as f64,
         micros(sum.digest),
         micros(sum.read),
-        micros(sum.portrait)
+        micros(sum.signature)
     );
     Ok(())
 }
 
 fn measure(page: &[u8], url: &PageUrl, rounds: usize) -> Steps {
     let (form, limits) = (CanonicalForm::default(), ReadLimits::default());
-    let painter = Painter::new(Features::default(), HashKey::ZERO);
-    let hints = Hints {
+    let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
+    let hints = ResponseMetadata {
         agent: "crawler",
         content_type: Some("text/html; charset=utf-8"),
-        ..Hints::of(url)
+        ..ResponseMetadata::of(url)
     };
     let mut best = Steps {
         bytes: page.len(),
         digest: Duration::MAX,
         read: Duration::MAX,
-        portrait: Duration::MAX,
+        signature: Duration::MAX,
     };
     for _ in 0..rounds.max(1) {
         let (digest, took) = timed(|| PayloadDigest::of(black_box(page)));
@@ -102,9 +102,9 @@ fn measure(page: &[u8], url: &PageUrl, rounds: usize) -> Steps {
         let (document, took) = timed(|| web::read(black_box(page), &hints, &form, &limits));
         best.read = best.read.min(took);
         let text = crawl_text(&document);
-        let (portrait, took) = timed(|| painter.portrait(1, Some(text)));
-        best.portrait = best.portrait.min(took);
-        black_box((digest, portrait));
+        let (signature, took) = timed(|| signature_builder.signature(1, Some(text)));
+        best.signature = best.signature.min(took);
+        black_box((digest, signature));
     }
     best
 }

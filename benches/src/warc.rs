@@ -22,7 +22,9 @@ use sinks::warc::{Compression, Dictionary};
 use sinks::{ArchiveOptions, DigestAlgorithm, Keeping, Note, Sink, Visit, WarcArchive};
 use testkit::Corpus;
 use tokio::runtime::Runtime;
-use web::{CanonicalForm, Clock, Exchange, Hints, PageUrl, Protocol, ReadLimits, Timestamp};
+use web::{
+    CanonicalForm, Clock, Exchange, PageUrl, Protocol, ReadLimits, ResponseMetadata, Timestamp,
+};
 
 type Failure = Box<dyn Error>;
 
@@ -71,7 +73,10 @@ fn main() -> Result<(), Failure> {
     };
     for (name, corpus) in [
         ("26 KiB, plain", Corpus::plain(wish.pages, SEED)),
-        ("170 KiB, real-shaped", Corpus::real_shaped(wish.pages / 4, SEED)),
+        (
+            "170 KiB, real-shaped",
+            Corpus::real_shaped(wish.pages / 4, SEED),
+        ),
     ] {
         let pages = pages(&corpus)?;
         let bytes: u64 = pages.iter().map(|page| page.exchange.body.len()).sum();
@@ -93,7 +98,13 @@ fn main() -> Result<(), Failure> {
             );
         };
         for (label, compression) in compressions(dictionary.as_ref()) {
-            let (time, size) = measure(&wish, &pages, &compression, DigestAlgorithm::Sha1, Told::Verdict)?;
+            let (time, size) = measure(
+                &wish,
+                &pages,
+                &compression,
+                DigestAlgorithm::Sha1,
+                Told::Verdict,
+            )?;
             row(label, time, size);
         }
         let gzip = Compression::default();
@@ -118,9 +129,20 @@ fn compressions(dictionary: Option<&Dictionary>) -> Vec<(String, Compression)> {
     let gzip = |level| (format!("gzip {level}"), Compression::Gzip { level });
     let zstd = |level| {
         let dictionary = None;
-        (format!("zstd {level}"), Compression::Zstd { level, dictionary })
+        (
+            format!("zstd {level}"),
+            Compression::Zstd { level, dictionary },
+        )
     };
-    let mut all = vec![gzip(1), gzip(2), gzip(3), gzip(6), zstd(1), zstd(3), zstd(6)];
+    let mut all = vec![
+        gzip(1),
+        gzip(2),
+        gzip(3),
+        gzip(6),
+        zstd(1),
+        zstd(3),
+        zstd(6),
+    ];
     if let Some(dictionary) = dictionary {
         for level in [1, 3] {
             let dictionary = Some(dictionary.clone());
@@ -140,7 +162,7 @@ fn pages(corpus: &Corpus) -> Result<Vec<Page>, Failure> {
     for page in 0..corpus.len() {
         let url = PageUrl::parse(&corpus.url(page, PORT), &form)?;
         let body = corpus.html(page, PORT);
-        let document = web::read(&body, &Hints::of(&url), &form, &limits);
+        let document = web::read(&body, &ResponseMetadata::of(&url), &form, &limits);
         let outlinks = document
             .links
             .iter()
@@ -150,9 +172,15 @@ fn pages(corpus: &Corpus) -> Result<Vec<Page>, Failure> {
             "content-type",
             HeaderValue::from_static("text/html; charset=utf-8"),
         );
-        headers.insert("date", HeaderValue::from_static("Sat, 21 Nov 2026 22:11:56 GMT"));
+        headers.insert(
+            "date",
+            HeaderValue::from_static("Sat, 21 Nov 2026 22:11:56 GMT"),
+        );
         headers.insert("server", HeaderValue::from_static("nginx/1.26.2"));
-        headers.insert("etag", HeaderValue::from_str(&format!("\"{page:x}-6a41\""))?);
+        headers.insert(
+            "etag",
+            HeaderValue::from_str(&format!("\"{page:x}-6a41\""))?,
+        );
         headers.insert("content-length", HeaderValue::from(body.len()));
         let request = format!(
             "GET {} HTTP/1.1\r\nuser-agent: crawler/0.1.0 (archiving crawler; contact: a@example.org)\r\naccept: */*\r\n\
@@ -265,7 +293,8 @@ fn zlib_rs(wish: &Wish, pages: &[Page], level: i32) -> Result<(Duration, u64), F
         for page in pages {
             let body = held(page);
             out.resize(zlib_rs::compress_bound(body.len()), 0);
-            let (packed, _code) = zlib_rs::compress_slice(&mut out, body, zlib_rs::DeflateConfig::new(level));
+            let (packed, _code) =
+                zlib_rs::compress_slice(&mut out, body, zlib_rs::DeflateConfig::new(level));
             size += packed.len() as u64;
         }
         best = best.min(processor()? - before);

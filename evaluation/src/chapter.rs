@@ -90,12 +90,16 @@ impl Chapter {
                 self.set.pages[a].name.clone(),
                 self.set.pages[b].name.clone(),
             ];
-            cells.extend([self.main.pages[a].words, self.main.pages[b].words].map(|words| words.to_string()));
+            cells.extend(
+                [self.main.pages[a].words, self.main.pages[b].words].map(|words| words.to_string()),
+            );
             cells.push(truth.join(","));
             cells.push(near.words.to_string());
             cells.push(near.exclusive.1.to_string());
             for of in near.shingles {
-                cells.extend([of.exact, of.sketch, of.larger].map(|resemblance| resemblance.to_string()));
+                cells.extend(
+                    [of.exact, of.sketch, of.larger].map(|resemblance| resemblance.to_string()),
+                );
             }
             lines.push_str(&cells.join("\t"));
             lines.push('\n');
@@ -166,8 +170,9 @@ impl Chapter {
             &self.scores_of(&any_frame),
         ));
         for &least_words in LEASTS.iter().filter(|&&least| least != LEAST_WORDS) {
-            let name =
-                format!("sketches by length alone, from {least_words} words on instead of {LEAST_WORDS}");
+            let name = format!(
+                "sketches by length alone, from {least_words} words on instead of {LEAST_WORDS}"
+            );
             rows.push(row(
                 &name,
                 &self.scores_of(&Verification {
@@ -197,7 +202,9 @@ impl Chapter {
                     .iter()
                     .map(|&least| Least::Flat(least))
                     .chain([Least::Shipped]);
-                cells.extend(leasts.map(|least| score(&Choice::of(width, measure, least).verification)));
+                cells.extend(
+                    leasts.map(|least| score(&Choice::of(width, measure, least).verification)),
+                );
                 rows.push(cells);
             }
         }
@@ -213,7 +220,8 @@ impl Chapter {
         head.extend(DISTANCES.iter().map(|distance| format!("k = {distance}")));
         let rows: Vec<Vec<String>> = (0..FEATURES.len())
             .map(|features| {
-                let scores = judge::simhash_alone(&self.main, &self.answers[question], features, DISTANCES);
+                let scores =
+                    judge::simhash_alone(&self.main, &self.answers[question], features, DISTANCES);
                 row(FEATURES[features], &scores)
             })
             .collect();
@@ -231,7 +239,8 @@ impl Chapter {
         }
         let banded = self.main.sharing_a_band(shipped.width);
         let in_a_band = |pair: &(u32, u32)| banded.binary_search(pair).is_ok();
-        let share = |reached: usize| format!("{:.2} %", 100.0 * reached as f64 / confirmed.len() as f64);
+        let share =
+            |reached: usize| format!("{:.2} %", 100.0 * reached as f64 / confirmed.len() as f64);
         let by_bands = confirmed.iter().filter(|pair| in_a_band(pair)).count();
         report.paragraph(&format!(
             "Candidates: of {} pairs of different texts that the sketches confirm, {} share one of {BANDS} bands; so many \
@@ -247,7 +256,11 @@ impl Chapter {
                 for &distance in DISTANCES {
                     let reached = judge::reached(&self.main, &confirmed, features, distance);
                     let beyond = reached.iter().filter(|pair| !in_a_band(pair)).count();
-                    cells.push(format!("{}, {}", share(reached.len()), share(by_bands + beyond)));
+                    cells.push(format!(
+                        "{}, {}",
+                        share(reached.len()),
+                        share(by_bands + beyond)
+                    ));
                 }
                 cells
             })
@@ -260,7 +273,11 @@ impl Chapter {
         let name = self.set.questions[question].name;
         let pages = &self.main.pages;
         let resemblance = |a: u32, b: u32| {
-            let near = self.main.near.iter().find(|near| (near.a, near.b) == (a, b));
+            let near = self
+                .main
+                .near
+                .iter()
+                .find(|near| (near.a, near.b) == (a, b));
             near.map_or_else(
                 || format!("below {}", measured::FLOOR),
                 |near| {
@@ -273,7 +290,10 @@ impl Chapter {
         };
         let line = |a: u32, b: u32| {
             let words = |page: u32| pages[page as usize].words;
-            let (one, two) = (&self.set.pages[a as usize].name, &self.set.pages[b as usize].name);
+            let (one, two) = (
+                &self.set.pages[a as usize].name,
+                &self.set.pages[b as usize].name,
+            );
             format!(
                 "`{one}` and `{two}` ({} and {} words; exact {})",
                 words(a),
@@ -305,7 +325,10 @@ impl Chapter {
             ("Missed by them", missed),
         ] {
             if !pairs.is_empty() {
-                report.paragraph(&format!("{what}, {name}: {} pairs. Some of them:", pairs.len()));
+                report.paragraph(&format!(
+                    "{what}, {name}: {} pairs. Some of them:",
+                    pairs.len()
+                ));
                 let step = pairs.len().div_ceil(EXAMPLES);
                 report.list(pairs.iter().step_by(step).map(|&(a, b)| line(a, b)));
                 if matches!(self.answers[question], Answer::Distinct { .. }) {

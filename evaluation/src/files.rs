@@ -38,7 +38,10 @@ pub(crate) fn unpacked(archive: &Path) -> Result<Vec<(String, Vec<u8>)>, Absent>
 /// What gzip had packed, as far as it can be read.
 pub(crate) fn gunzipped(packed: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    match MultiGzDecoder::new(packed).take(MOST).read_to_end(&mut bytes) {
+    match MultiGzDecoder::new(packed)
+        .take(MOST)
+        .read_to_end(&mut bytes)
+    {
         // A page that is cut short is still a page.
         Ok(_) | Err(_) => bytes,
     }
@@ -56,8 +59,16 @@ pub(crate) fn pages_below(root: &Path) -> Result<Vec<(String, PathBuf)>, Absent>
             let path = item.path();
             if item.file_type().map_err(unreadable)?.is_dir() {
                 directories.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "html") && path.is_file() {
-                let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == "html")
+                && path.is_file()
+            {
+                let name = path
+                    .strip_prefix(root)
+                    .unwrap_or(&path)
+                    .display()
+                    .to_string();
                 pages.push((name, path));
             }
         }

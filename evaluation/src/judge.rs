@@ -110,9 +110,12 @@ impl Verification {
     }
 
     fn confirms(&self, near: &Near, measured: &Measured) -> bool {
-        let (one, two) = (&measured.pages[near.a as usize], &measured.pages[near.b as usize]);
+        let (one, two) = (
+            &measured.pages[near.a as usize],
+            &measured.pages[near.b as usize],
+        );
         if self.decision == Decision::Shipped {
-            let likeness = Thresholds::default().likeness(&one.portrait, &two.portrait);
+            let likeness = Thresholds::default().likeness(&one.signature, &two.signature);
             return likeness.is_some();
         }
         let words = one.words.min(two.words);
@@ -121,7 +124,9 @@ impl Verification {
             Subject::ByAllWords => near.has_another_subject(),
             Subject::ByFrequentWords => near.other_frequent,
             Subject::ByTitles => {
-                let subject = |page: &MeasuredPage| page.portrait.text.as_ref().and_then(|text| text.subject);
+                let subject = |page: &MeasuredPage| {
+                    page.signature.text.as_ref().and_then(|text| text.subject)
+                };
                 let subjects = subject(one).zip(subject(two));
                 subjects.is_some_and(|(one, two)| one.differs_from(&two))
             }
@@ -129,7 +134,7 @@ impl Verification {
         if words < self.least_words || other_subject {
             return false;
         }
-        let own = |page: &MeasuredPage| page.portrait.text.as_ref().and_then(|text| text.own);
+        let own = |page: &MeasuredPage| page.signature.text.as_ref().and_then(|text| text.own);
         if self.own_decides && (own(one) != own(two) || one.own_is_empty) {
             return false;
         }
@@ -139,7 +144,8 @@ impl Verification {
             Measure::Sketch => resemblances.sketch,
             Measure::Larger => resemblances.larger,
         };
-        resemblance >= self.least.of(words) && self.least_of_words.is_none_or(|least| near.words >= least)
+        resemblance >= self.least.of(words)
+            && self.least_of_words.is_none_or(|least| near.words >= least)
     }
 }
 
@@ -162,20 +168,31 @@ pub(crate) fn confirmed(measured: &Measured, verification: &Verification) -> Pai
 /// The shipped verdict with its own candidates: what `dedup --pairs` says.
 pub(crate) fn shipped(measured: &Measured, thresholds: &Thresholds) -> Vec<(u32, u32, Likeness)> {
     let pages = &measured.pages;
-    let fingerprint = |page: usize| pages[page].portrait.text.as_ref().map(|text| text.fingerprint);
+    let fingerprint = |page: usize| {
+        pages[page]
+            .signature
+            .text
+            .as_ref()
+            .map(|text| text.fingerprint)
+    };
     let near = threads::each(pages.len(), |b| {
         let Some(probe) = fingerprint(b) else {
             return Vec::new();
         };
-        let within =
-            |a: &usize| fingerprint(*a).is_some_and(|held| held.distance(probe) <= thresholds.distance());
-        (0..b).filter(within).map(|a| (a as u32, b as u32)).collect()
+        let within = |a: &usize| {
+            fingerprint(*a).is_some_and(|held| held.distance(probe) <= thresholds.distance())
+        };
+        (0..b)
+            .filter(within)
+            .map(|a| (a as u32, b as u32))
+            .collect()
     });
     let mut candidates = same(measured);
     candidates.extend(near.into_iter().flatten());
     candidates.extend(measured.sharing_a_band(Verification::shipped().width));
     let judged = tidy(candidates).into_iter().filter_map(|(a, b)| {
-        let likeness = thresholds.likeness(&pages[a as usize].portrait, &pages[b as usize].portrait);
+        let likeness =
+            thresholds.likeness(&pages[a as usize].signature, &pages[b as usize].signature);
         likeness.map(|likeness| (a, b, likeness))
     });
     judged.collect()
@@ -194,7 +211,8 @@ pub(crate) fn simhash_alone(
     let by_page = threads::each(pages.len(), |b| {
         let mut found = Vec::new();
         for a in 0..b {
-            let distance = pages[a].fingerprints[features].distance(pages[b].fingerprints[features]);
+            let distance =
+                pages[a].fingerprints[features].distance(pages[b].fingerprints[features]);
             if distance <= most && pages[a].words > 0 && pages[b].words > 0 {
                 found.push((distance, a as u32, b as u32));
             }
@@ -204,7 +222,10 @@ pub(crate) fn simhash_alone(
     distances
         .iter()
         .map(|&distance| {
-            let within = by_page.iter().flatten().filter(|(bits, ..)| *bits <= distance);
+            let within = by_page
+                .iter()
+                .flatten()
+                .filter(|(bits, ..)| *bits <= distance);
             Score::of(&within.map(|&(_, a, b)| (a, b)).collect(), answer, measured)
         })
         .collect()
@@ -223,8 +244,13 @@ pub(crate) fn reached(measured: &Measured, pairs: &Pairs, features: usize, dista
 pub(crate) fn same(measured: &Measured) -> Pairs {
     let mut keys: Vec<(u8, u128, u32)> = Vec::new();
     for (number, page) in (0..).zip(&measured.pages) {
-        keys.push((0, page.portrait.payload, number));
-        keys.extend(page.portrait.text.as_ref().map(|text| (1, text.digest, number)));
+        keys.push((0, page.signature.payload, number));
+        keys.extend(
+            page.signature
+                .text
+                .as_ref()
+                .map(|text| (1, text.digest, number)),
+        );
     }
     keys.sort_unstable();
     let mut pairs = Vec::new();

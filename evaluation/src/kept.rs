@@ -38,9 +38,16 @@ mod tests {
             ("# Old\n".to_owned(), "# New\n".to_owned()),
             (format!("# Old\n{BEGIN}\n"), "# New\n".to_owned()),
             (section.clone(), format!("# New\n\n{section}")),
-            (format!("# Old\n\n{section}tail\n"), format!("# New\n\n{section}")),
+            (
+                format!("# Old\n\n{section}tail\n"),
+                format!("# New\n\n{section}"),
+            ),
         ] {
-            assert_eq!(with_kept_section("# New\n", &earlier), expected, "{earlier}");
+            assert_eq!(
+                with_kept_section("# New\n", &earlier),
+                expected,
+                "{earlier}"
+            );
         }
     }
 }

@@ -63,7 +63,10 @@ fn main() -> ExitCode {
     let wish = Wish::parse();
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let places = Places {
-        data: wish.data.clone().unwrap_or_else(|| root.join("../shared/data")),
+        data: wish
+            .data
+            .clone()
+            .unwrap_or_else(|| root.join("../shared/data")),
         manuals: wish
             .manuals
             .clone()
@@ -195,7 +198,11 @@ fn write_choice(report: &mut Report, chapters: &[Chapter]) {
             let mut cells = vec![name];
             let mut missed = 0;
             for chapter in chapters {
-                for (question, score) in chapter.questions().iter().zip(chapter.scores_of(&verification)) {
+                for (question, score) in chapter
+                    .questions()
+                    .iter()
+                    .zip(chapter.scores_of(&verification))
+                {
                     let misses = question.goals.iter().any(|&goal| !score.reaches(goal));
                     missed += usize::from(misses);
                     cells.push(if misses {

@@ -2,7 +2,10 @@
 
 use std::cmp::Reverse;
 
-use neardup::{Features, Fingerprint, HashKey, NormalText, Painter, Portrait, Shingles, Sketch, Width};
+use neardup::{
+    Features, Fingerprint, HashKey, NormalText, PageSignature, Shingles, SignatureBuilder, Sketch,
+    Width,
+};
 
 use crate::configuration::{FEATURES, LARGER_SKETCH, WIDTHS};
 use crate::minima::Minima;
@@ -27,7 +30,7 @@ pub(crate) struct Measured {
 #[derive(Debug)]
 pub(crate) struct MeasuredPage {
     /// What the crawler remembers of it.
-    pub(crate) portrait: Portrait,
+    pub(crate) signature: PageSignature,
     /// Stands for all words of the page, main text or not.
     pub(crate) full: u128,
     /// Whether its own text, where that must be equal as well, has no words.
@@ -87,7 +90,10 @@ impl Measured {
         let pages = threads::each(set.pages.len(), |number| {
             MeasuredPage::of(&set.pages[number], main_content, features, key)
         });
-        let sets: Vec<&[u64]> = pages.iter().map(|page| page.shingles[0].exact.hashes()).collect();
+        let sets: Vec<&[u64]> = pages
+            .iter()
+            .map(|page| page.shingles[0].exact.hashes())
+            .collect();
         let resembling = oracle::resembling(&sets, FLOOR);
         let near = threads::each(resembling.len(), |number| {
             let pair = resembling[number];
@@ -136,7 +142,8 @@ impl MeasuredPage {
         frequent.sort_unstable_by_key(|&(word, count)| (Reverse(count), word));
         frequent.truncate(FREQUENT);
         Self {
-            portrait: Painter::new(Features::default(), key).portrait(page.payload, Some(judged)),
+            signature: SignatureBuilder::new(Features::default(), key)
+                .signature(page.payload, Some(judged)),
             full: NormalText::of(page.full()).digest(key),
             own_is_empty: judged.own.is_some_and(|own| NormalText::of(own).is_empty()),
             words: text.len(),
@@ -190,14 +197,22 @@ fn counts(text: &NormalText, key: HashKey) -> Vec<(u64, u32)> {
 pub(crate) fn features() -> Vec<Features> {
     FEATURES
         .iter()
-        .map(|written| written.parse().expect("the features of the configuration exist"))
+        .map(|written| {
+            written
+                .parse()
+                .expect("the features of the configuration exist")
+        })
         .collect()
 }
 
 /// How often either says the word that it says most often of those which the other lacks, and its share of the text.
 fn exclusive(one: &MeasuredPage, two: &MeasuredPage) -> (u32, f64) {
     let most = |one: &MeasuredPage, two: &MeasuredPage| {
-        let lacks = |word: &u64| two.counts.binary_search_by_key(word, |(held, _)| *held).is_err();
+        let lacks = |word: &u64| {
+            two.counts
+                .binary_search_by_key(word, |(held, _)| *held)
+                .is_err()
+        };
         let counts = one
             .counts
             .iter()

@@ -138,7 +138,9 @@ mod tests {
         let mut random = Random::new(7);
         let sets: Vec<Vec<u64>> = (0..120)
             .map(|_| {
-                let mut set: Vec<u64> = (0..random.below(30)).map(|_| random.below(40) as u64).collect();
+                let mut set: Vec<u64> = (0..random.below(30))
+                    .map(|_| random.below(40) as u64)
+                    .collect();
                 set.sort_unstable();
                 set.dedup();
                 set

@@ -58,9 +58,12 @@ impl Answer {
     /// Whether the two may be called alike.
     pub(crate) fn holds(&self, a: u32, b: u32, measured: &Measured) -> bool {
         match self {
-            Answer::Pairs { expected, also } => expected.contains(&(a, b)) || also.contains(&(a, b)),
+            Answer::Pairs { expected, also } => {
+                expected.contains(&(a, b)) || also.contains(&(a, b))
+            }
             Answer::Distinct { same } => {
-                same.contains(&(a, b)) || measured.pages[a as usize].full == measured.pages[b as usize].full
+                same.contains(&(a, b))
+                    || measured.pages[a as usize].full == measured.pages[b as usize].full
             }
         }
     }
@@ -94,7 +97,9 @@ impl Score {
             }
             Answer::Distinct { .. } => {
                 let pages = &measured.pages;
-                let wrong = found.iter().filter(|(a, b)| !answer.holds(*a, *b, measured));
+                let wrong = found
+                    .iter()
+                    .filter(|(a, b)| !answer.holds(*a, *b, measured));
                 let merged: BTreeSet<u32> = wrong.map(|(_, b)| *b).collect();
                 Score::Merged {
                     merged: merged.len(),
@@ -146,9 +151,12 @@ impl Score {
             (Score::Found { found, right, .. }, Goal::Precision(least)) => {
                 Self::precision(found, right) >= least
             }
-            (Score::Found { expected, right, .. }, Goal::Recall(least)) => {
-                Self::recall(expected, right) >= least
-            }
+            (
+                Score::Found {
+                    expected, right, ..
+                },
+                Goal::Recall(least),
+            ) => Self::recall(expected, right) >= least,
             (
                 Score::Found {
                     found,
@@ -249,7 +257,9 @@ mod tests {
             merged: 1,
             pages: 100,
         };
-        assert!(!merged.reaches(Goal::MergedBelow(0.01)) && merged.reaches(Goal::MergedBelow(0.02)));
+        assert!(
+            !merged.reaches(Goal::MergedBelow(0.01)) && merged.reaches(Goal::MergedBelow(0.02))
+        );
         assert!(!merged.reaches(Goal::NoneMerged) && !merged.reaches(Goal::F1(0.0)));
     }
 }

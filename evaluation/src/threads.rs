@@ -19,9 +19,11 @@ pub(crate) fn each<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> V
     };
     let mut all: Vec<(usize, T)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work_off)).collect();
-        let joined = workers
-            .into_iter()
-            .map(|worker| worker.join().expect("a worker that panicked ends the evaluation"));
+        let joined = workers.into_iter().map(|worker| {
+            worker
+                .join()
+                .expect("a worker that panicked ends the evaluation")
+        });
         joined.flatten().collect()
     });
     all.sort_unstable_by_key(|(number, _)| *number);

@@ -70,7 +70,12 @@ impl Crawled {
     /// That it is as good as any other crawl, and let go of everybody.
     fn is_sound(&self) {
         assert_eq!(self.ran.code, Some(0), "{:?}", self.ran);
-        assert_eq!(self.ran.summary()["finished"], "exhausted", "{:?}", self.ran);
+        assert_eq!(
+            self.ran.summary()["finished"],
+            "exhausted",
+            "{:?}",
+            self.ran
+        );
         self.hostile.wait_until_all_left();
         self.crawl.is_sound();
         let poison = POISON.as_bytes();
@@ -83,7 +88,10 @@ impl Crawled {
             .collect();
         for record in self.crawl.records() {
             let target = record.target().unwrap_or_default();
-            let poisoned = record.block.windows(poison.len()).any(|window| window == poison);
+            let poisoned = record
+                .block
+                .windows(poison.len())
+                .any(|window| window == poison);
             let its_own = unasked.iter().any(|url| target.starts_with(url));
             assert!(!poisoned || its_own, "{target} has what nobody asked for");
         }
@@ -93,7 +101,10 @@ impl Crawled {
     fn has_all_of_the_honest_host(&self) {
         let verdicts = self.crawl.verdicts();
         for page in 0..HONEST_PAGES {
-            assert_eq!(verdicts[&self.honest.url(HONEST, &format!("/{page}"))], "unique");
+            assert_eq!(
+                verdicts[&self.honest.url(HONEST, &format!("/{page}"))],
+                "unique"
+            );
         }
     }
 
@@ -107,7 +118,8 @@ impl Crawled {
             table += &format!("{}: {end:?} {reason}\n", mode.name);
             let late = tolerant && mode.expect == Expect::Page && reason.contains("too long");
             let fits = late || end.is_some_and(|end| mode.expect.allows(end));
-            let explained = matches!(end, Some(End::Page | End::Truncated)) || is_for_people(reason);
+            let explained =
+                matches!(end, Some(End::Page | End::Truncated)) || is_for_people(reason);
             if !fits || !explained {
                 faults.push(format!(
                     "{}: {:?}, but {end:?}: {reason:?}",
@@ -155,7 +167,8 @@ impl Fates {
 
     fn reason(&self, url: &str) -> &str {
         let row = self.rows.get(url);
-        row.and_then(|row| row["reason"].as_str()).unwrap_or_default()
+        row.and_then(|row| row["reason"].as_str())
+            .unwrap_or_default()
     }
 }
 
@@ -167,7 +180,8 @@ fn is_for_people(reason: &str) -> bool {
 
 #[test]
 fn a_crawl_survives_every_mode_of_a_hostile_web_and_says_what_became_of_each() {
-    let (endless, others): (Vec<Mode>, Vec<Mode>) = Mode::all().into_iter().partition(Mode::needs_a_deadline);
+    let (endless, others): (Vec<Mode>, Vec<Mode>) =
+        Mode::all().into_iter().partition(Mode::needs_a_deadline);
     assert!(endless.len() > 30 && others.len() > 120);
 
     let alone = Crawled::of(Vec::new(), &[]);
@@ -210,7 +224,9 @@ fn a_folded_field_is_one_line_and_a_status_beyond_599_is_a_status() {
     let records = crawled.crawl.records();
     for mode in crawled.hostile.modes() {
         let url = crawled.hostile.url(mode);
-        let about = records.iter().filter(|record| record.target() == Some(&url));
+        let about = records
+            .iter()
+            .filter(|record| record.target() == Some(&url));
         let mut answers = about.filter(|record| record.kind() == "response");
         let head = answers.next().unwrap().head_and_payload().unwrap().0;
         let head = String::from_utf8_lossy(head).to_ascii_lowercase();

@@ -24,7 +24,11 @@ const DELAY: Duration = Duration::from_millis(120);
 const ROUNDS: usize = 8;
 /// Its archive is packed otherwise after so many.
 const ROUNDS_A_PACKING: usize = 5;
-const PACKINGS: [&str; 3] = ["--compression=gzip", "--compression=zstd", "--compression=none"];
+const PACKINGS: [&str; 3] = [
+    "--compression=gzip",
+    "--compression=zstd",
+    "--compression=none",
+];
 
 /// A number that was set for this run.
 pub(crate) fn of_environment(name: &str) -> Option<u64> {
@@ -126,8 +130,9 @@ fn impolite(survivor: &Survivor) -> Vec<String> {
         let hits: Vec<_> = survivor.log.of(host).collect();
         for two in hits.windows(2) {
             let [earlier, later] = two else { continue };
-            let between =
-                |kill: &RangeInclusive<Duration>| earlier.at <= *kill.end() && *kill.start() <= later.at;
+            let between = |kill: &RangeInclusive<Duration>| {
+                earlier.at <= *kill.end() && *kill.start() <= later.at
+            };
             let cut = survivor.kills.iter().any(between);
             let latency = if cut {
                 Duration::ZERO

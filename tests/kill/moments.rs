@@ -98,7 +98,11 @@ impl Turnstile {
         self.allow(requests, None);
         let mut running = start();
         while !self.look(requests + 1) {
-            assert!(!running.has_ended(), "it ended by itself: {:?}", running.end());
+            assert!(
+                !running.has_ended(),
+                "it ended by itself: {:?}",
+                running.end()
+            );
         }
         running.kill();
         self.release();
@@ -159,7 +163,11 @@ pub(super) fn kill(
         _ => None,
     };
     let growing = growing.map(|(path, bytes)| (size(&path) + bytes, path));
-    let grown = || growing.as_ref().is_some_and(|(bytes, path)| size(path) >= *bytes);
+    let grown = || {
+        growing
+            .as_ref()
+            .is_some_and(|(bytes, path)| size(path) >= *bytes)
+    };
     // One request more: the first that is not answered.
     let enough = requests + usize::from(!closing);
     let begun = server.elapsed();

@@ -97,7 +97,9 @@ impl Web {
 
     pub(crate) fn answer(&self, request: &Request) -> Reply {
         match request.host.as_str() {
-            _ if request.target == "/robots.txt" => Reply::text("User-agent: *\nDisallow: /private/\n"),
+            _ if request.target == "/robots.txt" => {
+                Reply::text("User-agent: *\nDisallow: /private/\n")
+            }
             DOWN => Reply::status(503),
             BROKEN => page(1, NONE).break_after(100),
             FLAKY => {
@@ -235,7 +237,8 @@ impl Web {
 /// The URLs of the pages that an index leads to, in order.
 fn indexed(index: &str) -> Vec<String> {
     let captures = index.lines().filter(|line| !line.starts_with(DUPLICATE));
-    let captures = captures.map(|line| serde_json::from_str(line.splitn(3, ' ').nth(2).unwrap()).unwrap());
+    let captures =
+        captures.map(|line| serde_json::from_str(line.splitn(3, ' ').nth(2).unwrap()).unwrap());
     let pages = captures.filter(|line: &Value| line["mime"] != "warc/revisit");
     let urls = pages.map(|line| line["url"].as_str().unwrap().to_owned());
     let mut urls: Vec<String> = urls.filter(|url| !url.ends_with("/robots.txt")).collect();
@@ -250,10 +253,17 @@ fn host(number: u64) -> String {
 /// A page that says when it was printed: two of them differ in nothing else.
 fn twin(number: u64, which: &str) -> Reply {
     let text = prose(number, 400);
-    let date = if which == "a" { "1 May 2026" } else { "9 June 2026" };
+    let date = if which == "a" {
+        "1 May 2026"
+    } else {
+        "9 June 2026"
+    };
     Reply::html(html(
         "",
-        &format!("<p>{text}</p><p>Printed on {date}. {}</p>", anchor("/hub/0")),
+        &format!(
+            "<p>{text}</p><p>Printed on {date}. {}</p>",
+            anchor("/hub/0")
+        ),
     ))
 }
 

@@ -55,7 +55,11 @@ fn unchanged() -> (Server, Crawl, Crawl) {
     assert_eq!(first.complete()["unique"], 5);
     let second = crawl(&server).with(&["--since", first.out().to_str().unwrap()]);
     assert_eq!(second.run_with(&["--max-pages", "3"]).summary()["pages"], 3);
-    let statuses: Vec<Value> = second.rows().iter().map(|row| row["status"].clone()).collect();
+    let statuses: Vec<Value> = second
+        .rows()
+        .iter()
+        .map(|row| row["status"].clone())
+        .collect();
     assert_eq!(statuses, [304, 304, 200]);
     (server, first, second)
 }
@@ -101,8 +105,9 @@ fn where_the_earlier_crawl_is_gone_it_is_said_of_how_many_pages_the_links_are_lo
 fn sitemaps_that_an_archived_robots_txt_names_are_queued_again() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
         "/robots.txt" => {
-            let at =
-                |host: &str, path: &str| format!("Sitemap: http://{host}:{}{path}\n", request.port.unwrap());
+            let at = |host: &str, path: &str| {
+                format!("Sitemap: http://{host}:{}{path}\n", request.port.unwrap())
+            };
             Reply::text(
                 [
                     at(HOST, "/map.txt"),

@@ -20,7 +20,12 @@ const COMMON: &str = "CC-MAIN-20240101000000-20240101030000-00007.warc.gz";
 fn old(server: &Server, path: &str, head: &str, body: &str) -> Vec<u8> {
     let target = server.url(OLD, path);
     let media = "application/http;msgtype=request";
-    let asked = reading::record("request", &format!("<{target}>"), media, "GET / HTTP/1.1\r\n\r\n");
+    let asked = reading::record(
+        "request",
+        &format!("<{target}>"),
+        media,
+        "GET / HTTP/1.1\r\n\r\n",
+    );
     let page = reading::page(&format!("<{target}>"), head, body);
     [asked, page]
         .iter()
@@ -219,7 +224,14 @@ fn archives_of_others_become_a_crawl_that_goes_on_behind_them() {
 }
 
 /// A record that says that these bytes, or these headers, are archived elsewhere.
-fn revisit(server: &Server, path: &str, profile: &str, of: &str, date: &str, head: &str) -> Vec<u8> {
+fn revisit(
+    server: &Server,
+    path: &str,
+    profile: &str,
+    of: &str,
+    date: &str,
+    head: &str,
+) -> Vec<u8> {
     let fields = format!(
         "WARC-Profile: http://netpreserve.org/warc/1.0/revisit/{profile}\r\n\
          WARC-Refers-To-Target-URI: <{of}>\r\nWARC-Refers-To-Date: {date}\r\nWARC-Date"
@@ -266,7 +278,14 @@ fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_
         same("/again", "/one"),
         same("/of-copy", "/copy"),
         revisit(&server, "/bare", SAME, &url("/one"), reading::DATE, ""),
-        revisit(&server, "/moved", SAME, &url("/moved"), reading::DATE, MOVED),
+        revisit(
+            &server,
+            "/moved",
+            SAME,
+            &url("/moved"),
+            reading::DATE,
+            MOVED,
+        ),
         same("/there", "/one"),
         revisit(&server, "/gone", SAME, &url("/gone"), reading::DATE, GONE),
         unmodified("/one"),
@@ -281,8 +300,17 @@ fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_
             "2020-01-01T00:00:00Z",
             OK,
         ),
-        revisit(&server, "/odd", "by-hearsay", &url("/one"), reading::DATE, OK),
-        reading::gzip(reading::record("conversion", &url("/text"), "text/plain", "text").as_bytes()),
+        revisit(
+            &server,
+            "/odd",
+            "by-hearsay",
+            &url("/one"),
+            reading::DATE,
+            OK,
+        ),
+        reading::gzip(
+            reading::record("conversion", &url("/text"), "text/plain", "text").as_bytes(),
+        ),
     ];
     fs::write(archive.join("b.warc.gz"), rest.concat()).unwrap();
 
@@ -377,7 +405,11 @@ fn a_crawl_behind_archives_of_others_that_is_killed_before_its_first_visit_ended
             let ran = crawl.tell(&[&["rebuild", "crawl", "--format", "json"], more].concat());
             assert_eq!(ran.code, Some(0), "{ran:?}");
             let report = ran.json();
-            (report["pages"].clone(), report["queued"].clone(), crawl.rows())
+            (
+                report["pages"].clone(),
+                report["queued"].clone(),
+                crawl.rows(),
+            )
         };
         let first = rebuild(&[&from_archive[..], &["--seeds", "seeds.txt"]].concat());
         assert_eq!(first.1, 1);
@@ -396,7 +428,11 @@ fn a_crawl_behind_archives_of_others_that_is_killed_before_its_first_visit_ended
         assert_eq!(crawl.verdicts().len(), first.2.len() + 1);
         assert_eq!(crawl.row(&server.url(OLD, "/fresh"))["verdict"], "unique");
         assert_eq!(files_of_others(&crawl), archives);
-        assert_eq!(crawl.archive_files().len(), archives.len() + 1, "one of our own");
+        assert_eq!(
+            crawl.archive_files().len(),
+            archives.len() + 1,
+            "one of our own"
+        );
         crawl.is_sound();
     }
 }

@@ -105,7 +105,11 @@ fn heard_all(server: &Server) {
             Some(login.as_str()),
             "{hit:?}"
         );
-        assert_eq!(said(hit, "cookie").as_deref(), Some(cookie.as_str()), "{hit:?}");
+        assert_eq!(
+            said(hit, "cookie").as_deref(),
+            Some(cookie.as_str()),
+            "{hit:?}"
+        );
         for stranger in STRANGE.iter().chain([&SEED_LOGIN]) {
             assert!(!shows(&hit.request_head, stranger), "{hit:?}");
         }
@@ -179,7 +183,11 @@ fn is_silent(crawl: &Crawl, told: &[Ran]) {
                 is_verbatim || !shows(&record.block, secret),
                 "{secret} in {record:?}"
             );
-            assert!(!record.target().is_some_and(|target| target.contains(secret)));
+            assert!(
+                !record
+                    .target()
+                    .is_some_and(|target| target.contains(secret))
+            );
         }
     }
     for ran in told {
@@ -241,10 +249,16 @@ fn crawls_without_a_leak(from_files: bool) {
     is_silent(&crawl, &told);
 
     let requests: Vec<_> = crawl.records_about(&web.own.url(OWN, "/listed"));
-    let request = requests.iter().find(|record| record.kind() == "request").unwrap();
+    let request = requests
+        .iter()
+        .find(|record| record.kind() == "request")
+        .unwrap();
     let head = String::from_utf8_lossy(&request.block).into_owned();
     for name in ["x-token", "authorization", "cookie"] {
-        assert!(head.contains(&format!("\r\n{name}: [not kept]\r\n")), "{head}");
+        assert!(
+            head.contains(&format!("\r\n{name}: [not kept]\r\n")),
+            "{head}"
+        );
     }
 }
 
@@ -263,11 +277,18 @@ fn who_goes_on_without_the_secrets_of_a_crawl_is_warned_and_sends_none() {
     let web = Web::new();
     web.gate.open();
     let crawl = web.crawl();
-    let ran = crawl.run_with(&[secrets(false), vec!["--max-pages".to_owned(), "1".to_owned()]].concat());
+    let ran = crawl.run_with(
+        &[
+            secrets(false),
+            vec!["--max-pages".to_owned(), "1".to_owned()],
+        ]
+        .concat(),
+    );
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let before = web.own.log().len();
     let ran = crawl.run_with(&["--max-pages", "100"]);
-    let warning = "this crawl was run with --header and --http-user and --load-cookies, which no file keeps";
+    let warning =
+        "this crawl was run with --header and --http-user and --load-cookies, which no file keeps";
     assert!(ran.errors.contains(warning), "{ran:?}");
     let log = web.own.log();
     assert!(log.len() > before);
@@ -290,7 +311,12 @@ fn a_header_that_names_its_origin_goes_there_and_not_to_the_seeds() {
     let scoped = format!("{} X-Token: {HEADER}", web.others.url(OTHER, "/"));
     let crawl = web.crawl().with(&["--header", &scoped]);
     crawl.complete();
-    assert!(web.own.log().iter().all(|hit| said(hit, "x-token").is_none()));
+    assert!(
+        web.own
+            .log()
+            .iter()
+            .all(|hit| said(hit, "x-token").is_none())
+    );
     let log = web.others.log();
     assert!(log.of(OTHER).count() > 3);
     for hit in &log {
@@ -302,12 +328,18 @@ fn a_header_that_names_its_origin_goes_there_and_not_to_the_seeds() {
 #[test]
 fn what_cannot_be_said_is_refused_without_repeating_it() {
     let secret = HEADER;
-    let (colon, value) = (format!("X-Token: {secret}"), format!("X-Token: {secret}\u{1}"));
+    let (colon, value) = (
+        format!("X-Token: {secret}"),
+        format!("X-Token: {secret}\u{1}"),
+    );
     let (cookie, host) = (format!("Cookie: {secret}"), format!("Host: {secret}"));
     let (login, equals) = (format!("u:{secret}"), format!("--http-pasword={secret}"));
     let seed = format!("http://u:{secret}@[/");
     for (arguments, words) in [
-        (&["--header", secret][..], "--header: it is not 'Name: value'"),
+        (
+            &["--header", secret][..],
+            "--header: it is not 'Name: value'",
+        ),
         (&["--header", "X-Token:", secret], "x-token has no value"),
         (&["--header", &value], "x-token has a value"),
         (&["--header", &cookie], "--load-cookies"),
@@ -354,8 +386,15 @@ fn what_cannot_be_said_is_refused_without_repeating_it() {
         let crawl = Crawl::bare();
         crawl.write("fields.txt", format!("# {secret}\n{colon}\n{secret}\n"));
         crawl.write("secret.toml", format!("http-password = \"{secret}\"\n"));
-        crawl.write("torn.toml", format!("delay = \"1s\"\nhttp-password = {secret}\n"));
-        let arguments: Vec<&str> = ["http://own.test/"].iter().chain(arguments).copied().collect();
+        crawl.write(
+            "torn.toml",
+            format!("delay = \"1s\"\nhttp-password = {secret}\n"),
+        );
+        let arguments: Vec<&str> = ["http://own.test/"]
+            .iter()
+            .chain(arguments)
+            .copied()
+            .collect();
         let arguments = if words.starts_with("http://…") {
             &arguments[1..]
         } else {

@@ -118,9 +118,9 @@ fn safe_site(request: &Request, places: &Places) -> Reply {
 /// Another text for each host and path, so that nothing is a duplicate.
 fn number(request: &Request) -> u64 {
     let place = format!("{}{:?}{}", request.host, request.port, request.target);
-    place
-        .bytes()
-        .fold(1000, |number, byte| number * 31 % 1_000_003 + u64::from(byte))
+    place.bytes().fold(1000, |number, byte| {
+        number * 31 % 1_000_003 + u64::from(byte)
+    })
 }
 
 impl Web {
@@ -129,12 +129,17 @@ impl Web {
         let gate = Gate::new();
         let known = |places: &Arc<OnceLock<Places>>| places.get().unwrap().clone();
         let (at, held) = (Arc::clone(&places), gate.clone());
-        let own = Server::spawn_thread(Site::new(move |request| own_site(request, &known(&at), &held)));
+        let own = Server::spawn_thread(Site::new(move |request| {
+            own_site(request, &known(&at), &held)
+        }));
         let at = Arc::clone(&places);
-        let others = Server::spawn_thread(Site::new(move |request| other_site(request, &known(&at))));
+        let others =
+            Server::spawn_thread(Site::new(move |request| other_site(request, &known(&at))));
         let at = Arc::clone(&places);
-        let (safe, authority) =
-            Server::spawn_thread_tls(Site::new(move |request| safe_site(request, &known(&at))), &[SAFE]);
+        let (safe, authority) = Server::spawn_thread_tls(
+            Site::new(move |request| safe_site(request, &known(&at))),
+            &[SAFE],
+        );
         let bare = |url: String| url.trim_end_matches('/').to_owned();
         let with_login = |url: &str| url.replace("://", &format!("://someone:{LINK_LOGIN}@"));
         let (own_origin, other) = (bare(own.url(OWN, "/")), bare(others.url(OTHER, "/")));
@@ -163,7 +168,14 @@ impl Web {
         let seed = seed.replace("://", &format!("://someone:{SEED_LOGIN}@"));
         let crawl = Crawl::of(&self.own, &[OWN])
             .seeds(&[seed, self.safe.url(SAFE, "/")])
-            .with(&["--scope", "any", "--ca-certificate", "ca.pem", "--tries", "1"])
+            .with(&[
+                "--scope",
+                "any",
+                "--ca-certificate",
+                "ca.pem",
+                "--tries",
+                "1",
+            ])
             .with(&["--resolve", &self.others.resolve(OWN)])
             .with(&["--resolve", &self.others.resolve(OTHER)])
             .with(&["--resolve", &self.others.resolve(SAFE)])

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use lol_html::{HtmlRewriter, Settings, element, text};
-use web::{CanonicalForm, Hints, PageUrl, ReadLimits};
+use web::{CanonicalForm, ResponseMetadata, PageUrl, ReadLimits};
 
 use crate::corpus::LabelledPage;
 
@@ -48,10 +48,10 @@ pub fn read(page: &LabelledPage) -> web::Document {
     let url = PageUrl::parse(&page.url, &form)
         .or_else(|_| PageUrl::parse("http://example.org/", &form))
         .expect("the second one is a URL");
-    let hints = Hints {
+    let hints = ResponseMetadata {
         agent: "crawler",
         content_type: Some("text/html; charset=utf-8"),
-        ..Hints::of(&url)
+        ..ResponseMetadata::of(&url)
     };
     web::read(&page.html, &hints, &form, &ReadLimits::default())
 }

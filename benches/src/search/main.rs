@@ -29,7 +29,10 @@ use search::{Finder, IndexOptions, IndexPage, Query, Searchable, Snippets, Write
 use sinks::warc::{WarcReader, locate};
 use sinks::{ArchiveOptions, IndexText, Keeping, Sink, Visit, WarcArchive};
 use testkit::{Corpus, Random};
-use web::{CanonicalForm, Clock, Document, Exchange, Hints, PageUrl, Protocol, ReadLimits, Timestamp};
+use web::{
+    CanonicalForm, Clock, Document, Exchange, PageUrl, Protocol, ReadLimits, ResponseMetadata,
+    Timestamp,
+};
 
 use self::scan::{Asked, KINDS, Scan, Topics};
 
@@ -118,11 +121,16 @@ fn read(corpus: &Corpus, number: usize) -> Result<(Exchange, Box<IndexText>), Fa
 }
 
 fn document(url: &PageUrl, body: &[u8]) -> Document {
-    let hints = Hints {
+    let hints = ResponseMetadata {
         content_type: Some("text/html; charset=utf-8"),
-        ..Hints::of(url)
+        ..ResponseMetadata::of(url)
     };
-    web::read(body, &hints, &CanonicalForm::default(), &ReadLimits::default())
+    web::read(
+        body,
+        &hints,
+        &CanonicalForm::default(),
+        &ReadLimits::default(),
+    )
 }
 
 fn index_text(document: Document) -> Box<IndexText> {
@@ -193,7 +201,12 @@ fn alone(wish: &Wish, corpus: &Corpus, directory: &Path) -> Result<(), Failure> 
 }
 
 /// The pages as a crawl keeps them.
-fn through_the_sink(wish: &Wish, corpus: &Corpus, directory: &Path, scan: &mut Scan) -> Result<(), Failure> {
+fn through_the_sink(
+    wish: &Wish,
+    corpus: &Corpus,
+    directory: &Path,
+    scan: &mut Scan,
+) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -252,7 +265,8 @@ fn answer(finder: &Finder, topics: &Topics, directory: &Path, seed: u64) -> Resu
                 let cut = Snippets::of(&query);
                 for hit in &hits {
                     let path = locate(&archive, &hit.place.file);
-                    let record = WarcReader::open_at(&path, hit.place.offset)?.next_record(1 << 30)?;
+                    let record =
+                        WarcReader::open_at(&path, hit.place.offset)?.next_record(1 << 30)?;
                     let answer = record.and_then(|record| record.answer(&CanonicalForm::default()));
                     let answer = answer.ok_or("a hit is not in the archive")?;
                     let body = answer.body.to_bytes()?;
@@ -274,7 +288,9 @@ fn told(mut times: Vec<Duration>) -> String {
     times.sort();
     let at = |share: f64| {
         let place = (times.len().saturating_sub(1) as f64 * share) as usize;
-        times.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
+        times
+            .get(place)
+            .map_or(0.0, |time| time.as_secs_f64() * 1e3)
     };
     format!(
         "median {:.2} ms, 99 % {:.2} ms, worst {:.2} ms",

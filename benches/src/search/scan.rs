@@ -74,27 +74,39 @@ impl Topics {
             spoken.extend(words(&text(number)));
         }
         let (hosts, times) = (0..pages).map(&mut page).unzip();
-        Self { spoken, hosts, times }
+        Self {
+            spoken,
+            hosts,
+            times,
+        }
     }
 
     /// A query of any kind about words that stand in some page, and the number of its kind.
     pub(crate) fn query(&self, random: &mut Random) -> (usize, Asked) {
-        let one =
-            |random: &mut Random| Asked::Words(vec![self.spoken[random.below(self.spoken.len())].clone()]);
+        let one = |random: &mut Random| {
+            Asked::Words(vec![self.spoken[random.below(self.spoken.len())].clone()])
+        };
         let phrase = |random: &mut Random, length: usize| {
             let start = random.below(self.spoken.len() - length);
             Asked::Words(self.spoken[start..start + length].to_vec())
         };
         let some = random.below(self.hosts.len());
         let kinds = KINDS.iter().enumerate();
-        let kinds: Vec<usize> = kinds.flat_map(|(kind, (_, often))| vec![kind; *often]).collect();
+        let kinds: Vec<usize> = kinds
+            .flat_map(|(kind, (_, often))| vec![kind; *often])
+            .collect();
         let kind = kinds[random.below(kinds.len())];
         let asked = match kind {
             0 => one(random),
             1 => phrase(random, 2),
             2 => phrase(random, 3),
             3 => Asked::All(vec![one(random), one(random)]),
-            4 => Asked::All(vec![one(random), one(random), one(random), phrase(random, 2)]),
+            4 => Asked::All(vec![
+                one(random),
+                one(random),
+                one(random),
+                phrase(random, 2),
+            ]),
             5 => Asked::Any(vec![one(random), phrase(random, 2)]),
             6 => Asked::All(vec![one(random), Asked::Not(Box::new(one(random)))]),
             7 => Asked::All(vec![one(random), Asked::Host(self.hosts[some].clone())]),
@@ -110,7 +122,8 @@ impl Topics {
 
 fn words(text: &str) -> impl Iterator<Item = String> {
     let runs = text.split(|c: char| !c.is_ascii_alphanumeric());
-    runs.filter(|run| !run.is_empty()).map(str::to_ascii_lowercase)
+    runs.filter(|run| !run.is_empty())
+        .map(str::to_ascii_lowercase)
 }
 
 impl Scan {
@@ -132,7 +145,12 @@ impl Scan {
         ];
         let page = Page {
             has: words.iter().flatten().cloned().collect(),
-            host: exchange.url.as_url().host_str().unwrap_or_default().to_owned(),
+            host: exchange
+                .url
+                .as_url()
+                .host_str()
+                .unwrap_or_default()
+                .to_owned(),
             at: exchange.started.as_millis(),
             words,
         };
@@ -155,7 +173,10 @@ impl Scan {
             .found
             .iter()
             .map(|found| found.iter().map(|&number| places[number].clone()).collect());
-        self.asked.into_iter().zip(found.collect::<Vec<_>>()).collect()
+        self.asked
+            .into_iter()
+            .zip(found.collect::<Vec<_>>())
+            .collect()
     }
 }
 

@@ -10,7 +10,9 @@ use clap::Args;
 use disk::SystemDisk;
 use neardup::{Features, HashKey, SeenKeys};
 use store::embedded::{EmbeddedStore, StoreOptions};
-use store::{Fate, Find, Frontier, FrontierRules, LikenessRules, Row, Settlement, Supply};
+use store::{
+    DiscoveredUrl, Fate, Frontier, FrontierRules, LikenessRules, Settlement, Supply, VisitRecord,
+};
 use web::{CanonicalForm, PageUrl, Timestamp};
 
 use crate::Failure;
@@ -61,7 +63,10 @@ async fn frontier(wish: &Wish, directory: &Path) -> Result<(), Failure> {
     }
     let push = push();
     println!("{} URLs on {} hosts", wish.count, wish.hosts);
-    println!("  push               {:>10.0} a second", wish.count as f64 / push);
+    println!(
+        "  push               {:>10.0} a second",
+        wish.count as f64 / push
+    );
     println!("  memory             {:>10.0} MiB", memory()?);
 
     let churn = seconds();
@@ -128,7 +133,11 @@ fn seen(count: u64) {
     let mut seen = SeenKeys::new();
     let mut new = 0;
     for batch in keys.chunks(LINKS as usize) {
-        new += seen.insert_new(batch).into_iter().filter(|new| *new).count();
+        new += seen
+            .insert_new(batch)
+            .into_iter()
+            .filter(|new| *new)
+            .count();
     }
     println!("{new} URLs seen, {LINKS} at a time");
     println!(
@@ -141,7 +150,7 @@ fn seen(count: u64) {
     );
 }
 
-fn links(wish: &Wish, number: &mut u64, count: u64) -> Result<Vec<Find>, Failure> {
+fn links(wish: &Wish, number: &mut u64, count: u64) -> Result<Vec<DiscoveredUrl>, Failure> {
     let via = url(&format!(
         "http://host{}.test/articles/{}",
         *number % wish.hosts,
@@ -159,7 +168,11 @@ fn links(wish: &Wish, number: &mut u64, count: u64) -> Result<Vec<Find>, Failure
                 page >> 48,
                 page << 16 >> 16
             );
-            Ok(Find::new(url(&text)?, (page % 4) as u32, Some(via.clone())))
+            Ok(DiscoveredUrl::new(
+                url(&text)?,
+                (page % 4) as u32,
+                Some(via.clone()),
+            ))
         })
         .collect()
 }
@@ -169,8 +182,8 @@ fn url(text: &str) -> Result<PageUrl, Failure> {
 }
 
 /// What became of a page that is new.
-pub(crate) fn row(url: &PageUrl, depth: u32, at: Timestamp) -> Row {
-    Row {
+pub(crate) fn row(url: &PageUrl, depth: u32, at: Timestamp) -> VisitRecord {
+    VisitRecord {
         url: url.clone(),
         final_url: None,
         status: Some(200),

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use neardup::{Fingerprint, Portrait, SKETCH_BYTES, Sketch, TextPortrait};
+use neardup::{Fingerprint, PageSignature, SKETCH_BYTES, Sketch, TextSignature};
 use store::embedded::{Card, Cards, Database, Posting, SortedTables, Table};
 use web::UrlKey;
 
@@ -52,13 +52,20 @@ const SORTS: [Sort; 3] = [
     Sort {
         name: "fingerprints, 4 tables",
         tables: 4,
-        posting: |table, page| Posting::new(mix(u64::from(page)).rotate_left(16 * u32::from(table)), page),
+        posting: |table, page| {
+            Posting::new(
+                mix(u64::from(page)).rotate_left(16 * u32::from(table)),
+                page,
+            )
+        },
         prefix: 16,
     },
     Sort {
         name: "bands, 8 tables",
         tables: 8,
-        posting: |table, page| Posting::new(mix(u64::from(page) << 8 | u64::from(table)) >> 32, page),
+        posting: |table, page| {
+            Posting::new(mix(u64::from(page) << 8 | u64::from(table)) >> 32, page)
+        },
         prefix: 64,
     },
     Sort {
@@ -188,7 +195,9 @@ pub(crate) fn measure_cards(wish: &CardsWish) -> Result<(), Failure> {
     let (writing, ()) = timed(|| {
         for first in (0..wish.count).step_by(AT_ONCE as usize) {
             let end = wish.count.min(first.saturating_add(AT_ONCE));
-            let fold: Vec<(u32, Card)> = (first..end).map(|document| (document, card(document))).collect();
+            let fold: Vec<(u32, Card)> = (first..end)
+                .map(|document| (document, card(document)))
+                .collect();
             cards.update(&fold, &[])?;
             database.flush()?;
         }
@@ -224,9 +233,9 @@ fn card(document: u32) -> Card {
         position: u64::from(document) * 300,
         page: UrlKey::from_u64(part(1)),
         group: part(2),
-        portrait: Portrait {
+        signature: PageSignature {
             payload: u128::from(part(3)) << 64 | u128::from(part(4)),
-            text: Some(Box::new(TextPortrait {
+            text: Some(Box::new(TextSignature {
                 digest: u128::from(part(5)) << 64 | u128::from(part(6)),
                 words: document % 1_000,
                 own: None,

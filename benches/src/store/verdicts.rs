@@ -17,11 +17,11 @@ use tokio::time::Instant;
 
 use clap::Args;
 use disk::SystemDisk;
-use neardup::{Features, Fingerprint, HashKey, Portrait, SKETCH_BYTES, Sketch, TextPortrait};
+use neardup::{Features, Fingerprint, HashKey, PageSignature, SKETCH_BYTES, Sketch, TextSignature};
 use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{
-    ArchivePlace, Fate, Find, Frontier, FrontierRules, Lease, LikenessRules, NearDupIndex, Page, Settlement,
-    Supply, Verdict,
+    ArchivePlace, DiscoveredUrl, Fate, Frontier, FrontierRules, Lease, LikenessRules, NearDupIndex,
+    Page, Settlement, Supply, Verdict,
 };
 use web::{CanonicalForm, PageUrl, Timestamp};
 
@@ -137,7 +137,9 @@ async fn fill(store: &EmbeddedStore, wish: &Wish) -> Result<(), Failure> {
             return Ok(());
         }
         for (number, lease) in visits {
-            let verdict = store.admit(&page_of(&lease), &portrait(number), None).await?;
+            let verdict = store
+                .admit(&page_of(&lease), &signature(number), None)
+                .await?;
             settle(store, lease, &verdict).await?;
         }
         if end / wish.fold > number / wish.fold || end == wish.count {
@@ -161,8 +163,10 @@ async fn lease(store: &EmbeddedStore, numbers: Range<u64>) -> Result<Vec<(u64, L
     while !left.is_empty() {
         let some = left.start..left.end.min(left.start + AT_A_TIME);
         left.start = some.end;
-        let finds = some.map(|number| Ok(Find::new(url(number)?, 1, None)));
-        let finds = store.discover(finds.collect::<Result<_, Failure>>()?).await?;
+        let finds = some.map(|number| Ok(DiscoveredUrl::new(url(number)?, 1, None)));
+        let finds = store
+            .discover(finds.collect::<Result<_, Failure>>()?)
+            .await?;
         if finds == 0 {
             continue;
         }
@@ -236,7 +240,7 @@ async fn race(store: &Arc<EmbeddedStore>, wish: &Wish) -> Result<(), Failure> {
         let of = mix(number)
             .is_multiple_of(ONE_IN)
             .then_some(mix(!number) % wish.count);
-        let look = of.map_or_else(|| portrait(number), |of| nearly(of, number));
+        let look = of.map_or_else(|| signature(number), |of| nearly(of, number));
         works[(number % wish.workers) as usize].push((lease, look, of));
     }
     let (begin, busy) = (Instant::now(), processor_time()?);
@@ -313,10 +317,10 @@ fn page_of(lease: &Lease) -> Page {
     }
 }
 
-fn portrait(number: u64) -> Portrait {
-    Portrait {
+fn signature(number: u64) -> PageSignature {
+    PageSignature {
         payload: u128::from(mix(number ^ 1 << 40)) << 64 | u128::from(number),
-        text: Some(Box::new(TextPortrait {
+        text: Some(Box::new(TextSignature {
             digest: u128::from(mix(number ^ 1 << 41)) << 64 | u128::from(number),
             words: 500,
             own: None,
@@ -329,8 +333,8 @@ fn portrait(number: u64) -> Portrait {
 }
 
 /// What `number` looks like, which is nearly what `of` looks like: two bits, nine minima and half of the bands apart.
-fn nearly(of: u64, number: u64) -> Portrait {
-    let mut look = portrait(number);
+fn nearly(of: u64, number: u64) -> PageSignature {
+    let mut look = signature(number);
     if let Some(text) = &mut look.text {
         let mut bytes = sketch(of);
         for byte in &mut bytes[..9] {

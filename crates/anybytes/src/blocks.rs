@@ -7,7 +7,8 @@ pub fn blocks(bytes: &[u8]) {
     let Some((book, block)) = bytes.split_first_chunk::<CODEBOOK_BYTES>() else {
         return;
     };
-    let book = Codebook::from_bytes(book).unwrap_or_else(|_| Codebook::for_count(u64::from(book[0])));
+    let book =
+        Codebook::from_bytes(book).unwrap_or_else(|_| Codebook::for_count(u64::from(book[0])));
     let Ok(decoder) = Decoder::new(&book, block) else {
         return;
     };

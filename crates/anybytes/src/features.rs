@@ -3,8 +3,8 @@
 use std::sync::{Arc, LazyLock};
 
 use neardup::{
-    DocumentFrequencies, Features, Fingerprinter, HashKey, NormalText, PageText, Painter, Shingles,
-    StopWords, Width,
+    DocumentFrequencies, Features, Fingerprinter, HashKey, NormalText, PageText, Shingles,
+    SignatureBuilder, StopWords, Width,
 };
 
 const FEATURES: [&str; 8] = [
@@ -19,7 +19,8 @@ const FEATURES: [&str; 8] = [
 ];
 
 static STOP_WORDS: LazyLock<[Arc<StopWords>; 3]> = LazyLock::new(|| {
-    ["en", "ja", "th"].map(|code| Arc::new(StopWords::of_language(code).expect("a language with a list")))
+    ["en", "ja", "th"]
+        .map(|code| Arc::new(StopWords::of_language(code).expect("a language with a list")))
 });
 
 /// Any bytes as a text, as features and as a file of document frequencies.
@@ -66,8 +67,10 @@ fn fingerprints_are_made(text: &str, features: Features, choice: usize) {
     text.lines()
         .for_each(|line| frequencies.learn(&NormalText::of(line)));
     written_and_read_again(&frequencies);
-    let frequencies = Some(Arc::new(frequencies)).filter(|_| features.weights == neardup::Weights::TfIdf);
-    let fingerprinter = Fingerprinter::new(features, stop_words, frequencies).expect("all that it needs");
+    let frequencies =
+        Some(Arc::new(frequencies)).filter(|_| features.weights == neardup::Weights::TfIdf);
+    let fingerprinter =
+        Fingerprinter::new(features, stop_words, frequencies).expect("all that it needs");
     let fingerprint = fingerprinter.fingerprint(&normal, HashKey::new(1));
     assert_eq!(
         fingerprint,
@@ -78,13 +81,15 @@ fn fingerprints_are_made(text: &str, features: Features, choice: usize) {
     let shingles = Shingles::of(&normal, width, HashKey::ZERO);
     assert!(shingles.len() <= normal.len());
     let page = PageText::of(text);
-    let portrait = Painter::new(features, HashKey::ZERO).portrait(0, Some(page));
-    assert_eq!(portrait.text.is_some(), !normal.is_empty());
+    let signature = SignatureBuilder::new(features, HashKey::ZERO).signature(0, Some(page));
+    assert_eq!(signature.text.is_some(), !normal.is_empty());
 }
 
 fn written_and_read_again(frequencies: &DocumentFrequencies) {
     let mut file = Vec::new();
-    frequencies.write(&mut file).expect("memory takes everything");
+    frequencies
+        .write(&mut file)
+        .expect("memory takes everything");
     let again = DocumentFrequencies::read(&file[..]).expect("what was written can be read");
     assert_eq!(again.documents(), frequencies.documents());
     assert_eq!(again.unit(), frequencies.unit());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use web::{CanonicalForm, Exchange, Hints, Protocol, ReadLimits, Timestamp, Validators};
+use web::{CanonicalForm, Exchange, Protocol, ReadLimits, ResponseMetadata, Timestamp, Validators};
 
 /// Bytes that are decoded at most.
 const CAP: u64 = 1 << 16;
@@ -25,7 +25,11 @@ pub fn headers(bytes: &[u8]) {
         "a lower cap reads the beginning of the same"
     );
 
-    for value in exchange.headers.values().filter_map(|value| value.to_str().ok()) {
+    for value in exchange
+        .headers
+        .values()
+        .filter_map(|value| value.to_str().ok())
+    {
         let _wait = fetch::retry_after(value, NOW);
         let media = web::essence(value);
         assert_eq!(web::essence(&media), media);
@@ -45,14 +49,14 @@ pub fn headers(bytes: &[u8]) {
             .collect()
     };
     let (tags, links) = (values("x-robots-tag"), values("link"));
-    let hints = Hints {
+    let hints = ResponseMetadata {
         content_type: exchange.header("content-type"),
         x_robots_tag: &tags.iter().map(String::as_str).collect::<Vec<_>>(),
         link: &links.iter().map(String::as_str).collect::<Vec<_>>(),
         content_location: exchange.header("content-location"),
         refresh: exchange.header("refresh"),
         agent: "crawler",
-        ..Hints::of(&exchange.url)
+        ..ResponseMetadata::of(&exchange.url)
     };
     let document = web::read(
         &decoded.bytes,

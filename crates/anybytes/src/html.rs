@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use neardup::{HashKey, PageText, Painter};
-use web::{CanonicalForm, Document, Hints, LinkKind, LinkKinds, PageUrl, ReadLimits};
+use neardup::{HashKey, PageText, SignatureBuilder};
+use web::{CanonicalForm, Document, LinkKind, LinkKinds, PageUrl, ReadLimits, ResponseMetadata};
 
 /// Every place that carries a URL.
 const EVERY_KIND: LinkKinds = LinkKinds::PAGES
@@ -58,10 +58,10 @@ pub fn charset(bytes: &[u8]) {
 
 pub(crate) fn read(bytes: &[u8], content_type: &str, limits: &ReadLimits) -> Document {
     let url = crate::page();
-    let hints = Hints {
+    let hints = ResponseMetadata {
         content_type: Some(content_type),
         agent: "crawler",
-        ..Hints::of(&url)
+        ..ResponseMetadata::of(&url)
     };
     web::read(bytes, &hints, &CanonicalForm::default(), limits)
 }
@@ -93,6 +93,6 @@ pub(crate) fn keeps_its_word(document: &Document, limits: &ReadLimits, page: &Pa
         title: document.title.as_deref(),
         heading: document.heading.as_deref(),
     };
-    let painter = Painter::new(neardup::Features::default(), HashKey::ZERO);
-    let _portrait = painter.portrait(0, Some(text));
+    let signature_builder = SignatureBuilder::new(neardup::Features::default(), HashKey::ZERO);
+    let _signature = signature_builder.signature(0, Some(text));
 }

@@ -57,6 +57,9 @@ pub const TARGETS: [(&str, Target); 14] = [
 
 /// Where targets that need one say that their bytes came from.
 fn page() -> web::PageUrl {
-    web::PageUrl::parse("https://www.example.org/a/b?c=d", &web::CanonicalForm::keep_all())
-        .expect("it is a URL, and canonical")
+    web::PageUrl::parse(
+        "https://www.example.org/a/b?c=d",
+        &web::CanonicalForm::keep_all(),
+    )
+    .expect("it is a URL, and canonical")
 }

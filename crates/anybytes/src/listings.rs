@@ -28,13 +28,22 @@ pub fn listings(bytes: &[u8]) {
     }
 }
 
-fn keeps_its_word(kind: ListingKind, body: &[u8], content_type: Option<&str>, limits: &ListingLimits) {
+fn keeps_its_word(
+    kind: ListingKind,
+    body: &[u8],
+    content_type: Option<&str>,
+    limits: &ListingLimits,
+) {
     let form = CanonicalForm::default();
     let listing = read_listing(kind, body, content_type, &crate::page(), &form, limits);
     assert!(listing.pages.len() + listing.further.len() <= limits.entries);
     for listed in listing.pages.iter().chain(&listing.further) {
         crate::url::is_canonical(&listed.url, &form);
-        assert!(listed.lastmod.is_none_or(|lastmod| lastmod.first <= lastmod.last));
+        assert!(
+            listed
+                .lastmod
+                .is_none_or(|lastmod| lastmod.first <= lastmod.last)
+        );
     }
     let mut oddities = listing.oddities.clone();
     oddities.dedup();

@@ -9,7 +9,10 @@ pub fn query(bytes: &[u8]) {
     let parsed = match Query::parse(query) {
         Ok(parsed) => parsed,
         Err(error) => {
-            assert!(query.contains(&error.culprit), "{error}: it quotes the query");
+            assert!(
+                query.contains(&error.culprit),
+                "{error}: it quotes the query"
+            );
             assert!(error.at <= query.chars().count() + 1, "{error}");
             assert!(!error.to_string().is_empty() && !error.reason.remedy().is_empty());
             return;

@@ -1,16 +1,25 @@
 //! robots.txt.
 
-use web::{CanonicalForm, Grounds, MAX_CRAWL_DELAY, MAX_ROBOTS_BYTES, PageUrl, RobotsRules, whole_lines};
+use web::{
+    CanonicalForm, Grounds, MAX_CRAWL_DELAY, MAX_ROBOTS_BYTES, PageUrl, RobotsRules, whole_lines,
+};
 
 /// The last line as a path that is asked about, everything as the rules.
 pub fn robots(bytes: &[u8]) {
     assert!(whole_lines(bytes).len() <= MAX_ROBOTS_BYTES);
     let rules = RobotsRules::parse(bytes, "crawler");
-    assert!(rules.crawl_delay().is_none_or(|delay| delay <= MAX_CRAWL_DELAY));
+    assert!(
+        rules
+            .crawl_delay()
+            .is_none_or(|delay| delay <= MAX_CRAWL_DELAY)
+    );
     for sitemap in rules.sitemaps() {
         crate::url::is_canonical(sitemap, &CanonicalForm::keep_all());
     }
-    let last = bytes.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    let last = bytes
+        .rsplit(|&byte| byte == b'\n')
+        .next()
+        .unwrap_or_default();
     let last = format!("/{}", String::from_utf8_lossy(last));
     let paths = ["/robots.txt", "/", "/a/b.html?c=d*$", last.as_str()];
     // Written again with other ends of lines it says the same (RFC 9309 section 2.2).

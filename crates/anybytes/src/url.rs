@@ -36,6 +36,9 @@ pub(crate) fn is_canonical(url: &PageUrl, form: &CanonicalForm) {
             "the same from a page"
         );
     }
-    assert!(url.host().as_str().ends_with(url.registrable_domain()), "{text}");
+    assert!(
+        url.host().as_str().ends_with(url.registrable_domain()),
+        "{text}"
+    );
     assert!(!url.surt().contains(['\r', '\n', '\0', ' ']), "{text}");
 }

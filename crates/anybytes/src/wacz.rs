@@ -11,7 +11,11 @@ pub fn wacz(bytes: &[u8]) {
             assert!(found.archives <= found.files);
             assert!(found.complaints.len() as u64 <= found.complaint_count);
             let is_line = |complaint: &String| !complaint.contains(['\n', '\r', '\u{1b}']);
-            assert!(found.complaints.iter().all(is_line), "{:?}", found.complaints);
+            assert!(
+                found.complaints.iter().all(is_line),
+                "{:?}",
+                found.complaints
+            );
         }
         Err(WaczFault::NotZip { .. }) => {}
         Err(fault) => panic!("bytes in memory can always be read: {fault}"),

@@ -1,5 +1,8 @@
 //! What the fuzzer and people found worth keeping, and inputs near it, as ordinary tests.
-#![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -59,8 +62,17 @@ fn every_corpus_has_a_target_and_every_target_is_fuzzed() {
 }
 
 /// An input with a piece of it replaced by a piece of another.
-fn spliced(inputs: &[(String, Vec<u8>)], one: usize, other: usize, cut: usize, length: usize) -> Vec<u8> {
-    let (one, other) = (&inputs[one % inputs.len()].1, &inputs[other % inputs.len()].1);
+fn spliced(
+    inputs: &[(String, Vec<u8>)],
+    one: usize,
+    other: usize,
+    cut: usize,
+    length: usize,
+) -> Vec<u8> {
+    let (one, other) = (
+        &inputs[one % inputs.len()].1,
+        &inputs[other % inputs.len()].1,
+    );
     let start = cut % (one.len() + 1);
     let from = cut / 7 % (other.len() + 1);
     let piece = &other[from..other.len().min(from + length)];

@@ -45,7 +45,10 @@ impl<'a> Control<'a> {
     /// Tells `progress`, and ends the work with [`BatchError::Cancelled`] soon after `cancelled` has become true.
     #[must_use]
     pub fn new(progress: &'a dyn Progress, cancelled: &'a AtomicBool) -> Self {
-        Self { progress, cancelled }
+        Self {
+            progress,
+            cancelled,
+        }
     }
 
     /// Tells nobody and runs to the end.
@@ -59,7 +62,12 @@ impl<'a> Control<'a> {
     }
 
     /// Tells how far the work is; an error if it is to end here.
-    pub(crate) fn advanced(&self, step: Step, done: u64, of: Option<u64>) -> Result<(), BatchError> {
+    pub(crate) fn advanced(
+        &self,
+        step: Step,
+        done: u64,
+        of: Option<u64>,
+    ) -> Result<(), BatchError> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(BatchError::Cancelled);
         }

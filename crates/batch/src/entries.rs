@@ -10,8 +10,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::control::Gauge;
-use crate::crew::{self, Outbox, Stopped};
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
+use crate::workers::{self, Outbox, Stopped};
 use crate::{BatchError, Step};
 
 /// A fingerprint and its number, packed into twelve bytes.
@@ -152,7 +152,7 @@ impl Join<'_> {
                 }
             }
         };
-        crew::work(self.workers, join_pieces, |found: Found| {
+        workers::work(self.workers, join_pieces, |found: Found| {
             gauge.advance(Step::Joining, found.joined)?;
             found.pairs.into_iter().try_for_each(&mut *visit)
         })
@@ -166,12 +166,15 @@ impl Join<'_> {
         let cut = |outbox: &Outbox<Slice>| {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let start = number * share;
-            match self.entries.get(start..(start + share).min(self.entries.len())) {
+            match self
+                .entries
+                .get(start..(start + share).min(self.entries.len()))
+            {
                 Some(entries) => outbox.send(Slice::of(entries, start, table, bits, fine)),
                 None => Ok(()), // More workers than entries.
             }
         };
-        crew::work(self.workers, cut, |slice| {
+        workers::work(self.workers, cut, |slice| {
             slices.push(slice);
             Ok::<(), BatchError>(())
         })?;
@@ -198,7 +201,12 @@ impl Join<'_> {
                     if self.holes.is_first(table, difference)
                         && difference.count_ones() <= self.holes.distance()
                     {
-                        self.report(bucketed.places[one], bucketed.places[other], difference, pairs);
+                        self.report(
+                            bucketed.places[one],
+                            bucketed.places[other],
+                            difference,
+                            pairs,
+                        );
                     }
                 }
             }
@@ -235,7 +243,8 @@ impl Join<'_> {
             }
             for (other_bits, others) in &distinct[number + 1..] {
                 let difference = bits ^ other_bits;
-                if !self.holes.is_first(table, difference) || difference.count_ones() > self.holes.distance()
+                if !self.holes.is_first(table, difference)
+                    || difference.count_ones() > self.holes.distance()
                 {
                     continue;
                 }

@@ -108,9 +108,13 @@ impl FingerprintFile {
             },
         };
         let blocks = file.len.div_ceil(BLOCK as u64);
-        let bytes = u128::from(file.len) * file.entry() as u128 + u128::from(blocks) * 8 + HEADER as u128;
+        let bytes =
+            u128::from(file.len) * file.entry() as u128 + u128::from(blocks) * 8 + HEADER as u128;
         if bytes != u128::from(length) {
-            return Err(damaged(&file.path, "it has not the length that its header tells"));
+            return Err(damaged(
+                &file.path,
+                "it has not the length that its header tells",
+            ));
         }
         Ok(file)
     }
@@ -249,7 +253,11 @@ impl FingerprintWriter {
     ///
     /// # Errors
     /// [`BatchError::Write`].
-    pub fn create(path: impl Into<PathBuf>, recipe: Recipe, has_ids: bool) -> Result<Self, BatchError> {
+    pub fn create(
+        path: impl Into<PathBuf>,
+        recipe: Recipe,
+        has_ids: bool,
+    ) -> Result<Self, BatchError> {
         let path = path.into();
         let made = File::create(&path).and_then(|file| {
             let mut target = BufWriter::with_capacity(1 << 20, file);

@@ -199,7 +199,11 @@ mod tests {
         let input = b"{\"id\":\"a\",\"text\":\"one\"}\n\n  \r\n{\"text\":\"two\\n\",\"more\":[1],\"id\":-7}\r\n{\"id\":\"\",\"text\":\"\"}";
         assert_eq!(
             read(input, 100),
-            [document("a", "one"), document("-7", "two\n"), document("", "")]
+            [
+                document("a", "one"),
+                document("-7", "two\n"),
+                document("", "")
+            ]
         );
         assert_eq!(read(b"", 100), []);
     }
@@ -265,7 +269,10 @@ mod tests {
             let input = format!("{line}{end}");
             assert_eq!(read(input.as_bytes(), line.len())[0], document("a", "one"));
             let short = read(input.as_bytes(), line.len() - 1);
-            assert_eq!(short[0], Err(format!("line 1 is longer than {MAX_LINE} bytes")));
+            assert_eq!(
+                short[0],
+                Err(format!("line 1 is longer than {MAX_LINE} bytes"))
+            );
         }
         let input = format!("{line}   \n{line}");
         assert_eq!(read(input.as_bytes(), line.len())[1], document("a", "one"));

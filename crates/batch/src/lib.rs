@@ -11,7 +11,6 @@
 //! - [`FingerprintFile`]: what those two read.
 
 mod control;
-mod crew;
 pub mod dedup;
 mod entries;
 mod fault;
@@ -22,6 +21,7 @@ mod query;
 mod scratch;
 mod self_join;
 mod sorter;
+mod workers;
 
 pub use control::{Control, Progress, Silent, Step};
 pub use entries::Near;

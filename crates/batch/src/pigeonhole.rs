@@ -64,7 +64,8 @@ impl Pigeonholes {
                 .filter(|&(_, errors)| errors < blocks);
             let of_half = |(_, errors): (u32, u32)| {
                 let prefix = f64::from(32 * (blocks - errors) / blocks);
-                choices(blocks, errors) * (costs.table + costs.comparison * count as f64 / prefix.exp2())
+                choices(blocks, errors)
+                    * (costs.table + costs.comparison * count as f64 / prefix.exp2())
             };
             halves.map(of_half).sum::<f64>()
         };
@@ -85,7 +86,8 @@ impl Pigeonholes {
         let mut tables = Vec::new();
         for (above, errors) in errors(distance).into_iter().flatten() {
             let of_half = |chosen: u32| masks(chosen, blocks, above);
-            let choices = (0_u32..1 << blocks).filter(|chosen| chosen.count_ones() == blocks - errors);
+            let choices =
+                (0_u32..1 << blocks).filter(|chosen| chosen.count_ones() == blocks - errors);
             tables.extend(choices.map(|chosen| Table {
                 mask: of_half(chosen),
                 lead: of_half(chosen & chosen.wrapping_neg()),
@@ -153,7 +155,9 @@ fn masks(chosen: u32, blocks: u32, above: u32) -> u64 {
 
 /// How many ways there are to choose `some` of `all`.
 fn choices(all: u32, some: u32) -> f64 {
-    (0..some).map(|n| f64::from(all - n) / f64::from(n + 1)).product()
+    (0..some)
+        .map(|n| f64::from(all - n) / f64::from(n + 1))
+        .product()
 }
 
 #[cfg(test)]
@@ -170,7 +174,12 @@ mod tests {
     fn a_distance_of_three_takes_eight_tables_of_24_bits_where_halves_are_cut_into_four() {
         let holes = Pigeonholes::of(3, 4);
         assert_eq!(holes.tables().len(), 8);
-        assert!(holes.tables().iter().all(|table| table.mask.count_ones() == 24));
+        assert!(
+            holes
+                .tables()
+                .iter()
+                .all(|table| table.mask.count_ones() == 24)
+        );
         assert_eq!(holes.leads(), [0..3, 3..4, 4..7, 7..8]);
     }
 

@@ -12,9 +12,9 @@ use std::sync::Mutex;
 use neardup::{Fingerprint, MAX_DISTANCE};
 
 use crate::control::Gauge;
-use crate::crew::{self, Outbox, Stopped};
 use crate::entries::Entry;
 use crate::pigeonhole::{Costs, Pigeonholes, Table};
+use crate::workers::{self, Outbox, Stopped};
 use crate::{BatchError, Control, FingerprintFile, FingerprintReader, Step};
 
 /// In nanoseconds: a look at a bit map, and a comparison.
@@ -90,7 +90,7 @@ impl Queries {
     ) -> Result<u64, E> {
         let mut gauge = Gauge::new(control, Some(repository.len()));
         let reader = Mutex::new(repository.read()?);
-        crew::work(
+        workers::work(
             workers,
             |outbox| self.stream(&reader, outbox),
             |part: Result<Part, BatchError>| {
@@ -123,7 +123,14 @@ impl Queries {
             let mut hits = Vec::new();
             for (start, bits) in (0..).step_by(AT_ONCE).zip(bits.chunks(AT_ONCE)) {
                 for table in 0..self.tables.len() {
-                    self.look(table, position + start, bits, &mut survivors, &mut hits, outbox)?;
+                    self.look(
+                        table,
+                        position + start,
+                        bits,
+                        &mut survivors,
+                        &mut hits,
+                        outbox,
+                    )?;
                 }
             }
             outbox.send(Ok(Part {
@@ -218,7 +225,10 @@ struct Part {
 }
 
 /// The next [`AT_ONCE`] or a few more into `bits`, less at the end: where they begin, or nothing behind the end.
-fn copy_blocks(reader: &mut FingerprintReader<'_>, bits: &mut Vec<u64>) -> Result<Option<u64>, BatchError> {
+fn copy_blocks(
+    reader: &mut FingerprintReader<'_>,
+    bits: &mut Vec<u64>,
+) -> Result<Option<u64>, BatchError> {
     bits.clear();
     let mut first = None;
     while bits.len() < AT_ONCE {
@@ -289,11 +299,21 @@ impl Buckets {
 
     /// Where the bucket of each survivor begins and ends, and its first query. Loops without branches, so that the
     /// processor waits for many of these far places at the same time.
-    fn fetch(&self, table: Table, survivors: &[u32], bits: &[u64], fetched: &mut Vec<(u32, u32, Entry)>) {
+    fn fetch(
+        &self,
+        table: Table,
+        survivors: &[u32],
+        bits: &[u64],
+        fetched: &mut Vec<(u32, u32, Entry)>,
+    ) {
         fetched.clear();
         fetched.extend(survivors.iter().map(|&at| {
             let bucket = table.bucket(bits[at as usize], self.bucket_bits);
-            (self.starts[bucket], self.starts[bucket + 1], Entry::default())
+            (
+                self.starts[bucket],
+                self.starts[bucket + 1],
+                Entry::default(),
+            )
         }));
         for (start, _, first) in fetched {
             *first = self.queries[*start as usize];

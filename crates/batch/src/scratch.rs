@@ -61,7 +61,9 @@ impl Spill {
             .write_all_at(bytes, at)
             .map_err(|source| scratch.error(source))?;
         self.len += bytes.len() as u64;
-        scratch.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        scratch
+            .written
+            .fetch_add(bytes.len() as u64, Ordering::Relaxed);
         Ok(at)
     }
 
@@ -151,8 +153,13 @@ mod tests {
 
     #[test]
     fn a_directory_that_is_not_there_is_named() {
-        let error = Scratch::new(Path::new("/no/such/place")).file().unwrap_err();
-        assert_eq!(error.to_string(), "cannot use /no/such/place for temporary files");
+        let error = Scratch::new(Path::new("/no/such/place"))
+            .file()
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot use /no/such/place for temporary files"
+        );
     }
 
     proptest! {

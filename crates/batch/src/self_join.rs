@@ -96,7 +96,12 @@ pub(crate) struct SelfJoin<'s> {
 }
 
 impl<'s> SelfJoin<'s> {
-    pub(crate) fn new(scratch: &'s Scratch, distance: u32, memory: usize, workers: NonZeroUsize) -> Self {
+    pub(crate) fn new(
+        scratch: &'s Scratch,
+        distance: u32,
+        memory: usize,
+        workers: NonZeroUsize,
+    ) -> Self {
         Self {
             scratch,
             distance,
@@ -168,7 +173,12 @@ impl<'s> SelfJoin<'s> {
     }
 
     /// Splits the file by the block that leads this table.
-    fn split(&self, holes: &Pigeonholes, table: usize, gauge: &mut Gauge<'_>) -> Result<Parts, BatchError> {
+    fn split(
+        &self,
+        holes: &Pigeonholes,
+        table: usize,
+        gauge: &mut Gauge<'_>,
+    ) -> Result<Parts, BatchError> {
         // Half as large as memory allows, for parts are not all equally large.
         let wanted = (self.count as usize).div_ceil(self.at_once() / 2);
         let bits = wanted.next_power_of_two().clamp(2, MAX_PARTS).ilog2();
@@ -311,9 +321,17 @@ impl Parts {
             let (block, within) = (at / self.block, at % self.block);
             let some = (self.block - within).min(end - at);
             let bytes = &mut bytes[..some * ENTRY_BYTES];
-            self.file
-                .read_at(self.blocks[part][block] + (within * ENTRY_BYTES) as u64, bytes)?;
-            entries.extend(bytes.as_chunks::<ENTRY_BYTES>().0.iter().map(Entry::from_bytes));
+            self.file.read_at(
+                self.blocks[part][block] + (within * ENTRY_BYTES) as u64,
+                bytes,
+            )?;
+            entries.extend(
+                bytes
+                    .as_chunks::<ENTRY_BYTES>()
+                    .0
+                    .iter()
+                    .map(Entry::from_bytes),
+            );
             at += some;
         }
         Ok(())

@@ -39,7 +39,9 @@ impl<'s, const N: usize> Sorter<'s, N> {
         if self.records.len() * N >= self.memory.max(LEAST_PIECE) {
             self.records.sort_unstable();
             let mut run = Run::new(self.scratch)?;
-            self.records.iter().try_for_each(|record| run.push(record))?;
+            self.records
+                .iter()
+                .try_for_each(|record| run.push(record))?;
             self.runs.push(run.finish()?);
             self.records.clear();
         }

@@ -11,15 +11,18 @@ use batch::dedup::{
     self, DEFAULT_MEMORY, Document, Finding, Options, Summary, Wanted, distance, resemblance,
 };
 use batch::{BatchError, Control, LEAST_MEMORY, Progress, Step};
-use neardup::{Features, Gallery, HashKey, Likeness, PageText, Painter, Portrait, TextPortrait, Thresholds};
+use neardup::{
+    Features, HashKey, Likeness, PageSignature, PageText, SignatureBuilder, SignatureIndex,
+    TextSignature, Thresholds,
+};
 use proptest::prelude::*;
 
-fn painter() -> Painter {
-    Painter::new(Features::default(), HashKey::ZERO)
+fn signature_builder() -> SignatureBuilder {
+    SignatureBuilder::new(Features::default(), HashKey::ZERO)
 }
 
-fn painted(payload: u128, text: &str, own: Option<&str>) -> Portrait {
-    painter().portrait(
+fn painted(payload: u128, text: &str, own: Option<&str>) -> PageSignature {
+    signature_builder().signature(
         payload,
         Some(PageText {
             own,
@@ -28,11 +31,11 @@ fn painted(payload: u128, text: &str, own: Option<&str>) -> Portrait {
     )
 }
 
-fn documents(portraits: &[Portrait]) -> impl Iterator<Item = Result<Document, BatchError>> {
-    portraits.iter().enumerate().map(|(number, portrait)| {
+fn documents(signatures: &[PageSignature]) -> impl Iterator<Item = Result<Document, BatchError>> {
+    signatures.iter().enumerate().map(|(number, signature)| {
         Ok(Document {
             id: format!("{number}"),
-            portrait: portrait.clone(),
+            signature: signature.clone(),
         })
     })
 }
@@ -51,9 +54,11 @@ fn number(id: &str) -> usize {
 
 fn told(finding: &Finding<'_>) -> Told {
     match finding {
-        Finding::Duplicate(found) => {
-            Told::Duplicate(number(found.document), number(found.duplicate_of), found.likeness)
-        }
+        Finding::Duplicate(found) => Told::Duplicate(
+            number(found.document),
+            number(found.duplicate_of),
+            found.likeness,
+        ),
         Finding::Pair(found) => Told::Pair(number(found.a), number(found.b), found.likeness),
         Finding::Cluster(found) => {
             let members: Vec<usize> = found.members().map(|id| number(&id.unwrap())).collect();
@@ -63,7 +68,12 @@ fn told(finding: &Finding<'_>) -> Told {
     }
 }
 
-fn run(portraits: &[Portrait], wanted: Wanted, memory: usize, workers: usize) -> (Vec<Told>, Summary) {
+fn run(
+    signatures: &[PageSignature],
+    wanted: Wanted,
+    memory: usize,
+    workers: usize,
+) -> (Vec<Told>, Summary) {
     let directory = tempfile::tempdir().unwrap();
     let options = Options {
         memory,
@@ -71,22 +81,27 @@ fn run(portraits: &[Portrait], wanted: Wanted, memory: usize, workers: usize) ->
         ..Options::new(wanted, directory.path())
     };
     let mut findings = Vec::new();
-    let summary = dedup::run(documents(portraits), &options, Control::none(), |finding| {
-        findings.push(told(&finding));
-        Ok::<(), BatchError>(())
-    })
+    let summary = dedup::run(
+        documents(signatures),
+        &options,
+        Control::none(),
+        |finding| {
+            findings.push(told(&finding));
+            Ok::<(), BatchError>(())
+        },
+    )
     .unwrap();
     assert_eq!(summary.findings, findings.len() as u64);
-    assert_eq!(summary.documents, portraits.len() as u64);
+    assert_eq!(summary.documents, signatures.len() as u64);
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     (findings, summary)
 }
 
 /// The same in much and in little memory.
-fn found(portraits: &[Portrait], wanted: Wanted, workers: usize) -> Vec<Told> {
-    let (roomy, summary) = run(portraits, wanted, DEFAULT_MEMORY, workers);
+fn found(signatures: &[PageSignature], wanted: Wanted, workers: usize) -> Vec<Told> {
+    let (roomy, summary) = run(signatures, wanted, DEFAULT_MEMORY, workers);
     assert_eq!(summary.spilled, 0);
-    let (mut tight, _) = run(portraits, wanted, 0, workers);
+    let (mut tight, _) = run(signatures, wanted, 0, workers);
     let mut sorted = roomy.clone();
     if wanted == Wanted::Duplicates {
         // In little memory they come later.
@@ -103,28 +118,30 @@ fn found(portraits: &[Portrait], wanted: Wanted, workers: usize) -> Vec<Told> {
     roomy
 }
 
-/// Each document with the portrait of the first that is equal to it, and which that is.
-fn with_equal_ones_taken_as_one(portraits: &[Portrait]) -> Vec<(usize, &Portrait)> {
+/// Each document with the signature of the first that is equal to it, and which that is.
+fn with_equal_ones_taken_as_one(signatures: &[PageSignature]) -> Vec<(usize, &PageSignature)> {
     let mut payloads: BTreeMap<u128, usize> = BTreeMap::new();
     let mut texts: BTreeMap<u128, usize> = BTreeMap::new();
-    let mut firsts: Vec<(usize, &Portrait)> = Vec::new();
-    for (number, portrait) in portraits.iter().enumerate() {
-        let digest = portrait.text.as_deref().map(|text| text.digest);
-        let first = match payloads.get(&portrait.payload) {
+    let mut firsts: Vec<(usize, &PageSignature)> = Vec::new();
+    for (number, signature) in signatures.iter().enumerate() {
+        let digest = signature.text.as_deref().map(|text| text.digest);
+        let first = match payloads.get(&signature.payload) {
             Some(&same) => firsts[same].0,
-            None => *digest.and_then(|digest| texts.get(&digest)).unwrap_or(&number),
+            None => *digest
+                .and_then(|digest| texts.get(&digest))
+                .unwrap_or(&number),
         };
-        payloads.entry(portrait.payload).or_insert(number);
+        payloads.entry(signature.payload).or_insert(number);
         if let (Some(digest), true) = (digest, first == number) {
             texts.entry(digest).or_insert(number);
         }
-        firsts.push((first, &portraits[first]));
+        firsts.push((first, &signatures[first]));
     }
     firsts
 }
 
-fn are_candidates(one: &TextPortrait, other: &TextPortrait, distance: u32) -> bool {
-    let bands = |text: &TextPortrait| text.sketch.as_ref().map(|sketch| sketch.bands());
+fn are_candidates(one: &TextSignature, other: &TextSignature, distance: u32) -> bool {
+    let bands = |text: &TextSignature| text.sketch.as_ref().map(|sketch| sketch.bands());
     let share = bands(one)
         .into_iter()
         .flatten()
@@ -133,26 +150,27 @@ fn are_candidates(one: &TextPortrait, other: &TextPortrait, distance: u32) -> bo
     share || one.fingerprint.distance(other.fingerprint) <= distance
 }
 
-fn all_pairs(portraits: &[Portrait]) -> Vec<(usize, usize, Likeness)> {
+fn all_pairs(signatures: &[PageSignature]) -> Vec<(usize, usize, Likeness)> {
     let thresholds = Thresholds::default();
-    let firsts = with_equal_ones_taken_as_one(portraits);
+    let firsts = with_equal_ones_taken_as_one(signatures);
     let mut pairs = Vec::new();
     for (a, (first_a, one)) in firsts.iter().enumerate() {
         for (b, (first_b, other)) in firsts.iter().enumerate().skip(a + 1) {
-            let likeness = if first_a == first_b {
-                Some(if portraits[a].payload == portraits[b].payload {
-                    Likeness::SamePayload
+            let likeness =
+                if first_a == first_b {
+                    Some(if signatures[a].payload == signatures[b].payload {
+                        Likeness::SamePayload
+                    } else {
+                        Likeness::SameText
+                    })
                 } else {
-                    Likeness::SameText
-                })
-            } else {
-                let candidates = one
-                    .text
-                    .as_deref()
-                    .zip(other.text.as_deref())
-                    .is_some_and(|(one, other)| are_candidates(one, other, thresholds.distance()));
-                candidates.then(|| thresholds.likeness(one, other)).flatten()
-            };
+                    let candidates = one.text.as_deref().zip(other.text.as_deref()).is_some_and(
+                        |(one, other)| are_candidates(one, other, thresholds.distance()),
+                    );
+                    candidates
+                        .then(|| thresholds.likeness(one, other))
+                        .flatten()
+                };
             pairs.extend(likeness.map(|likeness| (a, b, likeness)));
         }
     }
@@ -182,35 +200,35 @@ fn clusters_of(firsts: &[usize]) -> Vec<Told> {
     several.map(Told::Cluster).collect()
 }
 
-/// What the crawl's gallery says of one after another.
-fn by_gallery(portraits: &[Portrait]) -> Vec<Told> {
-    let mut gallery = Gallery::new(Thresholds::default());
+/// What the crawl's signature index says of one after another.
+fn by_signature_index(signatures: &[PageSignature]) -> Vec<Told> {
+    let mut signature_index = SignatureIndex::new(Thresholds::default());
     let mut duplicates = Vec::new();
-    for (number, portrait) in portraits.iter().enumerate() {
-        match gallery.find(portrait) {
+    for (number, signature) in signatures.iter().enumerate() {
+        match signature_index.find(signature) {
             Some(like) => duplicates.push(Told::Duplicate(number, like.of as usize, like.likeness)),
-            None => gallery.insert(number as u64, portrait.clone()),
+            None => signature_index.insert(number as u64, signature.clone()),
         }
     }
     duplicates
 }
 
 /// Checks all four kinds of findings against brute force, and tells how many pairs there are.
-fn check(portraits: &[Portrait], workers: usize) -> usize {
-    let duplicates = by_gallery(portraits);
-    assert_eq!(found(portraits, Wanted::Duplicates, workers), duplicates);
+fn check(signatures: &[PageSignature], workers: usize) -> usize {
+    let duplicates = by_signature_index(signatures);
+    assert_eq!(found(signatures, Wanted::Duplicates, workers), duplicates);
 
-    let mut firsts: Vec<usize> = (0..portraits.len()).collect();
+    let mut firsts: Vec<usize> = (0..signatures.len()).collect();
     for duplicate in &duplicates {
         if let Told::Duplicate(document, original, _) = duplicate {
             firsts[*document] = *original;
         }
     }
-    let around_originals = found(portraits, Wanted::Clusters { chained: false }, workers);
+    let around_originals = found(signatures, Wanted::Clusters { chained: false }, workers);
     assert_eq!(around_originals, clusters_of(&firsts));
 
-    let expected = all_pairs(portraits);
-    let told = found(portraits, Wanted::Pairs, workers);
+    let expected = all_pairs(signatures);
+    let told = found(signatures, Wanted::Pairs, workers);
     let mut pairs: Vec<(usize, usize, Likeness)> = told
         .into_iter()
         .map(|told| match told {
@@ -219,11 +237,12 @@ fn check(portraits: &[Portrait], workers: usize) -> usize {
         })
         .collect();
     pairs.sort_by_key(|&(a, b, _)| (a, b));
-    let differs = (0..pairs.len().max(expected.len())).find(|&at| pairs.get(at) != expected.get(at));
+    let differs =
+        (0..pairs.len().max(expected.len())).find(|&at| pairs.get(at) != expected.get(at));
     assert_eq!(differs.map(|at| (pairs.get(at), expected.get(at))), None);
 
-    let chained = found(portraits, Wanted::Clusters { chained: true }, workers);
-    assert_eq!(chained, components(portraits.len(), &expected));
+    let chained = found(signatures, Wanted::Clusters { chained: true }, workers);
+    assert_eq!(chained, components(signatures.len(), &expected));
     expected.len()
 }
 
@@ -236,7 +255,7 @@ fn mixed(number: u64) -> u64 {
 }
 
 /// A document of one of `families`: its family's words with some of them changed, or something odd.
-fn relative(seed: u64, number: u64, families: u64) -> Portrait {
+fn relative(seed: u64, number: u64, families: u64) -> PageSignature {
     let drawn = mixed(seed.wrapping_add(number));
     let family = drawn % families;
     let changes = (drawn >> 8) % 9;
@@ -250,7 +269,7 @@ fn relative(seed: u64, number: u64, families: u64) -> Portrait {
     }
     let text = words.join(" ");
     match drawn >> 16 & 31 {
-        0 => painter().portrait(u128::from(drawn >> 24 & 7), None),
+        0 => signature_builder().signature(u128::from(drawn >> 24 & 7), None),
         1 => painted(u128::from(drawn), &words[..8].join(" "), None),
         2 => painted(u128::from(drawn), &text, Some("own words")),
         3 => painted(u128::from(drawn), &text, Some("")),
@@ -271,28 +290,28 @@ fn no_documents_make_no_findings() {
 fn a_chain_is_one_cluster_only_if_chains_are_asked_for() {
     let words: Vec<String> = (0..120).map(|at| format!("word{at}")).collect();
     // Each lacks three more words than the one before it.
-    let portraits: Vec<Portrait> = (0..12)
+    let signatures: Vec<PageSignature> = (0..12)
         .map(|step| painted(step as u128, &words[step * 3..].join(" "), None))
         .collect();
     assert!(
         Thresholds::default()
-            .likeness(&portraits[0], &portraits[11])
+            .likeness(&signatures[0], &signatures[11])
             .is_none()
     );
-    check(&portraits, 1);
-    let all = found(&portraits, Wanted::Clusters { chained: true }, 1);
+    check(&signatures, 1);
+    let all = found(&signatures, Wanted::Clusters { chained: true }, 1);
     assert_eq!(all, [Told::Cluster((0..12).collect())]);
-    let apart = found(&portraits, Wanted::Clusters { chained: false }, 1);
+    let apart = found(&signatures, Wanted::Clusters { chained: false }, 1);
     assert!(!apart.is_empty() && apart != all, "{apart:?}");
 }
 
 #[test]
 fn equal_documents_have_distance_0_and_resemblance_1() {
-    let portraits = [
+    let signatures = [
         painted(1, "the same words", None),
         painted(2, "The same: words!", None),
     ];
-    let [Told::Pair(0, 1, likeness)] = found(&portraits, Wanted::Pairs, 1)[..] else {
+    let [Told::Pair(0, 1, likeness)] = found(&signatures, Wanted::Pairs, 1)[..] else {
         panic!("no pair");
     };
     assert_eq!((distance(likeness), resemblance(likeness)), (0, 1.0));
@@ -303,19 +322,19 @@ fn equal_documents_have_distance_0_and_resemblance_1() {
 #[test]
 fn a_thousand_variations_are_paired_as_brute_force_pairs_them() {
     let words: Vec<String> = (0..300).map(|at| format!("word{at}")).collect();
-    let portraits: Vec<Portrait> = (0..1_000_u64)
+    let signatures: Vec<PageSignature> = (0..1_000_u64)
         .map(|number| {
             let mut words = words.clone();
             words[(number % 300) as usize] = format!("changed{number}");
             painted(number.into(), &words.join(" "), None)
         })
         .collect();
-    let pairs = check(&portraits, 3);
+    let pairs = check(&signatures, 3);
     assert!(pairs > 400_000, "{pairs}");
 }
 
 fn a_million_times(wanted: Wanted, same_payload: bool, memory: usize) -> (Vec<Told>, Summary) {
-    let portrait = painted(0, &"one and the same text again ".repeat(9), None);
+    let signature = painted(0, &"one and the same text again ".repeat(9), None);
     let directory = tempfile::tempdir().unwrap();
     let options = Options {
         memory,
@@ -325,9 +344,9 @@ fn a_million_times(wanted: Wanted, same_payload: bool, memory: usize) -> (Vec<To
         let payload = if same_payload { 7 } else { number };
         Ok::<_, BatchError>(Document {
             id: format!("{number}"),
-            portrait: Portrait {
+            signature: PageSignature {
                 payload,
-                ..portrait.clone()
+                ..signature.clone()
             },
         })
     });
@@ -373,13 +392,18 @@ fn a_million_equal_documents_are_one_cluster() {
 #[test]
 fn equal_documents_beyond_the_memory_are_one_cluster() {
     let one = painted(0, &"one and the same text again ".repeat(9), None);
-    let portraits: Vec<Portrait> = (0..30_000)
-        .map(|payload| Portrait {
+    let signatures: Vec<PageSignature> = (0..30_000)
+        .map(|payload| PageSignature {
             payload: payload / 2,
             ..one.clone()
         })
         .collect();
-    let (clusters, summary) = run(&portraits, Wanted::Clusters { chained: true }, LEAST_MEMORY, 1);
+    let (clusters, summary) = run(
+        &signatures,
+        Wanted::Clusters { chained: true },
+        LEAST_MEMORY,
+        1,
+    );
     assert!(summary.spilled > 0);
     assert_eq!(clusters, [Told::Cluster((0..30_000).collect())]);
 }
@@ -394,20 +418,27 @@ fn the_pairs_of_a_million_equal_documents_are_streamed() {
 #[test]
 fn twenty_thousand_nearly_equal_documents_in_one_chain_are_united_without_comparing_all_pairs() {
     let words: Vec<String> = (0..200).map(|at| format!("word{at}")).collect();
-    let portraits: Vec<Portrait> = (0..20_000_u64)
+    let signatures: Vec<PageSignature> = (0..20_000_u64)
         .map(|number| {
             let mut words = words.clone();
             words[(number % 200) as usize] = format!("changed{number}");
             painted(number.into(), &words.join(" "), None)
         })
         .collect();
-    let (clusters, _) = run(&portraits, Wanted::Clusters { chained: true }, DEFAULT_MEMORY, 2);
+    let (clusters, _) = run(
+        &signatures,
+        Wanted::Clusters { chained: true },
+        DEFAULT_MEMORY,
+        2,
+    );
     assert_eq!(clusters, [Told::Cluster((0..20_000).collect())]);
 }
 
 #[test]
 fn a_directory_that_is_not_there_matters_only_when_memory_does_not_suffice() {
-    let portraits: Vec<Portrait> = (0..2_000).map(|number| relative(1, number, 2_000)).collect();
+    let signatures: Vec<PageSignature> = (0..2_000)
+        .map(|number| relative(1, number, 2_000))
+        .collect();
     for wanted in [
         Wanted::Duplicates,
         Wanted::Pairs,
@@ -418,7 +449,7 @@ fn a_directory_that_is_not_there_matters_only_when_memory_does_not_suffice() {
                 memory,
                 ..Options::new(wanted, Path::new("/no/such/directory"))
             };
-            dedup::run(documents(&portraits), &options, Control::none(), |_| {
+            dedup::run(documents(&signatures), &options, Control::none(), |_| {
                 Ok::<(), BatchError>(())
             })
         };
@@ -444,7 +475,7 @@ fn an_error_of_the_documents_or_of_the_visitor_comes_back_as_it_is() {
     let options = |wanted| Options::new(wanted, Path::new("/no/such/directory"));
     let same = || Document {
         id: "same".to_owned(),
-        portrait: painted(1, "same", None),
+        signature: painted(1, "same", None),
     };
     for wanted in [
         Wanted::Duplicates,
@@ -455,7 +486,9 @@ fn an_error_of_the_documents_or_of_the_visitor_comes_back_as_it_is() {
         let ended = dedup::run(broken, &options(wanted), Control::none(), |_| Ok(()));
         assert!(matches!(ended, Err(Mine::Unreadable)), "{ended:?}");
         let twice = [Ok(same()), Ok(same())];
-        let ended = dedup::run(twice, &options(wanted), Control::none(), |_| Err(Mine::Closed));
+        let ended = dedup::run(twice, &options(wanted), Control::none(), |_| {
+            Err(Mine::Closed)
+        });
         assert!(matches!(ended, Err(Mine::Closed)), "{ended:?}");
         let cancelled = AtomicBool::new(true);
         let control = Control::new(&batch::Silent, &cancelled);
@@ -474,7 +507,7 @@ fn every_step_that_there_is_is_told() {
             self.0.lock().unwrap().insert(format!("{step:?}"));
         }
     }
-    let portraits: Vec<Portrait> = (0..500).map(|number| relative(1, number, 100)).collect();
+    let signatures: Vec<PageSignature> = (0..500).map(|number| relative(1, number, 100)).collect();
     let (steps, never) = (Steps::default(), AtomicBool::new(false));
     let directory = tempfile::tempdir().unwrap();
     let options = Options {
@@ -482,14 +515,17 @@ fn every_step_that_there_is_is_told() {
         ..Options::new(Wanted::Pairs, directory.path())
     };
     dedup::run(
-        documents(&portraits),
+        documents(&signatures),
         &options,
         Control::new(&steps, &never),
         |_| Ok::<(), BatchError>(()),
     )
     .unwrap();
     let told: Vec<String> = steps.0.into_inner().unwrap().into_iter().collect();
-    assert_eq!(told, ["Joining", "Reading", "Reporting", "Sorting", "Verifying"]);
+    assert_eq!(
+        told,
+        ["Joining", "Reading", "Reporting", "Sorting", "Verifying"]
+    );
 }
 
 proptest! {
@@ -503,7 +539,7 @@ proptest! {
         seed: u64,
     ) {
         let families = count.div_ceil(per_family);
-        let portraits: Vec<Portrait> = (0..count).map(|number| relative(seed, number, families)).collect();
-        check(&portraits, workers);
+        let signatures: Vec<PageSignature> = (0..count).map(|number| relative(seed, number, families)).collect();
+        check(&signatures, workers);
     }
 }

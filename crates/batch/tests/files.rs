@@ -28,7 +28,13 @@ fn read(path: &Path) -> Result<Vec<(u64, u64)>, BatchError> {
     while let Some(block) = reader.next_block()? {
         assert_eq!(block.position, all.len() as u64);
         let id = |at: usize| block.ids.get(at).copied().unwrap_or(0);
-        all.extend(block.bits.iter().enumerate().map(|(at, &bits)| (bits, id(at))));
+        all.extend(
+            block
+                .bits
+                .iter()
+                .enumerate()
+                .map(|(at, &bits)| (bits, id(at))),
+        );
     }
     assert_eq!(file.len(), all.len() as u64);
     Ok(all)
@@ -128,7 +134,9 @@ fn another_version_and_another_algorithm_are_refused() {
     other[56..64].copy_from_slice(&check.to_le_bytes());
     std::fs::write(&path, other).unwrap();
     let error = read(&path).unwrap_err();
-    assert!(matches!(error, BatchError::OtherAlgorithm { algorithm, .. } if algorithm == ALGORITHM + 1));
+    assert!(
+        matches!(error, BatchError::OtherAlgorithm { algorithm, .. } if algorithm == ALGORITHM + 1)
+    );
 }
 
 proptest! {

@@ -9,8 +9,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use batch::{
-    BatchError, Control, FingerprintFile, FingerprintWriter, Hit, JoinOptions, Joined, LEAST_MEMORY, Near,
-    Progress, Recipe, Step, query, self_join,
+    BatchError, Control, FingerprintFile, FingerprintWriter, Hit, JoinOptions, Joined,
+    LEAST_MEMORY, Near, Progress, Recipe, Step, query, self_join,
 };
 use neardup::{Features, Fingerprint, HashKey};
 use proptest::prelude::*;
@@ -41,7 +41,8 @@ fn clustered(count: usize, centres: u64, flips: u64, seed: u64) -> Vec<u64> {
         .map(|number| {
             let drawn = mixed(seed.wrapping_add(number));
             let centre = mixed(seed ^ (drawn % centres));
-            (0..drawn >> 32 & flips).fold(centre, |bits, flip| bits ^ 1 << (mixed(drawn ^ flip) % 64))
+            (0..drawn >> 32 & flips)
+                .fold(centre, |bits, flip| bits ^ 1 << (mixed(drawn ^ flip) % 64))
         })
         .collect()
 }
@@ -73,7 +74,10 @@ fn all_pairs(fingerprints: &[u64], distance: u32) -> Vec<Near> {
 }
 
 /// Where two lists part; the lists themselves would fill screens.
-fn first_difference<T: Clone + PartialEq>(one: &[T], other: &[T]) -> Option<(Option<T>, Option<T>)> {
+fn first_difference<T: Clone + PartialEq>(
+    one: &[T],
+    other: &[T],
+) -> Option<(Option<T>, Option<T>)> {
     let at = (0..one.len().max(other.len())).find(|&at| one.get(at) != other.get(at))?;
     Some((one.get(at).cloned(), other.get(at).cloned()))
 }
@@ -96,7 +100,10 @@ fn no_fingerprint_and_one_fingerprint_make_no_pair() {
     for fingerprints in [&[][..], &[5]] {
         let file = written(&directory.path().join("prints"), fingerprints);
         let (pairs, joined) = joined(&file, &options(directory.path(), 7, 0, 3));
-        assert_eq!((pairs, joined.fingerprints), (vec![], fingerprints.len() as u64));
+        assert_eq!(
+            (pairs, joined.fingerprints),
+            (vec![], fingerprints.len() as u64)
+        );
     }
 }
 
@@ -134,8 +141,11 @@ fn planted_neighbours_among_a_hundred_thousand_are_found_in_little_memory() {
     }
     let file = written(&directory.path().join("prints"), &fingerprints);
     for distance in [0, 3, 7] {
-        let within = |number: usize| (fingerprints[number] ^ fingerprints[100_000 + number]).count_ones();
-        let planted = (0..500).filter(|&number| within(number) <= distance).count();
+        let within =
+            |number: usize| (fingerprints[number] ^ fingerprints[100_000 + number]).count_ones();
+        let planted = (0..500)
+            .filter(|&number| within(number) <= distance)
+            .count();
         let (in_memory, _) = joined(&file, &options(directory.path(), distance, 64 << 20, 2));
         let (spilled, told) = joined(&file, &options(directory.path(), distance, LEAST_MEMORY, 2));
         assert!(told.spilled > 0);
@@ -154,9 +164,18 @@ fn eight_bits_are_too_many() {
     let directory = tempfile::tempdir().unwrap();
     let file = written(&directory.path().join("prints"), &[1, 2]);
     let visit = |_| Ok::<(), BatchError>(());
-    let refusal = self_join(&file, &options(directory.path(), 8, 0, 1), Control::none(), visit).unwrap_err();
+    let refusal = self_join(
+        &file,
+        &options(directory.path(), 8, 0, 1),
+        Control::none(),
+        visit,
+    )
+    .unwrap_err();
     assert!(matches!(refusal, BatchError::Distance(8)));
-    let refusal = query(&file, &file, 8, NonZeroUsize::MIN, Control::none(), |_| Ok(())).unwrap_err();
+    let refusal = query(&file, &file, 8, NonZeroUsize::MIN, Control::none(), |_| {
+        Ok(())
+    })
+    .unwrap_err();
     assert!(matches!(refusal, BatchError::Distance(8)));
 }
 
@@ -209,7 +228,10 @@ struct Log {
 
 impl Progress for Log {
     fn advanced(&self, step: Step, done: u64, of: Option<u64>) {
-        self.told.lock().unwrap().insert(format!("{step:?}"), (done, of));
+        self.told
+            .lock()
+            .unwrap()
+            .insert(format!("{step:?}"), (done, of));
         if self.end_at == Some(step) {
             self.end.store(true, Ordering::Relaxed);
         }

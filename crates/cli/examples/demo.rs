@@ -54,7 +54,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("the crawl ended with {crawled}").into());
     }
 
-    let exported = Command::new(&crawler).args(["export", DIRECTORY]).output()?;
+    let exported = Command::new(&crawler)
+        .args(["export", DIRECTORY])
+        .output()?;
     let rows: Vec<serde_json::Value> = String::from_utf8(exported.stdout)?
         .lines()
         .map(serde_json::from_str)
@@ -70,7 +72,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn show_duplicates(rows: &[serde_json::Value]) {
-    let text = |row: &serde_json::Value, column: &str| row[column].as_str().unwrap_or_default().to_owned();
+    let text =
+        |row: &serde_json::Value, column: &str| row[column].as_str().unwrap_or_default().to_owned();
     let duplicates: Vec<_> = rows
         .iter()
         .filter(|row| text(row, "verdict").ends_with("-duplicate"))
@@ -99,5 +102,7 @@ fn show_the_manual(rows: &[serde_json::Value]) {
     let (unique, all) = manual.fold((0, 0), |(unique, all), row| {
         (unique + u32::from(row["verdict"] == "unique"), all + 1)
     });
-    println!("\nThe manual's pages share their frame and nothing else: {unique} of {all} are unique.");
+    println!(
+        "\nThe manual's pages share their frame and nothing else: {unique} of {all} are unique."
+    );
 }

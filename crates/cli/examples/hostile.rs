@@ -48,7 +48,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         server
             .modes()
             .first()
-            .map_or_else(String::new, |mode| format!("--resolve {}", server.resolve(mode))),
+            .map_or_else(String::new, |mode| format!(
+                "--resolve {}",
+                server.resolve(mode)
+            )),
         server
             .modes()
             .first()
@@ -62,7 +65,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn write_files(server: &HostileServer) -> io::Result<()> {
     let directory = Path::new(DIRECTORY);
     std::fs::create_dir_all(directory)?;
-    let lines = |line: &dyn Fn(&Mode) -> String| -> String { server.modes().iter().map(line).collect() };
+    let lines =
+        |line: &dyn Fn(&Mode) -> String| -> String { server.modes().iter().map(line).collect() };
     let seeds = lines(&|mode| format!("{}\n", server.url(mode)));
     let hosts = lines(&|mode| format!("127.0.0.1 {}\n", mode.host()));
     let rules = lines(&|mode| format!("    \"{}\",\n", server.resolve(mode)));

@@ -4,16 +4,17 @@ use sinks::ArchiveOptions;
 use sinks::warc::{Compression, Dictionary, Packing, is_prefix};
 use web::Clock;
 
-use crate::complaint::{Complaint, usage};
-use crate::crew::random;
+use crate::assembly::random;
+use crate::cli_error::{CliError, usage};
 use crate::settings::Settings;
 
 /// Whether what is set goes together; reads no file, so that crawls can be looked at without their dictionary.
-pub(crate) fn check(settings: &Settings) -> Result<(), Complaint> {
+pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
     let refuse = |told: String, remedy: &str| Err(usage(told).with_remedy(remedy));
     let packing = settings.compression;
     if let Some(level) = settings.compression_level {
-        let told = format!("--compression-level {level} is impossible with --compression {packing}");
+        let told =
+            format!("--compression-level {level} is impossible with --compression {packing}");
         match packing.levels() {
             None => return refuse(told, "what is not compressed has no level: leave it out"),
             Some((levels, default)) if !levels.contains(&level) => {
@@ -30,8 +31,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), Complaint> {
     }
     if !is_prefix(&settings.warc_prefix) {
         let told = format!("--warc-prefix {:?} is impossible", settings.warc_prefix);
-        let range =
-            "letters, digits, - _ and ., the first a letter or a digit; --out says where the archive is";
+        let range = "letters, digits, - _ and ., the first a letter or a digit; --out says where the archive is";
         return refuse(told, range);
     }
     if settings.warc_max_time.is_some_and(|time| time.0.is_zero()) {
@@ -44,7 +44,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), Complaint> {
 }
 
 /// How the archive is packed.
-pub(crate) fn compression(settings: &Settings) -> Result<Compression, Complaint> {
+pub(crate) fn compression(settings: &Settings) -> Result<Compression, CliError> {
     let level = settings
         .compression_level
         .or(settings.compression.levels().map(|(_, default)| default))
@@ -59,7 +59,7 @@ pub(crate) fn compression(settings: &Settings) -> Result<Compression, Complaint>
     })
 }
 
-fn dictionary(settings: &Settings) -> Result<Option<Dictionary>, Complaint> {
+fn dictionary(settings: &Settings) -> Result<Option<Dictionary>, CliError> {
     let Some(path) = &settings.zstd_dictionary else {
         return Ok(None);
     };
@@ -70,8 +70,12 @@ fn dictionary(settings: &Settings) -> Result<Option<Dictionary>, Complaint> {
 }
 
 /// All of it, and what the archive says of the crawl.
-pub(crate) fn options(settings: &Settings, clock: &Clock) -> Result<ArchiveOptions, Complaint> {
-    let robots = if settings.ignore_robots { "ignore" } else { "obey" };
+pub(crate) fn options(settings: &Settings, clock: &Clock) -> Result<ArchiveOptions, CliError> {
+    let robots = if settings.ignore_robots {
+        "ignore"
+    } else {
+        "obey"
+    };
     Ok(ArchiveOptions {
         software: format!("crawler/{}", env!("CARGO_PKG_VERSION")),
         user_agent: settings.user_agent(),

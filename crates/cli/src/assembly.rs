@@ -1,4 +1,4 @@
-//! From settings to a crew: the one place where the parts of the crawler are put together.
+//! From settings to a assembly: the one place where the parts of the crawler are put together.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
@@ -6,22 +6,23 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use crawl::{
-    Crew, DuplicateLinks, EarlierArchives, ListingRules, Listings, Live, Policy, RobotsFiles, Telemetry,
+    CrawlContext, DuplicateLinks, EarlierArchives, ListingRules, Listings, Live, Policy,
+    RobotsFiles, Telemetry,
 };
 use disk::Disk;
 use fetch::{
-    Fetch, FetchLimits, FetchOptions, HttpFetch, MemoryBudget, Pacer, PacingRules, RobotsCache, Secrets,
-    Stalls,
+    Fetch, FetchLimits, FetchOptions, HttpFetch, MemoryBudget, Pacer, PacingRules, RobotsCache,
+    Secrets, Stalls,
 };
 use neardup::HashKey;
 use sinks::cdxj::{self, Indexed};
 use sinks::{Sink, SinkFault, WarcArchive};
 use store::embedded::{Earlier, EmbeddedStore, StoreOptions};
-use store::{Find, Frontier, FrontierRules, StoreFault};
+use store::{DiscoveredUrl, Frontier, FrontierRules, StoreFault};
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, GroupBy, MainSelectors, ReadLimits, Scope, TrapRules};
 
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::control::CONTROL;
 use crate::room::{self, cannot};
 use crate::seeds::Seeds;
@@ -45,28 +46,37 @@ pub(crate) fn clock() -> Clock {
             reason = "the command line is where time comes from"
         )]
         let now = std::time::SystemTime::now();
-        let since = now.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let since = now
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
         web::Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     })
 }
 
 /// A directory that a crawl may write to: made if it is not there, refused where something else is in it.
-pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, Complaint> {
+pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, CliError> {
     let directory = &settings.out;
     let holds_crawl = EmbeddedStore::exists(&history::state(directory));
     if settings.fresh && directory.exists() {
         let remedy = "leave --fresh away to go on with it, or choose another --out";
-        return Err(
-            usage(format!("{} exists, and --fresh was given", directory.display())).with_remedy(remedy),
-        );
+        return Err(usage(format!(
+            "{} exists, and --fresh was given",
+            directory.display()
+        ))
+        .with_remedy(remedy));
     }
-    if !holds_crawl && std::fs::read_dir(directory).is_ok_and(|mut items| items.any(|item| !is_ours(item))) {
+    if !holds_crawl
+        && std::fs::read_dir(directory).is_ok_and(|mut items| items.any(|item| !is_ours(item)))
+    {
         let remedy = "choose an empty or a new directory with --out";
-        return Err(
-            usage(format!("{} holds other things and no crawl", directory.display())).with_remedy(remedy),
-        );
+        return Err(usage(format!(
+            "{} holds other things and no crawl",
+            directory.display()
+        ))
+        .with_remedy(remedy));
     }
-    std::fs::create_dir_all(directory).map_err(|error| cannot("create", directory, &error, directory))?;
+    std::fs::create_dir_all(directory)
+        .map_err(|error| cannot("create", directory, &error, directory))?;
     let log = directory.join("crawl.log");
     OpenOptions::new()
         .create(true)
@@ -78,20 +88,27 @@ pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, Complaint> 
 /// What a crawl leaves that ended before its state was begun.
 fn is_ours(item: std::io::Result<std::fs::DirEntry>) -> bool {
     item.is_ok_and(|item| {
-        ["crawl.log", AS_RUN, CONTROL, "state", "archive", index::NAME]
-            .iter()
-            .any(|name| item.file_name() == *name)
+        [
+            "crawl.log",
+            AS_RUN,
+            CONTROL,
+            "state",
+            "archive",
+            index::NAME,
+        ]
+        .iter()
+        .any(|name| item.file_name() == *name)
     })
 }
 
-/// A crew that is ready to crawl, and the memory that it shares with the progress bar.
+/// A assembly that is ready to crawl, and the memory that it shares with the progress bar.
 pub(crate) struct Ready {
-    pub(crate) crew: Arc<Crew>,
+    pub(crate) assembly: Arc<CrawlContext>,
     pub(crate) resumed: bool,
     pub(crate) store: Arc<EmbeddedStore>,
 }
 
-/// What a crew needs that writes nothing: wrong settings are found here, before there is a directory.
+/// What a assembly needs that writes nothing: wrong settings are found here, before there is a directory.
 pub(crate) struct Tools {
     scope: Scope,
     fetch: Arc<dyn Fetch>,
@@ -104,7 +121,11 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    pub(crate) fn new(settings: &Settings, secrets: Secrets, clock: &Clock) -> Result<Self, Complaint> {
+    pub(crate) fn new(
+        settings: &Settings,
+        secrets: Secrets,
+        clock: &Clock,
+    ) -> Result<Self, CliError> {
         let (memory, stalls) = (MemoryBudget::new(settings.memory()), Stalls::default());
         let fetch = fetcher(settings, secrets, clock, &memory, &stalls)?;
         let fetch: Arc<dyn Fetch> = Arc::new(fetch);
@@ -134,14 +155,19 @@ impl Tools {
 }
 
 /// The scope of the settings, without seeds yet.
-pub(crate) fn scope(settings: &Settings) -> Result<Scope, Complaint> {
+pub(crate) fn scope(settings: &Settings) -> Result<Scope, CliError> {
     Scope::new(settings.scope, &settings.include, &settings.exclude).map_err(|error| {
         // The expression's engine draws a picture of the mistake and names it in the last line.
         let drawn = error.source.to_string();
         let named = drawn.lines().last().unwrap_or_default();
         let named = named.strip_prefix("error: ").unwrap_or(named);
-        let told = usage(format!("--include or --exclude {:?}: {named}", error.pattern));
-        told.with_remedy("regular expressions are those of the Rust crate `regex`: https://docs.rs/regex")
+        let told = usage(format!(
+            "--include or --exclude {:?}: {named}",
+            error.pattern
+        ));
+        told.with_remedy(
+            "regular expressions are those of the Rust crate `regex`: https://docs.rs/regex",
+        )
     })
 }
 
@@ -152,7 +178,7 @@ pub(crate) async fn assemble(
     form: CanonicalForm,
     clock: Clock,
     tools: Tools,
-) -> Result<Ready, Complaint> {
+) -> Result<Ready, CliError> {
     let Tools {
         mut scope,
         fetch,
@@ -173,7 +199,9 @@ pub(crate) async fn assemble(
     let mut opening = room::Opening::new(settings);
     let store = opening.step(async || open_store(settings, earlier.clone(), &clock, &disk));
     let store = Arc::new(store.await?);
-    let room = opening.step(async || room::keep(&reserved, settings)).await?;
+    let room = opening
+        .step(async || room::keep(&reserved, settings))
+        .await?;
     clock::tell_behind(store.clock_behind());
     if store.after_a_death() {
         pacer.suppose_all_asked();
@@ -192,7 +220,8 @@ pub(crate) async fn assemble(
     }
     let finds = || {
         let urls = seeds.urls.iter();
-        urls.map(|url| Find::new(url.clone(), 0, None)).collect()
+        urls.map(|url| DiscoveredUrl::new(url.clone(), 0, None))
+            .collect()
     };
     opening
         .step(async || {
@@ -209,10 +238,11 @@ pub(crate) async fn assemble(
         .await?;
 
     let policy = policy(settings, form);
-    let sink = opening.step(async || index::over(Arc::clone(&archive), settings, &policy, &store, &clock));
+    let sink =
+        opening.step(async || index::over(Arc::clone(&archive), settings, &policy, &store, &clock));
     let sink = sink.await?;
 
-    let crew = Crew {
+    let assembly = CrawlContext {
         fetch,
         pacer,
         robots,
@@ -224,9 +254,9 @@ pub(crate) async fn assemble(
         scope: RwLock::new(scope),
         listings: Listings::default(),
         robots_files: RobotsFiles::default(),
-        studio: settings
+        adaptive_signatures: settings
             .recipe()?
-            .studio(store.key(), &history::state(&settings.out))?,
+            .adaptive_signatures(store.key(), &history::state(&settings.out))?,
         policy,
         live: Live::default(),
         telemetry: Telemetry::default(),
@@ -236,7 +266,7 @@ pub(crate) async fn assemble(
         stalls,
     };
     Ok(Ready {
-        crew: Arc::new(crew),
+        assembly: Arc::new(assembly),
         resumed: store.resumed(),
         store,
     })
@@ -248,7 +278,7 @@ fn fetcher(
     clock: &Clock,
     memory: &MemoryBudget,
     stalls: &Stalls,
-) -> Result<HttpFetch, Complaint> {
+) -> Result<HttpFetch, CliError> {
     let options = FetchOptions {
         limits: FetchLimits {
             body: settings.max_body.0,
@@ -268,14 +298,18 @@ fn fetcher(
         stalls: stalls.clone(),
         ..FetchOptions::new(settings.user_agent(), clock.clone())
     };
-    HttpFetch::new(options).map_err(|error| Complaint::of_usage(&error))
+    HttpFetch::new(options).map_err(|error| CliError::of_usage(&error))
 }
 
 pub(crate) fn pacing(settings: &Settings) -> PacingRules {
     PacingRules {
         delay: settings.delay.0.min(LONGEST_DELAY),
         factor: settings.delay_factor,
-        max_delay: settings.max_delay.0.max(settings.delay.0).min(LONGEST_DELAY),
+        max_delay: settings
+            .max_delay
+            .0
+            .max(settings.delay.0)
+            .min(LONGEST_DELAY),
         connections_per_host: settings.per_host(),
         rate: settings.rate.map(|rate| rate.0),
         group_by: settings.group_by,
@@ -308,7 +342,10 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         listings: ListingRules {
             sitemaps: settings.sitemaps,
             feeds: settings.feeds.is_on(),
-            from: settings.sitemap_from.as_ref().map(|date| date.lastmod.first),
+            from: settings
+                .sitemap_from
+                .as_ref()
+                .map(|date| date.lastmod.first),
             to: settings.sitemap_to.as_ref().map(|date| date.lastmod.last),
             ..ListingRules::default()
         },
@@ -322,13 +359,13 @@ fn open_store(
     earlier: Option<Arc<Earlier>>,
     clock: &Clock,
     disk: &Arc<dyn Disk>,
-) -> Result<EmbeddedStore, Complaint> {
+) -> Result<EmbeddedStore, CliError> {
     let options = store_options(settings, earlier, clock, disk)?;
     EmbeddedStore::open(&history::state(&settings.out), &options).map_err(|error| match error {
         StoreFault::Setting { .. }
         | StoreFault::Key
         | StoreFault::Incomparable { .. }
-        | StoreFault::Design { .. } => Complaint::of_usage(&error),
+        | StoreFault::Design { .. } => CliError::of_usage(&error),
         StoreFault::Damaged { .. } => fault(&error).with_remedy(history::rebuild(&settings.out)),
         StoreFault::Format { .. } => fault(&error),
         StoreFault::InUse { .. } => history::in_use(&error),
@@ -342,7 +379,7 @@ pub(crate) fn store_options(
     earlier: Option<Arc<Earlier>>,
     clock: &Clock,
     disk: &Arc<dyn Disk>,
-) -> Result<StoreOptions, Complaint> {
+) -> Result<StoreOptions, CliError> {
     Ok(StoreOptions {
         rules: FrontierRules {
             per_host: settings.per_host(),
@@ -380,7 +417,7 @@ fn thousandths(factor: f64) -> u32 {
 }
 
 /// A fault of the machine, most likely.
-fn broken(error: &(dyn std::error::Error + 'static), settings: &Settings) -> Complaint {
+fn broken(error: &(dyn std::error::Error + 'static), settings: &Settings) -> CliError {
     fault(error).with_remedy(room::remedy_of(error, &settings.out))
 }
 
@@ -389,7 +426,7 @@ async fn open_archive(
     store: &EmbeddedStore,
     clock: &Clock,
     disk: &Arc<dyn Disk>,
-) -> Result<WarcArchive, Complaint> {
+) -> Result<WarcArchive, CliError> {
     let directory = history::archive(&settings.out);
     disk.create_directories(&directory)
         .map_err(|error| cannot("create", &directory, &error, &settings.out))?;
@@ -406,7 +443,7 @@ async fn indexed(
     settings: &Settings,
     archive: Arc<WarcArchive>,
     disk: &Arc<dyn Disk>,
-) -> Result<Arc<dyn Sink>, Complaint> {
+) -> Result<Arc<dyn Sink>, CliError> {
     let directory = history::archive(&settings.out);
     let archive: Arc<dyn Sink> = archive;
     if !settings.cdxj.is_on() {
@@ -414,11 +451,13 @@ async fn indexed(
         return Ok(archive);
     }
     let indexed = Indexed::open(archive, Arc::clone(disk), &directory).await;
-    Ok(Arc::new(indexed.map_err(|error| damaged(&error, settings))?))
+    Ok(Arc::new(
+        indexed.map_err(|error| damaged(&error, settings))?,
+    ))
 }
 
 /// An archive that is not what it was when it was last synced.
-fn damaged(error: &SinkFault, settings: &Settings) -> Complaint {
+fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
     let lost = matches!(
         error,
         SinkFault::Missing { .. } | SinkFault::TooShort { .. } | SinkFault::Damaged { .. }
@@ -438,7 +477,7 @@ fn damaged(error: &SinkFault, settings: &Settings) -> Complaint {
 
 /// What is in an archive beyond the end that the journal tells is set aside, so an archive whose journal was lost must not
 /// be opened by a new one.
-fn refuse_to_forget(directory: &Path) -> Result<(), Complaint> {
+fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
     let archive = history::archive(directory);
     let pages = std::fs::read_dir(&archive).is_ok_and(|mut items| items.next().is_some());
     if !pages {
@@ -456,13 +495,13 @@ fn refuse_to_forget(directory: &Path) -> Result<(), Complaint> {
 }
 
 /// The settings as run, replaced in one step.
-fn keep_settings(settings: &Settings, seeds: &Seeds, disk: &dyn Disk) -> Result<(), Complaint> {
+fn keep_settings(settings: &Settings, seeds: &Seeds, disk: &dyn Disk) -> Result<(), CliError> {
     let text = settings.as_run(seeds.urls.iter().map(ToString::to_string).collect())?;
     let path = settings.out.join(AS_RUN);
     disk.replace(&path, text.as_bytes())
         .map_err(|error| cannot("write", &path, &error, &settings.out))
 }
 
-pub(crate) fn random() -> Result<u64, Complaint> {
+pub(crate) fn random() -> Result<u64, CliError> {
     getrandom::u64().map_err(|error| fault(&error))
 }

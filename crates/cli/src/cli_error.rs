@@ -9,7 +9,7 @@ use crate::terminal::{printable, say};
 
 /// Why a command ends early.
 #[derive(Debug)]
-pub(crate) struct Complaint {
+pub(crate) struct CliError {
     code: u8,
     message: String,
     remedy: Option<String>,
@@ -17,8 +17,8 @@ pub(crate) struct Complaint {
 }
 
 /// Usage: options, files and values that cannot be right. Code 2.
-pub(crate) fn usage(message: impl fmt::Display) -> Complaint {
-    Complaint {
+pub(crate) fn usage(message: impl fmt::Display) -> CliError {
+    CliError {
         code: 2,
         message: message.to_string(),
         remedy: None,
@@ -27,8 +27,8 @@ pub(crate) fn usage(message: impl fmt::Display) -> Complaint {
 }
 
 /// A fault of ours, or of the machine. Code 1.
-pub(crate) fn fault(error: &(dyn Error + 'static)) -> Complaint {
-    Complaint {
+pub(crate) fn fault(error: &(dyn Error + 'static)) -> CliError {
+    CliError {
         code: 1,
         message: chain(error),
         remedy: None,
@@ -47,7 +47,7 @@ fn chain(error: &dyn Error) -> String {
     links.join(": ")
 }
 
-impl Complaint {
+impl CliError {
     /// An error that the user's choice led to.
     pub(crate) fn of_usage(error: &dyn Error) -> Self {
         usage(chain(error))
@@ -62,7 +62,9 @@ impl Complaint {
             .map(str::trim)
             .collect();
         let message = first.join(" ");
-        let tip = text.lines().find_map(|line| line.trim().strip_prefix("tip: "));
+        let tip = text
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("tip: "));
         let told = usage(message.strip_prefix("error: ").unwrap_or(&message));
         told.with_remedy(tip.unwrap_or("`crawler --help` explains every option and command"))
     }

@@ -26,7 +26,7 @@ use store::embedded::EmbeddedStore;
 use tokio::time::{Instant, MissedTickBehavior};
 use web::{Clock, Timestamp};
 
-use crate::crew;
+use crate::assembly;
 
 /// A smaller difference is left alone.
 const LEAST_JUMP: Duration = Duration::from_secs(5);
@@ -93,7 +93,7 @@ impl Hands {
 impl SessionClock {
     /// A clock that begins with what the machine's says.
     pub(crate) fn start() -> Self {
-        let machine = crew::clock();
+        let machine = assembly::clock();
         let hands = Arc::new(Hands::new(machine.now()));
         Self {
             machine,
@@ -134,7 +134,9 @@ impl SessionClock {
                     tell(jump);
                 }
                 // The disk is full, most likely, which others tell: it is tried again.
-                Err(error) => tracing::debug!(%error, "the clock was set, which cannot be journalled yet"),
+                Err(error) => {
+                    tracing::debug!(%error, "the clock was set, which cannot be journalled yet")
+                }
             }
         }
     }
@@ -143,7 +145,9 @@ impl SessionClock {
 fn tell(jump: Jump) {
     let by = in_words(Duration::from_millis(jump.by.unsigned_abs()));
     if jump.by < 0 {
-        tracing::warn!("the machine's clock was set back by {by}: waits go on as they were, dates follow it");
+        tracing::warn!(
+            "the machine's clock was set back by {by}: waits go on as they were, dates follow it"
+        );
     } else {
         tracing::warn!(
             "the machine's clock went ahead by {by}, or the machine slept: waits go on as they were, dates follow it"
@@ -176,8 +180,13 @@ fn in_words(duration: Duration) -> String {
         (seconds % 60, "s"),
     ];
     let first = units.iter().position(|(count, _)| *count > 0).unwrap_or(3);
-    let told = units[first..].iter().take(2).filter(|(count, _)| *count > 0);
-    let words: Vec<String> = told.map(|(count, unit)| format!("{count} {unit}")).collect();
+    let told = units[first..]
+        .iter()
+        .take(2)
+        .filter(|(count, _)| *count > 0);
+    let words: Vec<String> = told
+        .map(|(count, unit)| format!("{count} {unit}"))
+        .collect();
     if words.is_empty() {
         return "0 s".to_owned();
     }

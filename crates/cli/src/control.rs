@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawl::{Crew, Orders};
+use crawl::{CrawlContext, RuntimeOverrides};
 use disk::{Disk, SystemDisk};
 use fetch::PacingRules;
 use serde::{Deserialize, Serialize};
@@ -19,9 +19,11 @@ use tokio::time::MissedTickBehavior;
 use toml::Spanned;
 use web::{CanonicalForm, Exclusions, Host, PageUrl};
 
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::history;
-use crate::settings::{IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor, one_line};
+use crate::settings::{
+    IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor, one_line,
+};
 use crate::values::{Rate, Span, maybe_word};
 
 /// The name of the file, below the directory of the crawl.
@@ -61,7 +63,7 @@ struct HostControl {
 ///
 /// # Errors
 /// What is wrong with it, and in which line.
-pub(crate) fn read(text: &str) -> Result<Orders, String> {
+pub(crate) fn read(text: &str) -> Result<RuntimeOverrides, String> {
     let control: Control = toml::from_str(text).map_err(|error| one_line(&error))?;
     let wrong = |place: std::ops::Range<usize>, what: String| {
         let line = 1 + text
@@ -109,7 +111,7 @@ pub(crate) fn read(text: &str) -> Result<Orders, String> {
             host_delays.insert(named, delay.0);
         }
     }
-    Ok(Orders {
+    Ok(RuntimeOverrides {
         delay: control.delay.map(|span| span.0),
         delay_factor: control.delay_factor.map(Spanned::into_inner),
         max_delay: control.max_delay.map(|span| span.0),
@@ -129,13 +131,25 @@ fn host_named(name: &str) -> Option<Host> {
 }
 
 /// What is in force, in a line: `delay 2s, exclude "a" and "b", pause`.
-pub(crate) fn told(orders: &Orders) -> String {
+pub(crate) fn told(orders: &RuntimeOverrides) -> String {
     let mut parts = Vec::new();
     let span = |span: Duration| Span(span).to_string();
     parts.extend(orders.delay.map(|delay| format!("delay {}", span(delay))));
-    parts.extend(orders.delay_factor.map(|factor| format!("delay-factor {factor}")));
-    parts.extend(orders.max_delay.map(|delay| format!("max-delay {}", span(delay))));
-    parts.extend(orders.concurrency.map(|pages| format!("concurrency {pages}")));
+    parts.extend(
+        orders
+            .delay_factor
+            .map(|factor| format!("delay-factor {factor}")),
+    );
+    parts.extend(
+        orders
+            .max_delay
+            .map(|delay| format!("max-delay {}", span(delay))),
+    );
+    parts.extend(
+        orders
+            .concurrency
+            .map(|pages| format!("concurrency {pages}")),
+    );
     parts.extend(orders.rate.map(|rate| format!("rate {rate}/s")));
     let patterns: Vec<String> = orders
         .exclude
@@ -181,7 +195,7 @@ impl Kept {
     }
 
     /// From here on this file is in force.
-    fn replace(self, text: Option<&str>, orders: &Orders) -> Self {
+    fn replace(self, text: Option<&str>, orders: &RuntimeOverrides) -> Self {
         let shorter = |before: Option<u64>, ordered: Option<Duration>| {
             let ordered = ordered.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
             before.into_iter().chain(ordered).min()
@@ -199,11 +213,11 @@ pub(crate) struct InForce {
     /// As the file had it.
     pub(crate) table: toml::Table,
     /// What that means.
-    pub(crate) orders: Orders,
+    pub(crate) orders: RuntimeOverrides,
 }
 
 /// What was last in force in the crawl in `directory`; `None` where nothing was.
-pub(crate) fn last_obeyed(directory: &Path) -> Result<Option<InForce>, Complaint> {
+pub(crate) fn last_obeyed(directory: &Path) -> Result<Option<InForce>, CliError> {
     let Some(text) = Kept::of(directory).map_err(|error| fault(&error))?.text else {
         return Ok(None);
     };
@@ -219,7 +233,9 @@ pub(crate) fn last_obeyed(directory: &Path) -> Result<Option<InForce>, Complaint
 }
 
 /// The shortest delay and the shortest ceiling of delays that were ever ordered in the crawl in `directory`.
-pub(crate) fn shortest_ordered(directory: &Path) -> Result<(Option<Duration>, Option<Duration>), Complaint> {
+pub(crate) fn shortest_ordered(
+    directory: &Path,
+) -> Result<(Option<Duration>, Option<Duration>), CliError> {
     let kept = Kept::of(directory).map_err(|error| fault(&error))?;
     let span = |millis: Option<u64>| millis.map(Duration::from_millis);
     Ok((span(kept.least_delay), span(kept.least_max_delay)))
@@ -229,7 +245,9 @@ pub(crate) fn shortest_ordered(directory: &Path) -> Result<(Option<Duration>, Op
 fn read_file(path: &Path) -> io::Result<Option<String>> {
     match std::fs::metadata(path) {
         Ok(file) if file.len() > MAX_BYTES => {
-            return Err(io::Error::other(format!("it has more than {MAX_BYTES} bytes")));
+            return Err(io::Error::other(format!(
+                "it has more than {MAX_BYTES} bytes"
+            )));
         }
         _ => {}
     }
@@ -244,7 +262,7 @@ fn read_file(path: &Path) -> io::Result<Option<String>> {
 pub(crate) struct Watch {
     directory: PathBuf,
     settings: PacingRules,
-    orders: Orders,
+    orders: RuntimeOverrides,
     /// What was read last.
     seen: Seen,
     /// What was read when something was last done about it, and whether it was refused.
@@ -266,16 +284,17 @@ impl Watch {
     ///
     /// # Errors
     /// The file is wrong, and nobody can tell what should be in force.
-    pub(crate) fn open(directory: &Path, settings: PacingRules) -> Result<Self, Complaint> {
+    pub(crate) fn open(directory: &Path, settings: PacingRules) -> Result<Self, CliError> {
         let path = directory.join(CONTROL);
         let found = look(&path);
         let read = match &found {
             Seen::Trouble(trouble) => Err(trouble.clone()),
-            Seen::Nothing => Ok(Orders::default()),
+            Seen::Nothing => Ok(RuntimeOverrides::default()),
             Seen::Text(text) => read(text),
         };
         let orders = read.map_err(|what| {
-            let remedy = "put it right, or take it away; config/control.toml says what may stand in it";
+            let remedy =
+                "put it right, or take it away; config/control.toml says what may stand in it";
             usage(format!("{}: {what}", path.display())).with_remedy(remedy)
         })?;
         Ok(Self {
@@ -289,13 +308,13 @@ impl Watch {
     }
 
     /// Before the first page is asked for: what the file said is obeyed.
-    pub(crate) fn begin(&mut self, crew: &Crew) {
+    pub(crate) fn begin(&mut self, assembly: &CrawlContext) {
         let orders = std::mem::take(&mut self.orders);
-        self.obey(crew, orders);
+        self.obey(assembly, orders);
     }
 
     /// Looks at the file for as long as the crawl runs.
-    pub(crate) async fn go_on(mut self, crew: Arc<Crew>) {
+    pub(crate) async fn go_on(mut self, assembly: Arc<CrawlContext>) {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -304,7 +323,7 @@ impl Watch {
             let Ok(found) = tokio::task::spawn_blocking(move || look(&path)).await else {
                 return;
             };
-            self.heed(found, &crew);
+            self.heed(found, &assembly);
         }
     }
 
@@ -312,7 +331,7 @@ impl Watch {
         self.directory.join(CONTROL)
     }
 
-    fn heed(&mut self, found: Seen, crew: &Crew) {
+    fn heed(&mut self, found: Seen, assembly: &CrawlContext) {
         let is_settled = found == self.seen;
         self.seen = found;
         if !is_settled || self.seen == self.acted_on {
@@ -320,12 +339,12 @@ impl Watch {
         }
         self.acted_on = self.seen.clone();
         let read = match &self.seen {
-            Seen::Nothing => Ok(Orders::default()),
+            Seen::Nothing => Ok(RuntimeOverrides::default()),
             Seen::Trouble(trouble) => Err(trouble.clone()),
             Seen::Text(text) => read(text),
         };
         match read {
-            Ok(orders) => self.obey(crew, orders),
+            Ok(orders) => self.obey(assembly, orders),
             Err(wrong) => {
                 self.refused = true;
                 tracing::warn!("{CONTROL} is not obeyed, and what was in force stays so: {wrong}");
@@ -333,12 +352,12 @@ impl Watch {
         }
     }
 
-    fn obey(&mut self, crew: &Crew, orders: Orders) {
-        let is_new = self.refused || *crew.live.orders() != orders;
+    fn obey(&mut self, assembly: &CrawlContext, orders: RuntimeOverrides) {
+        let is_new = self.refused || *assembly.live.orders() != orders;
         self.refused = false;
         let told = told(&orders);
-        crew.obey(orders, &self.settings);
-        self.keep(crew);
+        assembly.obey(orders, &self.settings);
+        self.keep(assembly);
         if is_new {
             // First the act, then the word: whoever hears the word may count on it.
             tracing::warn!("{CONTROL} is obeyed: {told}");
@@ -346,7 +365,7 @@ impl Watch {
     }
 
     /// Only for others to see: if it cannot be written, the crawl goes on.
-    fn keep(&self, crew: &Crew) {
+    fn keep(&self, assembly: &CrawlContext) {
         let text = match &self.seen {
             Seen::Text(text) => Some(text.as_str()),
             Seen::Nothing | Seen::Trouble(_) => None,
@@ -358,7 +377,7 @@ impl Watch {
         // What cannot be read any more begins anew.
         let kept = Kept::of(&self.directory)
             .unwrap_or_default()
-            .replace(text, &crew.live.orders());
+            .replace(text, &assembly.live.orders());
         let bytes = serde_json::to_vec(&kept).map_err(io::Error::from);
         if let Err(error) = bytes.and_then(|bytes| SystemDisk.replace(&path, &bytes)) {
             tracing::warn!(%error, "what {CONTROL} has changed cannot be kept for other commands");
@@ -392,7 +411,7 @@ mod tests {
 
     #[test]
     fn the_documented_example_orders_nothing_as_it_stands_and_everything_without_its_marks() {
-        assert_eq!(read(DOCUMENTED), Ok(Orders::default()));
+        assert_eq!(read(DOCUMENTED), Ok(RuntimeOverrides::default()));
         let orders = read(&uncommented()).unwrap();
         assert_eq!(
             told(&orders),
@@ -403,8 +422,8 @@ mod tests {
 
     #[test]
     fn every_key_is_documented() {
-        let Err(keys) =
-            toml::from_str::<Control>("no-such-key = 1").map_err(|error| error.message().to_owned())
+        let Err(keys) = toml::from_str::<Control>("no-such-key = 1")
+            .map_err(|error| error.message().to_owned())
         else {
             panic!("any key will do");
         };
@@ -439,7 +458,11 @@ mod tests {
                 4,
                 "is no host",
             ),
-            ("[host.\"a.test\"]\nrate = \"1/s\"", 2, "unknown field `rate`"),
+            (
+                "[host.\"a.test\"]\nrate = \"1/s\"",
+                2,
+                "unknown field `rate`",
+            ),
         ] {
             let found = wrong(text);
             assert!(

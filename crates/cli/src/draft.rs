@@ -19,7 +19,10 @@ pub(crate) struct Draft {
 impl Draft {
     /// Begins the file that is to be at `path`, where a link leads, if it is one.
     pub(crate) fn begin(path: &Path) -> io::Result<Self> {
-        let target = path.is_symlink().then(|| path.canonicalize().ok()).flatten();
+        let target = path
+            .is_symlink()
+            .then(|| path.canonicalize().ok())
+            .flatten();
         let path = target.unwrap_or_else(|| path.to_owned());
         if path.exists() && !path.is_file() {
             return Err(io::Error::other("it is no file; - is standard output"));
@@ -47,7 +50,10 @@ impl Draft {
         self.file.sync_all()?;
         fs::rename(draft_of(&self.path), &self.path)?;
         self.is_complete = true;
-        let directory = self.path.parent().filter(|path| !path.as_os_str().is_empty());
+        let directory = self
+            .path
+            .parent()
+            .filter(|path| !path.as_os_str().is_empty());
         File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
     }
 }

@@ -9,19 +9,25 @@ use sinks::warc::locate;
 use store::StoreFault;
 use store::embedded::Earlier;
 
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 use crate::history;
 use crate::settings::Settings;
 
 /// Puts absolute paths for the directories of `--since` and `--against`, each once, and before each those that its crawl was
 /// run against itself: what it did not archive because it was unchanged is in them. All that is in `since` is in `against`.
-pub(crate) fn resolve(settings: &mut Settings) -> Result<(), Complaint> {
+pub(crate) fn resolve(settings: &mut Settings) -> Result<(), CliError> {
     let (mut since, mut against) = (Vec::new(), Vec::new());
     for directory in &settings.since {
         add(directory, "--since", settings, &mut Vec::new(), &mut since)?;
     }
     for directory in &settings.against {
-        add(directory, "--against", settings, &mut Vec::new(), &mut against)?;
+        add(
+            directory,
+            "--against",
+            settings,
+            &mut Vec::new(),
+            &mut against,
+        )?;
     }
     for directory in &since {
         if !against.contains(directory) {
@@ -39,13 +45,16 @@ fn add(
     settings: &Settings,
     path: &mut Vec<PathBuf>,
     found: &mut Vec<PathBuf>,
-) -> Result<(), Complaint> {
+) -> Result<(), CliError> {
     history::state_of(directory)?;
     let absolute = directory
         .canonicalize()
         .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))?;
     if settings.out.canonicalize().is_ok_and(|out| out == absolute) {
-        let told = usage(format!("{option} {} is this crawl itself", directory.display()));
+        let told = usage(format!(
+            "{option} {} is this crawl itself",
+            directory.display()
+        ));
         return Err(told.with_remedy("write to another directory with --out"));
     }
     if found.contains(&absolute) || path.contains(&absolute) {
@@ -74,7 +83,7 @@ fn add(
 pub(crate) fn archives(
     settings: &Settings,
     pages: Option<&Arc<Earlier>>,
-) -> Result<Option<EarlierArchives>, Complaint> {
+) -> Result<Option<EarlierArchives>, CliError> {
     let Some(pages) = pages.filter(|_| !settings.since.is_empty()) else {
         return Ok(None);
     };
@@ -104,7 +113,7 @@ pub(crate) fn archives(
 }
 
 /// The pages of the crawls in `--against`; reads all of their journals.
-pub(crate) fn load(settings: &Settings) -> Result<Option<Earlier>, Complaint> {
+pub(crate) fn load(settings: &Settings) -> Result<Option<Earlier>, CliError> {
     let states: Vec<PathBuf> = settings
         .against
         .iter()
@@ -119,6 +128,6 @@ pub(crate) fn load(settings: &Settings) -> Result<Option<Earlier>, Complaint> {
             }
             _ => "--against and --since want the directory of a crawl; `crawler verify DIR` says whether it is whole",
         };
-        Complaint::of_usage(&error).with_remedy(remedy)
+        CliError::of_usage(&error).with_remedy(remedy)
     })
 }

@@ -5,13 +5,14 @@ use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crawl::Studio;
+use crawl::AdaptiveSignatures;
 use disk::{Disk, SystemDisk};
 use neardup::{
-    DocumentFrequencies, Features, Fingerprinter, HashKey, NormalText, Painter, StopWords, Weights,
+    DocumentFrequencies, Features, Fingerprinter, HashKey, NormalText, SignatureBuilder, StopWords,
+    Weights,
 };
 
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::documents::{Documents, Reader, is_standard_input};
 
 /// Where a crawl keeps what it learned, in its state directory.
@@ -35,9 +36,9 @@ impl Recipe {
         features: Features,
         stop_words: Option<&str>,
         frequencies: Option<&Path>,
-    ) -> Result<Self, Complaint> {
+    ) -> Result<Self, CliError> {
         let stop_words = stop_words.map(StopWords::of_language).transpose();
-        let stop_words = stop_words.map_err(|error| Complaint::of_usage(&error))?;
+        let stop_words = stop_words.map_err(|error| CliError::of_usage(&error))?;
         let recipe = Self {
             features,
             stop_words: stop_words.map(Arc::new),
@@ -55,7 +56,7 @@ impl Recipe {
     }
 
     /// The same with what the documents of these paths teach, where that is needed.
-    pub(crate) fn learned_from(self, paths: &[PathBuf], reader: &Reader) -> Result<Self, Complaint> {
+    pub(crate) fn learned_from(self, paths: &[PathBuf], reader: &Reader) -> Result<Self, CliError> {
         if !self.has_to_learn() {
             return Ok(self);
         }
@@ -73,7 +74,11 @@ impl Recipe {
     }
 
     /// In how many of the documents of these paths each feature is. What cannot be read does not count.
-    pub(crate) fn count(&self, paths: &[PathBuf], reader: &Reader) -> Result<DocumentFrequencies, Complaint> {
+    pub(crate) fn count(
+        &self,
+        paths: &[PathBuf],
+        reader: &Reader,
+    ) -> Result<DocumentFrequencies, CliError> {
         let mut frequencies = DocumentFrequencies::new(self.features.unit);
         for document in Documents::below(paths)?.flatten() {
             frequencies.learn(&self.left_of(reader.normal_text(&document.content)));
@@ -89,23 +94,34 @@ impl Recipe {
     }
 
     /// What makes them.
-    pub(crate) fn fingerprinter(&self) -> Result<Fingerprinter, Complaint> {
-        let made = Fingerprinter::new(self.features, self.stop_words.clone(), self.frequencies.clone());
-        made.map_err(|error| Complaint::of_usage(&error))
+    pub(crate) fn fingerprinter(&self) -> Result<Fingerprinter, CliError> {
+        let made = Fingerprinter::new(
+            self.features,
+            self.stop_words.clone(),
+            self.frequencies.clone(),
+        );
+        made.map_err(|error| CliError::of_usage(&error))
     }
 
     /// What draws the pages of the crawl with this state directory.
-    pub(crate) fn studio(self, key: HashKey, state: &Path) -> Result<Studio, Complaint> {
+    pub(crate) fn adaptive_signatures(
+        self,
+        key: HashKey,
+        state: &Path,
+    ) -> Result<AdaptiveSignatures, CliError> {
         if !self.has_to_learn() {
-            return Ok(Studio::new(Painter::new(self.fingerprinter()?, key)));
+            return Ok(AdaptiveSignatures::new(SignatureBuilder::new(
+                self.fingerprinter()?,
+                key,
+            )));
         }
         let known = self.known_to(state)?;
-        Studio::learning(self.features, self.stop_words, key, known)
-            .map_err(|error| Complaint::of_usage(&error))
+        AdaptiveSignatures::learning(self.features, self.stop_words, key, known)
+            .map_err(|error| CliError::of_usage(&error))
     }
 
     /// The same with what the crawl with this state directory has learned, where that is needed.
-    pub(crate) fn learned_by(self, state: &Path) -> Result<Self, Complaint> {
+    pub(crate) fn learned_by(self, state: &Path) -> Result<Self, CliError> {
         if !self.has_to_learn() {
             return Ok(self);
         }
@@ -116,7 +132,7 @@ impl Recipe {
         })
     }
 
-    fn known_to(&self, state: &Path) -> Result<DocumentFrequencies, Complaint> {
+    fn known_to(&self, state: &Path) -> Result<DocumentFrequencies, CliError> {
         let path = state.join(LEARNED);
         if path.exists() {
             read(&path)
@@ -128,8 +144,8 @@ impl Recipe {
 
 /// Keeps what a crawl has learned for the next time. What a killed crawl learned since it began is lost: its pages are then weighted as
 /// they were before, and those that repeat others are still found by their sketches.
-pub(crate) fn keep(studio: &Studio, state: &Path) -> Result<(), Complaint> {
-    let Some(frequencies) = studio.frequencies() else {
+pub(crate) fn keep(adaptive_signatures: &AdaptiveSignatures, state: &Path) -> Result<(), CliError> {
+    let Some(frequencies) = adaptive_signatures.frequencies() else {
         return Ok(());
     };
     let path = state.join(LEARNED);
@@ -146,7 +162,10 @@ pub(crate) fn keep(studio: &Studio, state: &Path) -> Result<(), Complaint> {
 }
 
 /// Writes frequencies to a file or to standard output.
-pub(crate) fn write(frequencies: &DocumentFrequencies, output: Option<&Path>) -> Result<(), Complaint> {
+pub(crate) fn write(
+    frequencies: &DocumentFrequencies,
+    output: Option<&Path>,
+) -> Result<(), CliError> {
     let Some(path) = output else {
         return crate::output::file_to_stdout(|out| frequencies.write(out));
     };
@@ -158,7 +177,7 @@ pub(crate) fn write(frequencies: &DocumentFrequencies, output: Option<&Path>) ->
     written.map_err(|error| usage(format!("cannot write {}: {error}", path.display())))
 }
 
-fn read(path: &Path) -> Result<DocumentFrequencies, Complaint> {
+fn read(path: &Path) -> Result<DocumentFrequencies, CliError> {
     let unreadable =
         |error: &dyn std::fmt::Display| usage(format!("cannot read {}: {error}", path.display()));
     let file = File::open(path).map_err(|error| unreadable(&error))?;

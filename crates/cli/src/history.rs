@@ -8,7 +8,7 @@ use store::StoreFault;
 use store::embedded::EmbeddedStore;
 use web::Timestamp;
 
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 
 /// Where the crawl's memory is.
 pub(crate) fn state(directory: &Path) -> PathBuf {
@@ -81,7 +81,7 @@ pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
 }
 
 /// Bytes that are missing at the end of the journal of the crawl in `directory`, by what its archive noted of it.
-pub(crate) fn missing_journal(directory: &Path) -> Result<u64, Complaint> {
+pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
     let noted = Settled::read(&archive(directory)).map_err(|error| fault(&error))?;
     let Noted::Settled(settled) = noted else {
         return Ok(0);
@@ -91,7 +91,7 @@ pub(crate) fn missing_journal(directory: &Path) -> Result<u64, Complaint> {
 }
 
 /// Refuses a journal that was longer once, before anything is appended to it.
-pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), Complaint> {
+pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
     let state = state(directory);
     if !EmbeddedStore::exists(&state) {
         return Ok(());
@@ -109,7 +109,7 @@ pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), Complaint> 
 }
 
 /// A fault of the store, or wrong usage where it is in use.
-pub(crate) fn of_store(error: &StoreFault) -> Complaint {
+pub(crate) fn of_store(error: &StoreFault) -> CliError {
     match error {
         StoreFault::InUse { .. } => in_use(error),
         other => fault(other),
@@ -117,20 +117,21 @@ pub(crate) fn of_store(error: &StoreFault) -> Complaint {
 }
 
 /// Somebody else has the crawl open.
-pub(crate) fn in_use(error: &StoreFault) -> Complaint {
+pub(crate) fn in_use(error: &StoreFault) -> CliError {
     let interrupt = match error {
         StoreFault::InUse {
-            holder: Some(holder), ..
+            holder: Some(holder),
+            ..
         } => format!("`kill -INT {}` interrupts it", holder.process),
         _ => "interrupt it".to_owned(),
     };
-    Complaint::of_usage(error).with_remedy(format!(
+    CliError::of_usage(error).with_remedy(format!(
         "wait until it has ended, or {interrupt}; status, export and why work meanwhile"
     ))
 }
 
 /// The memory of the crawl in `directory`; a complaint where there is none.
-pub(crate) fn state_of(directory: &Path) -> Result<PathBuf, Complaint> {
+pub(crate) fn state_of(directory: &Path) -> Result<PathBuf, CliError> {
     let state = state(directory);
     if EmbeddedStore::exists(&state) {
         return Ok(state);

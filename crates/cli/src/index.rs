@@ -15,7 +15,7 @@ use store::Fate;
 use store::embedded::{self, EmbeddedStore};
 use web::{Clock, Exchange};
 
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::documents::{MAX_DOCUMENT, exchange};
 use crate::history;
 use crate::progress::Patience;
@@ -55,9 +55,9 @@ pub(crate) fn over(
     policy: &Policy,
     store: &EmbeddedStore,
     clock: &Clock,
-) -> Result<Arc<dyn Sink>, Complaint> {
-    let settled =
-        crawl::settled_end(store, &history::archive(&settings.out)).map_err(|error| fault(&error))?;
+) -> Result<Arc<dyn Sink>, CliError> {
+    let settled = crawl::settled_end(store, &history::archive(&settings.out))
+        .map_err(|error| fault(&error))?;
     let broken = |error: IndexFault| complaint_of(&error, &settings.out);
     let options = options(settings);
     if settings.no_index && !search::exists(&options.directory) {
@@ -70,14 +70,25 @@ pub(crate) fn over(
         index.close(covered).map_err(broken)?;
         return Ok(archive);
     }
-    catch_up(&mut index, &history::archive(&settings.out), policy, settled)?;
+    catch_up(
+        &mut index,
+        &history::archive(&settings.out),
+        policy,
+        settled,
+    )?;
     Ok(Arc::new(Searchable::over(archive, index, clock.clone())))
 }
 
 /// Opens the index, or begins one; what cannot be used is set aside.
-fn open(options: &IndexOptions, settled: Option<&ArchiveEnd>, clock: &Clock) -> Result<Writer, IndexFault> {
+fn open(
+    options: &IndexOptions,
+    settled: Option<&ArchiveEnd>,
+    clock: &Clock,
+) -> Result<Writer, IndexFault> {
     let unusable = match Writer::open(options, settled) {
-        Err(IndexFault::Missing { .. }) if !options.directory.exists() => return Writer::create(options),
+        Err(IndexFault::Missing { .. }) if !options.directory.exists() => {
+            return Writer::create(options);
+        }
         Err(IndexFault::Missing { .. }) => None,
         Err(damage @ IndexFault::Damaged { .. }) => Some(damage),
         opened => return opened,
@@ -109,7 +120,7 @@ pub(crate) fn catch_up(
     archive: &Path,
     policy: &Policy,
     settled: Option<ArchiveEnd>,
-) -> Result<u64, Complaint> {
+) -> Result<u64, CliError> {
     let covered = index.covered().cloned();
     if settled == covered {
         return Ok(0);
@@ -147,10 +158,14 @@ pub(crate) fn catch_up(
             offset: page.offset,
             text,
         };
-        index.add(page).map_err(|error| complaint_of(&error, &crawl))
+        index
+            .add(page)
+            .map_err(|error| complaint_of(&error, &crawl))
     })?;
     let end = settled.or(end).or(covered);
-    index.commit(end).map_err(|error| complaint_of(&error, &crawl))?;
+    index
+        .commit(end)
+        .map_err(|error| complaint_of(&error, &crawl))?;
     Ok(pages)
 }
 
@@ -171,8 +186,8 @@ fn each_page(
     directory: &Path,
     after: Option<&ArchiveEnd>,
     policy: &Policy,
-    mut each: impl FnMut(ArchivedPage) -> Result<(), Complaint>,
-) -> Result<(), Complaint> {
+    mut each: impl FnMut(ArchivedPage) -> Result<(), CliError>,
+) -> Result<(), CliError> {
     let mut files = history::archive_files(directory).map_err(|error| fault(&error))?;
     let mut from = 0;
     if let Some(ArchiveEnd { file, end }) = after {
@@ -213,8 +228,8 @@ fn each_page_of(
     path: &Path,
     from: u64,
     policy: &Policy,
-    each: &mut impl FnMut(ArchivedPage) -> Result<(), Complaint>,
-) -> Result<Result<(), ReadFault>, Complaint> {
+    each: &mut impl FnMut(ArchivedPage) -> Result<(), CliError>,
+) -> Result<Result<(), ReadFault>, CliError> {
     let file = name_of(path).unwrap_or_default().to_owned();
     let mut reader = match WarcReader::open_at(path, from) {
         Ok(reader) => reader,
@@ -260,7 +275,7 @@ fn each_page_of(
 type ForeignVisits = HashMap<(String, u64), Fate>;
 
 /// The pages that files of other crawlers have: the verdicts are in rows, since the archive does not tell them.
-fn foreign_visits(archive: &Path) -> Result<ForeignVisits, Complaint> {
+fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CliError> {
     let state = history::state(archive.parent().unwrap_or(archive));
     let mut visits = HashMap::new();
     for row in embedded::rows(&state).map_err(|error| fault(&error))? {
@@ -281,8 +296,8 @@ fn each_page_of_foreign(
     after: Option<&ArchiveEnd>,
     policy: &Policy,
     visits: &ForeignVisits,
-    each: &mut impl FnMut(ArchivedPage) -> Result<(), Complaint>,
-) -> Result<(), Complaint> {
+    each: &mut impl FnMut(ArchivedPage) -> Result<(), CliError>,
+) -> Result<(), CliError> {
     let file = name_of(path).unwrap_or_default();
     let from = after
         .filter(|after| after.file == file)
@@ -302,7 +317,10 @@ fn each_page_of_foreign(
             && let Some(exchange) = exchange(&record, &policy.canonical)
             && let Some(page) = page_with(&record, exchange, file)
         {
-            each(ArchivedPage { fate: *fate, ..page })?;
+            each(ArchivedPage {
+                fate: *fate,
+                ..page
+            })?;
         }
     }
 }
@@ -333,7 +351,10 @@ fn fate(block: &[u8]) -> Fate {
         .filter(|(name, _)| name.eq_ignore_ascii_case("verdict"))
         .map(|(_, value)| value.trim().to_owned())
         .next();
-    verdict.as_deref().and_then(Fate::of_word).unwrap_or(Fate::Unique)
+    verdict
+        .as_deref()
+        .and_then(Fate::of_word)
+        .unwrap_or(Fate::Unique)
 }
 
 /// The text of a page that was found, from its place in the archive; none where that has nothing to read any more.
@@ -355,7 +376,7 @@ pub(crate) fn has(rules: &str, fate: Fate) -> bool {
 }
 
 /// What helps.
-pub(crate) fn complaint_of(error: &IndexFault, crawl: &Path) -> Complaint {
+pub(crate) fn complaint_of(error: &IndexFault, crawl: &Path) -> CliError {
     let told = fault(error);
     let crawl_shown = crawl.display();
     match error {
@@ -368,12 +389,14 @@ pub(crate) fn complaint_of(error: &IndexFault, crawl: &Path) -> Complaint {
 }
 
 /// Where an archive ends on the disk; none where it has no file.
-pub(crate) fn end_of(archive: &Path) -> Result<Option<ArchiveEnd>, Complaint> {
+pub(crate) fn end_of(archive: &Path) -> Result<Option<ArchiveEnd>, CliError> {
     let files = history::archive_files(archive).map_err(|error| fault(&error))?;
     let Some((path, file)) = files.last().and_then(|path| Some((path, name_of(path)?))) else {
         return Ok(None);
     };
-    let end = std::fs::metadata(path).map_err(|error| fault(&error))?.len();
+    let end = std::fs::metadata(path)
+        .map_err(|error| fault(&error))?
+        .len();
     Ok(Some(ArchiveEnd {
         file: file.to_owned(),
         end,

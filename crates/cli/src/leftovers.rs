@@ -115,7 +115,9 @@ const KINDS: [Kind; 10] = [
 /// `NAME.cut-7`, with whatever the name is.
 fn is_cut_off(name: &str) -> bool {
     let digits = name.rsplit_once(".cut-").map(|(_, digits)| digits);
-    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    digits.is_some_and(|digits| {
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 fn is_draft_of_state(name: &str) -> bool {
@@ -268,7 +270,8 @@ mod tests {
         assert_eq!(found.len(), left.len(), "{found:?}");
         for item in &found {
             assert!(
-                left.iter().any(|left| Path::new(left).starts_with(&item.path)),
+                left.iter()
+                    .any(|left| Path::new(left).starts_with(&item.path)),
                 "{item:?}"
             );
             assert_eq!(item.bytes, 5);

@@ -51,7 +51,10 @@ pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) ->
 struct Moments(Clock);
 
 impl FormatTime for Moments {
-    fn format_time(&self, writer: &mut tracing_subscriber::fmt::format::Writer<'_>) -> std::fmt::Result {
+    fn format_time(
+        &self,
+        writer: &mut tracing_subscriber::fmt::format::Writer<'_>,
+    ) -> std::fmt::Result {
         write!(writer, "{}", self.0.date())
     }
 }

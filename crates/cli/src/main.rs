@@ -1,12 +1,12 @@
-//! The binary `crawler`: arguments become settings, settings a crew, and the crew crawls.
+//! The binary `crawler`: arguments become settings, settings a assembly, and the assembly crawls.
 
 mod archiving;
 mod args;
+mod assembly;
+mod cli_error;
 mod clock;
 mod commands;
-mod complaint;
 mod control;
-mod crew;
 mod documents;
 mod draft;
 mod earlier;
@@ -32,7 +32,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Arguments, Command};
-use crate::complaint::Complaint;
+use crate::cli_error::CliError;
 
 fn main() -> ExitCode {
     machine::keep_memory_small();
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         // `--help` and `--version` are no mistakes.
         Err(asked) if !asked.use_stderr() => asked.exit(),
-        Err(mistake) => return Complaint::of_arguments(&mistake).tell(),
+        Err(mistake) => return CliError::of_arguments(&mistake).tell(),
     };
     let done = match arguments.command {
         None => commands::crawl::run(&arguments.crawl),
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     done.unwrap_or_else(|complaint| complaint.tell())
 }
 
-fn run(command: Command) -> Result<ExitCode, Complaint> {
+fn run(command: Command) -> Result<ExitCode, CliError> {
     let done = match command {
         Command::Crawl(args) => return commands::crawl::run(&args),
         Command::Verify(args) => return commands::verify::run(&args),

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::terminal::{Escaping, printable};
 
 /// How results are written.
@@ -46,19 +46,29 @@ pub(crate) fn columns(out: &mut dyn Write, lines: &[(&str, Option<String>)]) -> 
 }
 
 /// Runs what writes to standard output. A reader that went away (`| head`) is no error.
-pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Complaint> {
-    ended(&mut Escaping::new(io::BufWriter::new(io::stdout().lock())), write)
+pub(crate) fn to_stdout(
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
+    ended(
+        &mut Escaping::new(io::BufWriter::new(io::stdout().lock())),
+        write,
+    )
 }
 
 /// The same for what is to be a file that is read again: on a terminal alone it is escaped.
-pub(crate) fn file_to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Complaint> {
+pub(crate) fn file_to_stdout(
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
     if io::stdout().is_terminal() {
         return to_stdout(write);
     }
     ended(&mut io::BufWriter::new(io::stdout().lock()), write)
 }
 
-fn ended(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Complaint> {
+fn ended(
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
     match write(out).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| fault(&error)),

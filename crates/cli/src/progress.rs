@@ -27,7 +27,8 @@ pub(crate) fn bar(quiet: bool, max_pages: Option<u64>) -> ProgressBar {
         None => "{elapsed_precise} {spinner} {pos} pages · {msg}",
     };
     bar.set_style(
-        ProgressStyle::with_template(template).unwrap_or_else(|_error| ProgressStyle::default_bar()),
+        ProgressStyle::with_template(template)
+            .unwrap_or_else(|_error| ProgressStyle::default_bar()),
     );
     bar
 }
@@ -35,7 +36,8 @@ pub(crate) fn bar(quiet: bool, max_pages: Option<u64>) -> ProgressBar {
 /// A bar that counts things of which nobody knows how many there are.
 pub(crate) fn counting_bar(quiet: bool) -> ProgressBar {
     let bar = bar(quiet, None);
-    let style = ProgressStyle::with_template("{elapsed_precise} {spinner} {human_pos} {msg}, {per_sec}");
+    let style =
+        ProgressStyle::with_template("{elapsed_precise} {spinner} {human_pos} {msg}, {per_sec}");
     bar.set_style(style.unwrap_or_else(|_error| ProgressStyle::default_bar()));
     bar
 }
@@ -164,6 +166,9 @@ mod tests {
             },
             1.25,
         );
-        assert!(line.ends_with("40 queued, 2 of them to be tried again"), "{line}");
+        assert!(
+            line.ends_with("40 queued, 2 of them to be tried again"),
+            "{line}"
+        );
     }
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawl::{Room, RoomRules};
+use crawl::{DiskSpace, DiskSpaceRules};
 use disk::{Disk, Reserve, ReservedDisk, SystemDisk, Trouble};
 use tokio::time::Instant;
 
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::history;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
@@ -26,10 +26,10 @@ pub(crate) fn disk() -> Arc<ReservedDisk> {
 }
 
 /// Takes the reserve of the crawl in `settings.out`, whose state is ours: nobody else may have it.
-pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<Room>, Complaint> {
+pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskSpace>, CliError> {
     let system: Arc<dyn Disk> = Arc::new(SystemDisk);
     let state = history::state(&settings.out);
-    let rules = RoomRules {
+    let rules = DiskSpaceRules {
         least: settings.min_free.0,
         patience: settings.wait_for_room.0,
     };
@@ -40,12 +40,22 @@ pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<Room>
     }
     // One of them may be a link to another file system.
     let directories = vec![state, history::archive(&settings.out)];
-    Ok(Arc::new(Room::new(system, reserve, directories, rules)))
+    Ok(Arc::new(DiskSpace::new(
+        system,
+        reserve,
+        directories,
+        rules,
+    )))
 }
 
 /// None where files may not grow that large although there is room for it: no waiting would change that.
 fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Option<Arc<Reserve>>> {
-    let reserve = Reserve::take(Arc::clone(disk), &state.join(RESERVE), RESERVE_BYTES, low_water)?;
+    let reserve = Reserve::take(
+        Arc::clone(disk),
+        &state.join(RESERVE),
+        RESERVE_BYTES,
+        low_water,
+    )?;
     let needed = RESERVE_BYTES.saturating_add(low_water);
     let limited = reserve.is_spent() && disk.free_room(state).is_some_and(|free| free >= needed);
     if limited {
@@ -83,8 +93,8 @@ impl<'s> Opening<'s> {
     /// lasts.
     pub(crate) async fn step<T>(
         &mut self,
-        mut step: impl AsyncFnMut() -> Result<T, Complaint>,
-    ) -> Result<T, Complaint> {
+        mut step: impl AsyncFnMut() -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
         loop {
             match step().await {
                 Err(told) if told.is_for_room() => self.wait(told).await?,
@@ -94,7 +104,7 @@ impl<'s> Opening<'s> {
     }
 
     /// Waits for more room than there is; returns the complaint where that takes too long.
-    async fn wait(&mut self, told: Complaint) -> Result<(), Complaint> {
+    async fn wait(&mut self, told: CliError) -> Result<(), CliError> {
         let patience = self.settings.wait_for_room.0;
         let free = self.free();
         if self.waited.is_none() && !patience.is_zero() {
@@ -124,7 +134,7 @@ impl<'s> Opening<'s> {
 }
 
 /// A complaint about a file of the crawl in `out`. What the user chose is code 2, what the machine does is code 1.
-pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -> Complaint {
+pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -> CliError {
     let told = format!("cannot {action} {}: {error}", path.display());
     match error.kind() {
         io::ErrorKind::PermissionDenied
@@ -167,7 +177,9 @@ fn said<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
 fn remedy(trouble: Trouble, out: &Path) -> String {
     let what = match trouble {
         Trouble::Full => "make room",
-        Trouble::ReadOnly => "have the file system mounted for writing, and see that you may write there",
+        Trouble::ReadOnly => {
+            "have the file system mounted for writing, and see that you may write there"
+        }
         Trouble::Broken => "mend the disk (the system's log says what is wrong with it)",
     };
     format!(
@@ -198,7 +210,10 @@ mod tests {
             (13, "code: 2", "monday/crawl.log"),
         ] {
             let told = told(number);
-            assert!(told.contains(code) && told.contains(words), "{number}: {told}");
+            assert!(
+                told.contains(code) && told.contains(words),
+                "{number}: {told}"
+            );
             assert!(told.contains("cannot write monday/crawl.log"), "{told}");
         }
     }
@@ -218,7 +233,10 @@ mod tests {
             }
         }
         let full = Outer(io::ErrorKind::StorageFull.into());
-        assert!(remedy_of(&full, Path::new("monday")).contains("make room, then `crawler --out monday`"));
+        assert!(
+            remedy_of(&full, Path::new("monday"))
+                .contains("make room, then `crawler --out monday`")
+        );
         let read_only = Outer(io::ErrorKind::ReadOnlyFilesystem.into());
         assert!(remedy_of(&read_only, Path::new("monday")).contains("mounted for writing"));
     }

@@ -11,7 +11,7 @@ use http::header::AUTHORIZATION;
 use web::Clock;
 
 use crate::args::SecretArgs;
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 use crate::seeds::Seeds;
 
 /// The options, as `crawler.toml` remembers that they were given.
@@ -43,7 +43,7 @@ pub(crate) struct Given {
 
 impl Given {
     /// Reads the options and the files that they name.
-    pub(crate) fn gather(args: &SecretArgs) -> Result<Self, Complaint> {
+    pub(crate) fn gather(args: &SecretArgs) -> Result<Self, CliError> {
         let mut given = Self::default();
         for header in &args.header {
             given.used("header");
@@ -64,7 +64,11 @@ impl Given {
     pub(crate) fn bind(self, seeds: &Seeds, clock: &Clock) -> (Secrets, Vec<String>) {
         let mut warnings = self.warnings;
         let now = clock.now();
-        let over = self.cookies.iter().filter(|cookie| cookie.is_over(now)).count();
+        let over = self
+            .cookies
+            .iter()
+            .filter(|cookie| cookie.is_over(now))
+            .count();
         let cookies = self.cookies.len();
         let some_for_all = self.fields.iter().any(|field| !field.names_its_origin());
         let secrets = Secrets::new(self.fields, self.cookies, &seeds.urls);
@@ -105,16 +109,22 @@ impl Given {
         }
     }
 
-    fn add(&mut self, field: Result<SecretField, SecretFieldError>, place: &str) -> Result<(), Complaint> {
+    fn add(
+        &mut self,
+        field: Result<SecretField, SecretFieldError>,
+        place: &str,
+    ) -> Result<(), CliError> {
         let field = field.map_err(|error| usage(format!("{place}: {error}")))?;
         if self.fields.len() == MAX_FIELDS {
-            return Err(usage(format!("{place}: more than {MAX_FIELDS} header fields")));
+            return Err(usage(format!(
+                "{place}: more than {MAX_FIELDS} header fields"
+            )));
         }
         self.fields.push(field);
         Ok(())
     }
 
-    fn read_fields(&mut self, file: &Path) -> Result<(), Complaint> {
+    fn read_fields(&mut self, file: &Path) -> Result<(), CliError> {
         let text = read_text(file, "--header")?;
         for (index, line) in text.lines().enumerate() {
             if line.trim().is_empty() || line.starts_with('#') {
@@ -126,7 +136,7 @@ impl Given {
         Ok(())
     }
 
-    fn log_in(&mut self, args: &SecretArgs) -> Result<(), Complaint> {
+    fn log_in(&mut self, args: &SecretArgs) -> Result<(), CliError> {
         let Some(login) = &args.http_user else {
             return Ok(());
         };
@@ -138,22 +148,27 @@ impl Given {
             }
             None => None,
         };
-        let password = in_file
-            .as_deref()
-            .or(args.http_password.as_ref().map(|password| password.0.as_str()));
+        let password = in_file.as_deref().or(args
+            .http_password
+            .as_ref()
+            .map(|password| password.0.as_str()));
         let field = SecretField::basic(&login.0, password)
             .map_err(|error| usage(format!("--http-user: {error}")).with_remedy(ONE_PASSWORD))?;
         let Some(field) = field else {
             return Err(usage("--http-user: there is no password").with_remedy(ONE_PASSWORD));
         };
-        if self.fields.iter().any(|field| field.name() == AUTHORIZATION) {
+        if self
+            .fields
+            .iter()
+            .any(|field| field.name() == AUTHORIZATION)
+        {
             let remedy = "a request carries one Authorization field: --header or --http-user";
             return Err(usage("--http-user and --header both log in").with_remedy(remedy));
         }
         self.add(Ok(field), "--http-user")
     }
 
-    fn read_cookies(&mut self, file: &Path) -> Result<(), Complaint> {
+    fn read_cookies(&mut self, file: &Path) -> Result<(), CliError> {
         let read = read_cookies(&read_file(file, "--load-cookies", MAX_COOKIES_BYTES)?);
         let name = file.display();
         if read.cookies.is_empty() && !read.bad.is_empty() {
@@ -194,7 +209,7 @@ pub(crate) fn missing(before: &[String], now: &[String]) -> Option<String> {
 }
 
 /// Refuses secrets in a file of settings, of which copies are kept.
-pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), Complaint> {
+pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CliError> {
     match OPTIONS.iter().find(|option| table.contains_key(**option)) {
         Some(option) => {
             let remedy = format!(
@@ -210,12 +225,13 @@ pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), Complain
     }
 }
 
-fn read_text(file: &Path, option: &str) -> Result<String, Complaint> {
+fn read_text(file: &Path, option: &str) -> Result<String, CliError> {
     let bytes = read_file(file, option, MAX_FILE_BYTES)?;
-    String::from_utf8(bytes).map_err(|_not_text| usage(format!("{option}: {} is not UTF-8", file.display())))
+    String::from_utf8(bytes)
+        .map_err(|_not_text| usage(format!("{option}: {} is not UTF-8", file.display())))
 }
 
-fn read_file(file: &Path, option: &str, cap: u64) -> Result<Vec<u8>, Complaint> {
+fn read_file(file: &Path, option: &str, cap: u64) -> Result<Vec<u8>, CliError> {
     let mut bytes = Vec::new();
     let opened: io::Result<Box<dyn Read>> = if file == Path::new("-") {
         Ok(Box::new(io::stdin()))

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use web::{CanonicalForm, PageUrl, read_seeds};
 
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 use crate::settings::Settings;
 
 /// The largest seeds file: a hundred million short URLs.
@@ -20,7 +20,7 @@ pub(crate) struct Seeds {
 
 impl Seeds {
     /// Reads the file and the arguments. No seed at all is wrong usage, and the complaint says what was found instead.
-    pub(crate) fn gather(settings: &Settings, form: &CanonicalForm) -> Result<Self, Complaint> {
+    pub(crate) fn gather(settings: &Settings, form: &CanonicalForm) -> Result<Self, CliError> {
         let mut found = Self {
             urls: Vec::new(),
             complaints: Vec::new(),
@@ -30,8 +30,12 @@ impl Seeds {
         }
         for argument in &settings.url {
             if !argument.contains(['.', ':', '/']) {
-                let remedy = "`crawler --help` lists the commands; a seed looks like https://example.org/";
-                return Err(usage(format!("{argument:?} is neither a command nor a URL")).with_remedy(remedy));
+                let remedy =
+                    "`crawler --help` lists the commands; a seed looks like https://example.org/";
+                return Err(
+                    usage(format!("{argument:?} is neither a command nor a URL"))
+                        .with_remedy(remedy),
+                );
             }
             found.read(argument, "the arguments", form);
         }
@@ -59,21 +63,26 @@ impl Seeds {
         self.complaints.extend(with_login);
     }
 
-    fn nothing(&self, settings: &Settings) -> Complaint {
+    fn nothing(&self, settings: &Settings) -> CliError {
         let shape = "one URL a line, such as https://example.org/";
         match (&settings.seeds, self.complaints.first()) {
             (_, Some(first)) => usage(format!("no seed is a URL: {first}")).with_remedy(shape),
-            (Some(file), None) => usage(format!("{} has no seeds", file.display())).with_remedy(shape),
-            (None, None) => {
-                usage("no seeds").with_remedy("crawler --seeds seeds.txt, or crawler https://example.org/")
+            (Some(file), None) => {
+                usage(format!("{} has no seeds", file.display())).with_remedy(shape)
             }
+            (None, None) => usage("no seeds")
+                .with_remedy("crawler --seeds seeds.txt, or crawler https://example.org/"),
         }
     }
 }
 
-fn read(file: &Path) -> Result<String, Complaint> {
-    let unreadable =
-        |error: std::io::Error| usage(format!("cannot read the seeds file {}: {error}", file.display()));
+fn read(file: &Path) -> Result<String, CliError> {
+    let unreadable = |error: std::io::Error| {
+        usage(format!(
+            "cannot read the seeds file {}: {error}",
+            file.display()
+        ))
+    };
     let mut bytes = Vec::new();
     if file == Path::new("-") {
         std::io::stdin()

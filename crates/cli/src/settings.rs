@@ -21,10 +21,12 @@ use sinks::warc::Packing;
 use store::{DuplicateScope, LikenessRules};
 use web::{CanonicalForm, GroupBy, LinkKind, LinkKinds, Relations, ScopeKind};
 
-pub(crate) use self::check::{IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor};
+pub(crate) use self::check::{
+    IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor,
+};
 pub(crate) use self::preset::Preset;
 use crate::args::CrawlArgs;
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::fingerprints::Recipe;
 use crate::machine;
 use crate::secrets;
@@ -162,7 +164,7 @@ impl Settings {
     /// Lays the preset over the defaults, the file over both and the flags over all. The file is
     /// `--config`, or else the one that the crawl in `--out` was begun with, which has every
     /// setting: a preset that is given as a flag then is laid over it.
-    pub(crate) fn gather(args: &CrawlArgs) -> Result<Self, Complaint> {
+    pub(crate) fn gather(args: &CrawlArgs) -> Result<Self, CliError> {
         let mut table = toml::Table::try_from(Self::default()).map_err(|error| fault(&error))?;
         let flags = toml::Table::try_from(args).map_err(|error| fault(&error))?;
         let out = flags
@@ -205,7 +207,7 @@ impl Settings {
     }
 
     /// The settings of the crawl in `directory`, as it was last run.
-    pub(crate) fn of_crawl(directory: &Path) -> Result<Self, Complaint> {
+    pub(crate) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
         Self::gather(&CrawlArgs {
             out: Some(directory.to_owned()),
             ..CrawlArgs::default()
@@ -214,7 +216,7 @@ impl Settings {
 
     /// The file that is kept beside the crawl, and in its archive. It does not tell secrets: the hash key, which the crawl keeps in
     /// its journal, and what the proxy knows us by, which is kept nowhere.
-    pub(crate) fn as_run(&self, seeds: Vec<String>) -> Result<String, Complaint> {
+    pub(crate) fn as_run(&self, seeds: Vec<String>) -> Result<String, CliError> {
         let kept = Self {
             seeds: None,
             fresh: false,
@@ -278,9 +280,9 @@ impl Settings {
     }
 
     /// Which pages are compared, and when two are alike.
-    pub(crate) fn likeness(&self) -> Result<LikenessRules, Complaint> {
-        let thresholds =
-            Thresholds::new(self.distance, self.resemblance).map_err(|error| Complaint::of_usage(&error))?;
+    pub(crate) fn likeness(&self) -> Result<LikenessRules, CliError> {
+        let thresholds = Thresholds::new(self.distance, self.resemblance)
+            .map_err(|error| CliError::of_usage(&error))?;
         Ok(LikenessRules {
             thresholds,
             scope: self.duplicate_scope,
@@ -289,7 +291,7 @@ impl Settings {
     }
 
     /// What fingerprints are made of.
-    pub(crate) fn recipe(&self) -> Result<Recipe, Complaint> {
+    pub(crate) fn recipe(&self) -> Result<Recipe, CliError> {
         Recipe::new(
             self.features,
             self.stop_words.as_deref(),
@@ -327,7 +329,7 @@ impl Settings {
     }
 
     /// The `--resolve` rules.
-    pub(crate) fn resolve_rules(&self) -> Result<Vec<ResolveRule>, Complaint> {
+    pub(crate) fn resolve_rules(&self) -> Result<Vec<ResolveRule>, CliError> {
         let rule = |text: &String| {
             text.parse()
                 .map_err(|error| usage(format!("--resolve {text}: {error}")))
@@ -336,7 +338,7 @@ impl Settings {
     }
 
     /// The `--insecure-host`s.
-    pub(crate) fn insecure_hosts(&self) -> Result<Vec<InsecureHost>, Complaint> {
+    pub(crate) fn insecure_hosts(&self) -> Result<Vec<InsecureHost>, CliError> {
         let host = |text: &String| {
             text.parse()
                 .map_err(|error| usage(format!("--insecure-host {text}: {error}")))
@@ -345,20 +347,20 @@ impl Settings {
     }
 
     /// The `--proxy`. A complaint does not repeat it: it may hold a password.
-    pub(crate) fn proxy(&self) -> Result<Option<ProxyUrl>, Complaint> {
+    pub(crate) fn proxy(&self) -> Result<Option<ProxyUrl>, CliError> {
         let proxy = self.proxy.as_deref().map(str::parse).transpose();
         proxy.map_err(|error| usage(format!("--proxy: {error}")))
     }
 }
 
 /// The preset that a file or the flags name.
-fn preset_in(table: &toml::Table) -> Result<Option<Preset>, Complaint> {
+fn preset_in(table: &toml::Table) -> Result<Option<Preset>, CliError> {
     let word = table.get("preset").and_then(toml::Value::as_str);
     let preset = word.map(str::parse).transpose();
     preset.map_err(|error| usage(format!("--preset: {error}")))
 }
 
-fn read_file(path: &Path) -> Result<toml::Table, Complaint> {
+fn read_file(path: &Path) -> Result<toml::Table, CliError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
     // Once for its keys and values, so that a mistake is reported with its line; then as a table that has only what it says.
@@ -372,7 +374,12 @@ fn read_file(path: &Path) -> Result<toml::Table, Complaint> {
 
 /// What is wrong with a file, and where.
 pub(crate) fn one_line(error: &toml::de::Error) -> String {
-    let place = error.to_string().lines().next().unwrap_or_default().to_owned();
+    let place = error
+        .to_string()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned();
     let place = place
         .strip_prefix("TOML parse error ")
         .map_or(String::new(), |place| format!("{place}: "));
@@ -444,7 +451,10 @@ mod tests {
             preset: Some(Preset::Archive),
             ..goes_on
         });
-        assert_eq!(kept(&settings.unwrap()), (OnDuplicate::Keep, Requisites::Scope));
+        assert_eq!(
+            kept(&settings.unwrap()),
+            (OnDuplicate::Keep, Requisites::Scope)
+        );
     }
 
     #[test]

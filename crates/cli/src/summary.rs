@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use crawl::{Counts, Crew, OnDuplicate, Requisites, Telemetry};
+use crawl::{Counts, CrawlContext, OnDuplicate, Requisites, Telemetry};
 use serde::Serialize;
 use store::{SkippedBy, Standing};
 
@@ -59,12 +59,17 @@ pub(crate) struct Summary {
 
 impl Summary {
     /// Sums up a session that found the crawl as it stood `before`.
-    pub(crate) fn new(finished: &'static str, before: &Standing, crew: &Crew, took: Duration) -> Self {
-        let after = crew.frontier.standing();
+    pub(crate) fn new(
+        finished: &'static str,
+        before: &Standing,
+        assembly: &CrawlContext,
+        took: Duration,
+    ) -> Self {
+        let after = assembly.frontier.standing();
         let totals = &after.totals;
-        let fetches_requisites = crew.policy.page_requisites != Requisites::Off;
+        let fetches_requisites = assembly.policy.page_requisites != Requisites::Off;
         let seconds = took.as_secs_f64();
-        let (skipped, skipped_at_least) = skipped(&after, &crew.telemetry);
+        let (skipped, skipped_at_least) = skipped(&after, &assembly.telemetry);
         let new_pages = totals.pages.saturating_sub(before.totals.pages);
         Self {
             finished,
@@ -85,8 +90,8 @@ impl Summary {
             pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
             kept_duplicates: totals.kept_duplicates,
             queued: after.queued,
-            counts: crew.telemetry.counts(),
-            on_duplicate: crew.policy.on_duplicate,
+            counts: assembly.telemetry.counts(),
+            on_duplicate: assembly.policy.on_duplicate,
         }
     }
 
@@ -127,7 +132,11 @@ impl Summary {
                 left_out,
                 "repeat a page that was kept, nearly",
             ),
-            (self.kept_duplicates, "kept", "of these all the same, and marked"),
+            (
+                self.kept_duplicates,
+                "kept",
+                "of these all the same, and marked",
+            ),
             (
                 self.counts.not_modified,
                 "not sent",
@@ -200,7 +209,11 @@ impl Summary {
         for kind in SkippedBy::ALL {
             let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
             // What waits has a line of its own.
-            let waiting = if kind == SkippedBy::Limit { self.queued } else { 0 };
+            let waiting = if kind == SkippedBy::Limit {
+                self.queued
+            } else {
+                0
+            };
             let count = all.saturating_sub(waiting);
             if count == 0 {
                 continue;
@@ -241,11 +254,18 @@ impl Summary {
 }
 
 /// Counts the URLs that were seen and not visited, and names the kinds of which there may be more.
-fn skipped(after: &Standing, telemetry: &Telemetry) -> (BTreeMap<&'static str, u64>, Vec<&'static str>) {
+fn skipped(
+    after: &Standing,
+    telemetry: &Telemetry,
+) -> (BTreeMap<&'static str, u64>, Vec<&'static str>) {
     let (mut counts, mut at_least) = (BTreeMap::new(), Vec::new());
     for kind in SkippedBy::ALL {
         let links = telemetry.unvisited(kind);
-        let waiting = if kind == SkippedBy::Limit { after.queued } else { 0 };
+        let waiting = if kind == SkippedBy::Limit {
+            after.queued
+        } else {
+            0
+        };
         counts.insert(
             kind.as_str(),
             after.totals.skipped[kind as usize] + links.urls + waiting,
@@ -260,7 +280,9 @@ fn skipped(after: &Standing, telemetry: &Telemetry) -> (BTreeMap<&'static str, u
 /// Says of URLs of this kind what they are.
 const fn told(kind: SkippedBy) -> &'static str {
     match kind {
-        SkippedBy::DuplicatesLinks => "known from left-out pages only, whose samples brought nothing new",
+        SkippedBy::DuplicatesLinks => {
+            "known from left-out pages only, whose samples brought nothing new"
+        }
         SkippedBy::Pattern => "of closed URL patterns",
         SkippedBy::Scope => "out of the scope",
         SkippedBy::Limit => "behind a limit",

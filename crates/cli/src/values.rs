@@ -85,7 +85,8 @@ impl Tables {
         let Self::Count(count) = self else {
             return Ok(None);
         };
-        let plan = Plan::new(ANY_NUMBER_OF_PAGES, distance, 64).map_err(|error| error.to_string())?;
+        let plan =
+            Plan::new(ANY_NUMBER_OF_PAGES, distance, 64).map_err(|error| error.to_string())?;
         let designs = plan.options().iter().filter(|design| {
             let tables = design.tables().len();
             !design.levels().is_empty() && tables <= MOST_TABLES
@@ -136,9 +137,9 @@ impl FromStr for Span {
                 .map(Self)
                 .map_err(|_out_of_range| format!("{text:?} is no time span"));
         }
-        humantime::parse_duration(text)
-            .map(Self)
-            .map_err(|error| format!("{text:?} is no time span: {error} (for example 500ms, 1s, 2h)"))
+        humantime::parse_duration(text).map(Self).map_err(|error| {
+            format!("{text:?} is no time span: {error} (for example 500ms, 1s, 2h)")
+        })
     }
 }
 
@@ -346,7 +347,11 @@ mod tests {
         let design = |text: &str, distance| text.parse::<Tables>().unwrap().design(distance);
         assert_eq!(design("auto", 7), Ok(None));
         for (count, levels) in [("4", &[4][..]), ("10", &[5]), ("16", &[4, 4]), ("20", &[6])] {
-            assert_eq!(design(count, 3).unwrap().unwrap().levels(), levels, "{count}");
+            assert_eq!(
+                design(count, 3).unwrap().unwrap().levels(),
+                levels,
+                "{count}"
+            );
         }
         for (count, distance) in [("0", 3), ("1", 3), ("5", 3), ("4", 7), ("330", 7)] {
             let refused = design(count, distance).unwrap_err();

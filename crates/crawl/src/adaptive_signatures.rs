@@ -1,23 +1,23 @@
-//! Where portraits are drawn, and where a crawl whose words are weighted by tf-idf learns how frequent they are.
+//! Where signatures are drawn, and where a crawl whose words are weighted by tf-idf learns how frequent they are.
 //!
-//! Portraits that are to be compared should be drawn alike, and frequencies drift while they are learned. So a new painter
+//! Signatures that are to be compared should be drawn alike, and frequencies drift while they are learned. So a new signature_builder
 //! begins only when as many pages again have been read, from 1,000 on: nine times on the way to half a million pages. A page and its copy may still
 //! fall on two sides of such a step; the bands of their sketches, which know no weights, find them then.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use neardup::{
-    DocumentFrequencies, Features, Fingerprinter, HashKey, ImpossibleFingerprinter, NormalText, PageText,
-    Painter, Portrait, StopWords,
+    DocumentFrequencies, Features, Fingerprinter, HashKey, ImpossibleFingerprinter, NormalText,
+    PageSignature, PageText, SignatureBuilder, StopWords,
 };
 
 /// So many pages are read before the first of them counts.
 const FIRST_LESSON: u64 = 1_000;
 
-/// Draws the portraits of a crawl.
+/// Draws the signatures of a crawl.
 #[derive(Debug)]
-pub struct Studio {
-    painter: RwLock<Painter>,
+pub struct AdaptiveSignatures {
+    signature_builder: RwLock<SignatureBuilder>,
     learning: Option<Learning>,
 }
 
@@ -32,16 +32,16 @@ struct Learning {
 #[derive(Debug)]
 struct Learned {
     frequencies: DocumentFrequencies,
-    /// The number of pages at which the next painter begins.
+    /// The number of pages at which the next signature_builder begins.
     next: u64,
 }
 
-impl Studio {
-    /// One painter for all pages.
+impl AdaptiveSignatures {
+    /// One signature_builder for all pages.
     #[must_use]
-    pub fn new(painter: Painter) -> Self {
+    pub fn new(signature_builder: SignatureBuilder) -> Self {
         Self {
-            painter: RwLock::new(painter),
+            signature_builder: RwLock::new(signature_builder),
             learning: None,
         }
     }
@@ -63,7 +63,7 @@ impl Studio {
             frequencies,
         };
         Ok(Self {
-            painter: RwLock::new(Painter::new(first, key)),
+            signature_builder: RwLock::new(SignatureBuilder::new(first, key)),
             learning: Some(Learning {
                 features,
                 stop_words,
@@ -73,33 +73,39 @@ impl Studio {
         })
     }
 
-    /// The portrait of a page with this digest of its body and this text, from which more is learned.
-    pub(crate) fn portrait(&self, payload: u128, text: Option<PageText<'_>>) -> Portrait {
-        let painter = self
-            .painter
+    /// The signature of a page with this digest of its body and this text, from which more is learned.
+    pub(crate) fn signature(&self, payload: u128, text: Option<PageText<'_>>) -> PageSignature {
+        let signature_builder = self
+            .signature_builder
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
         if let (Some(learning), Some(page)) = (&self.learning, text)
             && let Some(better) = learning.learn(page.text)
         {
-            *self.painter.write().unwrap_or_else(PoisonError::into_inner) = better;
+            *self
+                .signature_builder
+                .write()
+                .unwrap_or_else(PoisonError::into_inner) = better;
         }
-        painter.portrait(payload, text)
+        signature_builder.signature(payload, text)
     }
 
     /// What was learned; nothing where nothing is to be.
     #[must_use]
     pub fn frequencies(&self) -> Option<DocumentFrequencies> {
         let learning = self.learning.as_ref()?;
-        let learned = learning.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let learned = learning
+            .learned
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         Some(learned.frequencies.clone())
     }
 }
 
 impl Learning {
-    /// Counts one more page; gives the painter that begins with it, if one does.
-    fn learn(&self, text: &str) -> Option<Painter> {
+    /// Counts one more page; gives the signature_builder that begins with it, if one does.
+    fn learn(&self, text: &str) -> Option<SignatureBuilder> {
         let text = NormalText::of(text);
         let text = match &self.stop_words {
             Some(stop_words) => stop_words.taken_from(&text),
@@ -116,7 +122,7 @@ impl Learning {
         // It was possible with the same features before.
         fingerprinter
             .ok()
-            .map(|fingerprinter| Painter::new(fingerprinter, self.key))
+            .map(|fingerprinter| SignatureBuilder::new(fingerprinter, self.key))
     }
 }
 
@@ -124,52 +130,64 @@ impl Learning {
 mod tests {
     use super::*;
 
-    fn fingerprint(studio: &Studio, text: &str) -> neardup::Fingerprint {
+    fn fingerprint(adaptive_signatures: &AdaptiveSignatures, text: &str) -> neardup::Fingerprint {
         let page = PageText::of(text);
-        studio.portrait(0, Some(page)).text.unwrap().fingerprint
+        adaptive_signatures
+            .signature(0, Some(page))
+            .text
+            .unwrap()
+            .fingerprint
     }
 
-    fn learning() -> Studio {
+    fn learning() -> AdaptiveSignatures {
         let features: Features = "word:1+tf-idf".parse().unwrap();
         let none = DocumentFrequencies::new(features.unit);
-        Studio::learning(features, None, HashKey::ZERO, none).unwrap()
+        AdaptiveSignatures::learning(features, None, HashKey::ZERO, none).unwrap()
     }
 
     #[test]
     fn frequent_words_lose_weight_at_the_thousandth_page_and_not_before() {
-        let studio = learning();
+        let adaptive_signatures = learning();
         let text = "the one and the other of the two and the rest of them";
-        let at_first = fingerprint(&studio, text);
+        let at_first = fingerprint(&adaptive_signatures, text);
         for _ in 1..FIRST_LESSON / 2 {
-            fingerprint(&studio, "the and of");
-            assert_eq!(fingerprint(&studio, text), at_first);
+            fingerprint(&adaptive_signatures, "the and of");
+            assert_eq!(fingerprint(&adaptive_signatures, text), at_first);
         }
-        assert_eq!(studio.frequencies().unwrap().documents(), FIRST_LESSON - 1);
-        fingerprint(&studio, "the");
-        assert_ne!(fingerprint(&studio, text), at_first);
+        assert_eq!(
+            adaptive_signatures.frequencies().unwrap().documents(),
+            FIRST_LESSON - 1
+        );
+        fingerprint(&adaptive_signatures, "the");
+        assert_ne!(fingerprint(&adaptive_signatures, text), at_first);
     }
 
     #[test]
     fn what_was_learned_goes_on_where_it_was_left() {
-        let studio = learning();
+        let adaptive_signatures = learning();
         for page in 0..FIRST_LESSON {
-            fingerprint(&studio, &format!("the page {page}"));
+            fingerprint(&adaptive_signatures, &format!("the page {page}"));
         }
-        let frequencies = studio.frequencies().unwrap();
+        let frequencies = adaptive_signatures.frequencies().unwrap();
         assert_eq!(frequencies.documents(), FIRST_LESSON);
         let features: Features = "word:1+tf-idf".parse().unwrap();
-        let resumed = Studio::learning(features, None, HashKey::ZERO, frequencies).unwrap();
+        let resumed =
+            AdaptiveSignatures::learning(features, None, HashKey::ZERO, frequencies).unwrap();
         let text = "the page of the book";
-        assert_eq!(fingerprint(&resumed, text), fingerprint(&studio, text));
+        assert_eq!(
+            fingerprint(&resumed, text),
+            fingerprint(&adaptive_signatures, text)
+        );
     }
 
     #[test]
     fn other_weights_have_nothing_to_learn() {
         let features = Features::default();
         let none = DocumentFrequencies::new(features.unit);
-        assert!(Studio::learning(features, None, HashKey::ZERO, none).is_err());
-        let studio = Studio::new(Painter::new(features, HashKey::ZERO));
-        fingerprint(&studio, "text");
-        assert_eq!(studio.frequencies(), None);
+        assert!(AdaptiveSignatures::learning(features, None, HashKey::ZERO, none).is_err());
+        let adaptive_signatures =
+            AdaptiveSignatures::new(SignatureBuilder::new(features, HashKey::ZERO));
+        fingerprint(&adaptive_signatures, "text");
+        assert_eq!(adaptive_signatures.frequencies(), None);
     }
 }

@@ -5,13 +5,16 @@ use std::str::FromStr;
 
 use neardup::Likeness;
 use sinks::{Keeping, Note};
-use store::{EarlierCapture, Fate, Lease, Original, PAGE_REASON, Page, Seat, StoreFault, Verdict};
+use store::{
+    EarlierCapture, Fate, Lease, Original, PAGE_REASON, Page, RetainedDuplicate, StoreFault,
+    Verdict,
+};
 use web::Exchange;
 
 use crate::duplicate_links::Following;
 use crate::evidence::{self, Evidence};
 use crate::reading::Reading;
-use crate::{Counts, Crew, account};
+use crate::{Counts, CrawlContext, visit_record};
 
 /// What becomes of a page that repeats an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +70,7 @@ pub(crate) struct Judgement {
     /// The capture of which it is a new version.
     pub(crate) earlier: Option<Box<EarlierCapture>>,
     /// Its place among the pages of its kind that are kept, where it is one of them.
-    pub(crate) seat: Option<Seat>,
+    pub(crate) seat: Option<RetainedDuplicate>,
     /// The rule that decided, where it was not likeness.
     pub(crate) reason: Option<String>,
     /// What the archive gets.
@@ -84,7 +87,7 @@ impl Judgement {
     /// Returns the fields of the `metadata` record that say what matched the page with its original.
     pub(crate) fn match_notes(&self) -> Vec<Note> {
         match &self.original {
-            Some(original) => account::match_notes(original, self.seat),
+            Some(original) => visit_record::match_notes(original, self.seat),
             None => Vec::new(),
         }
     }
@@ -93,7 +96,7 @@ impl Judgement {
 /// Admits a page, and decides what follows from the verdict. One that was not modified since it was `unmodified` is not admitted:
 /// what it repeats is known.
 pub(crate) async fn admit(
-    crew: &Crew,
+    context: &CrawlContext,
     lease: &Lease,
     exchange: &Exchange,
     unmodified: Option<&Page>,
@@ -104,11 +107,13 @@ pub(crate) async fn admit(
         .as_ref()
         .map(|document| document.directives)
         .unwrap_or_default();
-    let obeyed = !crew.policy.ignore_robots;
+    let obeyed = !context.policy.ignore_robots;
     let may_follow = !(obeyed && asks.nofollow);
     if obeyed && asks.noarchive {
         // Never admitted: what is not kept must not stand in the way of a like page that may be.
-        let reason = Some(format!("{PAGE_REASON} not to be archived (robots: noarchive)"));
+        let reason = Some(format!(
+            "{PAGE_REASON} not to be archived (robots: noarchive)"
+        ));
         return Ok(Judgement {
             fate: Fate::Excluded,
             original: None,
@@ -123,8 +128,8 @@ pub(crate) async fn admit(
     }
     if let Some(original) = unmodified {
         // A visit before this one, which did not end, may have found another page here.
-        crew.index.forget(lease.url.key()).await?;
-        crew.telemetry.add(&Counts {
+        context.index.forget(lease.url.key()).await?;
+        context.telemetry.add(&Counts {
             not_modified: 1,
             ..Counts::default()
         });
@@ -140,7 +145,10 @@ pub(crate) async fn admit(
         .as_ref()
         .filter(|_| lease.requisite == 0)
         .and_then(|document| document.canonical.as_ref());
-    let verdict = crew.index.admit(&page, &reading.portrait, canonical).await?;
+    let verdict = context
+        .index
+        .admit(&page, &reading.signature, canonical)
+        .await?;
     let (original, seat) = match verdict {
         Verdict::Unique | Verdict::Own => return Ok(kept(Fate::Unique, None, may_follow)),
         // Whatever it is like: an archive has the versions of a page.
@@ -148,20 +156,24 @@ pub(crate) async fn admit(
         Verdict::Duplicate(original) => (original, None),
         Verdict::LetThrough(original, seat) => (original, Some(seat)),
     };
-    let evidence = evidence::of(crew, lease, exchange, reading, &original);
+    let evidence = evidence::of(context, lease, exchange, reading, &original);
     if let Some(evidence) = evidence.filter(|evidence| evidence.outweighs_arrival()) {
-        let reason = format!("{}, and it is kept: {}", original.page.url, evidence.as_str());
+        let reason = format!(
+            "{}, and it is kept: {}",
+            original.page.url,
+            evidence.as_str()
+        );
         let judgement = kept(Fate::Unique, None, may_follow);
         return Ok(Judgement {
             reason: Some(format!("it says the same as {reason}")),
             following: match may_follow {
-                true => crew.policy.duplicate_links.of_duplicate(is_seed(lease)),
+                true => context.policy.duplicate_links.of_duplicate(is_seed(lease)),
                 false => Following::Nowhere,
             },
             ..judgement
         });
     }
-    let on_duplicate = crew.policy.on_duplicate;
+    let on_duplicate = context.policy.on_duplicate;
     let is_kept = seat.is_some() || evidence.is_some() || on_duplicate != OnDuplicate::Drop;
     let keeping = match &original.bytes {
         // The archive can say "the same bytes again" without repeating them, so nothing is lost by any policy.
@@ -181,7 +193,7 @@ pub(crate) async fn admit(
     let following = match (may_follow, is_followed) {
         (false, _) => Following::Nowhere,
         (true, true) => Following::All,
-        (true, false) => crew.policy.duplicate_links.of_duplicate(is_seed(lease)),
+        (true, false) => context.policy.duplicate_links.of_duplicate(is_seed(lease)),
     };
     // The same style sheet at another place names other pictures.
     let is_shown = itself || lease.requisite > 0 || keeping == Keeping::Whole;

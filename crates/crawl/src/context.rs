@@ -9,12 +9,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use web::{CanonicalForm, Clock, MainSelectors, ReadLimits, Relations, Scope, TrapRules};
 
 use crate::{
-    DuplicateLinks, EarlierArchives, Fault, IndexedPages, ListingRules, Listings, Live, OnDuplicate,
-    Requisites, RobotsFiles, Room, Studio, Telemetry,
+    AdaptiveSignatures, DiskSpace, DuplicateLinks, EarlierArchives, Fault, IndexedPages,
+    ListingRules, Listings, Live, OnDuplicate, Requisites, RobotsFiles, Telemetry,
 };
 
 /// The seams, the rules and the measures of a crawl; shared by all visits.
-pub struct Crew {
+pub struct CrawlContext {
     /// Asks the web.
     pub fetch: Arc<dyn Fetch>,
     /// Says when a host may be asked.
@@ -30,7 +30,7 @@ pub struct Crew {
     /// What earlier crawls archived: pages in there are fetched only if they were modified.
     pub earlier: Option<Arc<EarlierArchives>>,
     /// What all of these write to.
-    pub room: Arc<Room>,
+    pub room: Arc<DiskSpace>,
     /// What the seeds let in; redirects of seeds widen it.
     pub scope: RwLock<Scope>,
     /// What hosts have listed in sitemaps and feeds.
@@ -38,10 +38,10 @@ pub struct Crew {
     /// The robots.txt files that are to be archived.
     pub robots_files: RobotsFiles,
     /// What a page looks like.
-    pub studio: Studio,
+    pub adaptive_signatures: AdaptiveSignatures,
     /// The rules of this crawl.
     pub policy: Policy,
-    /// What may change of them while it runs: see [`Crew::obey`].
+    /// What may change of them while it runs: see [`CrawlContext::obey`].
     pub live: Live,
     /// Counts what the frontier does not.
     pub telemetry: Telemetry,
@@ -99,7 +99,7 @@ pub struct Policy {
     pub traps: Option<TrapRules>,
 }
 
-impl Crew {
+impl CrawlContext {
     /// Runs work of more than half a millisecond off the reactor, as many at a time as there are cores. `None` where it panicked:
     /// a document can be that hostile to a library.
     pub(crate) async fn compute<T: Send + 'static>(
@@ -117,7 +117,10 @@ impl Crew {
     /// Makes everything that was settled durable: the archive first, since the journal speaks of it.
     pub async fn save(&self) -> Result<(), Fault> {
         let archive = self.sink.sync().await?;
-        let durable = self.frontier.checkpoint(Some(place(archive.clone()))).await?;
+        let durable = self
+            .frontier
+            .checkpoint(Some(place(archive.clone())))
+            .await?;
         self.sink.settled(settled(archive, durable)).await?;
         Ok(())
     }
@@ -140,7 +143,11 @@ async fn permit(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
 /// Returns what is settled of an archive that is on the disk up to `archive`.
 pub(crate) fn settled(archive: ArchiveEnd, durable: Durable) -> Option<Settled> {
     let ArchivePlace { file, end } = durable.settled?;
-    Some(Settled::new(archive, ArchiveEnd { file, end }, durable.journal))
+    Some(Settled::new(
+        archive,
+        ArchiveEnd { file, end },
+        durable.journal,
+    ))
 }
 
 /// The archive's end as the frontier knows it: the two crates do not know each other.

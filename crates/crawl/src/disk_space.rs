@@ -21,7 +21,7 @@ pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// How much room a crawl needs, and how long it waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RoomRules {
+pub struct DiskSpaceRules {
     /// The low-water mark: with fewer bytes free, nothing is begun. Zero for none.
     pub least: u64,
     /// How long a crawl waits for room before it ends.
@@ -30,11 +30,11 @@ pub struct RoomRules {
 
 /// The file systems that a crawl writes to.
 #[derive(Debug)]
-pub struct Room {
+pub struct DiskSpace {
     disk: Arc<dyn Disk>,
     reserve: Option<Arc<Reserve>>,
     directories: Vec<PathBuf>,
-    rules: RoomRules,
+    rules: DiskSpaceRules,
 }
 
 /// What there is too little of.
@@ -60,14 +60,14 @@ impl fmt::Display for Shortage {
     }
 }
 
-impl Room {
+impl DiskSpace {
     /// Of these directories. `reserve` is the one that writes through the crawl's disk may free, if there is one.
     #[must_use]
     pub fn new(
         disk: Arc<dyn Disk>,
         reserve: Option<Arc<Reserve>>,
         directories: Vec<PathBuf>,
-        rules: RoomRules,
+        rules: DiskSpaceRules,
     ) -> Self {
         Self {
             disk,
@@ -97,14 +97,21 @@ impl Room {
         // A little more than the mark ends a pause, or a disk at the mark would end and begin one every second.
         let margin = if paused { self.rules.least / 4 } else { 0 };
         let reserved = spent.map_or(0, Reserve::bytes);
-        let needed = self.rules.least.saturating_add(margin).saturating_add(reserved);
+        let needed = self
+            .rules
+            .least
+            .saturating_add(margin)
+            .saturating_add(reserved);
         for directory in &self.directories {
             let free = self.disk.free_room(directory);
             if free.is_some_and(|free| free < needed) {
                 return Ok(Some(self.short(directory, free, needed)));
             }
         }
-        match (spent.map(Reserve::restore).transpose()?, self.directories.first()) {
+        match (
+            spent.map(Reserve::restore).transpose()?,
+            self.directories.first(),
+        ) {
             (Some(Restored::NoRoom), Some(directory)) => Ok(Some(self.short(
                 directory,
                 self.disk.free_room(directory),
@@ -123,13 +130,15 @@ impl Room {
     }
 
     fn release(&self) -> io::Result<()> {
-        self.reserve.as_ref().map_or(Ok(()), |reserve| reserve.release())
+        self.reserve
+            .as_ref()
+            .map_or(Ok(()), |reserve| reserve.release())
     }
 }
 
 /// Looks after the room of a crawl while it runs.
 pub(crate) struct Watch {
-    room: Arc<Room>,
+    room: Arc<DiskSpace>,
     pause: Option<Pause>,
 }
 
@@ -139,7 +148,7 @@ struct Pause {
 }
 
 impl Watch {
-    pub(crate) fn new(room: &Arc<Room>) -> Self {
+    pub(crate) fn new(room: &Arc<DiskSpace>) -> Self {
         Self {
             room: Arc::clone(room),
             pause: None,
@@ -163,7 +172,11 @@ impl Watch {
 
     /// True once in a pause: when nothing is under way any more, what came of it is to be saved.
     pub(crate) fn is_to_be_saved(&mut self, under_way: usize) -> bool {
-        let Some(pause) = self.pause.as_mut().filter(|pause| under_way == 0 && !pause.saved) else {
+        let Some(pause) = self
+            .pause
+            .as_mut()
+            .filter(|pause| under_way == 0 && !pause.saved)
+        else {
             return false;
         };
         pause.saved = true;
@@ -199,7 +212,10 @@ impl Watch {
             (Some(_), Some(shortage)) => return self.wait_no_longer_than(patience, shortage),
             (Some(pause), None) => {
                 let waited = pause.began.elapsed();
-                tracing::warn!(?waited, "there is room on the disk again: the crawl goes on");
+                tracing::warn!(
+                    ?waited,
+                    "there is room on the disk again: the crawl goes on"
+                );
                 self.pause = None;
             }
         }
@@ -218,7 +234,9 @@ impl Watch {
 
     fn wait_no_longer_than(&self, patience: Duration, shortage: Shortage) -> Result<(), Fault> {
         match &self.pause {
-            Some(pause) if pause.began.elapsed() >= patience => Err(Fault::NoRoom { shortage, patience }),
+            Some(pause) if pause.began.elapsed() >= patience => {
+                Err(Fault::NoRoom { shortage, patience })
+            }
             _ => Ok(()),
         }
     }

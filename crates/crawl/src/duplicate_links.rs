@@ -14,7 +14,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use store::Find;
+use store::DiscoveredUrl;
 
 /// A choice of what becomes of the links of pages that are left out as duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Following {
     }
 
     /// Returns the pages among `finds` as they are queued; what a page needs is none.
-    pub(crate) fn queued(self, finds: Vec<Find>) -> Vec<Find> {
+    pub(crate) fn queued(self, finds: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
         if self != Self::Probed {
             return finds;
         }

@@ -14,11 +14,11 @@ use http::header::{CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue};
 use sinks::warc::{self, Record, WarcReader};
 use store::embedded::Earlier;
-use store::{Page, Row};
+use store::{Page, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, Timestamp, Validators};
 
-use crate::Crew;
-use crate::travel::NOT_MODIFIED;
+use crate::CrawlContext;
+use crate::redirects::NOT_MODIFIED;
 
 /// The archives of earlier crawls, in which pages are looked up that are to be fetched only if they were modified.
 #[derive(Debug)]
@@ -128,29 +128,33 @@ impl EarlierArchives {
 }
 
 /// By what to ask for a page, if an earlier crawl has it.
-pub(crate) async fn known(crew: &Arc<Crew>, url: &PageUrl) -> Option<Known> {
-    let earlier = crew
+pub(crate) async fn known(context: &Arc<CrawlContext>, url: &PageUrl) -> Option<Known> {
+    let earlier = context
         .earlier
         .clone()
         .filter(|earlier| earlier.pages.knows(url.key()))?;
-    let (crew_too, url_too) = (Arc::clone(crew), url.clone());
-    let found = crew
-        .compute(move || earlier.find(&url_too, &crew_too.policy.canonical))
+    let (context_too, url_too) = (Arc::clone(context), url.clone());
+    let found = context
+        .compute(move || earlier.find(&url_too, &context_too.policy.canonical))
         .await;
     match found? {
         Ok(known) => known.filter(|known| !known.validators.is_empty()),
         Err(trouble) => {
-            crew.earlier.as_ref()?.complain(url, &trouble);
+            context.earlier.as_ref()?.complain(url, &trouble);
             None
         }
     }
 }
 
 /// The page that `answer`, 304 Not Modified, is about; none where it cannot be read any more.
-pub(crate) async fn unmodified(crew: &Arc<Crew>, known: Known, answer: &Exchange) -> Option<Unmodified> {
-    let (crew_too, original) = (Arc::clone(crew), known.page.clone());
-    let read = crew
-        .compute(move || read(&known, &crew_too.policy.canonical))
+pub(crate) async fn unmodified(
+    context: &Arc<CrawlContext>,
+    known: Known,
+    answer: &Exchange,
+) -> Option<Unmodified> {
+    let (context_too, original) = (Arc::clone(context), known.page.clone());
+    let read = context
+        .compute(move || read(&known, &context_too.policy.canonical))
         .await;
     match read? {
         Ok(archived) => Some(Unmodified {
@@ -158,26 +162,34 @@ pub(crate) async fn unmodified(crew: &Arc<Crew>, known: Known, answer: &Exchange
             original,
         }),
         Err(trouble) => {
-            crew.earlier.as_ref()?.complain(&original.url, &trouble);
+            context.earlier.as_ref()?.complain(&original.url, &trouble);
             None
         }
     }
 }
 
 fn read(known: &Known, form: &CanonicalForm) -> Result<Exchange, String> {
-    let mut reader = WarcReader::open_at(&known.file, known.offset).map_err(|fault| fault.to_string())?;
+    let mut reader =
+        WarcReader::open_at(&known.file, known.offset).map_err(|fault| fault.to_string())?;
     let record = reader
         .next_record(MAX_RECORD)
         .map_err(|fault| fault.to_string())?;
-    let record = record.filter(|record| record.digests_hold() && record.head_and_payload().is_some());
+    let record =
+        record.filter(|record| record.digests_hold() && record.head_and_payload().is_some());
     record
         .and_then(|record| record.answer(form))
-        .ok_or_else(|| format!("{} at {}: not what it was", known.file.display(), known.offset))
+        .ok_or_else(|| {
+            format!(
+                "{} at {}: not what it was",
+                known.file.display(),
+                known.offset
+            )
+        })
 }
 
 /// The answer in a record, if it is the whole page that the row tells of, under the very URL that is asked for: the validators of
 /// a page that a redirect led to say nothing of the redirect.
-fn whole_page(record: &Record, row: &Row, form: &CanonicalForm) -> Option<Exchange> {
+fn whole_page(record: &Record, row: &VisitRecord, form: &CanonicalForm) -> Option<Exchange> {
     let is_whole = record.kind() == "response"
         && record.truncated().is_none()
         && record.block_length <= MAX_RECORD as u64

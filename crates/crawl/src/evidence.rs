@@ -14,7 +14,7 @@
 use store::{Lease, Original};
 use web::{Exchange, PageUrl};
 
-use crate::Crew;
+use crate::CrawlContext;
 use crate::reading::Reading;
 
 /// A reason to keep a page beside the page of another site that it repeats.
@@ -39,14 +39,16 @@ impl Evidence {
         match self {
             Self::Seed => "the page is a seed, and the other one is of another domain",
             Self::SeedsDomain => "a seed is of its domain, and none of the other page's domain",
-            Self::Canonical => "the page calls itself canonical, and the other one is of another domain",
+            Self::Canonical => {
+                "the page calls itself canonical, and the other one is of another domain"
+            }
         }
     }
 }
 
 /// Returns the evidence for a page that repeats `original`, if that is of another registrable domain.
 pub(crate) fn of(
-    crew: &Crew,
+    context: &CrawlContext,
     lease: &Lease,
     exchange: &Exchange,
     reading: &Reading,
@@ -61,15 +63,15 @@ pub(crate) fn of(
     if lease.depth == 0 && lease.via.is_none() {
         return Some(Evidence::Seed);
     }
-    if has_the_only_seed(crew, page, other) {
+    if has_the_only_seed(context, page, other) {
         return Some(Evidence::SeedsDomain);
     }
     let canonical = reading.document.as_ref()?.canonical.as_ref();
     (canonical == Some(page)).then_some(Evidence::Canonical)
 }
 
-fn has_the_only_seed(crew: &Crew, page: &PageUrl, other: &PageUrl) -> bool {
-    let scope = crew
+fn has_the_only_seed(context: &CrawlContext, page: &PageUrl, other: &PageUrl) -> bool {
+    let scope = context
         .scope
         .read()
         .expect("no panic can happen while the scope is locked");

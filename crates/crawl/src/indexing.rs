@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use sinks::IndexText;
-use store::{Fate, Row};
+use store::{Fate, VisitRecord};
 use web::{Document, Exchange, Media};
 
 use crate::{Policy, reading};
@@ -65,7 +65,11 @@ impl FromStr for IndexedPages {
 }
 
 /// What a page is found by that was visited just now; none where it is not to be found. The document is taken apart, not copied.
-pub(crate) fn text(policy: &Policy, row: &Row, document: Option<Document>) -> Option<Box<IndexText>> {
+pub(crate) fn text(
+    policy: &Policy,
+    row: &VisitRecord,
+    document: Option<Document>,
+) -> Option<Box<IndexText>> {
     if !(row.kept && policy.index?.has(row.fate)) {
         return None;
     }

@@ -41,7 +41,11 @@ mod tests {
                 None,
                 false,
             ),
-            ("the same text; let through: 3 of 3 of its kind", Some(3), false),
+            (
+                "the same text; let through: 3 of 3 of its kind",
+                Some(3),
+                false,
+            ),
             ("resemblance 0.99, 1 bits apart", None, false),
             (
                 "resemblance 0.99, 1 bits apart; the original is in an earlier crawl; let through: 12 of 20 of its kind",

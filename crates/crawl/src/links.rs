@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use store::{Find, Lease, LeftOut, StoreFault};
+use store::{DiscoveredUrl, Lease, LeftOut, StoreFault};
 use web::{Document, Exchange, Link, LinkKind, PageUrl, Scope, Trap};
 
-use crate::judgement::Judgement;
+use crate::admission::Judgement;
 use crate::reading::Reading;
 use crate::unvisited::Sorted;
-use crate::{Crew, Policy, Requisites, listings};
+use crate::{CrawlContext, Policy, Requisites, listings};
 
 /// Where a page leads on to.
 #[derive(Debug, Default)]
-pub(crate) struct Ways {
+pub(crate) struct Outlinks {
     /// The links that are to be visited: the canonical page, then the others in the order of the page.
-    pub(crate) finds: Vec<Find>,
+    pub(crate) finds: Vec<DiscoveredUrl>,
     /// Those that were taken for traps.
     pub(crate) left_out: Vec<LeftOut>,
 }
@@ -22,47 +22,55 @@ pub(crate) struct Ways {
 /// The links of a page that are to be visited, in that order. The frontier drops those it knows. What a sitemap or feed lists is
 /// queued here and now.
 pub(crate) async fn discover(
-    crew: &Arc<Crew>,
+    context: &Arc<CrawlContext>,
     lease: &Lease,
     page: &Exchange,
     reading: &Reading,
     judgement: &Judgement,
-) -> Result<Ways, StoreFault> {
+) -> Result<Outlinks, StoreFault> {
     let Some(document) = &reading.document else {
-        return Ok(Ways::default());
+        return Ok(Outlinks::default());
     };
     let mut sorted = Sorted::default();
     sorted.counts.links_found = document.links.len() as u64;
     let following = judgement.following;
-    let leads = Leads {
+    let leads = FollowRules {
         on: following.leads_on(),
         to_requisites: judgement.is_shown,
     };
-    let mut ways = Ways::default();
+    let mut ways = Outlinks::default();
     if leads.on || leads.to_requisites {
-        let scope = crew
+        let scope = context
             .scope
             .read()
             .expect("no panic can happen while the scope is locked");
-        let (policy, find) = (&crew.policy, lease.find());
-        ways = to_visit(policy, &scope, &find, &page.url, document, leads, &mut sorted);
+        let (policy, find) = (&context.policy, lease.find());
+        ways = to_visit(
+            policy,
+            &scope,
+            &find,
+            &page.url,
+            document,
+            leads,
+            &mut sorted,
+        );
         ways.finds = following.queued(ways.finds);
     }
     if let Some(kind) = reading.listing.filter(|_| leads.on) {
-        listings::discover(crew, lease, page, kind, following, &mut sorted).await?;
+        listings::discover(context, lease, page, kind, following, &mut sorted).await?;
     }
     if !leads.on {
         let counts = &mut sorted.counts;
         counts.links_nofollow = counts.links_found.saturating_sub(ways.finds.len() as u64);
     }
-    crew.telemetry.add(&sorted.counts);
-    crew.telemetry.add_unvisited(&sorted.unvisited);
+    context.telemetry.add(&sorted.counts);
+    context.telemetry.add_unvisited(&sorted.unvisited);
     Ok(ways)
 }
 
 /// What the links of a page are for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Leads {
+pub(crate) struct FollowRules {
     /// They lead to more pages.
     pub(crate) on: bool,
     /// What the page needs is fetched with it.
@@ -84,13 +92,13 @@ enum Way {
 pub(crate) fn to_visit(
     policy: &Policy,
     scope: &Scope,
-    from: &Find,
+    from: &DiscoveredUrl,
     page: &PageUrl,
     document: &Document,
-    leads: Leads,
+    leads: FollowRules,
     sorted: &mut Sorted,
-) -> Ways {
-    let mut ways = Ways::default();
+) -> Outlinks {
+    let mut ways = Outlinks::default();
     let mut requisites = 0;
     for link in &document.links {
         let steps = match way(policy, scope, from, link, leads) {
@@ -116,12 +124,16 @@ pub(crate) fn to_visit(
             leave_out(&mut ways.left_out, rule, &link.url);
             continue;
         }
-        let find = Find::new(link.url.clone(), from.depth + 1, Some(page.clone()));
+        let find = DiscoveredUrl::new(link.url.clone(), from.depth + 1, Some(page.clone()));
         ways.finds.push(find.needed(steps));
     }
     // Once it is there, the copies that name it are told by it.
     let canonical = document.canonical.as_ref();
-    if let Some(place) = ways.finds.iter().position(|find| Some(&find.url) == canonical) {
+    if let Some(place) = ways
+        .finds
+        .iter()
+        .position(|find| Some(&find.url) == canonical)
+    {
         ways.finds[..=place].rotate_right(1);
     }
     ways
@@ -129,7 +141,13 @@ pub(crate) fn to_visit(
 
 /// What is needed is a requisite, wherever else it leads. Frames are pages where requisites are not fetched, and lead on like pages
 /// where they are.
-fn way(policy: &Policy, scope: &Scope, from: &Find, link: &Link, leads: Leads) -> Way {
+fn way(
+    policy: &Policy,
+    scope: &Scope,
+    from: &DiscoveredUrl,
+    link: &Link,
+    leads: FollowRules,
+) -> Way {
     let is_part = link.is_needed
         && leads.to_requisites
         && from.requisite < Requisites::MOST_STEPS
@@ -155,10 +173,14 @@ fn count(way: Way, link: &Link, sorted: &mut Sorted) {
     match way {
         Way::TooDeep => sorted.too_deep(&link.url),
         // Requisites are no pages.
-        Way::OutOfScope if link.kind == LinkKind::Requisite => sorted.counts.links_out_of_scope += 1,
+        Way::OutOfScope if link.kind == LinkKind::Requisite => {
+            sorted.counts.links_out_of_scope += 1
+        }
         Way::OutOfScope => sorted.out_of_scope(&link.url),
         // Whose links are not followed is counted with its page.
-        Way::NoFollow | Way::NotFollowed | Way::Page | Way::Requisite => sorted.counts.links_nofollow += 1,
+        Way::NoFollow | Way::NotFollowed | Way::Page | Way::Requisite => {
+            sorted.counts.links_nofollow += 1
+        }
     }
 }
 

@@ -24,18 +24,18 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use fetch::{Decoded, Decoding, RobotsAnswer, RobotsStanding};
-use store::{Find, Lease, StoreFault};
+use store::{DiscoveredUrl, Lease, StoreFault};
 use tokio::sync::mpsc;
 use web::{
-    Exchange, Lastmod, Listed, Listing, ListingKind, ListingLimits, OutOfScope, PageUrl, RobotsRules,
-    SNIFFED_LISTING_BYTES, Scope, Timestamp, read_listing_in_parts,
+    Exchange, Lastmod, Listed, Listing, ListingKind, ListingLimits, OutOfScope, PageUrl,
+    RobotsRules, SNIFFED_LISTING_BYTES, Scope, Timestamp, read_listing_in_parts,
 };
 
 pub use told::Listings;
 
 use crate::duplicate_links::Following;
 use crate::unvisited::Sorted;
-use crate::{Crew, Policy};
+use crate::{CrawlContext, Policy};
 
 /// Which sitemaps are asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,9 @@ impl FromStr for Sitemaps {
 
     fn from_str(word: &str) -> Result<Self, UnknownSitemaps> {
         let all = [Self::Off, Self::On, Self::Guess];
-        let known = all.into_iter().find(|sitemaps| sitemaps.to_string() == word);
+        let known = all
+            .into_iter()
+            .find(|sitemaps| sitemaps.to_string() == word);
         known.ok_or_else(|| UnknownSitemaps(word.to_owned()))
     }
 }
@@ -144,7 +146,7 @@ impl ListingRules {
 
 /// Queues the sitemaps that the robots.txt of `url`'s origin names.
 pub(crate) async fn announce(
-    crew: &Crew,
+    context: &CrawlContext,
     lease: &Lease,
     url: &PageUrl,
     answer: &RobotsAnswer,
@@ -153,15 +155,15 @@ pub(crate) async fn announce(
         return Ok(());
     }
     let finds = {
-        let scope = crew
+        let scope = context
             .scope
             .read()
             .expect("no panic can happen while the scope is locked");
-        let (policy, find) = (&crew.policy, lease.find());
-        named(policy, &scope, &crew.listings, &find, url, &answer.rules)
+        let (policy, find) = (&context.policy, lease.find());
+        named(policy, &scope, &context.listings, &find, url, &answer.rules)
     };
     if !finds.is_empty() {
-        crew.frontier.discover(finds).await?;
+        context.frontier.discover(finds).await?;
     }
     Ok(())
 }
@@ -171,10 +173,10 @@ pub(crate) fn named(
     policy: &Policy,
     scope: &Scope,
     listings: &Listings,
-    find: &Find,
+    find: &DiscoveredUrl,
     url: &PageUrl,
     robots: &RobotsRules,
-) -> Vec<Find> {
+) -> Vec<DiscoveredUrl> {
     let rules = &policy.listings;
     let leads_too_deep = policy.max_depth.is_some_and(|max| find.depth >= max);
     // Else the sitemap of another host would bring in what that one names, and so on.
@@ -192,7 +194,7 @@ pub(crate) fn named(
         }
         let is_elsewhere = judged.is_err() && sitemap.host() != url.host();
         if let Some(turn) = listings.may_name(rules, url, &sitemap, is_elsewhere) {
-            finds.push(turn.of(Find::new(sitemap, find.depth, via)));
+            finds.push(turn.of(DiscoveredUrl::new(sitemap, find.depth, via)));
         }
     };
     for sitemap in robots.sitemaps() {
@@ -218,12 +220,12 @@ const USUAL: &str = "/sitemap.xml";
 
 /// Whether a redirect of this lease may lead there although the scope does not let it in: a sitemap may move on its host, as
 /// where `--scope prefix` lets in one folder.
-pub(crate) fn may_move(crew: &Crew, lease: &Lease, to: &PageUrl) -> bool {
+pub(crate) fn may_move(context: &CrawlContext, lease: &Lease, to: &PageUrl) -> bool {
     let is_named = lease
         .via
         .as_ref()
         .is_some_and(|via| via.as_url().path() == ROBOTS);
-    let is_sitemap = is_named || crew.listings.knows(lease.url.key());
+    let is_sitemap = is_named || context.listings.knows(lease.url.key());
     is_sitemap && to.host() == lease.url.host()
 }
 
@@ -279,7 +281,7 @@ const PARTS_WAITING: usize = 1;
 /// Queues what the listing at `page` lists, part by part: there may be more than fits in memory. What is queued
 /// when a kill comes is queued; the rest is when the listing is visited again.
 pub(crate) async fn discover(
-    crew: &Arc<Crew>,
+    context: &Arc<CrawlContext>,
     lease: &Lease,
     page: &Exchange,
     kind: ListingKind,
@@ -287,9 +289,9 @@ pub(crate) async fn discover(
     sorted: &mut Sorted,
 ) -> Result<(), StoreFault> {
     let (sender, parts) = mpsc::channel(PARTS_WAITING);
-    let (crew_too, exchange) = (Arc::clone(crew), page.clone());
-    let reading = crew.compute(move || {
-        read_in_parts(&crew_too.policy, &exchange, kind, |part| {
+    let (context_too, exchange) = (Arc::clone(context), page.clone());
+    let reading = context.compute(move || {
+        read_in_parts(&context_too.policy, &exchange, kind, |part| {
             match sender.blocking_send(part) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_nobody_listens) => ControlFlow::Break(()),
@@ -297,7 +299,7 @@ pub(crate) async fn discover(
         });
     });
     let find = lease.find();
-    let queuing = queue(crew, &find, &page.url, following, parts, sorted);
+    let queuing = queue(context, &find, &page.url, following, parts, sorted);
     let (read, queued) = tokio::join!(reading, queuing);
     if read.is_none() {
         tracing::error!(url = %page.url, "reading this listing panicked: it counts as far as it was read");
@@ -307,8 +309,8 @@ pub(crate) async fn discover(
 
 /// Queues the parts of a listing as they come. A fault ends the reading, too: nobody takes the next part.
 async fn queue(
-    crew: &Crew,
-    find: &Find,
+    context: &CrawlContext,
+    find: &DiscoveredUrl,
     at: &PageUrl,
     following: Following,
     mut parts: mpsc::Receiver<Listing>,
@@ -316,13 +318,21 @@ async fn queue(
 ) -> Result<(), StoreFault> {
     while let Some(part) = parts.recv().await {
         let finds = {
-            let scope = crew
+            let scope = context
                 .scope
                 .read()
                 .expect("no panic can happen while the scope is locked");
-            to_visit(&crew.policy, &scope, &crew.listings, find, at, &part, sorted)
+            to_visit(
+                &context.policy,
+                &scope,
+                &context.listings,
+                find,
+                at,
+                &part,
+                sorted,
+            )
         };
-        crew.frontier.discover(following.queued(finds)).await?;
+        context.frontier.discover(following.queued(finds)).await?;
     }
     Ok(())
 }
@@ -351,11 +361,11 @@ pub(crate) fn to_visit(
     policy: &Policy,
     scope: &Scope,
     listings: &Listings,
-    find: &Find,
+    find: &DiscoveredUrl,
     at: &PageUrl,
     listing: &Listing,
     sorted: &mut Sorted,
-) -> Vec<Find> {
+) -> Vec<DiscoveredUrl> {
     let rules = &policy.listings;
     let leads_too_deep = policy.max_depth.is_some_and(|max| find.depth >= max);
     sorted.counts.links_found += (listing.pages.len() + listing.further.len()) as u64;
@@ -366,7 +376,9 @@ pub(crate) fn to_visit(
         return Vec::new();
     }
     let mut finds = Vec::new();
-    let found = |listed: &Listed, depth: u32| Find::new(listed.url.clone(), depth, Some(at.clone()));
+    let found = |listed: &Listed, depth: u32| {
+        DiscoveredUrl::new(listed.url.clone(), depth, Some(at.clone()))
+    };
     if listing.kind.is_sitemap() {
         for sitemap in &listing.further {
             let judged = scope.judge(&sitemap.url);
@@ -384,7 +396,10 @@ pub(crate) fn to_visit(
             }
         }
     }
-    let goes_on = listing.further.iter().filter(|_| !listing.kind.is_sitemap());
+    let goes_on = listing
+        .further
+        .iter()
+        .filter(|_| !listing.kind.is_sitemap());
     for page in listing.pages.iter().chain(goes_on) {
         if rules.is_too_old(page.lastmod) || rules.is_too_new(page.lastmod) {
             sorted.counts.links_of_other_dates += 1;

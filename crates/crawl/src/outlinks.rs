@@ -20,7 +20,10 @@ pub(crate) fn outlinks(are_told: bool, document: Option<&Document>) -> Vec<Note>
         .map(|link| ("outlink", format!("{} {}", link.url, stood_as(link.kind))))
         .collect();
     if document.links.len() > MOST {
-        notes.push(("outlinks-not-told", (document.links.len() - MOST).to_string()));
+        notes.push((
+            "outlinks-not-told",
+            (document.links.len() - MOST).to_string(),
+        ));
     }
     notes
 }

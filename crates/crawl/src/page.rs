@@ -6,15 +6,16 @@
 use std::sync::Arc;
 
 use sinks::{IndexText, Keeping, Note, PayloadDigest, Visit};
-use store::{ArchiveSpan, Fate, Lease, Row, Settlement};
+use store::{ArchiveSpan, Fate, Lease, Settlement, VisitRecord};
 use web::{Exchange, PageUrl, Timestamp};
 
-use crate::links::{self, Ways};
+use crate::links::{self, Outlinks};
 use crate::permission::Permission;
+use crate::redirects::{ChainEnd, RedirectChain};
 use crate::retry::{self, Decision, Setback};
-use crate::travel::{Journey, Landing};
 use crate::{
-    Crew, Fault, account, indexing, judgement, live, manners, outlinks, permission, reading, travel,
+    CrawlContext, Fault, admission, indexing, outlinks, permission, politeness, reading, redirects,
+    runtime_overrides, visit_record,
 };
 
 /// What a visit came to.
@@ -29,55 +30,68 @@ pub enum Outcome {
 }
 
 /// Lives the life of a page.
-pub async fn visit(crew: &Arc<Crew>, lease: Lease) -> Result<Outcome, Fault> {
-    crew.pacer.recall(&lease.url.host(), lease.pace);
-    if let Some(reason) = manners::deadly(&lease) {
-        return give_up(crew, lease, Journey::default(), reason).await;
+pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome, Fault> {
+    context.pacer.recall(&lease.url.host(), lease.pace);
+    if let Some(reason) = politeness::deadly(&lease) {
+        return give_up(context, lease, RedirectChain::default(), reason).await;
     }
-    if let Some(reason) = live::exclusion(crew, &lease.url).or_else(|| lease.barred.clone()) {
-        return leave_out(crew, lease, Journey::default(), reason).await;
+    if let Some(reason) =
+        runtime_overrides::exclusion(context, &lease.url).or_else(|| lease.barred.clone())
+    {
+        return leave_out(context, lease, RedirectChain::default(), reason).await;
     }
 
     // robots
-    match permission::ask(crew, &lease).await? {
+    match permission::ask(context, &lease).await? {
         Permission::Granted => {}
-        Permission::NotYet => return put_back(crew, lease).await,
-        Permission::Forbidden(rule) => return leave_out(crew, lease, Journey::default(), rule).await,
+        Permission::NotYet => return put_back(context, lease).await,
+        Permission::Forbidden(rule) => {
+            return leave_out(context, lease, RedirectChain::default(), rule).await;
+        }
         Permission::Unknown { until, trouble } => {
             let setback = Setback::of_robots(&trouble);
-            return set_back(crew, lease, Journey::unknown(until, trouble), setback, until).await;
+            return set_back(
+                context,
+                lease,
+                RedirectChain::unknown(until, trouble),
+                setback,
+                until,
+            )
+            .await;
         }
     }
 
     // pacing → resolve + connect (guarded) → fetch (capped), hop by hop
-    let mut journey = travel::travel(crew, &lease).await?;
+    let mut journey = redirects::follow(context, &lease).await?;
     let page = match journey.landing() {
-        Landing::Page(page) => page,
-        Landing::Barred(reason) => return leave_out(crew, lease, journey, reason).await,
-        Landing::Setback(setback, until) => return set_back(crew, lease, journey, setback, until).await,
+        ChainEnd::Page(page) => page,
+        ChainEnd::Barred(reason) => return leave_out(context, lease, journey, reason).await,
+        ChainEnd::Setback(setback, until) => {
+            return set_back(context, lease, journey, setback, until).await;
+        }
     };
 
     // decode → extract → fingerprint; a page that was not modified is read as an earlier crawl archived it
-    let reading = reading::read(crew, page, reading::Kind::of(lease.requisite)).await?;
+    let reading = reading::read(context, page, reading::Kind::of(lease.requisite)).await?;
 
     // admit
-    let judgement = judgement::admit(crew, &lease, page, journey.unmodified(), &reading).await?;
+    let judgement = admission::admit(context, &lease, page, journey.unmodified(), &reading).await?;
 
     // discover links
-    let ways = links::discover(crew, &lease, page, &reading, &judgement).await?;
+    let ways = links::discover(context, &lease, page, &reading, &judgement).await?;
 
     // archive → index → settle
-    let row = account::of_page(&lease, page, &journey.exchanges, &reading, &judgement);
+    let row = visit_record::of_page(&lease, page, &journey.exchanges, &reading, &judgement);
     let exchanges = std::mem::take(&mut journey.exchanges);
     let kept = Kept {
         exchanges,
         matched: judgement.match_notes(),
         keeping: judgement.keeping,
         payload: Some(reading.payload),
-        outlinks: outlinks::outlinks(crew.policy.outlinks, reading.document.as_ref()),
-        text: indexing::text(&crew.policy, &row, reading.document),
+        outlinks: outlinks::outlinks(context.policy.outlinks, reading.document.as_ref()),
+        text: indexing::text(&context.policy, &row, reading.document),
     };
-    end(crew, lease, row, kept, ways, journey.reached).await
+    end(context, lease, row, kept, ways, journey.reached).await
 }
 
 /// What the archive gets of a visit.
@@ -91,55 +105,75 @@ struct Kept {
 }
 
 /// The host was not ready: the page keeps its place.
-async fn put_back(crew: &Crew, lease: Lease) -> Result<Outcome, Fault> {
-    let pace = manners::pace(crew, &lease);
-    crew.frontier.settle(lease, Settlement::Returned, pace).await?;
+async fn put_back(context: &CrawlContext, lease: Lease) -> Result<Outcome, Fault> {
+    let pace = politeness::pace(context, &lease);
+    context
+        .frontier
+        .settle(lease, Settlement::Returned, pace)
+        .await?;
     Ok(Outcome::Returned)
 }
 
 /// A rule forbids the page, or where it leads.
-async fn leave_out(crew: &Crew, lease: Lease, journey: Journey, reason: String) -> Result<Outcome, Fault> {
-    end_without_page(crew, lease, journey, Fate::Excluded, reason).await
+async fn leave_out(
+    context: &CrawlContext,
+    lease: Lease,
+    journey: RedirectChain,
+    reason: String,
+) -> Result<Outcome, Fault> {
+    end_without_page(context, lease, journey, Fate::Excluded, reason).await
 }
 
 /// The page cannot be had.
-async fn give_up(crew: &Crew, lease: Lease, journey: Journey, reason: String) -> Result<Outcome, Fault> {
-    end_without_page(crew, lease, journey, Fate::Failed, reason).await
+async fn give_up(
+    context: &CrawlContext,
+    lease: Lease,
+    journey: RedirectChain,
+    reason: String,
+) -> Result<Outcome, Fault> {
+    end_without_page(context, lease, journey, Fate::Failed, reason).await
 }
 
 /// Something went wrong: again, not before `until`, or never.
 async fn set_back(
-    crew: &Crew,
+    context: &CrawlContext,
     lease: Lease,
-    journey: Journey,
+    journey: RedirectChain,
     setback: Setback,
     until: Timestamp,
 ) -> Result<Outcome, Fault> {
     let reason = journey.trouble(setback);
-    let decision = retry::decide(setback, lease.attempts, crew.policy.tries);
-    crew.telemetry.add(&retry::counts(setback, decision));
+    let decision = retry::decide(setback, lease.attempts, context.policy.tries);
+    context.telemetry.add(&retry::counts(setback, decision));
     if let Decision::Again(wait) = decision {
         tracing::info!(url = %lease.url, reason, ?wait, "will be tried again");
-        let at = until.max(crew.clock.now() + wait);
-        let pace = manners::pace(crew, &lease);
-        crew.frontier
+        let at = until.max(context.clock.now() + wait);
+        let pace = politeness::pace(context, &lease);
+        context
+            .frontier
             .settle(lease, Settlement::Again { at }, pace)
             .await?;
         return Ok(Outcome::Postponed);
     }
-    give_up(crew, lease, journey, reason).await
+    give_up(context, lease, journey, reason).await
 }
 
 /// What was admitted by an earlier visit that did not end is forgotten, and what was left out for its sake waits again.
 async fn end_without_page(
-    crew: &Crew,
+    context: &CrawlContext,
     lease: Lease,
-    journey: Journey,
+    journey: RedirectChain,
     fate: Fate,
     reason: String,
 ) -> Result<Outcome, Fault> {
-    crew.index.forget(lease.url.key()).await?;
-    let row = account::of_no_page(lease.find(), &journey.exchanges, crew.clock.date(), fate, reason);
+    context.index.forget(lease.url.key()).await?;
+    let row = visit_record::of_no_page(
+        lease.find(),
+        &journey.exchanges,
+        context.clock.date(),
+        fate,
+        reason,
+    );
     let kept = Kept {
         exchanges: journey.exchanges,
         matched: Vec::new(),
@@ -148,16 +182,24 @@ async fn end_without_page(
         outlinks: Vec::new(),
         text: None,
     };
-    end(crew, lease, row, kept, Ways::default(), journey.reached).await
+    end(
+        context,
+        lease,
+        row,
+        kept,
+        Outlinks::default(),
+        journey.reached,
+    )
+    .await
 }
 
 /// Archives, then settles: the lease is given back last.
 async fn end(
-    crew: &Crew,
+    context: &CrawlContext,
     lease: Lease,
-    mut row: Row,
+    mut row: VisitRecord,
     kept: Kept,
-    ways: Ways,
+    ways: Outlinks,
     reached: Vec<PageUrl>,
 ) -> Result<Outcome, Fault> {
     let Kept {
@@ -168,18 +210,18 @@ async fn end(
         outlinks,
         text,
     } = kept;
-    let notes = account::notes(&row, exchanges.last(), matched, outlinks);
+    let notes = visit_record::notes(&row, exchanges.last(), matched, outlinks);
     let visit = Visit {
         url: lease.url.clone(),
         at: row.fetched_at,
-        robots: crew.robots_files.take(lease.url.key()),
+        robots: context.robots_files.take(lease.url.key()),
         exchanges,
         keeping,
         payload,
         notes,
         text,
     };
-    let archived = crew.sink.write(visit).await?;
+    let archived = context.sink.write(visit).await?;
     row.warc_file = Some(archived.file.clone());
     row.warc_offset = Some(archived.page_offset);
     let fate = row.fate;
@@ -189,7 +231,7 @@ async fn end(
         file: archived.file,
         end: archived.end,
     };
-    let pace = manners::pace(crew, &lease);
+    let pace = politeness::pace(context, &lease);
     let settlement = Settlement::Done {
         row: Box::new(row),
         archived: Some(span),
@@ -197,6 +239,6 @@ async fn end(
         reached,
         left_out: ways.left_out,
     };
-    crew.frontier.settle(lease, settlement, pace).await?;
+    context.frontier.settle(lease, settlement, pace).await?;
     Ok(Outcome::Ended(fate))
 }

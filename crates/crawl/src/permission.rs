@@ -6,8 +6,8 @@ use fetch::{RobotsAnswer, RobotsText, RobotsTrouble};
 use store::{Lease, ROBOTS_REASON, Robots, StoreFault};
 use web::{PageUrl, Timestamp};
 
-use crate::Crew;
-use crate::{listings, manners};
+use crate::CrawlContext;
+use crate::{listings, politeness};
 
 /// What robots.txt says about a page (RFC 9309).
 pub(crate) enum Permission {
@@ -26,17 +26,17 @@ pub(crate) enum Permission {
 }
 
 /// Asks robots.txt about a page whose host is ours on lease.
-pub(crate) async fn ask(crew: &Crew, lease: &Lease) -> Result<Permission, StoreFault> {
-    if !crew.policy.ignore_robots {
-        let Some(answer) = known(crew, &lease.url).await? else {
-            return ask_in_turn(crew, lease).await;
+pub(crate) async fn ask(context: &CrawlContext, lease: &Lease) -> Result<Permission, StoreFault> {
+    if !context.policy.ignore_robots {
+        let Some(answer) = known(context, &lease.url).await? else {
+            return ask_in_turn(context, lease).await;
         };
         match judge(&answer, &lease.url) {
             Permission::Granted => {}
             other => return Ok(other),
         }
     }
-    Ok(if manners::is_its_turn(crew, lease).await {
+    Ok(if politeness::is_its_turn(context, lease).await {
         Permission::Granted
     } else {
         Permission::NotYet
@@ -44,11 +44,11 @@ pub(crate) async fn ask(crew: &Crew, lease: &Lease) -> Result<Permission, StoreF
 }
 
 /// robots.txt is to be asked for, which takes a turn like a page.
-async fn ask_in_turn(crew: &Crew, lease: &Lease) -> Result<Permission, StoreFault> {
-    if !manners::is_its_turn(crew, lease).await {
+async fn ask_in_turn(context: &CrawlContext, lease: &Lease) -> Result<Permission, StoreFault> {
+    if !politeness::is_its_turn(context, lease).await {
         return Ok(Permission::NotYet);
     }
-    let answer = ask_for(crew, lease, &lease.url).await?;
+    let answer = ask_for(context, lease, &lease.url).await?;
     let asked_just_now = !answer.asked.is_empty();
     Ok(match judge(&answer, &lease.url) {
         Permission::Granted if asked_just_now => Permission::NotYet,
@@ -58,54 +58,67 @@ async fn ask_in_turn(crew: &Crew, lease: &Lease) -> Result<Permission, StoreFaul
 
 /// The same for the target of a redirect, where the wait for the host's turn comes later anyway.
 pub(crate) async fn ask_on_the_way(
-    crew: &Crew,
+    context: &CrawlContext,
     lease: &Lease,
     url: &PageUrl,
 ) -> Result<Permission, StoreFault> {
-    if crew.policy.ignore_robots {
+    if context.policy.ignore_robots {
         return Ok(Permission::Granted);
     }
-    Ok(judge(&rules(crew, lease, url).await?, url))
+    Ok(judge(&rules(context, lease, url).await?, url))
 }
 
 /// The rules for `url`: known, remembered, or asked for, in this order.
-async fn rules(crew: &Crew, lease: &Lease, url: &PageUrl) -> Result<RobotsAnswer, StoreFault> {
-    match known(crew, url).await? {
+async fn rules(
+    context: &CrawlContext,
+    lease: &Lease,
+    url: &PageUrl,
+) -> Result<RobotsAnswer, StoreFault> {
+    match known(context, url).await? {
         Some(answer) => Ok(answer),
-        None => ask_for(crew, lease, url).await,
+        None => ask_for(context, lease, url).await,
     }
 }
 
 /// The rules for `url`, without asking anybody.
-async fn known(crew: &Crew, url: &PageUrl) -> Result<Option<RobotsAnswer>, StoreFault> {
-    if let Some(answer) = crew.robots.cached(url) {
+async fn known(context: &CrawlContext, url: &PageUrl) -> Result<Option<RobotsAnswer>, StoreFault> {
+    if let Some(answer) = context.robots.cached(url) {
         return Ok(Some(answer));
     }
-    let Some(Robots { text, until }) = crew.frontier.robots(&url.origin()).await? else {
+    let Some(Robots { text, until }) = context.frontier.robots(&url.origin()).await? else {
         return Ok(None);
     };
     let lines = text.map(Into::into);
-    crew.robots.recall(url, RobotsText { lines, until }).await;
-    Ok(crew.robots.cached(url))
+    context
+        .robots
+        .recall(url, RobotsText { lines, until })
+        .await;
+    Ok(context.robots.cached(url))
 }
 
-async fn ask_for(crew: &Crew, lease: &Lease, url: &PageUrl) -> Result<RobotsAnswer, StoreFault> {
+async fn ask_for(
+    context: &CrawlContext,
+    lease: &Lease,
+    url: &PageUrl,
+) -> Result<RobotsAnswer, StoreFault> {
     let origin = url.origin();
-    manners::recall(crew, lease, &url.host()).await?;
-    manners::note_silence(crew, &url.host()).await?;
-    let answer = crew.robots.rules(url).await;
-    crew.robots_files.keep(lease.url.key(), &answer.exchanges);
+    politeness::recall(context, lease, &url.host()).await?;
+    politeness::note_silence(context, &url.host()).await?;
+    let answer = context.robots.rules(url).await;
+    context
+        .robots_files
+        .keep(lease.url.key(), &answer.exchanges);
     if let Some(RobotsText { lines, until }) = &answer.read {
         let robots = Robots {
             text: lines.as_ref().map(|lines| lines.to_vec()),
             until: *until,
         };
-        crew.frontier.keep_robots(&origin, robots).await?;
+        context.frontier.keep_robots(&origin, robots).await?;
     }
     for host in &answer.asked {
-        manners::note(crew, lease, host).await?;
+        politeness::note(context, lease, host).await?;
     }
-    listings::announce(crew, lease, url, &answer).await?;
+    listings::announce(context, lease, url, &answer).await?;
     Ok(answer)
 }
 

@@ -16,7 +16,7 @@
 use store::{Lease, StoreFault};
 use web::{Host, Pace, Timestamp, Why};
 
-use crate::Crew;
+use crate::CrawlContext;
 
 /// Sessions that may die while they visit a page. From the second on the frontier hands it out alone, so that it costs no
 /// other page; and a process that somebody kills looks like one that a page ended. So there must be many before a page is lost:
@@ -30,53 +30,61 @@ pub(crate) fn deadly(lease: &Lease) -> Option<String> {
 }
 
 /// Whether the host of a lease may be asked now, as far as those go that share their pace with it. If not, its pace says when to come again.
-pub(crate) async fn is_its_turn(crew: &Crew, lease: &Lease) -> bool {
-    let to = crew.pacer.addressee(&*crew.fetch, &lease.url).await;
-    crew.pacer.line_up(&to)
+pub(crate) async fn is_its_turn(context: &CrawlContext, lease: &Lease) -> bool {
+    let to = context.pacer.addressee(&*context.fetch, &lease.url).await;
+    context.pacer.line_up(&to)
 }
 
 /// How the host of a lease wants to be asked, as far as anybody knows.
-pub(crate) fn pace(crew: &Crew, lease: &Lease) -> Pace {
-    crew.pacer.pace(&lease.url.host())
+pub(crate) fn pace(context: &CrawlContext, lease: &Lease) -> Pace {
+    context.pacer.pace(&lease.url.host())
 }
 
 /// Recalls what is known of a host to which a lease led, before it is asked.
-pub(crate) async fn recall(crew: &Crew, lease: &Lease, host: &Host) -> Result<(), StoreFault> {
+pub(crate) async fn recall(
+    context: &CrawlContext,
+    lease: &Lease,
+    host: &Host,
+) -> Result<(), StoreFault> {
     if lease.url.host() == *host {
         return Ok(());
     }
-    if let Some(pace) = crew.frontier.pace(host).await? {
-        crew.pacer.recall(host, pace);
+    if let Some(pace) = context.frontier.pace(host).await? {
+        context.pacer.recall(host, pace);
     }
     Ok(())
 }
 
 /// Stores that a host is asked which never answered: if the process dies first, the next one knows
 /// since when it is silent.
-pub(crate) async fn note_silence(crew: &Crew, host: &Host) -> Result<(), StoreFault> {
-    let known = crew.frontier.pace(host).await?;
+pub(crate) async fn note_silence(context: &CrawlContext, host: &Host) -> Result<(), StoreFault> {
+    let known = context.frontier.pace(host).await?;
     if known.is_some_and(|known| known.why == Why::Unanswered || has_answered(&known)) {
         return Ok(());
     }
     let pace = Pace {
         address: known.and_then(|known| known.address),
-        ..Pace::unanswered(crew.clock.now(), crew.pacer.pace(host).wait)
+        ..Pace::unanswered(context.clock.now(), context.pacer.pace(host).wait)
     };
-    crew.frontier.note_pace(host, pace).await
+    context.frontier.note_pace(host, pace).await
 }
 
 /// Stores the pace of a host that was just asked: that of another host than the lease's, which no
 /// settlement tells, and that of the lease's own where it is to be left alone for longer than is
 /// known.
-pub(crate) async fn note(crew: &Crew, lease: &Lease, host: &Host) -> Result<(), StoreFault> {
-    let pace = crew.pacer.pace(host);
+pub(crate) async fn note(
+    context: &CrawlContext,
+    lease: &Lease,
+    host: &Host,
+) -> Result<(), StoreFault> {
+    let pace = context.pacer.pace(host);
     if lease.url.host() == *host {
-        let known = crew.frontier.pace(host).await?.filter(has_answered);
+        let known = context.frontier.pace(host).await?.filter(has_answered);
         if known.is_some_and(|known| pace.wait <= known.wait) {
             return Ok(());
         }
     }
-    crew.frontier.note_pace(host, pace).await
+    context.frontier.note_pace(host, pace).await
 }
 
 fn has_answered(pace: &Pace) -> bool {

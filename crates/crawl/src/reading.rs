@@ -1,15 +1,15 @@
-//! From an answer to what can be judged: decode, read, and draw the page's portrait.
+//! From an answer to what can be judged: decode, read, and draw the page's signature.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use fetch::{Decoded, MemoryShare};
-use neardup::{PageText, Portrait};
+use neardup::{PageSignature, PageText};
 use sinks::{DigestAlgorithm, PayloadDigest};
-use web::{Body, Document, Exchange, Hints, ListingKind, Media, Own};
+use web::{Body, Document, Exchange, ListingKind, MainContent, Media, ResponseMetadata};
 
-use crate::{Crew, Fault, Policy, Studio, listings};
+use crate::{AdaptiveSignatures, CrawlContext, Fault, Policy, listings};
 
 /// What an answer is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) struct Reading {
     /// SHA-1 of the payload as received.
     pub(crate) payload: PayloadDigest,
     /// What the page looks like.
-    pub(crate) portrait: Portrait,
+    pub(crate) signature: PageSignature,
     /// The document; none where reading it failed.
     pub(crate) document: Option<Document>,
     /// The kind of listing that it is, where it is a sitemap or a feed.
@@ -68,68 +68,107 @@ const READING_FACTOR: u64 = 8;
 const USUAL_GROWTH: u64 = 12;
 
 /// Reads an answer: off the reactor, unless it is small, and within the memory budget.
-pub(crate) async fn read(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Result<Reading, Fault> {
+pub(crate) async fn read(
+    context: &Arc<CrawlContext>,
+    exchange: &Exchange,
+    kind: Kind,
+) -> Result<Reading, Fault> {
     let coded = exchange.header("content-encoding").is_some();
     let small = exchange
         .body
         .held()
         .is_some_and(|body| body.len() <= SMALL_BODY && !coded && !listings::is_packed(body));
     let reading = if small {
-        read_at_once(&crew.policy, &crew.studio, exchange, kind)
+        read_at_once(
+            &context.policy,
+            &context.adaptive_signatures,
+            exchange,
+            kind,
+        )
     } else {
-        read_elsewhere(crew, exchange, kind).await
+        read_elsewhere(context, exchange, kind).await
     };
     match reading {
         Some(reading) => reading,
-        None => by_its_bytes(&crew.policy, &crew.studio, exchange),
+        None => by_its_bytes(&context.policy, &context.adaptive_signatures, exchange),
     }
     .map_err(Fault::Spool)
 }
 
 /// Reads an answer on another thread; none where that panicked.
-async fn read_elsewhere(crew: &Arc<Crew>, exchange: &Exchange, kind: Kind) -> Option<io::Result<Reading>> {
+async fn read_elsewhere(
+    context: &Arc<CrawlContext>,
+    exchange: &Exchange,
+    kind: Kind,
+) -> Option<io::Result<Reading>> {
     let is_coded = exchange.header("content-encoding").is_some();
     let growth = if is_coded { USUAL_GROWTH } else { 1 };
     let likely = exchange.body.len().saturating_mul(growth).min(LARGE_BODY);
-    let share = crew.memory.page(likely * READING_FACTOR).await;
-    let (crew_too, exchange_too) = (Arc::clone(crew), exchange.clone());
-    let unless_large = move || read_unless_large(&crew_too.policy, &crew_too.studio, &exchange_too, kind);
-    if let Some(reading) = crew.compute(unless_large).await?.transpose() {
+    let share = context.memory.page(likely * READING_FACTOR).await;
+    let (context_too, exchange_too) = (Arc::clone(context), exchange.clone());
+    let unless_large = move || {
+        read_unless_large(
+            &context_too.policy,
+            &context_too.adaptive_signatures,
+            &exchange_too,
+            kind,
+        )
+    };
+    if let Some(reading) = context.compute(unless_large).await?.transpose() {
         return Some(reading.map(|reading| reading.with(share)));
     }
     drop(share);
-    let share = crew
+    let share = context
         .memory
-        .large_page(crew.policy.max_decoded * READING_FACTOR)
+        .large_page(context.policy.max_decoded * READING_FACTOR)
         .await;
-    let (crew_too, exchange) = (Arc::clone(crew), exchange.clone());
-    let read = move || read_now(&crew_too.policy, &crew_too.studio, &exchange, kind);
-    let reading = crew.compute(read).await?;
+    let (context_too, exchange) = (Arc::clone(context), exchange.clone());
+    let read = move || {
+        read_now(
+            &context_too.policy,
+            &context_too.adaptive_signatures,
+            &exchange,
+            kind,
+        )
+    };
+    let reading = context.compute(read).await?;
     Some(reading.map(|reading| reading.with(share)))
 }
 
 /// Reads an answer out of an archive, here and now.
-pub(crate) fn read_here(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -> Reading {
-    read_at_once(policy, studio, exchange, kind)
-        .unwrap_or_else(|| by_its_bytes(policy, studio, exchange))
+pub(crate) fn read_here(
+    policy: &Policy,
+    adaptive_signatures: &AdaptiveSignatures,
+    exchange: &Exchange,
+    kind: Kind,
+) -> Reading {
+    read_at_once(policy, adaptive_signatures, exchange, kind)
+        .unwrap_or_else(|| by_its_bytes(policy, adaptive_signatures, exchange))
         .expect("what comes from an archive is in memory")
 }
 
 /// A document can be so hostile to a library that it panics: that is the page's trouble, not ours.
 fn read_at_once(
     policy: &Policy,
-    studio: &Studio,
+    adaptive_signatures: &AdaptiveSignatures,
     exchange: &Exchange,
     kind: Kind,
 ) -> Option<io::Result<Reading>> {
-    catch_unwind(AssertUnwindSafe(|| read_now(policy, studio, exchange, kind))).ok()
+    catch_unwind(AssertUnwindSafe(|| {
+        read_now(policy, adaptive_signatures, exchange, kind)
+    }))
+    .ok()
 }
 
-fn by_its_bytes(policy: &Policy, studio: &Studio, exchange: &Exchange) -> io::Result<Reading> {
+fn by_its_bytes(
+    policy: &Policy,
+    adaptive_signatures: &AdaptiveSignatures,
+    exchange: &Exchange,
+) -> io::Result<Reading> {
     tracing::error!(url = %exchange.url, "reading this page panicked: it is judged by its bytes alone");
     let (payload, name) = digests(policy, &exchange.body)?;
     Ok(Reading {
-        portrait: studio.portrait(name, None),
+        signature: adaptive_signatures.signature(name, None),
         payload,
         document: None,
         listing: None,
@@ -146,15 +185,26 @@ pub fn document_here(policy: &Policy, exchange: &Exchange) -> Option<Document> {
     .ok()
 }
 
-fn read_now(policy: &Policy, studio: &Studio, exchange: &Exchange, kind: Kind) -> io::Result<Reading> {
-    read_decoded(policy, studio, exchange, kind, &decoded(policy, exchange))
+fn read_now(
+    policy: &Policy,
+    adaptive_signatures: &AdaptiveSignatures,
+    exchange: &Exchange,
+    kind: Kind,
+) -> io::Result<Reading> {
+    read_decoded(
+        policy,
+        adaptive_signatures,
+        exchange,
+        kind,
+        &decoded(policy, exchange),
+    )
 }
 
 /// None where the body is large. A sitemap or feed has no text to compare, and what it lists is read elsewhere: of that, the
 /// beginning is enough.
 fn read_unless_large(
     policy: &Policy,
-    studio: &Studio,
+    adaptive_signatures: &AdaptiveSignatures,
     exchange: &Exchange,
     kind: Kind,
 ) -> io::Result<Option<Reading>> {
@@ -166,13 +216,13 @@ fn read_unless_large(
     let is_large = decoded.truncated && listings::kind(policy, exchange, &decoded).is_none();
     match is_large {
         true => Ok(None),
-        false => read_decoded(policy, studio, exchange, kind, &decoded).map(Some),
+        false => read_decoded(policy, adaptive_signatures, exchange, kind, &decoded).map(Some),
     }
 }
 
 fn read_decoded(
     policy: &Policy,
-    studio: &Studio,
+    adaptive_signatures: &AdaptiveSignatures,
     exchange: &Exchange,
     kind: Kind,
     decoded: &Decoded,
@@ -182,10 +232,10 @@ fn read_decoded(
     // What is no page is compared byte by byte: a likeness of texts says little about files of data.
     let is_compared = document.media == Media::Html && kind == Kind::Page;
     let text = is_compared.then(|| page_text(&document, policy.main_content));
-    let portrait = studio.portrait(name, text);
+    let signature = adaptive_signatures.signature(name, text);
     Ok(Reading {
         payload,
-        portrait,
+        signature,
         document: Some(document),
         listing,
         _share: None,
@@ -197,7 +247,11 @@ fn decoded(policy: &Policy, exchange: &Exchange) -> Decoded {
 }
 
 /// What an answer says, and what it lists.
-fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Document, Option<ListingKind>) {
+fn documents(
+    policy: &Policy,
+    exchange: &Exchange,
+    decoded: &Decoded,
+) -> (Document, Option<ListingKind>) {
     if let Some(trouble) = decoded.trouble {
         tracing::debug!(url = %exchange.url, %trouble, "content coding");
     }
@@ -214,7 +268,7 @@ fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Docume
     let link: Vec<&str> = link.iter().map(|link| &**link).collect();
     let listing = listings::kind(policy, exchange, decoded);
     let is_markup = listing.is_some_and(ListingKind::is_markup);
-    let hints = Hints {
+    let hints = ResponseMetadata {
         url: &exchange.url,
         // Some servers call it HTML, and it has no text to compare.
         content_type: if is_markup {
@@ -237,8 +291,8 @@ fn documents(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> (Docume
 #[must_use]
 pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
     let own = match document.judged_own() {
-        Own::Main => None,
-        Own::PageFallback { own_text } => Some(own_text.as_str()),
+        MainContent::Main => None,
+        MainContent::PageFallback { own_text } => Some(own_text.as_str()),
     };
     let (text, own) = match main_content {
         true => (document.judged_text(), own),

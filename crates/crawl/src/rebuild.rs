@@ -7,22 +7,24 @@
 
 use std::ops::ControlFlow;
 
-use neardup::{Likeness, Portrait};
-use store::{Fate, Find, Row, Verdict};
+use neardup::{Likeness, PageSignature};
+use store::{DiscoveredUrl, Fate, Verdict, VisitRecord};
 use web::{Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
 use crate::duplicate_links::Following;
 use crate::legacy_reason::{self, Matched};
-use crate::links::Leads;
+use crate::links::FollowRules;
 use crate::reading::{self, Reading};
 use crate::unvisited::Sorted;
-use crate::{Listings, OnDuplicate, Policy, Studio, account, judgement, links, listings};
+use crate::{
+    AdaptiveSignatures, Listings, OnDuplicate, Policy, admission, links, listings, visit_record,
+};
 
 /// What an archive has of a visit.
 #[derive(Debug)]
 pub struct ArchivedVisit {
     /// The page, as it was queued.
-    pub page: Find,
+    pub page: DiscoveredUrl,
     /// When the visit began.
     pub at: Timestamp,
     /// Its exchanges in order. That of a page whose payload was not kept is without its body.
@@ -41,17 +43,17 @@ pub struct ArchivedVisit {
 
 /// What can be told of it.
 #[derive(Debug)]
-pub struct Retold {
+pub struct RebuiltVisit {
     /// Its row, but for the place in the archive.
-    pub row: Row,
+    pub row: VisitRecord,
     /// What the page looks like, where the archive has it.
-    pub portrait: Option<Portrait>,
+    pub signature: Option<PageSignature>,
     /// Where it was let through beside an original.
-    pub seat: Option<RetoldSeat>,
+    pub seat: Option<RetainedMatch>,
     /// The sitemaps that were queued before it was asked for.
-    pub announced: Vec<Find>,
+    pub announced: Vec<DiscoveredUrl>,
     /// Its links that are to be visited.
-    pub finds: Vec<Find>,
+    pub finds: Vec<DiscoveredUrl>,
     /// The targets of the redirects that were followed.
     pub reached: Vec<PageUrl>,
     /// Those of them that widened the scope.
@@ -60,7 +62,7 @@ pub struct Retold {
 
 /// How a page was let through beside an original.
 #[derive(Clone, Copy, Debug)]
-pub struct RetoldSeat {
+pub struct RetainedMatch {
     /// In what the two are alike.
     pub likeness: Likeness,
     /// Which one of its kind it is.
@@ -72,11 +74,11 @@ pub struct RetoldSeat {
 /// Tells a visit. Redirects of seeds widen `scope`, as they did then; `told` counts what hosts list, over all visits.
 pub fn retell(
     policy: &Policy,
-    studio: &Studio,
+    adaptive_signatures: &AdaptiveSignatures,
     scope: &mut Scope,
     told: &Listings,
     visit: ArchivedVisit,
-) -> Retold {
+) -> RebuiltVisit {
     let ArchivedVisit {
         page,
         at,
@@ -87,11 +89,18 @@ pub fn retell(
         again,
     } = visit;
     let note = |name: &str| {
-        let found = notes.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let found = notes
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     };
-    let fate = note("verdict").and_then(Fate::of_word).unwrap_or(Fate::Unique);
-    let reached = exchanges.iter().skip(1).map(|exchange| exchange.url.clone());
+    let fate = note("verdict")
+        .and_then(Fate::of_word)
+        .unwrap_or(Fate::Unique);
+    let reached = exchanges
+        .iter()
+        .skip(1)
+        .map(|exchange| exchange.url.clone());
     let reached: Vec<PageUrl> = reached.collect();
     let adopted = adopt(scope, page.depth == 0 && page.via.is_none(), &reached);
     let find = page.clone();
@@ -101,25 +110,26 @@ pub fn retell(
         let url = asked_for(&find.url, &reached, file);
         listings::named(policy, scope, told, &find, url, &rules)
     });
-    let announced: Vec<Find> = announced.collect();
+    let announced: Vec<DiscoveredUrl> = announced.collect();
 
     let reason = note("reason").unwrap_or_default().to_owned();
-    let mut row = account::of_no_page(page, &exchanges, at, fate, reason);
+    let mut row = visit_record::of_no_page(page, &exchanges, at, fate, reason);
     row.reason = row.reason.filter(|reason| !reason.is_empty());
     row.kept = kept;
     row.of_earlier = note("duplicate-of-earlier-crawl").is_some();
-    row.duplicate_of = note("duplicate-of").and_then(|url| PageUrl::parse(url, &policy.canonical).ok());
+    row.duplicate_of =
+        note("duplicate-of").and_then(|url| PageUrl::parse(url, &policy.canonical).ok());
     row.distance = note("distance").and_then(|bits| bits.parse().ok());
     row.resemblance = note("resemblance").and_then(|share| share.parse().ok());
-    let matched = match note(account::MATCHED_BY) {
+    let matched = match note(visit_record::MATCHED_BY) {
         Some(matched_by) => Some(Matched {
-            rank: note(account::CLUSTER_RANK).and_then(|rank| rank.parse().ok()),
-            by_canonical: matched_by == account::BY_CANONICAL,
+            rank: note(visit_record::CLUSTER_RANK).and_then(|rank| rank.parse().ok()),
+            by_canonical: matched_by == visit_record::BY_CANONICAL,
         }),
         None => row.reason.as_deref().map(legacy_reason::matched),
     };
     let seat = matched.and_then(|matched| {
-        Some(RetoldSeat {
+        Some(RetainedMatch {
             likeness: likeness(&row),
             number: matched.rank?,
             by_canonical: matched.by_canonical,
@@ -127,27 +137,37 @@ pub fn retell(
     });
 
     let read = exchanges.last().filter(|_page| kept && fate.is_page());
-    let mut portrait = None;
+    let mut signature = None;
     let mut finds = Vec::new();
     if let Some(page) = read {
-        let reading = reading::read_here(policy, studio, page, reading::Kind::of(find.requisite));
-        account::read(&mut row, &reading);
+        let reading = reading::read_here(
+            policy,
+            adaptive_signatures,
+            page,
+            reading::Kind::of(find.requisite),
+        );
+        visit_record::read(&mut row, &reading);
         let on = leads_on(policy, &row, &reading, seat.is_some());
         finds = ways(policy, scope, told, &find, page, &reading, on);
-        row.payload = Some(reading.portrait.payload);
-        portrait = Some(reading.portrait);
+        row.payload = Some(reading.signature.payload);
+        signature = Some(reading.signature);
     } else {
         as_noted(policy, &mut row, &note);
         if let Some(page) = again.filter(|_| repeats_itself(&row)) {
             // It was not admitted, and what it looks like is told by the earlier crawl.
-            let reading = reading::read_here(policy, studio, &page, reading::Kind::of(find.requisite));
+            let reading = reading::read_here(
+                policy,
+                adaptive_signatures,
+                &page,
+                reading::Kind::of(find.requisite),
+            );
             let on = leads_on(policy, &row, &reading, false);
             finds = ways(policy, scope, told, &find, &page, &reading, on);
         }
     }
-    Retold {
+    RebuiltVisit {
         row,
-        portrait,
+        signature,
         seat,
         announced,
         finds,
@@ -161,12 +181,12 @@ fn ways(
     policy: &Policy,
     scope: &Scope,
     told: &Listings,
-    find: &Find,
+    find: &DiscoveredUrl,
     page: &Exchange,
     reading: &Reading,
     following: Following,
-) -> Vec<Find> {
-    let leads = Leads {
+) -> Vec<DiscoveredUrl> {
+    let leads = FollowRules {
         on: following.leads_on(),
         // What is read here is in an archive whole.
         to_requisites: true,
@@ -178,7 +198,9 @@ fn ways(
     }
     if let Some(kind) = reading.listing.filter(|_| leads.on) {
         listings::read_in_parts(policy, page, kind, |part| {
-            finds.extend(listings::to_visit(policy, scope, told, find, at, &part, sorted));
+            finds.extend(listings::to_visit(
+                policy, scope, told, find, at, &part, sorted,
+            ));
             ControlFlow::Continue(())
         });
     }
@@ -189,30 +211,32 @@ fn ways(
 /// most likely the page that was queued.
 fn asked_for<'a>(page: &'a PageUrl, reached: &'a [PageUrl], file: &PageUrl) -> &'a PageUrl {
     let mut asked = std::iter::once(page).chain(reached);
-    asked.find(|url| url.origin() == file.origin()).unwrap_or(page)
+    asked
+        .find(|url| url.origin() == file.origin())
+        .unwrap_or(page)
 }
 
 /// Gives a page that nobody has judged, because another crawler archived it, the verdict of this crawl: what [`retell`] took for unique
 /// may repeat a page before it. The archive has it all the same.
-pub fn judged(policy: &Policy, retold: &mut Retold, verdict: Verdict) {
+pub fn judged(policy: &Policy, retold: &mut RebuiltVisit, verdict: Verdict) {
     let (original, seat) = match verdict {
         Verdict::Unique | Verdict::Own => return,
         Verdict::Changed(capture) => {
             retold.row.fate = Fate::Changed;
-            account::changed(&mut retold.row, &capture);
+            visit_record::changed(&mut retold.row, &capture);
             return;
         }
         Verdict::Duplicate(original) => (original, None),
         Verdict::LetThrough(original, seat) => (original, Some(seat)),
     };
-    retold.row.fate = judgement::fate_of(original.likeness);
-    account::repeats(&mut retold.row, &original, seat);
+    retold.row.fate = admission::fate_of(original.likeness);
+    visit_record::repeats(&mut retold.row, &original, seat);
     let itself = original.earlier && original.page.url == retold.row.url;
     if !itself && seat.is_none() && policy.on_duplicate != OnDuplicate::Follow {
         let following = policy.duplicate_links.of_duplicate(is_seed(&retold.row));
         retold.finds = following.queued(std::mem::take(&mut retold.finds));
     }
-    retold.seat = seat.map(|seat| RetoldSeat {
+    retold.seat = seat.map(|seat| RetainedMatch {
         likeness: original.likeness,
         number: seat.number,
         by_canonical: original.by_canonical,
@@ -220,7 +244,7 @@ pub fn judged(policy: &Policy, retold: &mut Retold, verdict: Verdict) {
 }
 
 /// What the archive says of a page whose text it does not have.
-fn as_noted<'a>(policy: &Policy, row: &mut Row, note: &impl Fn(&str) -> Option<&'a str>) {
+fn as_noted<'a>(policy: &Policy, row: &mut VisitRecord, note: &impl Fn(&str) -> Option<&'a str>) {
     let text = |name| note(name).map(str::to_owned);
     row.status = note("http-status")
         .and_then(|status| status.parse().ok())
@@ -252,8 +276,11 @@ fn adopt(scope: &mut Scope, is_seed: bool, reached: &[PageUrl]) -> Vec<PageUrl> 
 }
 
 /// Returns how the links of a page were queued: what `judgement.rs` decided then.
-fn leads_on(policy: &Policy, row: &Row, reading: &Reading, seated: bool) -> Following {
-    let asks = reading.document.as_ref().map(|document| document.directives);
+fn leads_on(policy: &Policy, row: &VisitRecord, reading: &Reading, seated: bool) -> Following {
+    let asks = reading
+        .document
+        .as_ref()
+        .map(|document| document.directives);
     if asks.unwrap_or_default().nofollow && !policy.ignore_robots {
         return Following::Nowhere;
     }
@@ -264,16 +291,16 @@ fn leads_on(policy: &Policy, row: &Row, reading: &Reading, seated: bool) -> Foll
     policy.duplicate_links.of_duplicate(is_seed(row))
 }
 
-fn is_seed(row: &Row) -> bool {
+fn is_seed(row: &VisitRecord) -> bool {
     row.depth == 0 && row.via.is_none()
 }
 
 /// Whether a page is in an earlier crawl what it is in this.
-fn repeats_itself(row: &Row) -> bool {
+fn repeats_itself(row: &VisitRecord) -> bool {
     row.of_earlier && row.duplicate_of.as_ref() == Some(&row.url)
 }
 
-fn likeness(row: &Row) -> Likeness {
+fn likeness(row: &VisitRecord) -> Likeness {
     match row.fate {
         Fate::NearDuplicate => Likeness::Near {
             distance: row.distance.unwrap_or_default(),

@@ -14,12 +14,12 @@ use web::{Exchange, PageUrl, Timestamp, Validators};
 use crate::earlier::{self, Known, Unmodified};
 use crate::permission::{self, Permission};
 use crate::retry::Setback;
-use crate::{Crew, Fault};
-use crate::{listings, manners};
+use crate::{CrawlContext, Fault};
+use crate::{listings, politeness};
 
 /// The way to a page.
 #[derive(Default)]
-pub(crate) struct Journey {
+pub(crate) struct RedirectChain {
     /// The exchanges in order.
     pub(crate) exchanges: Vec<Exchange>,
     /// The targets of the redirects that were followed.
@@ -48,7 +48,7 @@ pub(crate) enum JourneyEnd {
 }
 
 /// What a journey led to.
-pub(crate) enum Landing<'a> {
+pub(crate) enum ChainEnd<'a> {
     /// A page to read.
     Page(&'a Exchange),
     /// A rule in the way.
@@ -57,7 +57,7 @@ pub(crate) enum Landing<'a> {
     Setback(Setback, Timestamp),
 }
 
-impl Journey {
+impl RedirectChain {
     /// A journey that was not begun, because the robots.txt could not be had.
     pub(crate) fn unknown(until: Timestamp, trouble: RobotsTrouble) -> Self {
         Self {
@@ -67,17 +67,19 @@ impl Journey {
     }
 
     /// What the journey led to: a page is what comes with a status of 200 to 299 (RFC 9110 section 15.3).
-    pub(crate) fn landing(&self) -> Landing<'_> {
+    pub(crate) fn landing(&self) -> ChainEnd<'_> {
         let soon = Timestamp::default();
         match &self.end {
-            JourneyEnd::Barred(reason) => Landing::Barred(reason.clone()),
-            JourneyEnd::Unknown { until, trouble } => Landing::Setback(Setback::of_robots(trouble), *until),
-            JourneyEnd::Lost(failure) => Landing::Setback(Setback::Fetch(failure.kind()), soon),
-            JourneyEnd::NotModified(unmodified) => Landing::Page(&unmodified.exchange),
+            JourneyEnd::Barred(reason) => ChainEnd::Barred(reason.clone()),
+            JourneyEnd::Unknown { until, trouble } => {
+                ChainEnd::Setback(Setback::of_robots(trouble), *until)
+            }
+            JourneyEnd::Lost(failure) => ChainEnd::Setback(Setback::Fetch(failure.kind()), soon),
+            JourneyEnd::NotModified(unmodified) => ChainEnd::Page(&unmodified.exchange),
             JourneyEnd::Arrived => match self.exchanges.last() {
-                Some(page) if (200..300).contains(&page.status) => Landing::Page(page),
-                Some(other) => Landing::Setback(Setback::Status(other.status), soon),
-                None => Landing::Barred("nothing was asked for".to_owned()),
+                Some(page) if (200..300).contains(&page.status) => ChainEnd::Page(page),
+                Some(other) => ChainEnd::Setback(Setback::Status(other.status), soon),
+                None => ChainEnd::Barred("nothing was asked for".to_owned()),
             },
         }
     }
@@ -98,7 +100,9 @@ impl Journey {
             (JourneyEnd::Unknown { trouble, .. }, _) => {
                 format!("robots.txt could not be had ({trouble}), which forbids everything")
             }
-            (_, Setback::Robots(_)) => "robots.txt could not be had, which forbids everything".to_owned(),
+            (_, Setback::Robots(_)) => {
+                "robots.txt could not be had, which forbids everything".to_owned()
+            }
             (_, Setback::Fetch(kind)) => kind.to_string(),
         }
     }
@@ -108,24 +112,30 @@ impl Journey {
 ///
 /// # Errors
 /// A broken store, and a disk that takes no large body for another reason than that it is full: the page is not to blame.
-pub(crate) async fn travel(crew: &Arc<Crew>, lease: &Lease) -> Result<Journey, Fault> {
-    let mut journey = Journey {
+pub(crate) async fn follow(
+    context: &Arc<CrawlContext>,
+    lease: &Lease,
+) -> Result<RedirectChain, Fault> {
+    let mut journey = RedirectChain {
         exchanges: Vec::new(),
         reached: Vec::new(),
         end: JourneyEnd::Arrived,
     };
     let mut url = lease.url.clone();
-    let mut known = earlier::known(crew, &url).await;
+    let mut known = earlier::known(context, &url).await;
     loop {
         let asked_by = known.take();
         let host = url.host();
-        manners::recall(crew, lease, &host).await?;
-        let to = crew.pacer.addressee(&*crew.fetch, &url).await;
-        let turn = crew.pacer.turn(to).await;
-        manners::note_silence(crew, &host).await?;
-        let outcome = crew.fetch.ask(&url, &validators(asked_by.as_ref())).await;
-        turn.finish(Answer::of(&outcome, crew.clock.date()));
-        manners::note(crew, lease, &host).await?;
+        politeness::recall(context, lease, &host).await?;
+        let to = context.pacer.addressee(&*context.fetch, &url).await;
+        let turn = context.pacer.turn(to).await;
+        politeness::note_silence(context, &host).await?;
+        let outcome = context
+            .fetch
+            .ask(&url, &validators(asked_by.as_ref()))
+            .await;
+        turn.finish(Answer::of(&outcome, context.clock.date()));
+        politeness::note(context, lease, &host).await?;
         let exchange = match outcome {
             Ok(exchange) => exchange,
             Err(FetchFailure::Spool(kind)) if !is_want_of_room(kind) => {
@@ -138,7 +148,7 @@ pub(crate) async fn travel(crew: &Arc<Crew>, lease: &Lease) -> Result<Journey, F
         };
         if let Some(asked_by) = asked_by.filter(|_| is_about_conditions(&exchange)) {
             if exchange.status == NOT_MODIFIED
-                && let Some(unmodified) = earlier::unmodified(crew, asked_by, &exchange).await
+                && let Some(unmodified) = earlier::unmodified(context, asked_by, &exchange).await
             {
                 journey.exchanges.push(exchange);
                 journey.end = JourneyEnd::NotModified(Box::new(unmodified));
@@ -149,17 +159,18 @@ pub(crate) async fn travel(crew: &Arc<Crew>, lease: &Lease) -> Result<Journey, F
         }
         let target = exchange
             .location()
-            .map(|location| url.join(&location, &crew.policy.canonical));
+            .map(|location| url.join(&location, &context.policy.canonical));
         journey.exchanges.push(exchange);
         let next = match target {
             None => return Ok(journey),
             Some(Err(error)) => {
-                journey.end = JourneyEnd::Barred(format!("redirects to something that is no page: {error}"));
+                journey.end =
+                    JourneyEnd::Barred(format!("redirects to something that is no page: {error}"));
                 return Ok(journey);
             }
             Some(Ok(next)) => next,
         };
-        if let Some(end) = bar(crew, lease, &journey, &next).await? {
+        if let Some(end) = bar(context, lease, &journey, &next).await? {
             journey.end = end;
             return Ok(journey);
         }
@@ -170,7 +181,10 @@ pub(crate) async fn travel(crew: &Arc<Crew>, lease: &Lease) -> Result<Journey, F
 
 /// Returns whether there may be room later.
 fn is_want_of_room(kind: io::ErrorKind) -> bool {
-    matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    matches!(
+        kind,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
 }
 
 pub(crate) const NOT_MODIFIED: u16 = 304;
@@ -178,7 +192,9 @@ pub(crate) const NOT_MODIFIED: u16 = 304;
 const PRECONDITION_FAILED: u16 = 412;
 
 fn validators(known: Option<&Known>) -> Validators {
-    known.map(|known| known.validators.clone()).unwrap_or_default()
+    known
+        .map(|known| known.validators.clone())
+        .unwrap_or_default()
 }
 
 fn is_about_conditions(answer: &Exchange) -> bool {
@@ -187,55 +203,67 @@ fn is_about_conditions(answer: &Exchange) -> bool {
 
 /// Why the next hop is not to be taken.
 async fn bar(
-    crew: &Crew,
+    context: &CrawlContext,
     lease: &Lease,
-    journey: &Journey,
+    journey: &RedirectChain,
     next: &PageUrl,
 ) -> Result<Option<JourneyEnd>, StoreFault> {
     let barred = |reason: String| Ok(Some(JourneyEnd::Barred(reason)));
-    if journey.exchanges.len() > crew.policy.redirects {
-        return barred(format!("more than {} redirects in a row", crew.policy.redirects));
+    if journey.exchanges.len() > context.policy.redirects {
+        return barred(format!(
+            "more than {} redirects in a row",
+            context.policy.redirects
+        ));
     }
-    if journey.exchanges.iter().any(|exchange| exchange.url == *next) {
+    if journey
+        .exchanges
+        .iter()
+        .any(|exchange| exchange.url == *next)
+    {
         return barred("redirects in a circle".to_owned());
     }
-    let judged = crew
+    let judged = context
         .scope
         .read()
         .expect("no panic can happen while the scope is locked")
         .judge(next);
     if let Err(out_of_scope) = judged
-        && !(lease.requisite > 0 && is_requisite(crew, next))
+        && !(lease.requisite > 0 && is_requisite(context, next))
     {
         let is_seed = lease.depth == 0 && lease.via.is_none();
-        if out_of_scope.is_exclusion() || !(is_seed || listings::may_move(crew, lease, next)) {
+        if out_of_scope.is_exclusion() || !(is_seed || listings::may_move(context, lease, next)) {
             return barred(format!("redirects to {next}: {out_of_scope}"));
         }
         if is_seed {
             // Where a seed has moved to is what the user meant.
-            crew.frontier.adopt_seed(next).await?;
-            crew.scope
+            context.frontier.adopt_seed(next).await?;
+            context
+                .scope
                 .write()
                 .expect("no panic can happen while the scope is locked")
                 .add_seed(next);
         }
     }
-    match permission::ask_on_the_way(crew, lease, next).await? {
+    match permission::ask_on_the_way(context, lease, next).await? {
         Permission::Granted | Permission::NotYet => {}
         Permission::Forbidden(reason) => return barred(format!("redirects to {next}: {reason}")),
-        Permission::Unknown { until, trouble } => return Ok(Some(JourneyEnd::Unknown { until, trouble })),
+        Permission::Unknown { until, trouble } => {
+            return Ok(Some(JourneyEnd::Unknown { until, trouble }));
+        }
     }
-    if !crew.frontier.claim(lease, next).await? {
-        return barred(format!("redirects to {next}, which this crawl visits for itself"));
+    if !context.frontier.claim(lease, next).await? {
+        return barred(format!(
+            "redirects to {next}, which this crawl visits for itself"
+        ));
     }
     Ok(None)
 }
 
 /// Whether what a page needs may be there.
-fn is_requisite(crew: &Crew, url: &PageUrl) -> bool {
-    let scope = crew
+fn is_requisite(context: &CrawlContext, url: &PageUrl) -> bool {
+    let scope = context
         .scope
         .read()
         .expect("no panic can happen while the scope is locked");
-    crew.policy.page_requisites.let_in(&scope, url)
+    context.policy.page_requisites.let_in(&scope, url)
 }

@@ -17,7 +17,7 @@ use store::embedded::EmbeddedStore;
 use store::{ArchivePlace, ArchiveSpan, Frontier};
 
 use crate::Fault;
-use crate::crew::settled;
+use crate::context::settled;
 
 /// Opens the archive in `directory`, which is made where it is missing. Call it before the first lease; may be repeated
 /// when it was cut short.

@@ -48,16 +48,20 @@ const NOT_AGAIN: (Duration, u32) = (Duration::ZERO, 1);
 pub fn decide(setback: Setback, attempts: u32, tries: u32) -> Decision {
     use FailureKind as Kind;
     let (wait, worth) = match setback {
-        Setback::Fetch(Kind::Tls | Kind::PrivateAddress | Kind::HeadersTooLarge | Kind::Unaskable)
+        Setback::Fetch(
+            Kind::Tls | Kind::PrivateAddress | Kind::HeadersTooLarge | Kind::Unaskable,
+        )
         | Setback::Robots(Some(Kind::Tls | Kind::PrivateAddress | Kind::Unaskable)) => NOT_AGAIN,
         // The disk is full, and the page is not to blame: it waits with everything else.
-        Setback::Fetch(Kind::Spool) | Setback::Robots(Some(Kind::Spool)) => return Decision::Again(LATER),
+        Setback::Fetch(Kind::Spool) | Setback::Robots(Some(Kind::Spool)) => {
+            return Decision::Again(LATER);
+        }
         Setback::Fetch(Kind::Dns) => (LATER, 2),
         // The host is down, or its name is: whoever lists a dead seed waits a minute and a half.
         Setback::Robots(_) => (LATER, 3),
-        Setback::Fetch(Kind::Connect | Kind::Proxy | Kind::Timeout | Kind::TooSlow | Kind::Disconnected) => {
-            (SOON, 3)
-        }
+        Setback::Fetch(
+            Kind::Connect | Kind::Proxy | Kind::Timeout | Kind::TooSlow | Kind::Disconnected,
+        ) => (SOON, 3),
         Setback::Fetch(Kind::Protocol) => (SOON, 2),
         Setback::Status(429 | 503) => (SOON, 5),
         Setback::Status(408 | 500 | 502 | 504) => (SOON, 3),
@@ -109,7 +113,10 @@ mod tests {
                 Setback::Robots(Some(FailureKind::PrivateAddress)),
                 vec![Decision::GiveUp],
             ),
-            (Setback::Robots(Some(FailureKind::Tls)), vec![Decision::GiveUp]),
+            (
+                Setback::Robots(Some(FailureKind::Tls)),
+                vec![Decision::GiveUp],
+            ),
             (
                 Setback::Fetch(FailureKind::Timeout),
                 vec![again(10), again(20), Decision::GiveUp],
@@ -123,7 +130,10 @@ mod tests {
                 Setback::Status(503),
                 vec![again(10), again(20), again(40), again(80), Decision::GiveUp],
             ),
-            (Setback::Status(500), vec![again(10), again(20), Decision::GiveUp]),
+            (
+                Setback::Status(500),
+                vec![again(10), again(20), Decision::GiveUp],
+            ),
             (Setback::Status(404), vec![Decision::GiveUp]),
             (Setback::Status(410), vec![Decision::GiveUp]),
             (Setback::Status(999), vec![Decision::GiveUp]),

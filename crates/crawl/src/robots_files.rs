@@ -83,7 +83,9 @@ mod tests {
 
     fn page(path: &str) -> UrlKey {
         let url = format!("http://a.test/{path}");
-        PageUrl::parse(&url, &CanonicalForm::default()).unwrap().key()
+        PageUrl::parse(&url, &CanonicalForm::default())
+            .unwrap()
+            .key()
     }
 
     #[test]
@@ -96,7 +98,11 @@ mod tests {
         assert_eq!(files.take(page("b")).len(), 0);
         assert_eq!(files.take(page("a"))[0].body, "User-agent: *");
         assert_eq!(files.take(page("a")).len(), 0);
-        for exchanges in [vec![], vec![answer(404, vec![1])], vec![answer(503, vec![1])]] {
+        for exchanges in [
+            vec![],
+            vec![answer(404, vec![1])],
+            vec![answer(503, vec![1])],
+        ] {
             files.keep(page("a"), &exchanges);
             assert_eq!(files.take(page("a")).len(), 0);
         }
@@ -107,7 +113,10 @@ mod tests {
         let files = RobotsFiles::default();
         let many = MOST_WAITING / MAX_ROBOTS_BYTES + 5;
         for number in 0..many {
-            files.keep(page(&number.to_string()), &[answer(200, vec![b'#'; 600 << 10])]);
+            files.keep(
+                page(&number.to_string()),
+                &[answer(200, vec![b'#'; 600 << 10])],
+            );
         }
         let taken: Vec<Resource> = (0..many)
             .flat_map(|number| files.take(page(&number.to_string())))

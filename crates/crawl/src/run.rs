@@ -2,7 +2,7 @@
 //!
 //! A slot first, then a lease: as many visits are under way as there are slots, and no lease waits for one. What
 //! ends the crawl ends the leasing; visits under way are finished, unless the user asks twice. While the disk is full, leasing
-//! pauses; so it does while somebody orders that ([`crate::Orders`]).
+//! pauses; so it does while somebody orders that ([`crate::RuntimeOverrides`]).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use web::Timestamp;
 
+use crate::disk_space::{LOOK_EVERY, Watch};
 use crate::reading::Kind;
-use crate::room::{LOOK_EVERY, Watch};
-use crate::{Crew, Fault, Outcome, visit};
+use crate::{CrawlContext, Fault, Outcome, visit};
 
 /// How often what was settled is made durable.
 const SAVE_EVERY: Duration = Duration::from_secs(5);
@@ -105,26 +105,26 @@ impl Stop {
 
 /// Visits pages until nothing is left, a limit is reached or somebody asks to stop. What was settled is durable
 /// afterwards, and the archive is closed; so it is where the disk was full for too long ([`Fault::NoRoom`]).
-pub async fn run(crew: &Arc<Crew>, limits: Limits, stop: Stop) -> Result<Finish, Fault> {
+pub async fn run(context: &Arc<CrawlContext>, limits: Limits, stop: Stop) -> Result<Finish, Fault> {
     let mut visits = Visits {
         under_way: JoinSet::new(),
         requisites: 0,
-        pages: crew.frontier.standing().totals.pages,
+        pages: context.frontier.standing().totals.pages,
     };
-    let ended = run_and_close(crew, limits, stop, &mut visits).await;
+    let ended = run_and_close(context, limits, stop, &mut visits).await;
     // After a fault nothing goes on behind the caller's back.
     visits.under_way.shutdown().await;
     ended
 }
 
 async fn run_and_close(
-    crew: &Arc<Crew>,
+    context: &Arc<CrawlContext>,
     limits: Limits,
     mut stop: Stop,
     visits: &mut Visits,
 ) -> Result<Finish, Fault> {
-    let mut watch = Watch::new(&crew.room);
-    let mut ended = lease_until_done(crew, limits, stop.clone(), visits, &mut watch).await;
+    let mut watch = Watch::new(&context.room);
+    let mut ended = lease_until_done(context, limits, stop.clone(), visits, &mut watch).await;
     if !matches!(ended, Ok(_) | Err(Fault::NoRoom { .. })) {
         return ended;
     }
@@ -142,13 +142,13 @@ async fn run_and_close(
         }
     }
     // In order even for the impatient, or the next session would take the pages under way for the cause of a death.
-    crew.close().await?;
+    context.close().await?;
     watch.release().await?;
     ended
 }
 
 async fn lease_until_done(
-    crew: &Arc<Crew>,
+    context: &Arc<CrawlContext>,
     limits: Limits,
     mut stop: Stop,
     visits: &mut Visits,
@@ -157,32 +157,35 @@ async fn lease_until_done(
     let started = Instant::now();
     let mut save = every(SAVE_EVERY);
     let mut look = every(LOOK_EVERY);
-    let mut orders = crew.live.listen();
-    let mut stalls = crew.stalls.changes();
+    let mut orders = context.live.listen();
+    let mut stalls = context.stalls.changes();
     watch.look().await?;
-    let received = || crew.frontier.standing().totals.bytes;
+    let received = || context.frontier.standing().totals.bytes;
     let mut saved = received();
     loop {
-        if let Some(finish) = limits.reached(crew, started.elapsed()) {
+        if let Some(finish) = limits.reached(context, started.elapsed()) {
             return Ok(finish);
         }
         if watch.is_alarmed() {
             watch.look().await?;
         }
         if watch.is_to_be_saved(visits.under_way.len()) {
-            crew.save().await?;
+            context.save().await?;
         }
-        let ordered = crew.live.orders();
+        let ordered = context.live.orders();
         let limits = Limits {
             concurrency: ordered.concurrency.unwrap_or(limits.concurrency),
             ..limits
         };
-        let (free, now) = (limits.free_slots(visits, crew.stalls.count()), crew.clock.now());
+        let (free, now) = (
+            limits.free_slots(visits, context.stalls.count()),
+            context.clock.now(),
+        );
         let supply = match free.min(limits.pages_left(visits)) {
             _ if watch.pauses() || ordered.pause => Supply::NothingBefore(Timestamp::NEVER),
             _ if free == 0 => Supply::NothingBefore(Timestamp::NEVER),
-            0 => crew.frontier.lease_requisites(now, free).await?,
-            pages => crew.frontier.lease(now, pages).await?,
+            0 => context.frontier.lease_requisites(now, free).await?,
+            pages => context.frontier.lease(now, pages).await?,
         };
         let wake = match supply {
             Supply::Exhausted if limits.has_pages(visits) => return Ok(Finish::MaxPages),
@@ -192,7 +195,7 @@ async fn lease_until_done(
             Supply::NothingBefore(time) => time,
             Supply::Leases(leases) => {
                 for lease in leases {
-                    visits.begin(crew, lease);
+                    visits.begin(context, lease);
                 }
                 continue;
             }
@@ -200,7 +203,7 @@ async fn lease_until_done(
         let until = |time: Timestamp| {
             started
                 + time
-                    .since(crew.clock.now())
+                    .since(context.clock.now())
                     .saturating_add(started.elapsed())
                     .min(DAY)
         };
@@ -212,7 +215,7 @@ async fn lease_until_done(
                 if received().saturating_sub(saved) >= SAVE_EVERY_BYTES {
                     saved = received();
                     save.reset();
-                    crew.save().await?;
+                    context.save().await?;
                 }
             }
             () = tokio::time::sleep_until(until(wake)) => {}
@@ -222,7 +225,7 @@ async fn lease_until_done(
             _ = look.tick() => watch.look().await?,
             _ = save.tick() => {
                 saved = received();
-                crew.save().await?;
+                context.save().await?;
             }
         }
     }
@@ -254,14 +257,17 @@ struct Visits {
 }
 
 impl Visits {
-    fn begin(&mut self, crew: &Arc<Crew>, lease: Lease) {
-        let (crew, kind) = (Arc::clone(crew), Kind::of(lease.requisite));
+    fn begin(&mut self, context: &Arc<CrawlContext>, lease: Lease) {
+        let (context, kind) = (Arc::clone(context), Kind::of(lease.requisite));
         self.requisites += usize::from(kind == Kind::Requisite);
         self.under_way
-            .spawn(async move { (kind, visit(&crew, lease).await) });
+            .spawn(async move { (kind, visit(&context, lease).await) });
     }
 
-    fn ended(&mut self, ended: Result<(Kind, Result<Outcome, Fault>), JoinError>) -> Result<(), Fault> {
+    fn ended(
+        &mut self,
+        ended: Result<(Kind, Result<Outcome, Fault>), JoinError>,
+    ) -> Result<(), Fault> {
         let (kind, outcome) = ended.map_err(Fault::Panicked)?;
         let had_page = matches!(outcome?, Outcome::Ended(fate) if fate.is_page());
         match kind {
@@ -285,11 +291,11 @@ impl Visits {
 }
 
 impl Limits {
-    fn reached(&self, crew: &Crew, elapsed: Duration) -> Option<Finish> {
+    fn reached(&self, context: &CrawlContext, elapsed: Duration) -> Option<Finish> {
         if self.time.is_some_and(|max| elapsed >= max) {
             return Some(Finish::MaxTime);
         }
-        let too_large = |max| crew.frontier.standing().totals.bytes >= max;
+        let too_large = |max| context.frontier.standing().totals.bytes >= max;
         self.bytes.is_some_and(too_large).then_some(Finish::MaxSize)
     }
 

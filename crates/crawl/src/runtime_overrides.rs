@@ -1,6 +1,6 @@
 //! What may be changed while a crawl runs.
 //!
-//! [`Orders`] are one value that is replaced as a whole; where they say nothing, the settings of the crawl hold. [`Crew::obey`] is the
+//! [`RuntimeOverrides`] are one value that is replaced as a whole; where they say nothing, the settings of the crawl hold. [`CrawlContext::obey`] is the
 //! one place where they take effect: the pacer goes by them from its next decision on, the scope from the next page on (also for
 //! pages that are queued already), and the loop that leases is woken.
 //!
@@ -15,11 +15,11 @@ use fetch::PacingRules;
 use tokio::sync::watch;
 use web::{Exclusions, Host, PageUrl};
 
-use crate::Crew;
+use crate::CrawlContext;
 
 /// What somebody in charge wants to be different from the settings; nothing, at first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Orders {
+pub struct RuntimeOverrides {
     /// In place of [`PacingRules::delay`].
     pub delay: Option<Duration>,
     /// In place of [`PacingRules::factor`].
@@ -38,7 +38,7 @@ pub struct Orders {
     pub pause: bool,
 }
 
-impl Orders {
+impl RuntimeOverrides {
     /// How polite to be under these orders.
     #[must_use]
     pub fn pacing(&self, settings: &PacingRules) -> PacingRules {
@@ -55,25 +55,26 @@ impl Orders {
 
 /// The orders in force, and who waits for others.
 #[derive(Debug, Default)]
-pub struct Live(watch::Sender<Arc<Orders>>);
+pub struct Live(watch::Sender<Arc<RuntimeOverrides>>);
 
 impl Live {
     /// The orders in force.
     #[must_use]
-    pub fn orders(&self) -> Arc<Orders> {
+    pub fn orders(&self) -> Arc<RuntimeOverrides> {
         Arc::clone(&self.0.borrow())
     }
 
     /// Hears of every change from now on.
-    pub(crate) fn listen(&self) -> watch::Receiver<Arc<Orders>> {
+    pub(crate) fn listen(&self) -> watch::Receiver<Arc<RuntimeOverrides>> {
         self.0.subscribe()
     }
 }
 
-impl Crew {
+impl CrawlContext {
     /// Goes by these orders from now on, whatever was in force. `settings` is how polite the crawl is without any.
-    pub fn obey(&self, orders: Orders, settings: &PacingRules) {
-        self.pacer.change(orders.pacing(settings), &orders.host_delays);
+    pub fn obey(&self, orders: RuntimeOverrides, settings: &PacingRules) {
+        self.pacer
+            .change(orders.pacing(settings), &orders.host_delays);
         self.scope
             .write()
             .expect("no panic can happen while the scope is locked")
@@ -83,9 +84,13 @@ impl Crew {
 }
 
 /// Why a page that was in scope when it was found is not to be visited now.
-pub(crate) fn exclusion(crew: &Crew, url: &PageUrl) -> Option<String> {
-    let orders = crew.live.0.borrow();
-    orders.exclude.judge(url).err().map(|reason| reason.to_string())
+pub(crate) fn exclusion(context: &CrawlContext, url: &PageUrl) -> Option<String> {
+    let orders = context.live.0.borrow();
+    orders
+        .exclude
+        .judge(url)
+        .err()
+        .map(|reason| reason.to_string())
 }
 
 #[cfg(test)]
@@ -100,11 +105,11 @@ mod tests {
             rate: NonZeroU32::new(7),
             ..PacingRules::default()
         };
-        assert_eq!(Orders::default().pacing(&settings), settings);
-        let orders = Orders {
+        assert_eq!(RuntimeOverrides::default().pacing(&settings), settings);
+        let orders = RuntimeOverrides {
             delay: Some(Duration::from_secs(60)),
             delay_factor: Some(0.5),
-            ..Orders::default()
+            ..RuntimeOverrides::default()
         };
         let expected = PacingRules {
             delay: Duration::from_secs(60),
@@ -113,10 +118,10 @@ mod tests {
             ..settings.clone()
         };
         assert_eq!(orders.pacing(&settings), expected);
-        let orders = Orders {
+        let orders = RuntimeOverrides {
             max_delay: Some(Duration::from_secs(5)),
             rate: NonZeroU32::new(1),
-            ..Orders::default()
+            ..RuntimeOverrides::default()
         };
         let expected = PacingRules {
             max_delay: Duration::from_secs(5),

@@ -155,7 +155,9 @@ mod tests {
             ..Unvisited::default()
         };
         let urls = |keys: &[u64], kind| -> Vec<(SkippedBy, UrlKey)> {
-            keys.iter().map(|key| (kind, UrlKey::from_u64(*key))).collect()
+            keys.iter()
+                .map(|key| (kind, UrlKey::from_u64(*key)))
+                .collect()
         };
         let count = |urls, at_least| Distinct { urls, at_least };
         unvisited.add(&urls(&[1, 2, 2, 1], SkippedBy::Scope));

@@ -2,27 +2,29 @@
 
 use neardup::Likeness;
 use sinks::{Keeping, Note};
-use store::{EarlierCapture, Fate, Find, Lease, Original, Row, Seat};
+use store::{DiscoveredUrl, EarlierCapture, Fate, Lease, Original, RetainedDuplicate, VisitRecord};
 use web::{Exchange, PageUrl, Timestamp};
 
-use crate::judgement::Judgement;
+use crate::admission::Judgement;
 use crate::reading::Reading;
 
 /// The row of a visit that brought no page to judge: what is known without reading anything.
 pub(crate) fn of_no_page(
-    page: Find,
+    page: DiscoveredUrl,
     exchanges: &[Exchange],
     now: Timestamp,
     fate: Fate,
     reason: String,
-) -> Row {
+) -> VisitRecord {
     let last = exchanges.last();
-    let final_url = last.map(|exchange| &exchange.url).filter(|url| **url != page.url);
+    let final_url = last
+        .map(|exchange| &exchange.url)
+        .filter(|url| **url != page.url);
     let media = last
         .and_then(|exchange| exchange.header("content-type"))
         .map(web::essence);
-    let row = Row::new(page, fate, last.map_or(now, |exchange| exchange.started));
-    Row {
+    let row = VisitRecord::new(page, fate, last.map_or(now, |exchange| exchange.started));
+    VisitRecord {
         final_url: final_url.cloned(),
         status: last.map(|exchange| exchange.status),
         content_type: media,
@@ -40,7 +42,7 @@ pub(crate) fn of_page(
     exchanges: &[Exchange],
     reading: &Reading,
     judgement: &Judgement,
-) -> Row {
+) -> VisitRecord {
     let mut row = of_no_page(
         lease.find(),
         exchanges,
@@ -51,7 +53,7 @@ pub(crate) fn of_page(
     row.reason.clone_from(&judgement.reason);
     row.content_type = page.header("content-type").map(web::essence);
     row.kept = judgement.keeping == Keeping::Whole;
-    row.payload = Some(reading.portrait.payload);
+    row.payload = Some(reading.signature.payload);
     read(&mut row, reading);
     if let Some(original) = &judgement.original {
         repeats(&mut row, original, judgement.seat);
@@ -67,7 +69,7 @@ pub(crate) fn of_page(
 }
 
 /// Notes in the row that an earlier crawl archived another version of the page.
-pub(crate) fn changed(row: &mut Row, capture: &EarlierCapture) {
+pub(crate) fn changed(row: &mut VisitRecord, capture: &EarlierCapture) {
     row.duplicate_of = Some(capture.page.url.clone());
     row.of_earlier = true;
     row.distance = capture.distance;
@@ -90,7 +92,7 @@ pub(crate) fn changed(row: &mut Row, capture: &EarlierCapture) {
 }
 
 /// What there is to say of a page that repeats another.
-pub(crate) fn repeats(row: &mut Row, original: &Original, seat: Option<Seat>) {
+pub(crate) fn repeats(row: &mut VisitRecord, original: &Original, seat: Option<RetainedDuplicate>) {
     row.duplicate_of = Some(original.page.url.clone());
     row.of_earlier = original.earlier;
     let (distance, resemblance) = match original.likeness {
@@ -108,8 +110,8 @@ pub(crate) fn repeats(row: &mut Row, original: &Original, seat: Option<Seat>) {
 }
 
 /// What reading the page told.
-pub(crate) fn read(row: &mut Row, reading: &Reading) {
-    row.fingerprint = reading.portrait.text.as_ref().map(|text| text.fingerprint);
+pub(crate) fn read(row: &mut VisitRecord, reading: &Reading) {
+    row.fingerprint = reading.signature.text.as_ref().map(|text| text.fingerprint);
     if let Some(document) = &reading.document {
         row.charset = Some(document.charset.to_owned()).filter(|name| !name.is_empty());
         row.language.clone_from(&document.language);
@@ -121,7 +123,7 @@ pub(crate) fn read(row: &mut Row, reading: &Reading) {
 }
 
 /// In what a page repeats another, and what is special about it.
-fn reason(row: &Row, original: &Original, seat: Option<Seat>) -> String {
+fn reason(row: &VisitRecord, original: &Original, seat: Option<RetainedDuplicate>) -> String {
     let mut reason = match original.likeness {
         Likeness::SamePayload => "the same bytes".to_owned(),
         Likeness::SameText => "the same text".to_owned(),
@@ -138,14 +140,14 @@ fn reason(row: &Row, original: &Original, seat: Option<Seat>) -> String {
     } else if original.earlier {
         reason.push_str("; the original is in an earlier crawl");
     }
-    if let Some(Seat { number, of }) = seat {
+    if let Some(RetainedDuplicate { number, of }) = seat {
         reason.push_str(&format!("; let through: {number} of {of} of its kind"));
     }
     reason
 }
 
 /// That the page's own word decided, where it did.
-fn with_whom(row: &Row, original: &Original) -> String {
+fn with_whom(row: &VisitRecord, original: &Original) -> String {
     if !original.by_canonical {
         return String::new();
     }
@@ -161,10 +163,10 @@ fn with_whom(row: &Row, original: &Original) -> String {
 }
 
 /// Returns the fields of the `metadata` record that say what matched a page with its original, and
-/// which rank it has in the original's cluster. `crawler rebuild` reads them ([`retelling`]).
+/// which rank it has in the original's cluster. `crawler rebuild` reads them ([`rebuild`]).
 ///
-/// [`retelling`]: crate::retelling
-pub(crate) fn match_notes(original: &Original, seat: Option<Seat>) -> Vec<Note> {
+/// [`rebuild`]: crate::rebuild
+pub(crate) fn match_notes(original: &Original, seat: Option<RetainedDuplicate>) -> Vec<Note> {
     let matched_by = match original.likeness {
         _ if original.by_canonical => BY_CANONICAL,
         Likeness::SamePayload => "payload",
@@ -189,7 +191,7 @@ pub(crate) const CLUSTER_RANK: &str = "cluster-rank";
 /// Returns the fields of the archive's `metadata` record. `last` is the last exchange, `matched` the
 /// fields of [`match_notes`], `outlinks` those of the page's links.
 pub(crate) fn notes(
-    row: &Row,
+    row: &VisitRecord,
     last: Option<&Exchange>,
     matched: Vec<Note>,
     outlinks: Vec<Note>,
@@ -197,10 +199,16 @@ pub(crate) fn notes(
     let told = [
         ("verdict", Some(row.fate.as_str().to_owned())),
         ("reason", row.reason.clone()),
-        ("duplicate-of", row.duplicate_of.as_ref().map(ToString::to_string)),
+        (
+            "duplicate-of",
+            row.duplicate_of.as_ref().map(ToString::to_string),
+        ),
         ("canonical", row.canonical.as_ref().map(ToString::to_string)),
         ("distance", row.distance.map(|bits| bits.to_string())),
-        ("resemblance", row.resemblance.map(|share| format!("{share:.4}"))),
+        (
+            "resemblance",
+            row.resemblance.map(|share| format!("{share:.4}")),
+        ),
         (
             "fingerprint",
             row.fingerprint.map(|fingerprint| fingerprint.to_string()),
@@ -233,6 +241,8 @@ pub(crate) fn notes(
             last.map(|exchange| exchange.elapsed.as_millis().to_string()),
         ),
     ];
-    let told = told.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let told = told
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
     told.chain(matched).chain(outlinks).collect()
 }

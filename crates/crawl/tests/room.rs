@@ -2,7 +2,10 @@
 //!
 //! The web is a function and the disk a directory with a budget; store, archive and loop are the real ones.
 
-#![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,23 +16,23 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use crawl::{
-    Crew, Fault, Finish, Limits, ListingRules, Listings, Live, OnDuplicate, Policy, Room, RoomRules, Studio,
-    Telemetry,
+    AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish, Limits,
+    ListingRules, Listings, Live, OnDuplicate, Policy, Telemetry,
 };
 use disk::{Disk, Reserve, ReservedDisk};
 use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
 use http::HeaderMap;
-use neardup::{Features, HashKey, Painter};
+use neardup::{Features, HashKey, SignatureBuilder};
 use sinks::warc::{check_file, name_of};
 use sinks::{ArchiveEnd, ArchiveOptions, WarcArchive};
 use store::embedded::{EmbeddedStore, StoreOptions, rows};
-use store::{Fate, Find, Frontier, FrontierRules, LikenessRules, StoreFault};
+use store::{DiscoveredUrl, Fate, Frontier, FrontierRules, LikenessRules, StoreFault};
 use testkit::{CallKind, Failure, FaultyDisk, Plan, Random};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 use web::{
-    CanonicalForm, Clock, Exchange, PageUrl, Protocol, ReadLimits, Relations, Scope, ScopeKind, Timestamp,
-    Validators,
+    CanonicalForm, Clock, Exchange, PageUrl, Protocol, ReadLimits, Relations, Scope, ScopeKind,
+    Timestamp, Validators,
 };
 
 const PAGES: u64 = 40;
@@ -45,7 +48,11 @@ const LIMITS: Limits = Limits {
 };
 
 fn url(path: &str) -> PageUrl {
-    PageUrl::parse(&format!("http://heavy.test/{path}"), &CanonicalForm::default()).unwrap()
+    PageUrl::parse(
+        &format!("http://heavy.test/{path}"),
+        &CanonicalForm::default(),
+    )
+    .unwrap()
 }
 
 /// A tree of pages, each of which takes about 32 KiB in the archive; counts what it is asked for.
@@ -114,12 +121,12 @@ struct Machine {
     disk: Arc<FaultyDisk>,
     web: Arc<Web>,
     clock: Clock,
-    rules: RoomRules,
+    rules: DiskSpaceRules,
 }
 
-/// A crew, and the reserve of its disk.
+/// A context, and the reserve of its disk.
 struct Session {
-    crew: Arc<Crew>,
+    context: Arc<CrawlContext>,
     reserve: Arc<Reserve>,
 }
 
@@ -132,7 +139,7 @@ impl Machine {
             directory,
             web: Arc::default(),
             clock: Clock::new(move || Timestamp::from_millis(1_000_000) + began.elapsed()),
-            rules: RoomRules {
+            rules: DiskSpaceRules {
                 least,
                 patience: Duration::from_secs(patience),
             },
@@ -161,7 +168,7 @@ impl Machine {
             now: self.clock.now(),
             disk: reserved.clone(),
         };
-        // A page that is still being read when its crawl ends holds on to the crew of that crawl.
+        // A page that is still being read when its crawl ends holds on to the context of that crawl.
         let store = loop {
             match EmbeddedStore::open(&self.state(), &options) {
                 Err(StoreFault::InUse { .. }) => tokio::task::yield_now().await,
@@ -172,7 +179,7 @@ impl Machine {
         let reserve = Reserve::take(Arc::clone(&plain), &path, RESERVE, self.rules.least);
         let reserve = Arc::new(reserve.unwrap());
         reserved.keep(Arc::clone(&reserve));
-        let root = Find::new(url("0"), 0, None);
+        let root = DiscoveredUrl::new(url("0"), 0, None);
         store.discover(vec![root]).await.unwrap();
         let archive = self.directory.path().join("archive");
         let end = store.archive_end().map(|span| ArchiveEnd {
@@ -182,12 +189,17 @@ impl Machine {
         let options = ArchiveOptions::new(self.clock.clone());
         let sink = WarcArchive::open(reserved, &archive, options, end).unwrap();
         let directories = vec![self.state(), archive];
-        let room = Room::new(plain, Some(Arc::clone(&reserve)), directories, self.rules);
-        let crew = Arc::new(self.crew(store, sink, room));
-        Session { crew, reserve }
+        let room = DiskSpace::new(plain, Some(Arc::clone(&reserve)), directories, self.rules);
+        let context = Arc::new(self.context(store, sink, room));
+        Session { context, reserve }
     }
 
-    fn crew(&self, store: Arc<EmbeddedStore>, sink: WarcArchive, room: Room) -> Crew {
+    fn context(
+        &self,
+        store: Arc<EmbeddedStore>,
+        sink: WarcArchive,
+        room: DiskSpace,
+    ) -> CrawlContext {
         let pacing = PacingRules {
             delay: Duration::ZERO,
             factor: 0.0,
@@ -206,7 +218,7 @@ impl Machine {
         );
         let mut scope = Scope::new(ScopeKind::Host, &[], &[]).unwrap();
         scope.add_seed(&url("0"));
-        Crew {
+        CrawlContext {
             fetch,
             pacer,
             robots,
@@ -218,7 +230,10 @@ impl Machine {
             scope: RwLock::new(scope),
             listings: Listings::default(),
             robots_files: crawl::RobotsFiles::default(),
-            studio: Studio::new(Painter::new(Features::default(), HashKey::ZERO)),
+            adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
+                Features::default(),
+                HashKey::ZERO,
+            )),
             live: Live::default(),
             policy: Policy {
                 on_duplicate: OnDuplicate::Drop,
@@ -260,7 +275,7 @@ impl Machine {
         self.disk.set_budget(None);
         let session = self.session().await;
         let (_handle, stop) = crawl::stop();
-        let ended = crawl::run(&session.crew, LIMITS, stop).await;
+        let ended = crawl::run(&session.context, LIMITS, stop).await;
         assert_eq!(ended.unwrap(), Finish::Exhausted);
         self.is_complete();
     }
@@ -294,9 +309,9 @@ async fn below_the_low_water_mark_nothing_is_begun_until_there_is_room() {
     machine.leave(600 * KIB);
     let (_handle, stop) = crawl::stop();
     let (ended, (standing, asked)) = tokio::join!(
-        crawl::run(&session.crew, LIMITS, stop),
+        crawl::run(&session.context, LIMITS, stop),
         after(MINUTE, || {
-            let seen = (session.crew.frontier.standing(), machine.web.asked());
+            let seen = (session.context.frontier.standing(), machine.web.asked());
             machine.disk.set_budget(None);
             seen
         })
@@ -305,7 +320,11 @@ async fn below_the_low_water_mark_nothing_is_begun_until_there_is_room() {
     assert_eq!(standing.leased, 0, "what was under way is finished");
     assert!(standing.totals.pages < PAGES, "{standing:?}");
     let robots = u64::from(asked > 0);
-    assert_eq!(asked, standing.totals.pages + robots, "nothing else was begun");
+    assert_eq!(
+        asked,
+        standing.totals.pages + robots,
+        "nothing else was begun"
+    );
     drop(session);
     machine.is_complete();
 }
@@ -317,9 +336,12 @@ async fn pages_under_way_on_a_full_disk_are_kept_from_the_reserve_which_is_taken
     machine.leave(200 * KIB);
     let (_handle, stop) = crawl::stop();
     let (ended, (spent, standing)) = tokio::join!(
-        crawl::run(&session.crew, LIMITS, stop),
+        crawl::run(&session.context, LIMITS, stop),
         after(MINUTE, || {
-            let seen = (session.reserve.is_spent(), session.crew.frontier.standing());
+            let seen = (
+                session.reserve.is_spent(),
+                session.context.frontier.standing(),
+            );
             machine.disk.set_budget(None);
             seen
         })
@@ -340,13 +362,21 @@ async fn a_crawl_that_waited_long_enough_ends_in_order_and_goes_on_later() {
         machine.leave(600 * KIB);
         let began = Instant::now();
         let (_handle, stop) = crawl::stop();
-        let fault = crawl::run(&session.crew, LIMITS, stop).await.unwrap_err();
+        let fault = crawl::run(&session.context, LIMITS, stop)
+            .await
+            .unwrap_err();
         let waited = began.elapsed();
         let told = fault.to_string();
         assert!(matches!(fault, Fault::NoRoom { .. }), "{told}");
-        assert!(told.contains("state") && told.contains(" are needed"), "{told}");
+        assert!(
+            told.contains("state") && told.contains(" are needed"),
+            "{told}"
+        );
         let patience = Duration::from_secs(patience);
-        assert!(waited >= patience && waited <= patience + MINUTE, "{waited:?}");
+        assert!(
+            waited >= patience && waited <= patience + MINUTE,
+            "{waited:?}"
+        );
         drop(session);
         machine.completes().await;
     }
@@ -359,7 +389,7 @@ async fn a_crawl_that_waits_for_room_is_interrupted_as_usual() {
     machine.leave(0);
     let (handle, stop) = crawl::stop();
     let (ended, ()) = tokio::join!(
-        crawl::run(&session.crew, LIMITS, stop),
+        crawl::run(&session.context, LIMITS, stop),
         after(MINUTE, || handle.ask())
     );
     assert_eq!(ended.unwrap(), Finish::Interrupted);
@@ -381,12 +411,15 @@ async fn a_disk_that_breaks_ends_the_crawl_names_the_file_and_keeps_what_was_set
             let session = machine.session().await;
             machine.disk.fail(Plan::from(number, failure).of_kind(kind));
             let (_handle, stop) = crawl::stop();
-            let told = crawl::run(&session.crew, LIMITS, stop)
+            let told = crawl::run(&session.context, LIMITS, stop)
                 .await
                 .unwrap_err()
                 .to_string();
             let root = machine.directory.path().display().to_string();
-            assert!(told.contains(&root), "{failure:?} of {kind:?} {number}: {told}");
+            assert!(
+                told.contains(&root),
+                "{failure:?} of {kind:?} {number}: {told}"
+            );
             drop(session);
             machine.completes().await;
         }
@@ -404,7 +437,7 @@ async fn the_end_of_the_time_and_an_interrupt_hold_although_a_server_never_answe
         let began = Instant::now();
         let limits = Limits { time, ..LIMITS };
         let (ended, ()) = tokio::join!(
-            crawl::run(&session.crew, limits, stop),
+            crawl::run(&session.context, limits, stop),
             after(MINUTE, || {
                 if time.is_none() {
                     handle.ask();

@@ -103,7 +103,9 @@ fn is_the_same(piece: &Path, path: &Path, preamble: &[u8], from: u64) -> io::Res
         return Ok(false);
     }
     let mut begun = Vec::new();
-    (&mut piece).take(preamble.len() as u64).read_to_end(&mut begun)?;
+    (&mut piece)
+        .take(preamble.len() as u64)
+        .read_to_end(&mut begun)?;
     if begun != preamble {
         return Ok(false);
     }
@@ -157,7 +159,10 @@ mod tests {
         fs::write(&path, "kept or cut!").unwrap();
         let other = cut();
         assert_eq!(fs::read(&other).unwrap(), b"head or cut!");
-        assert_eq!(names(directory.path()), ["a.log", "a.log.cut-1", "a.log.cut-2"]);
+        assert_eq!(
+            names(directory.path()),
+            ["a.log", "a.log.cut-1", "a.log.cut-2"]
+        );
         let whole = set_aside_whole(&SystemDisk, &path, "a.log").unwrap();
         assert_eq!(fs::read(whole).unwrap(), b"kept or cut!");
         assert_eq!(

@@ -55,7 +55,8 @@ impl Reserve {
             spent: AtomicBool::new(true),
             turn: Mutex::new(()),
         };
-        let left_over = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == bytes);
+        let left_over =
+            std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == bytes);
         let held = left_over || reserve.fill()? == Restored::Held;
         reserve.spent.store(!held, Ordering::Release);
         Ok(reserve)
@@ -98,11 +99,16 @@ impl Reserve {
         }
         let enough = self.bytes.saturating_add(self.low_water);
         let directory = self.path.parent().unwrap_or(&self.path);
-        if self.disk.free_room(directory).is_some_and(|room| room < enough) {
+        if self
+            .disk
+            .free_room(directory)
+            .is_some_and(|room| room < enough)
+        {
             return Ok(Restored::NoRoom);
         }
         let restored = self.fill()?;
-        self.spent.store(restored == Restored::NoRoom, Ordering::Release);
+        self.spent
+            .store(restored == Restored::NoRoom, Ordering::Release);
         Ok(restored)
     }
 

@@ -71,7 +71,8 @@ impl ReservedDisk {
 /// this call, or meanwhile by another one that found the disk as full.
 fn makes_room(held: Option<&Reserve>, error: &io::Error) -> bool {
     // A file that may not grow further does not grow for other files' room.
-    let needs_room = Trouble::of(error) == Trouble::Full && error.kind() != io::ErrorKind::FileTooLarge;
+    let needs_room =
+        Trouble::of(error) == Trouble::Full && error.kind() != io::ErrorKind::FileTooLarge;
     needs_room && held.is_some_and(|reserve| reserve.spend().is_ok())
 }
 
@@ -92,7 +93,8 @@ impl Disk for ReservedDisk {
         if !makes_room(held, &short.source) {
             return Err(short);
         }
-        let taken = usize::try_from(short.written).map_or(bytes.len(), |taken| taken.min(bytes.len()));
+        let taken =
+            usize::try_from(short.written).map_or(bytes.len(), |taken| taken.min(bytes.len()));
         self.disk
             .append(file, &bytes[taken..])
             .map_err(|again| ShortWrite {

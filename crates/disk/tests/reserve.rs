@@ -1,5 +1,8 @@
 //! A disk that is full: what is under way ends well, once.
-#![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -63,7 +66,10 @@ fn an_append_that_finds_no_room_gets_some_and_the_flag_is_raised() {
 
     // The reserve is spent: from here on, full is full.
     let short = machine.disk.append(&file, &[2; 50]).unwrap_err();
-    assert_eq!((short.written, short.source.kind()), (40, ErrorKind::StorageFull));
+    assert_eq!(
+        (short.written, short.source.kind()),
+        (40, ErrorKind::StorageFull)
+    );
 }
 
 #[test]
@@ -130,7 +136,10 @@ fn a_sync_that_finds_no_room_is_not_repeated() {
     let file = machine.disk.create(&machine.path("a")).unwrap();
     let syncs = |machine: &Machine| {
         let calls = machine.broken.calls();
-        calls.iter().filter(|call| call.kind == CallKind::Sync).count()
+        calls
+            .iter()
+            .filter(|call| call.kind == CallKind::Sync)
+            .count()
     };
     let before = syncs(&machine);
     machine

@@ -29,7 +29,10 @@ fn what_is_appended_stands_behind_what_was_there() {
     disk.set_length(&file, 5).unwrap();
     disk.sync(&file).unwrap();
     drop(file);
-    assert_eq!(disk.create(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert_eq!(
+        disk.create(&path).unwrap_err().kind(),
+        ErrorKind::AlreadyExists
+    );
     let file = disk.open(&path).unwrap();
     disk.append(&file, b"hree").unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"one three");
@@ -116,7 +119,11 @@ fn a_reserve_of_another_size_is_made_anew() {
 fn a_reserve_is_not_taken_again_below_the_low_water_mark() {
     let directory = tempfile::tempdir().unwrap();
     assert!(SystemDisk.free_room(directory.path()).is_some());
-    assert!(SystemDisk.free_room(&directory.path().join("missing")).is_none());
+    assert!(
+        SystemDisk
+            .free_room(&directory.path().join("missing"))
+            .is_none()
+    );
     let path = directory.path().join("reserve");
     let reserve = Reserve::take(Arc::new(SystemDisk), &path, 4096, u64::MAX).unwrap();
     reserve.spend().unwrap();
@@ -128,7 +135,13 @@ fn a_reserve_is_not_taken_again_below_the_low_water_mark() {
 fn a_disk_with_a_reserve_is_a_disk_like_any_other_while_there_is_room() {
     let directory = tempfile::tempdir().unwrap();
     let system: Arc<dyn Disk> = Arc::new(SystemDisk);
-    let reserve = Reserve::take(Arc::clone(&system), &directory.path().join("reserve"), 4096, 0).unwrap();
+    let reserve = Reserve::take(
+        Arc::clone(&system),
+        &directory.path().join("reserve"),
+        4096,
+        0,
+    )
+    .unwrap();
     let disk = ReservedDisk::new(system, Arc::new(reserve));
     let path = directory.path().join("file");
     disk.replace(&path, b"content").unwrap();

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{
-    ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type,
-    Int64Type,
+    ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
+    Int32Type, Int64Type,
 };
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -40,7 +40,11 @@ pub(crate) fn schema(table: Table) -> String {
     let name = table.schema.split('/').next().unwrap_or_default();
     let mut text = format!("message {} {{\n", name.replace('-', "_"));
     for column in table.columns {
-        let repetition = if column.nullable { "OPTIONAL" } else { "REQUIRED" };
+        let repetition = if column.nullable {
+            "OPTIONAL"
+        } else {
+            "REQUIRED"
+        };
         let (physical, logical) = match column.kind {
             Kind::Text => ("BYTE_ARRAY".to_owned(), " (STRING)"),
             Kind::U16 => ("INT32".to_owned(), " (INTEGER(16,false))"),
@@ -50,7 +54,10 @@ pub(crate) fn schema(table: Table) -> String {
             Kind::Time => ("INT64".to_owned(), " (TIMESTAMP(MILLIS,true))"),
             Kind::Bytes(length) => (format!("FIXED_LEN_BYTE_ARRAY ({length})"), ""),
         };
-        text.push_str(&format!("  {repetition} {physical} {}{logical};\n", column.name));
+        text.push_str(&format!(
+            "  {repetition} {physical} {}{logical};\n",
+            column.name
+        ));
     }
     text + "}\n"
 }

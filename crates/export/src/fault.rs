@@ -60,7 +60,9 @@ impl From<ParquetError> for ExportFault {
         match error {
             ParquetError::External(cause) => match cause.downcast::<io::Error>() {
                 Ok(error) => (*error).into(),
-                Err(cause) => Self::Encode(ParquetError::External(cause as Box<dyn Error + Send + Sync>)),
+                Err(cause) => Self::Encode(ParquetError::External(
+                    cause as Box<dyn Error + Send + Sync>,
+                )),
             },
             other => Self::Encode(other),
         }

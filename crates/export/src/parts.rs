@@ -16,7 +16,9 @@ use neardup::HashKey;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::text::json_line;
-use crate::{About, Beginning, ExportFault, Form, SKETCHES, Table, TableWriter, Value, Visit, WholeFile};
+use crate::{
+    About, Beginning, ExportFault, Form, SKETCHES, Table, TableWriter, Value, Visit, WholeFile,
+};
 
 /// Records in a part, unless told otherwise.
 pub const DEFAULT_ROWS_PER_FILE: u64 = 1_000_000;
@@ -107,7 +109,10 @@ impl Parts {
             .iter()
             .position(|mark| ends_here(mark) && *mark != self.read)
         {
-            return Err(self.foreign(number, "the crawl tells otherwise now, or it is of another crawl"));
+            return Err(self.foreign(
+                number,
+                "the crawl tells otherwise now, or it is of another crawl",
+            ));
         }
         let last = self.there.last().map_or(0, |mark| mark.visits);
         Ok((self.read.visits > last).then_some(self.read))
@@ -140,7 +145,10 @@ impl Parts {
     /// # Errors
     /// [`ExportFault`] where it cannot be written, or where parts go beyond the last visit.
     pub fn finish(mut self) -> Result<(), ExportFault> {
-        let beyond = self.there.iter().position(|mark| mark.visits > self.read.visits);
+        let beyond = self
+            .there
+            .iter()
+            .position(|mark| mark.visits > self.read.visits);
         if let Some(number) = beyond {
             return Err(self.foreign(number, "it has more visits than the crawl"));
         }
@@ -204,7 +212,10 @@ fn mark_of(path: &Path, table: Table, about: &About) -> Result<Option<Mark>, Exp
     for ours in about.notes(table) {
         // A later version of ours may go on, as long as the columns and what is in them mean the same.
         if ours.key != "crawler.version" && note(&ours.key) != ours.value {
-            return Err(foreign(&format!("its {} is not that of this export", ours.key)));
+            return Err(foreign(&format!(
+                "its {} is not that of this export",
+                ours.key
+            )));
         }
     }
     let visits = note(VISITS_NOTE).and_then(|visits| visits.parse().ok());

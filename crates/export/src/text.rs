@@ -171,7 +171,8 @@ mod tests {
     /// A title `=cmd|'/c calc'!A1` was exported as it stood: whoever opened the table in a
     /// spreadsheet ran what a stranger's page said.
     #[test]
-    fn a_text_that_a_spreadsheet_would_run_begins_with_an_apostrophe_unless_it_is_wanted_to_the_letter() {
+    fn a_text_that_a_spreadsheet_would_run_begins_with_an_apostrophe_unless_it_is_wanted_to_the_letter()
+     {
         for dangerous in [
             "=cmd|'/c calc'!A1",
             "+1",
@@ -186,7 +187,10 @@ mod tests {
             "＠1",
             "=\"a\",\"b\"",
         ] {
-            assert_eq!(written(Texts::Neutralised, dangerous), format!("'{dangerous}"));
+            assert_eq!(
+                written(Texts::Neutralised, dangerous),
+                format!("'{dangerous}")
+            );
             assert_eq!(written(Texts::ToTheLetter, dangerous), dangerous);
         }
         for harmless in ["", "a=b", "1-2", "'quoted", " =1", "http://a.test/?a=+1"] {

@@ -7,11 +7,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use neardup::{Portrait, SKETCH_BYTES};
+use neardup::{PageSignature, SKETCH_BYTES};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use store::embedded::record::Record;
 use store::embedded::{History, Revocations, revocations};
-use store::{Row, StoreFault};
+use store::{StoreFault, VisitRecord};
 use web::UrlKey;
 
 use crate::text::Json;
@@ -21,7 +21,7 @@ use crate::{Column, Kind, Table, Value};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Visit {
     /// What became of it.
-    pub row: Row,
+    pub row: VisitRecord,
     /// What the verdicts about later pages go by; none where the page was not admitted, or is compared exactly only.
     pub sketch: Option<[u8; SKETCH_BYTES]>,
 }
@@ -75,7 +75,10 @@ impl Visit {
     }
 }
 
-fn fields<'a>(row: &'a Row, sketch: Option<&'a [u8; SKETCH_BYTES]>) -> [Option<Value<'a>>; COLUMNS] {
+fn fields<'a>(
+    row: &'a VisitRecord,
+    sketch: Option<&'a [u8; SKETCH_BYTES]>,
+) -> [Option<Value<'a>>; COLUMNS] {
     let text = |text: &'a Option<String>| text.as_deref().map(Value::Text);
     let url = |url: &'a web::PageUrl| Value::Text(url.as_str());
     [
@@ -104,7 +107,7 @@ fn fields<'a>(row: &'a Row, sketch: Option<&'a [u8; SKETCH_BYTES]>) -> [Option<V
 
 /// A row as one JSON object, as in the export.
 #[derive(Clone, Copy, Debug)]
-pub struct VisitRow<'a>(pub &'a Row);
+pub struct VisitRow<'a>(pub &'a VisitRecord);
 
 impl Serialize for VisitRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -139,8 +142,11 @@ impl Visits {
         })
     }
 
-    fn begin(&mut self, page: UrlKey, portrait: &Portrait) {
-        let sketch = portrait.text.as_ref().and_then(|text| text.sketch.as_ref());
+    fn begin(&mut self, page: UrlKey, signature: &PageSignature) {
+        let sketch = signature
+            .text
+            .as_ref()
+            .and_then(|text| text.sketch.as_ref());
         if self.sketches
             && let Some(sketch) = sketch
         {
@@ -148,7 +154,7 @@ impl Visits {
         }
     }
 
-    fn end(&mut self, row: Row) -> Option<Visit> {
+    fn end(&mut self, row: VisitRecord) -> Option<Visit> {
         if self.revoked.takes_back(&row) {
             // Its page waits again, and may have kept its admission.
             return None;
@@ -169,8 +175,8 @@ impl Iterator for Visits {
                         return Some(Ok(visit));
                     }
                 }
-                Ok(Record::Admitted { page, portrait }) => self.begin(page.key(), &portrait),
-                Ok(Record::LetThrough(seated)) => self.begin(seated.page.key(), &seated.portrait),
+                Ok(Record::Admitted { page, signature }) => self.begin(page.key(), &signature),
+                Ok(Record::LetThrough(seated)) => self.begin(seated.page.key(), &seated.signature),
                 Ok(Record::Forgotten { page }) => drop(self.begun.remove(&page)),
                 Ok(_) => {}
                 Err(fault) => return Some(Err(fault)),

@@ -121,8 +121,12 @@ impl WholeFile {
         if let State::Writing(file, _lock) = &self.state {
             self.disk.sync(file)?;
             self.disk.rename(&draft_of(&self.path), &self.path)?;
-            let directory = self.path.parent().filter(|path| !path.as_os_str().is_empty());
-            self.disk.sync_directory(directory.unwrap_or(Path::new(".")))?;
+            let directory = self
+                .path
+                .parent()
+                .filter(|path| !path.as_os_str().is_empty());
+            self.disk
+                .sync_directory(directory.unwrap_or(Path::new(".")))?;
         }
         Ok(())
     }
@@ -190,7 +194,10 @@ impl Comparing {
                     .take_while(|(one, other)| one == other)
                     .count()
             };
-            self.lines += ours[..agreeing].iter().filter(|byte| **byte == b'\n').count() as u64;
+            self.lines += ours[..agreeing]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count() as u64;
             self.agreed += agreeing as u64;
             self.there.consume(agreeing);
             same += agreeing;

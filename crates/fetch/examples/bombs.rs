@@ -39,11 +39,21 @@ fn main() -> io::Result<()> {
             encoder.write_all(&zeros)?;
         }
     }
-    let (gzip, zlib, raw, zstd) = (gzip.finish()?, zlib.finish()?, raw.finish()?, zstd.finish()?);
+    let (gzip, zlib, raw, zstd) = (
+        gzip.finish()?,
+        zlib.finish()?,
+        raw.finish()?,
+        zstd.finish()?,
+    );
     let brotli = brotli::bomb(GIB >> 24);
     show("gzip, zeros", &["gzip"], &gzip, GIB);
     show("deflate, zeros", &["deflate"], &zlib, GIB);
-    show("deflate without zlib's frame, zeros", &["deflate"], &raw, GIB);
+    show(
+        "deflate without zlib's frame, zeros",
+        &["deflate"],
+        &raw,
+        GIB,
+    );
     show("br, zeros", &["br"], &brotli, GIB);
     show("zstd, zeros", &["zstd"], &zstd, GIB);
     show("identity, zeros", &[], &vec![0; BODY], BODY);
@@ -105,7 +115,11 @@ fn main() -> io::Result<()> {
         &hollow,
         0,
     );
-    let named = [&[0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3][..], &vec![b'n'; BODY - 10]].concat();
+    let named = [
+        &[0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3][..],
+        &vec![b'n'; BODY - 10],
+    ]
+    .concat();
     show("gzip, a name without end", &["gzip"], &named, 0);
     // Meta-blocks that are to be skipped: not the last, no nibbles, a byte of length, that byte.
     show("br, blocks to skip", &["br"], &brotli_hollow(), 0);

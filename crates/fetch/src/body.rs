@@ -55,7 +55,11 @@ impl BodyReader {
     /// Reads until the end, the limit (then the body is cut, not failed), the deadline, or until too
     /// few bytes came recently. A connection that breaks is a failure, unless its end is the only end
     /// that the body has.
-    pub(crate) async fn read(&self, response: &mut Response, deadline: Instant) -> Result<Cut, FetchFailure> {
+    pub(crate) async fn read(
+        &self,
+        response: &mut Response,
+        deadline: Instant,
+    ) -> Result<Cut, FetchFailure> {
         let mut received = Received::new(&self.memory, self.spool.as_deref());
         let mut progress = Progress::new(&self.limits, Instant::now());
         let mut stalled: Option<Stalled> = None;

@@ -50,7 +50,10 @@ impl Clients {
     /// The one that asks for `url`.
     pub(crate) fn of(&self, url: &PageUrl) -> &Client {
         let port = url.as_url().port_or_known_default();
-        let ruled = self.of_port.iter().find(|(of_port, _)| Some(*of_port) == port);
+        let ruled = self
+            .of_port
+            .iter()
+            .find(|(of_port, _)| Some(*of_port) == port);
         ruled.map_or(&self.of_any_port, |(_, client)| client)
     }
 }

@@ -249,7 +249,11 @@ impl BufRead for Received<'_> {
     }
 }
 
-fn peel<'a>(codings: &[Coding], body: Received<'a>, room: u64) -> io::Result<Box<dyn BufRead + 'a>> {
+fn peel<'a>(
+    codings: &[Coding],
+    body: Received<'a>,
+    room: u64,
+) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut reader: Box<dyn BufRead + 'a> = Box::new(body);
     for coding in codings.iter().rev() {
         let layer = decoder(*coding, reader)?.take(room);

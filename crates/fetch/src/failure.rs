@@ -132,7 +132,9 @@ impl FetchFailure {
         }
         match () {
             () if error.is_dns() => Self::Dns,
-            () if error.is_connect() && error.is_timeout() => Self::Connect(io::ErrorKind::TimedOut),
+            () if error.is_connect() && error.is_timeout() => {
+                Self::Connect(io::ErrorKind::TimedOut)
+            }
             () if error.is_connect() => Self::Connect(io::ErrorKind::Other),
             () if error.is_timeout() => Self::Timeout,
             () => Self::Protocol,
@@ -217,9 +219,9 @@ fn of_proxy(text: &str) -> Option<InBetween> {
         "proxy authorization required" => "it wants a user and a password",
         "unsuccessful" => "it opens no tunnel",
         "proxy response headers too long" => "its answer is too long",
-        "unexpected end of file" | "io error establishing tunnel" | "io error during SOCKS handshake" => {
-            "the connection broke off"
-        }
+        "unexpected end of file"
+        | "io error establishing tunnel"
+        | "io error during SOCKS handshake" => "the connection broke off",
         "failed parsing server response" => "it does not speak SOCKS 5",
         "server does not support user/pass authentication" => "it wants a password, or none",
         "credentials not accepted" => "it refuses this user and password",
@@ -229,14 +231,19 @@ fn of_proxy(text: &str) -> Option<InBetween> {
 }
 
 /// An error and what is behind it, from the outside in.
-fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+fn chain<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
     std::iter::successors(Some(error), |cause| deeper(*cause))
 }
 
 /// The next link inwards. An [`io::Error`] made from another error skips that very error in `source`, so it
 /// is asked for what it wraps.
 fn deeper<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
-    match cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+    match cause
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref)
+    {
         Some(wrapped) => Some(wrapped),
         None => cause.source(),
     }

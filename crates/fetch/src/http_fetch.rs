@@ -20,8 +20,8 @@ use crate::client::Clients;
 use crate::failure::FetchFailure;
 use crate::guard::Guard;
 use crate::names::Names;
-use crate::proxy::Beforehand;
-use crate::request::{self, Sayings};
+use crate::proxy::ProxyPrecheck;
+use crate::request::{self, RequestHeaders};
 use crate::{Fetch, FetchLimits, FetchOptions, ProxyUrl, Stalls};
 
 /// Asks real servers.
@@ -31,7 +31,7 @@ pub struct HttpFetch {
     guard: Guard,
     names: Arc<Names>,
     proxy: Option<ProxyUrl>,
-    sayings: Sayings,
+    sayings: RequestHeaders,
     body: BodyReader,
     stalls: Stalls,
     limits: FetchLimits,
@@ -82,7 +82,7 @@ impl HttpFetch {
             guard: Guard::new(&options),
             names,
             proxy: options.proxy,
-            sayings: Sayings::new(user_agent, options.secrets),
+            sayings: RequestHeaders::new(user_agent, options.secrets),
 
             limits: options.limits,
             clock: options.clock,
@@ -100,11 +100,15 @@ impl HttpFetch {
             return Err(FetchFailure::Unaskable);
         }
         match proxy.beforehand(host) {
-            Beforehand::Nothing => Ok(()),
-            Beforehand::Spelling => self.guard.check_unresolved(host),
-            Beforehand::Addresses => {
+            ProxyPrecheck::Nothing => Ok(()),
+            ProxyPrecheck::Spelling => self.guard.check_unresolved(host),
+            ProxyPrecheck::Addresses => {
                 let port = url.as_url().port_or_known_default().unwrap_or_default();
-                let told = timeout(self.limits.connect_timeout, self.names.addresses(host, port)).await;
+                let told = timeout(
+                    self.limits.connect_timeout,
+                    self.names.addresses(host, port),
+                )
+                .await;
                 told.unwrap_or(Err(FetchFailure::Dns)).map(|_addresses| ())
             }
         }
@@ -173,8 +177,15 @@ impl Fetch for HttpFetch {
         if self.proxy.as_ref().is_some_and(ProxyUrl::looks_up_itself) {
             return None;
         }
-        let (host, port) = (url.as_url().host_str()?, url.as_url().port_or_known_default()?);
-        let told = timeout(self.limits.connect_timeout, self.names.addresses(host, port)).await;
+        let (host, port) = (
+            url.as_url().host_str()?,
+            url.as_url().port_or_known_default()?,
+        );
+        let told = timeout(
+            self.limits.connect_timeout,
+            self.names.addresses(host, port),
+        )
+        .await;
         told.ok()?.ok()?.first().copied()
     }
 }

@@ -29,17 +29,26 @@ mod tests {
     #[test]
     fn it_is_the_same_for_the_same_and_spread_evenly_over_what_differs() {
         let host = |number: u32| Host::new(&format!("h{number}.test"));
-        assert_eq!(chance(7, &host(1), 3).to_bits(), chance(7, &host(1), 3).to_bits());
+        assert_eq!(
+            chance(7, &host(1), 3).to_bits(),
+            chance(7, &host(1), 3).to_bits()
+        );
         let figures: Vec<Vec<f64>> = vec![
-            (0..1000).map(|number| chance(7, &host(number), 1)).collect(),
-            (0..1000).map(|failures| chance(7, &host(1), failures)).collect(),
+            (0..1000)
+                .map(|number| chance(7, &host(number), 1))
+                .collect(),
+            (0..1000)
+                .map(|failures| chance(7, &host(1), failures))
+                .collect(),
             (0..1000).map(|seed| chance(seed, &host(1), 1)).collect(),
         ];
         for figures in figures {
             assert!(figures.iter().all(|figure| (0.0..1.0).contains(figure)));
             for tenth in 0..10 {
                 let low = f64::from(tenth) / 10.0;
-                let within = figures.iter().filter(|figure| (low..low + 0.1).contains(*figure));
+                let within = figures
+                    .iter()
+                    .filter(|figure| (low..low + 0.1).contains(*figure));
                 // 100 are expected; the inputs are fixed, so is the result.
                 assert!((60..=140).contains(&within.count()), "tenth {tenth}");
             }

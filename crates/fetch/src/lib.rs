@@ -42,7 +42,7 @@ pub use http_fetch::{HttpFetch, SetupError};
 pub use memory::{MemoryBudget, MemoryShare};
 pub use names::NameService;
 pub use options::{FetchLimits, FetchOptions};
-pub use pacer::{Addressee, Pacer, Turn};
+pub use pacer::{Pacer, PolitenessKey, Turn};
 pub use pacing::{Answer, Asked, HostPace, PacingRules, Rest};
 pub use proxy::{ProxyUrl, ProxyUrlError};
 pub use resolve::{ResolveRule, ResolveRuleError};

@@ -78,7 +78,8 @@ impl MemoryBudget {
 impl Part {
     fn new(bytes: u64) -> Self {
         // Far below what a semaphore can count.
-        let units = u32::try_from(bytes / UNIT).map_or(u32::MAX >> 3, |units| units.min(u32::MAX >> 3));
+        let units =
+            u32::try_from(bytes / UNIT).map_or(u32::MAX >> 3, |units| units.min(u32::MAX >> 3));
         Self {
             free: Arc::new(Semaphore::new(units as usize)),
             units,
@@ -111,7 +112,10 @@ impl MemoryShare {
 
     /// Binds this share to the bytes that it is for.
     pub(crate) fn hold(self, bytes: Vec<u8>) -> Bytes {
-        Bytes::from_owner(Held { bytes, _share: self })
+        Bytes::from_owner(Held {
+            bytes,
+            _share: self,
+        })
     }
 }
 
@@ -139,7 +143,10 @@ mod tests {
         let bytes = all.hold(vec![7; 3]);
         let part = bytes.slice(1..);
         drop(bytes);
-        assert!(budget.try_body(1).is_none(), "a part of the bytes is still there");
+        assert!(
+            budget.try_body(1).is_none(),
+            "a part of the bytes is still there"
+        );
         drop(part);
         assert!(budget.try_body(1).is_some());
     }
@@ -150,7 +157,10 @@ mod tests {
         let alone = budget.large_page(u64::MAX).await;
         let mut next = std::pin::pin!(budget.large_page(1));
         assert!(polled(&mut next).is_none());
-        assert!(budget.try_body(1).is_some(), "bodies have a part of their own");
+        assert!(
+            budget.try_body(1).is_some(),
+            "bodies have a part of their own"
+        );
         budget.page(1).await;
         drop(alone);
         assert!(polled(&mut next).is_some());

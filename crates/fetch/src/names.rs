@@ -96,7 +96,10 @@ impl Names {
             addresses,
         } in &options.resolve
         {
-            rules.entry((host.clone(), *port)).or_default().extend(addresses);
+            rules
+                .entry((host.clone(), *port))
+                .or_default()
+                .extend(addresses);
         }
         Self {
             service: options.names.clone(),
@@ -149,7 +152,10 @@ impl Names {
         known.insert(name, Arc::clone(&look_up));
         drop(known);
 
-        let (answer, permit) = ((self.service.0)(name.to_owned()), Arc::clone(&self.at_a_time));
+        let (answer, permit) = (
+            (self.service.0)(name.to_owned()),
+            Arc::clone(&self.at_a_time),
+        );
         let (guard, kept, told) = (self.guard.clone(), self.kept, Arc::clone(&look_up));
         tokio::spawn(async move {
             let _permit = permit.acquire_owned().await.expect("it is never closed");
@@ -159,7 +165,8 @@ impl Names {
                 _ => kept,
             };
             let until = Instant::now() + kept;
-            told.set(Told { addresses, until }).expect("nobody else sets it");
+            told.set(Told { addresses, until })
+                .expect("nobody else sets it");
         });
         look_up
     }
@@ -190,7 +197,10 @@ fn guarded(guard: &Guard, found: io::Result<Vec<IpAddr>>) -> Result<Addresses, F
 
 /// The address that a host is, where it is one.
 pub(crate) fn literal(host: &str) -> Option<IpAddr> {
-    match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+    match host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+    {
         Some(inner) => inner.parse().ok().map(IpAddr::V6),
         None => host.parse().ok().map(IpAddr::V4),
     }

@@ -75,17 +75,20 @@ struct Known {
 
 /// Whom a request goes to: a host, and the address where it is asked, as far as hosts of one address share a pace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Addressee {
+pub struct PolitenessKey {
     /// The host.
     pub host: Host,
     /// Where the next request to it goes, if that is known and matters.
     pub address: Option<IpAddr>,
 }
 
-impl From<&Host> for Addressee {
+impl From<&Host> for PolitenessKey {
     fn from(host: &Host) -> Self {
         let host = host.clone();
-        Self { host, address: None }
+        Self {
+            host,
+            address: None,
+        }
     }
 }
 
@@ -124,13 +127,13 @@ impl Pacer {
 
     /// Whom a request for `url` would go to now. Only where hosts are grouped by address, `fetch` is asked for it, which may look the
     /// name up.
-    pub async fn addressee(&self, fetch: &dyn Fetch, url: &PageUrl) -> Addressee {
+    pub async fn addressee(&self, fetch: &dyn Fetch, url: &PageUrl) -> PolitenessKey {
         let address = match self.shared.rules().common.group_by {
             GroupBy::Address => fetch.address(url).await,
             GroupBy::Host | GroupBy::Domain => None,
         };
         let host = url.host();
-        Addressee { host, address }
+        PolitenessKey { host, address }
     }
 
     /// Whether somebody may be asked now, as far as its group goes: then take the turn at once, it comes soon. If not, a place in
@@ -138,7 +141,7 @@ impl Pacer {
     ///
     /// A host with its pace for itself always may: its own time is the frontier's business, and the turn's.
     #[must_use]
-    pub fn line_up(&self, to: &Addressee) -> bool {
+    pub fn line_up(&self, to: &PolitenessKey) -> bool {
         let shared = &self.shared;
         let Some(group) = shared.group_of(to) else {
             return true;
@@ -155,11 +158,12 @@ impl Pacer {
     /// are given out in the order in which they were asked for. Where the host shares its pace, all this holds for its group as well.
     ///
     /// Nobody may wait for a second turn while holding the first.
-    pub async fn turn(&self, to: impl Into<Addressee>) -> Turn {
+    pub async fn turn(&self, to: impl Into<PolitenessKey>) -> Turn {
         let (shared, to) = (&self.shared, to.into());
         let group = shared.group_of(&to);
         let host = &to.host;
-        let mut slots = vec![acquire(shared.with_host(host, |entry, _| Arc::clone(&entry.slots))).await];
+        let mut slots =
+            vec![acquire(shared.with_host(host, |entry, _| Arc::clone(&entry.slots))).await];
         match &group {
             Some(group) => slots.push(shared.begin_in(group, host).await),
             None => {
@@ -329,7 +333,10 @@ impl Shared {
 
     fn with_host<T>(&self, host: &Host, change: impl FnOnce(&mut Entry, &PacingRules) -> T) -> T {
         let rules = self.rules();
-        change(self.known().host(host, Instant::now(), &rules), rules.of(host))
+        change(
+            self.known().host(host, Instant::now(), &rules),
+            rules.of(host),
+        )
     }
 
     fn with_group<T>(&self, group: &Group, change: impl FnOnce(&mut SharedPace) -> T) -> T {
@@ -337,18 +344,22 @@ impl Shared {
         change(self.known().group(group, Instant::now(), &rules))
     }
 
-    fn group_of(&self, to: &Addressee) -> Option<Group> {
+    fn group_of(&self, to: &PolitenessKey) -> Option<Group> {
         self.rules().common.group_by.group(&to.host, to.address)
     }
 
     /// Begins a request to a host whose slot is held, when it is the group's turn as well as its own.
     async fn begin_in(&self, group: &Group, host: &Host) -> OwnedSemaphorePermit {
         loop {
-            while let Some(ready) = self.with_host(host, |entry, _| entry.waits_until(Instant::now())) {
+            while let Some(ready) =
+                self.with_host(host, |entry, _| entry.waits_until(Instant::now()))
+            {
                 sleep_until(ready).await;
             }
             let slot = acquire(self.with_group(group, |group| Arc::clone(&group.slots))).await;
-            while let Some(ready) = self.with_group(group, |group| group.waits_until(Instant::now())) {
+            while let Some(ready) =
+                self.with_group(group, |group| group.waits_until(Instant::now()))
+            {
                 sleep_until(ready).await;
             }
             if self.begins_both(group, host) {

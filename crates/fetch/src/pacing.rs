@@ -236,15 +236,16 @@ impl PacingRules {
     fn calm(&self, elapsed: Duration, crawl_delay: Option<Duration>) -> Rest {
         let ceiling = self.max_delay.max(self.delay);
         // Not a duration: negative (no factor at all) or longer than any.
-        let slow =
-            Duration::try_from_secs_f64(elapsed.as_secs_f64() * self.factor.max(0.0)).unwrap_or(ceiling);
+        let slow = Duration::try_from_secs_f64(elapsed.as_secs_f64() * self.factor.max(0.0))
+            .unwrap_or(ceiling);
         let delay = Rest {
             wait: self.delay,
             why: Why::Delay,
         };
-        delay
-            .or_longer(slow.min(ceiling), Why::Slowness)
-            .or_longer(self.obeyed(crawl_delay.unwrap_or_default()), Why::CrawlDelay)
+        delay.or_longer(slow.min(ceiling), Why::Slowness).or_longer(
+            self.obeyed(crawl_delay.unwrap_or_default()),
+            Why::CrawlDelay,
+        )
     }
 
     fn after_failures(&self, failures: u32, chance: f64) -> Duration {

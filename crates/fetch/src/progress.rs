@@ -73,7 +73,9 @@ impl Progress {
         let last = std::mem::take(&mut self.now);
         let all: u64 = self.spans.iter().sum();
         match () {
-            () if self.ended >= SPANS && all < self.least.saturating_mul(SPANS as u64) => Movement::TooSlow,
+            () if self.ended >= SPANS && all < self.least.saturating_mul(SPANS as u64) => {
+                Movement::TooSlow
+            }
             () if last < self.least.max(1) => Movement::Stalled,
             () => Movement::Moving,
         }
@@ -113,9 +115,15 @@ mod tests {
             given_up(100, |span| if span == 0 { 4 << 20 } else { 2 }),
             Some(22)
         );
-        assert_eq!(given_up(100, |span| if span < 30 { 200 } else { 0 }), Some(62));
+        assert_eq!(
+            given_up(100, |span| if span < 30 { 200 } else { 0 }),
+            Some(62)
+        );
         // A pause that is made up for is no harm.
-        assert_eq!(given_up(100, |span| if span % 9 == 8 { 2_000 } else { 0 }), None);
+        assert_eq!(
+            given_up(100, |span| if span % 9 == 8 { 2_000 } else { 0 }),
+            None
+        );
         assert_eq!(given_up(0, |_span| 0), None, "no minimum");
     }
 

@@ -63,7 +63,7 @@ pub enum ProxyUrlError {
 
 /// What is to be judged here before the proxy is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beforehand {
+pub(crate) enum ProxyPrecheck {
     /// Nothing: the connection's own look-up is the guarded one.
     Nothing,
     /// What the host's name resolves to.
@@ -97,7 +97,10 @@ impl FromStr for ProxyUrl {
             }
         }
         // What is no URI to the HTTP library is no proxy to it either, and it would go without one.
-        let uri: http::Uri = url.as_str().parse().map_err(|_not_a_uri| ProxyUrlError::Form)?;
+        let uri: http::Uri = url
+            .as_str()
+            .parse()
+            .map_err(|_not_a_uri| ProxyUrlError::Form)?;
         if uri.host() != Some(host) {
             return Err(ProxyUrlError::Form);
         }
@@ -112,13 +115,13 @@ impl FromStr for ProxyUrl {
 
 impl ProxyUrl {
     /// What must be judged here before the proxy is asked for a page of `host`.
-    pub(crate) fn beforehand(&self, host: &str) -> Beforehand {
+    pub(crate) fn beforehand(&self, host: &str) -> ProxyPrecheck {
         match self.kind {
-            Kind::Http | Kind::Https => Beforehand::Addresses,
-            Kind::Socks5h => Beforehand::Spelling,
+            Kind::Http | Kind::Https => ProxyPrecheck::Addresses,
+            Kind::Socks5h => ProxyPrecheck::Spelling,
             // The proxy's own name is looked up without a guard, as the connection to the proxy needs it.
-            Kind::Socks5 if host == self.host => Beforehand::Addresses,
-            Kind::Socks5 => Beforehand::Nothing,
+            Kind::Socks5 if host == self.host => ProxyPrecheck::Addresses,
+            Kind::Socks5 => ProxyPrecheck::Nothing,
         }
     }
 

@@ -16,13 +16,13 @@ use crate::secrets::{NOT_KEPT, Secrets};
 
 /// What we say of ourselves.
 #[derive(Debug)]
-pub(crate) struct Sayings {
+pub(crate) struct RequestHeaders {
     always: HeaderMap,
     /// What is said besides, to some.
     secrets: Arc<Secrets>,
 }
 
-impl Sayings {
+impl RequestHeaders {
     /// Under this name, and with these secrets.
     pub(crate) fn new(user_agent: HeaderValue, secrets: Arc<Secrets>) -> Self {
         let mut always = HeaderMap::with_capacity(3);
@@ -70,7 +70,11 @@ fn host_field(url: &PageUrl) -> Result<HeaderValue, FetchFailure> {
 /// be spoken, which has no such field, so the engine appends it where it is needed.
 ///
 /// What is secret is not written, only that it was said.
-pub(crate) fn head(url: &PageUrl, said: &HeaderMap, protocol: Protocol) -> Result<Vec<u8>, FetchFailure> {
+pub(crate) fn head(
+    url: &PageUrl,
+    said: &HeaderMap,
+    protocol: Protocol,
+) -> Result<Vec<u8>, FetchFailure> {
     let host = host_field(url)?;
     let host_last = url.as_url().scheme() == "https" && protocol != Protocol::Http2;
     let mut head = Vec::with_capacity(256 + url.as_str().len());

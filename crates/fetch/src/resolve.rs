@@ -45,7 +45,8 @@ impl FromStr for ResolveRule {
 
     fn from_str(text: &str) -> Result<Self, ResolveRuleError> {
         let mut parts = text.splitn(3, ':');
-        let (Some(host), Some(port), Some(addresses)) = (parts.next(), parts.next(), parts.next()) else {
+        let (Some(host), Some(port), Some(addresses)) = (parts.next(), parts.next(), parts.next())
+        else {
             return Err(ResolveRuleError::Form(text.to_owned()));
         };
         Ok(Self {
@@ -53,7 +54,10 @@ impl FromStr for ResolveRule {
                 .filter(|host| literal(host).is_none())
                 .ok_or_else(|| ResolveRuleError::Host(host.to_owned()))?,
             port: read_port(port).ok_or_else(|| ResolveRuleError::Port(port.to_owned()))?,
-            addresses: addresses.split(',').map(read_address).collect::<Result<_, _>>()?,
+            addresses: addresses
+                .split(',')
+                .map(read_address)
+                .collect::<Result<_, _>>()?,
         })
     }
 }

@@ -19,7 +19,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use web::{
-    CanonicalForm, Clock, Exchange, Host, MAX_ROBOTS_BYTES, PageUrl, RobotsRules, Timestamp, whole_lines,
+    CanonicalForm, Clock, Exchange, Host, MAX_ROBOTS_BYTES, PageUrl, RobotsRules, Timestamp,
+    whole_lines,
 };
 
 use crate::{Answer, Fetch, FetchFailure, Pacer, decode};
@@ -218,7 +219,9 @@ impl RobotsCache {
                 Ok(exchange) => exchange,
                 Err(failure) => return Reading::Unreachable(failure.into()),
             };
-            let target = exchange.location().map(|location| next.join(&location, &form));
+            let target = exchange
+                .location()
+                .map(|location| next.join(&location, &form));
             let reading = Reading::of(&exchange);
             asking.exchanges.push(exchange);
             next = match target {
@@ -240,9 +243,17 @@ impl RobotsCache {
 
     async fn known(&self, reading: &Reading, until: Timestamp) -> Known {
         let (standing, rules, weight) = match reading {
-            Reading::Given(body) => (RobotsStanding::Given, self.parse(body).await, body.len() + LEAST),
+            Reading::Given(body) => (
+                RobotsStanding::Given,
+                self.parse(body).await,
+                body.len() + LEAST,
+            ),
             Reading::Missing => (RobotsStanding::Missing, RobotsRules::allow_all(), LEAST),
-            Reading::Unreachable(_) => (RobotsStanding::Unreachable, RobotsRules::disallow_all(), LEAST),
+            Reading::Unreachable(_) => (
+                RobotsStanding::Unreachable,
+                RobotsRules::disallow_all(),
+                LEAST,
+            ),
         };
         Known {
             rules: Arc::new(rules),
@@ -327,7 +338,10 @@ impl Origin {
     }
 
     fn known_at(&self, now: Timestamp) -> Option<Known> {
-        self.known().as_ref().filter(|known| known.until > now).cloned()
+        self.known()
+            .as_ref()
+            .filter(|known| known.until > now)
+            .cloned()
     }
 }
 

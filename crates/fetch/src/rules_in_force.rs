@@ -26,7 +26,9 @@ impl RulesInForce {
                 ..common.clone()
             }
         };
-        let of_hosts = delays.iter().map(|(host, delay)| (host.clone(), of_host(*delay)));
+        let of_hosts = delays
+            .iter()
+            .map(|(host, delay)| (host.clone(), of_host(*delay)));
         Self {
             of_hosts: of_hosts.collect(),
             common,

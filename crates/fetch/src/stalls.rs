@@ -66,7 +66,9 @@ mod tests {
         let stalls = Stalls::default();
         let watched = stalls.clone();
         let answer = tokio::spawn(async move {
-            watched.watch(tokio::time::sleep(Duration::from_secs(5))).await;
+            watched
+                .watch(tokio::time::sleep(Duration::from_secs(5)))
+                .await;
         });
         for (after, expected) in [(1, 0), (2, 1), (1, 1), (2, 0)] {
             tokio::time::sleep(Duration::from_secs(after)).await;

@@ -40,7 +40,10 @@ impl FromStr for InsecureHost {
     fn from_str(text: &str) -> Result<Self, InsecureHostError> {
         let wrong = || InsecureHostError(text.to_owned());
         let host = canonical_host(text).ok_or_else(wrong)?;
-        let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let bare = host
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .to_owned();
         let name = ServerName::try_from(bare).map_err(|_not_a_name| wrong())?;
         Ok(Self { host, name })
     }

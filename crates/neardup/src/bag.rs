@@ -175,7 +175,10 @@ mod tests {
 
     #[test]
     fn a_word_said_more_often_is_another_element_each_time() {
-        let (once, thrice) = (BagSketch::of_counts(&[(5, 1)]), BagSketch::of_counts(&[(5, 3)]));
+        let (once, thrice) = (
+            BagSketch::of_counts(&[(5, 1)]),
+            BagSketch::of_counts(&[(5, 3)]),
+        );
         let resemblance = once.unwrap().resemblance(&thrice.unwrap());
         assert!((resemblance - 1.0 / 3.0).abs() < 0.17, "{resemblance}");
     }
@@ -195,7 +198,10 @@ mod tests {
             let mean = errors.iter().sum::<f64>() / 400.0;
             let spread = (errors.iter().map(|error| error * error).sum::<f64>() / 400.0).sqrt();
             let theory = ((1.0 - r * r) / SAMPLES as f64).sqrt();
-            assert!(mean.abs() < 4.0 * theory / 20.0 + 2e-3, "r = {r}: bias {mean}");
+            assert!(
+                mean.abs() < 4.0 * theory / 20.0 + 2e-3,
+                "r = {r}: bias {mean}"
+            );
             assert!(
                 spread < 1.15 * theory,
                 "r = {r}: spread {spread}, theory {theory}"

@@ -221,7 +221,9 @@ impl Groups {
     #[must_use]
     pub fn get(&self, group: u32) -> &[u32] {
         let group = group as usize;
-        let start = group.checked_sub(1).and_then(|before| self.ends.get(before));
+        let start = group
+            .checked_sub(1)
+            .and_then(|before| self.ends.get(before));
         let end = self.ends.get(group).copied().unwrap_or(0) as usize;
         self.members
             .get(start.copied().unwrap_or(0) as usize..end)

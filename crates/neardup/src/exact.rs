@@ -47,7 +47,11 @@ impl ExactFingerprint {
     ///
     /// # Errors
     /// That of `compare`.
-    pub fn try_confirmed<E>(self, other: Self, compare: impl FnOnce() -> Result<bool, E>) -> Result<bool, E> {
+    pub fn try_confirmed<E>(
+        self,
+        other: Self,
+        compare: impl FnOnce() -> Result<bool, E>,
+    ) -> Result<bool, E> {
         if self != other {
             return Ok(false);
         }
@@ -62,9 +66,16 @@ mod tests {
     #[test]
     fn texts_are_compared_only_where_their_fingerprints_are_equal() {
         let of = |text: &str| ExactFingerprint::of_text(&NormalText::of(text), HashKey::ZERO);
-        let (one, same, other) = (of("To be, or not"), of("to be or not!"), of("to be or nought"));
+        let (one, same, other) = (
+            of("To be, or not"),
+            of("to be or not!"),
+            of("to be or nought"),
+        );
         assert!(one.confirmed(same, || true));
-        assert!(!one.confirmed(same, || false), "a collision is not a duplicate");
+        assert!(
+            !one.confirmed(same, || false),
+            "a collision is not a duplicate"
+        );
         assert!(!one.confirmed(other, || panic!("they need not be compared")));
         assert_eq!(one.try_confirmed(same, || Err("disk")), Err("disk"));
         assert_eq!(one.try_confirmed(other, || Err("disk")), Ok(false));

@@ -123,7 +123,12 @@ impl Features {
     }
 
     /// The same for a caller who has hashed the words already.
-    pub(crate) fn fingerprint_of_words(&self, words: &[u64], text: &NormalText, key: HashKey) -> Fingerprint {
+    pub(crate) fn fingerprint_of_words(
+        &self,
+        words: &[u64],
+        text: &NormalText,
+        key: HashKey,
+    ) -> Fingerprint {
         match self.unit {
             Unit::Words(Width::ONE) => simhash::simhash(words, self.weights),
             Unit::Words(width) => {
@@ -299,11 +304,19 @@ mod tests {
 
     #[test]
     fn features_are_read_as_they_are_written() {
-        for written in ["word:1+log-tf", "word:64+none", "char:5+tf", "word:1+tf-idf"] {
+        for written in [
+            "word:1+log-tf",
+            "word:64+none",
+            "char:5+tf",
+            "word:1+tf-idf",
+        ] {
             assert_eq!(written.parse::<Features>().unwrap().to_string(), written);
         }
         assert_eq!("word:1".parse(), Ok(Features::default()));
-        assert_eq!("char:5".parse::<Features>().unwrap().to_string(), "char:5+log-tf");
+        assert_eq!(
+            "char:5".parse::<Features>().unwrap().to_string(),
+            "char:5+log-tf"
+        );
     }
 
     #[test]
@@ -366,7 +379,13 @@ mod tests {
         let one = "Wenn jeder an sich denkt, ist an alle gedacht";
         let two = "Wenn jeder an sich denkt, ist an jeden gedacht";
         let third = "Sein oder nicht sein";
-        for features in ["word:1", "word:1+none", "word:1+tf", "char:5", "char:3+none"] {
+        for features in [
+            "word:1",
+            "word:1+none",
+            "word:1+tf",
+            "char:5",
+            "char:3+none",
+        ] {
             let [one, two, third] = [one, two, third].map(|text| fingerprint(features, text));
             let near = one.distance(two);
             assert!(

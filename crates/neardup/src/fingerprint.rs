@@ -6,7 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// A simhash. Written as 16 hexadecimal digits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Fingerprint(u64);
 
@@ -37,7 +39,9 @@ impl Fingerprint {
 }
 
 /// A simhash of 32 bits. Written as 8 hexadecimal digits. A type of its own, because it has no distance from 64 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Fingerprint32(u32);
 
@@ -99,7 +103,8 @@ impl FromStr for Fingerprint32 {
 
 fn hexadecimal(written: &str, digits: usize) -> Result<u64, NotAFingerprint> {
     // `from_str_radix` alone would accept a sign.
-    let well_formed = written.len() == digits && written.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let well_formed =
+        written.len() == digits && written.bytes().all(|byte| byte.is_ascii_hexdigit());
     match u64::from_str_radix(written, 16) {
         Ok(bits) if well_formed => Ok(bits),
         _ => Err(NotAFingerprint {
@@ -127,7 +132,10 @@ mod tests {
             assert!(wrong.parse::<Fingerprint>().is_err(), "{wrong}");
         }
         let message = "beef".parse::<Fingerprint>().unwrap_err().to_string();
-        assert_eq!(message, "`beef` is no fingerprint: 16 hexadecimal digits are");
+        assert_eq!(
+            message,
+            "`beef` is no fingerprint: 16 hexadecimal digits are"
+        );
         let message = "00000000000000ff"
             .parse::<Fingerprint32>()
             .unwrap_err()

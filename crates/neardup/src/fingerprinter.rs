@@ -8,7 +8,9 @@
 use std::sync::Arc;
 
 use crate::logarithm::{self, ln};
-use crate::{DocumentFrequencies, Features, Fingerprint, HashKey, NormalText, StopWords, Unit, Weights};
+use crate::{
+    DocumentFrequencies, Features, Fingerprint, HashKey, NormalText, StopWords, Unit, Weights,
+};
 
 /// Makes fingerprints, all in the same way. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -94,7 +96,12 @@ impl From<Features> for Fingerprinter {
 }
 
 /// The simhash weighted by tf-idf.
-fn weighted(text: &NormalText, unit: Unit, frequencies: &DocumentFrequencies, key: HashKey) -> Fingerprint {
+fn weighted(
+    text: &NormalText,
+    unit: Unit,
+    frequencies: &DocumentFrequencies,
+    key: HashKey,
+) -> Fingerprint {
     let joined = text.as_str();
     let hashes = unit.hashes(text, key).into_iter();
     let mut features: Vec<(u64, (usize, usize))> = hashes.zip(unit.spans(text)).collect();
@@ -104,9 +111,16 @@ fn weighted(text: &NormalText, unit: Unit, frequencies: &DocumentFrequencies, ke
     for equal in features.chunk_by(|(one, _), (other, _)| one == other) {
         let (hash, (start, end)) = equal[0];
         let with_it = u64::from(frequencies.of(&joined[start..end]));
-        let weight = weight(equal.len() as u64, documents.saturating_sub(ln(with_it + 1)));
+        let weight = weight(
+            equal.len() as u64,
+            documents.saturating_sub(ln(with_it + 1)),
+        );
         for (bit, sum) in sums.iter_mut().enumerate() {
-            *sum += if hash >> bit & 1 == 1 { weight } else { -weight };
+            *sum += if hash >> bit & 1 == 1 {
+                weight
+            } else {
+                -weight
+            };
         }
     }
     let ones = (0..64).filter(|&bit| sums[bit] > 0);
@@ -167,8 +181,9 @@ mod tests {
 
     #[test]
     fn tf_idf_without_frequencies_or_with_those_of_other_features_is_refused() {
-        let refusal =
-            |written, frequencies| Fingerprinter::new(features(written), None, frequencies).unwrap_err();
+        let refusal = |written, frequencies| {
+            Fingerprinter::new(features(written), None, frequencies).unwrap_err()
+        };
         assert_eq!(
             refusal("word:1+tf-idf", None),
             ImpossibleFingerprinter::NoFrequencies
@@ -196,7 +211,8 @@ mod tests {
     #[test]
     fn a_word_of_every_document_yields_to_a_rare_one() {
         let fingerprinter = tf_idf(&["the a", "the b", "the c", "the d"]);
-        let fingerprint = |text: &str| fingerprinter.fingerprint(&NormalText::of(text), HashKey::ZERO);
+        let fingerprint =
+            |text: &str| fingerprinter.fingerprint(&NormalText::of(text), HashKey::ZERO);
         assert_eq!(fingerprint("the zebra"), fingerprint("zebra"));
     }
 
@@ -206,7 +222,8 @@ mod tests {
         for written in ["word:1", "word:2+none", "char:4"] {
             let features = features(written);
             let fingerprinter = Fingerprinter::new(features, stop_words.clone(), None).unwrap();
-            let fingerprint = |text| fingerprinter.fingerprint(&NormalText::of(text), HashKey::ZERO);
+            let fingerprint =
+                |text| fingerprinter.fingerprint(&NormalText::of(text), HashKey::ZERO);
             assert_eq!(
                 fingerprint("The dog and the cat"),
                 fingerprint("a dog, a cat"),

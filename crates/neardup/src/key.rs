@@ -66,7 +66,13 @@ mod tests {
 
     #[test]
     fn the_same_bytes_have_different_digests_under_different_keys() {
-        assert_ne!(HashKey::ZERO.digest(b"page"), HashKey::new(1).digest(b"page"));
-        assert_eq!(HashKey::new(1).digest(b"page"), HashKey::new(1).digest(b"page"));
+        assert_ne!(
+            HashKey::ZERO.digest(b"page"),
+            HashKey::new(1).digest(b"page")
+        );
+        assert_eq!(
+            HashKey::new(1).digest(b"page"),
+            HashKey::new(1).digest(b"page")
+        );
     }
 }

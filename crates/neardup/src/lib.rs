@@ -12,20 +12,20 @@
 //! - [`Subject`]: the words of title and heading that name a page; [`BagSketch`]: the words of a text, counted, in 68
 //!   bytes.
 //! - [`KeyTable`], [`SeenKeys`]: exact keys of many millions of pages, in 5 to 6 bytes each.
-//! - [`Painter`] → [`Portrait`] → [`Gallery`]: the verdict. Fingerprints and sketch bands propose, sketches decide
+//! - [`SignatureBuilder`] → [`PageSignature`] → [`SignatureIndex`]: the verdict. Fingerprints and sketch bands propose, sketches decide
 //!   (Henzinger 2006: either alone is wrong every other time).
 //!
 //! ```
-//! use neardup::{Features, Gallery, HashKey, Likeness, PageText, Painter, Thresholds};
+//! use neardup::{Features, SignatureIndex, HashKey, Likeness, PageText, SignatureBuilder, Thresholds};
 //!
-//! let painter = Painter::new(Features::default(), HashKey::ZERO);
+//! let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
 //! let paint = |payload: &str| {
 //!     let text = PageText::of(payload);
-//!     painter.portrait(HashKey::ZERO.digest(payload.as_bytes()), Some(text))
+//!     signature_builder.signature(HashKey::ZERO.digest(payload.as_bytes()), Some(text))
 //! };
-//! let mut gallery = Gallery::new(Thresholds::default());
-//! gallery.insert(1, paint("To be, or not to be: that is the question."));
-//! let found = gallery.find(&paint("to be or not to be — that is the question"));
+//! let mut signature index = SignatureIndex::new(Thresholds::default());
+//! signature index.insert(1, paint("To be, or not to be: that is the question."));
+//! let found = signature index.find(&paint("to be or not to be — that is the question"));
 //! assert_eq!(found.map(|found| (found.of, found.likeness)), Some((1, Likeness::SameText)));
 //! ```
 //!
@@ -40,7 +40,6 @@ mod features;
 mod fingerprint;
 mod fingerprinter;
 mod frequencies;
-mod gallery;
 mod ids;
 mod key;
 mod keys;
@@ -49,10 +48,11 @@ mod min_s;
 mod minhash;
 mod mix;
 mod mod_m;
-mod portrait;
+mod partition;
 mod runs;
-mod shade;
 mod shingles;
+mod signature;
+mod signature_index;
 mod simd;
 mod simhash;
 mod similarity;
@@ -71,7 +71,6 @@ pub use features::{Features, MAX_WIDTH, Unit, UnknownFeatures, Weights, Width};
 pub use fingerprint::{Fingerprint, Fingerprint32, NotAFingerprint};
 pub use fingerprinter::{Fingerprinter, ImpossibleFingerprinter};
 pub use frequencies::{DocumentFrequencies, FrequenciesError, MAX_TERM, MAX_TERMS};
-pub use gallery::{Gallery, MAX_PER_BAND};
 pub use key::HashKey;
 pub use keys::{KeyTable, MAX_PER_KEY, NotAscending, SeenKeys, ShortKey};
 pub use min_s::{ImpossibleSample, MAX_MIN_SAMPLE, MinS};
@@ -80,10 +79,11 @@ pub use minhash::{
     Incomparable, MAX_MINIMA, MinHash, MinHasher, NotAMinHash, SuperShingles,
 };
 pub use mod_m::{DifferentModuli, ImpossibleModulus, MAX_MOD_SAMPLE, ModM};
-pub use portrait::{LEAST_WORDS, PageText, Painter, Portrait, TextPortrait};
+pub use partition::Partition;
 pub use runs::word_shingles;
-pub use shade::Shade;
 pub use shingles::Shingles;
+pub use signature::{LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature};
+pub use signature_index::{MAX_PER_BAND, SignatureIndex};
 pub use simd::Instructions;
 pub use sketch::{BANDS, SKETCH_BYTES, Sketch};
 pub use stop_words::{StopWords, UnknownLanguage};

@@ -41,7 +41,11 @@ impl ModM {
         Self::of_at_most(MAX_MOD_SAMPLE, shingles, modulus)
     }
 
-    fn of_at_most(most: usize, shingles: &Shingles, modulus: u64) -> Result<Self, ImpossibleModulus> {
+    fn of_at_most(
+        most: usize,
+        shingles: &Shingles,
+        modulus: u64,
+    ) -> Result<Self, ImpossibleModulus> {
         if modulus == 0 {
             return Err(ImpossibleModulus);
         }
@@ -164,7 +168,9 @@ mod tests {
     /// As in 1997, with the text of the whole around that of the part.
     #[test]
     fn a_passage_is_contained_in_the_text_that_quotes_it() {
-        let words = |numbers: std::ops::Range<u32>| numbers.map(|n| format!("word{n} ")).collect::<String>();
+        let words = |numbers: std::ops::Range<u32>| {
+            numbers.map(|n| format!("word{n} ")).collect::<String>()
+        };
         let sample = |text: &str| {
             let text = NormalText::of(text);
             let shingles = Shingles::of(&text, Width::CLUSTERING_1997, HashKey::ZERO);
@@ -172,7 +178,11 @@ mod tests {
         };
         let (part, whole) = (sample(&words(500..1_500)), sample(&words(0..4_000)));
         assert_eq!(part.size(), 991);
-        assert!((20..80).contains(&part.hashes().len()), "{}", part.hashes().len());
+        assert!(
+            (20..80).contains(&part.hashes().len()),
+            "{}",
+            part.hashes().len()
+        );
         assert_eq!(part.containment_in(&whole), Ok(Some(1.0)));
         let inverse = whole.containment_in(&part).unwrap().unwrap();
         assert!((inverse - 991.0 / 3_991.0).abs() < 0.1, "{inverse}");

@@ -11,9 +11,9 @@ use crate::{Fingerprint, ShortKey};
 
 /// What a group adds to the keys of its pages: a bijection of the group's number that leaves 0 as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shade(u64);
+pub struct Partition(u64);
 
-impl Shade {
+impl Partition {
     /// That of the group with this number.
     #[must_use]
     pub const fn of(group: u64) -> Self {
@@ -49,11 +49,11 @@ mod tests {
         #[test]
         fn a_group_keeps_its_distances_and_group_0_changes_nothing(one: u64, two: u64, group: u64, digest: u128) {
             let (one, two) = (Fingerprint::new(one), Fingerprint::new(two));
-            let shade = Shade::of(group);
+            let shade = Partition::of(group);
             prop_assert_eq!(shade.fingerprint(one).distance(shade.fingerprint(two)), one.distance(two));
-            prop_assert_eq!(Shade::of(0).fingerprint(one), one);
-            prop_assert_eq!(Shade::of(0).band(7), ShortKey::of(7));
-            prop_assert!(group == 0 || shade.digest(digest) != Shade::of(0).digest(digest));
+            prop_assert_eq!(Partition::of(0).fingerprint(one), one);
+            prop_assert_eq!(Partition::of(0).band(7), ShortKey::of(7));
+            prop_assert!(group == 0 || shade.digest(digest) != Partition::of(0).digest(digest));
         }
     }
 }

@@ -146,7 +146,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn shingles(text: &str, width: usize) -> Shingles {
-        Shingles::of(&NormalText::of(text), Width::new(width).unwrap(), HashKey::ZERO)
+        Shingles::of(
+            &NormalText::of(text),
+            Width::new(width).unwrap(),
+            HashKey::ZERO,
+        )
     }
 
     #[test]
@@ -160,7 +164,11 @@ mod tests {
             ("a rose a rose", 0.0),
             ("rose is a is", 0.0),
         ] {
-            assert_eq!(shingles(shingle, 4).containment_in(&rose), contained, "{shingle}");
+            assert_eq!(
+                shingles(shingle, 4).containment_in(&rose),
+                contained,
+                "{shingle}"
+            );
         }
     }
 
@@ -197,7 +205,10 @@ mod tests {
         assert_eq!(shingles("", 3).len(), 0);
         assert_eq!(shingles("one", 3).len(), 1);
         assert_eq!(shingles("one two", 64).len(), 1);
-        assert_eq!(shingles("one two", 3).resemblance(&shingles("two one", 3)), 0.0);
+        assert_eq!(
+            shingles("one two", 3).resemblance(&shingles("two one", 3)),
+            0.0
+        );
     }
 
     #[test]

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::mix::mix;
 use crate::{
-    BagSketch, Fingerprint, Fingerprinter, HashKey, HashedText, Sketch, Subject, Unit, Weights, Width,
+    BagSketch, Fingerprint, Fingerprinter, HashKey, HashedText, Sketch, Subject, Unit, Weights,
+    Width,
 };
 
 /// Texts with fewer words are compared exactly only: they have so few shingles that a phrase decides.
@@ -13,16 +14,16 @@ pub const LEAST_WORDS: usize = 15;
 /// All that the verdict about a page is made from. Values of different keys, features or
 /// [`ALGORITHM`](crate::ALGORITHM)s must not meet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Portrait {
+pub struct PageSignature {
     /// Stands for the bytes of the body, such as [`HashKey::digest`] of them.
     pub payload: u128,
     /// The text's part; none for what is no text or has no words. It is boxed because half of the web is pictures.
-    pub text: Option<Box<TextPortrait>>,
+    pub text: Option<Box<TextSignature>>,
 }
 
-/// The part of a portrait that the text makes.
+/// The part of a signature that the text makes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TextPortrait {
+pub struct TextSignature {
     /// Stands for the normalised words in their order, and for the words that count in the subject: the same text under
     /// another heading is another text.
     pub digest: u128,
@@ -65,16 +66,16 @@ impl<'a> PageText<'a> {
     }
 }
 
-/// Makes portraits, all in the same way. Cheap to clone.
+/// Makes signatures, all in the same way. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Painter {
+pub struct SignatureBuilder {
     fingerprinter: Fingerprinter,
     key: HashKey,
     halved: bool,
 }
 
-impl Painter {
-    /// A painter whose fingerprints are made of [`Features`](crate::Features), or by a [`Fingerprinter`]; everything is hashed under `key`.
+impl SignatureBuilder {
+    /// A signature_builder whose fingerprints are made of [`Features`](crate::Features), or by a [`Fingerprinter`]; everything is hashed under `key`.
     #[must_use]
     pub fn new(fingerprinter: impl Into<Fingerprinter>, key: HashKey) -> Self {
         Self {
@@ -88,7 +89,10 @@ impl Painter {
     /// memory here, but tell what systems with such fingerprints would find.
     #[must_use]
     pub fn halved(self) -> Self {
-        Self { halved: true, ..self }
+        Self {
+            halved: true,
+            ..self
+        }
     }
 
     /// The fingerprint alone, in one pass where that is possible.
@@ -105,26 +109,27 @@ impl Painter {
         }
     }
 
-    /// The portrait of a page with this digest of its body and this text.
+    /// The signature of a page with this digest of its body and this text.
     #[must_use]
-    pub fn portrait(&self, payload: u128, text: Option<PageText<'_>>) -> Portrait {
-        let text = text.and_then(|page| self.text_portrait(page));
-        Portrait {
+    pub fn signature(&self, payload: u128, text: Option<PageText<'_>>) -> PageSignature {
+        let text = text.and_then(|page| self.text_signature(page));
+        PageSignature {
             payload,
             text: text.map(Box::new),
         }
     }
 
-    fn text_portrait(&self, page: PageText<'_>) -> Option<TextPortrait> {
+    fn text_signature(&self, page: PageText<'_>) -> Option<TextSignature> {
         let text = HashedText::of(page.text, self.key);
         if text.is_empty() {
             return None;
         }
         let own = page.own.map(|own| HashedText::of(own, self.key));
-        let may_resemble = text.len() >= LEAST_WORDS && own.as_ref().is_none_or(|own| !own.is_empty());
+        let may_resemble =
+            text.len() >= LEAST_WORDS && own.as_ref().is_none_or(|own| !own.is_empty());
         let (bag, fingerprint) = self.bag_and_fingerprint(&text, page.text);
         let subject = Subject::of(page.title, page.heading, text.hashes(), self.key);
-        Some(TextPortrait {
+        Some(TextSignature {
             digest: digest(&text, subject.as_ref()),
             words: text.len() as u32,
             own: own.map(|own| own.digest()),
@@ -139,7 +144,11 @@ impl Painter {
         })
     }
 
-    fn bag_and_fingerprint(&self, hashed: &HashedText, text: &str) -> (Option<BagSketch>, Fingerprint) {
+    fn bag_and_fingerprint(
+        &self,
+        hashed: &HashedText,
+        text: &str,
+    ) -> (Option<BagSketch>, Fingerprint) {
         let (bag, of_words) = hashed.bag_and_fingerprint();
         let features = self.fingerprinter.features();
         let fingerprint = match features.unit {
@@ -166,9 +175,9 @@ mod tests {
     use super::*;
     use crate::Features;
 
-    fn text_portrait(text: &str, own: Option<&str>) -> Option<Box<TextPortrait>> {
-        Painter::new(Features::default(), HashKey::ZERO)
-            .portrait(
+    fn text_signature(text: &str, own: Option<&str>) -> Option<Box<TextSignature>> {
+        SignatureBuilder::new(Features::default(), HashKey::ZERO)
+            .signature(
                 7,
                 Some(PageText {
                     own,
@@ -180,19 +189,19 @@ mod tests {
 
     #[test]
     fn a_text_without_words_says_nothing() {
-        assert_eq!(text_portrait("", None), None);
-        assert_eq!(text_portrait(" — \u{0} ☃ ", Some("word")), None);
+        assert_eq!(text_signature("", None), None);
+        assert_eq!(text_signature(" — \u{0} ☃ ", Some("word")), None);
     }
 
     #[test]
     fn a_text_of_the_least_length_has_a_sketch_and_one_word_less_has_none() {
         let words: Vec<String> = (0..LEAST_WORDS).map(|n| format!("word{n}")).collect();
-        let enough = text_portrait(&words.join(" "), None).unwrap();
+        let enough = text_signature(&words.join(" "), None).unwrap();
         assert_eq!(
             (enough.words as usize, enough.sketch.is_some()),
             (LEAST_WORDS, true)
         );
-        let short = text_portrait(&words[1..].join(" "), None).unwrap();
+        let short = text_signature(&words[1..].join(" "), None).unwrap();
         assert_eq!(
             (short.words as usize, short.sketch.is_some()),
             (LEAST_WORDS - 1, false)
@@ -203,15 +212,25 @@ mod tests {
     #[test]
     fn a_page_without_a_word_of_its_own_is_compared_exactly_only() {
         let menu = "home about contact imprint ".repeat(20);
-        assert!(text_portrait(&menu, None).unwrap().sketch.is_some());
-        assert!(text_portrait(&menu, Some("imprint")).unwrap().sketch.is_some());
-        assert!(text_portrait(&menu, Some(" ... ")).unwrap().sketch.is_none());
+        assert!(text_signature(&menu, None).unwrap().sketch.is_some());
+        assert!(
+            text_signature(&menu, Some("imprint"))
+                .unwrap()
+                .sketch
+                .is_some()
+        );
+        assert!(
+            text_signature(&menu, Some(" ... "))
+                .unwrap()
+                .sketch
+                .is_none()
+        );
     }
 
     #[test]
-    fn a_portrait_is_read_as_it_was_written_and_takes_little_more_than_its_sketch() {
+    fn a_signature_is_read_as_it_was_written_and_takes_little_more_than_its_sketch() {
         let text = "the page has words enough for a sketch ".repeat(4);
-        let painter = Painter::new(Features::default(), HashKey::new(5));
+        let signature_builder = SignatureBuilder::new(Features::default(), HashKey::new(5));
         for text in [
             None,
             Some(PageText {
@@ -222,9 +241,12 @@ mod tests {
             }),
             Some(PageText::of("few")),
         ] {
-            let portrait = painter.portrait(u128::MAX, text);
-            let written = postcard::to_allocvec(&portrait).unwrap();
-            assert_eq!(postcard::from_bytes::<Portrait>(&written).unwrap(), portrait);
+            let signature = signature_builder.signature(u128::MAX, text);
+            let written = postcard::to_allocvec(&signature).unwrap();
+            assert_eq!(
+                postcard::from_bytes::<PageSignature>(&written).unwrap(),
+                signature
+            );
             assert!(written.len() <= 370, "{}", written.len());
         }
     }

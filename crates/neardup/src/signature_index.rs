@@ -1,4 +1,4 @@
-//! The portraits of all pages that were kept, and which of them a new one is like.
+//! The signatures of all pages that were kept, and which of them a new one is like.
 //!
 //! Looked up in the order of certainty: the same bytes, the same words, then candidates — pages whose fingerprint lies
 //! within a few bits or whose sketch shares a band — of which the sketches decide. Simhash alone reaches between half
@@ -6,21 +6,21 @@
 //!
 //! The caller inserts only pages it keeps, so a page is compared with originals and duplicates never form chains.
 //!
-//! Pages may be hung in groups, and then only pages of one group are compared ([`Shade`]). Invariant: a match is of the
+//! Pages may be hung in groups, and then only pages of one group are compared ([`Partition`]). Invariant: a match is of the
 //! group that was asked for, whatever the keys say.
 
 use std::collections::HashMap;
 
-use crate::portrait::{Portrait, TextPortrait};
-use crate::{KeyTable, Likeness, MAX_PER_KEY, Match, QuarterTables, Shade, Sketch, Thresholds};
+use crate::signature::{PageSignature, TextSignature};
+use crate::{KeyTable, Likeness, MAX_PER_KEY, Match, Partition, QuarterTables, Sketch, Thresholds};
 
 /// How many pages are remembered for one band of sketches; later ones are not found by that band. It bounds the work
 /// for a site whose frame fills most of every page.
 pub const MAX_PER_BAND: usize = MAX_PER_KEY;
 
-/// Portraits in memory, found by likeness. About 800 bytes a page.
+/// Signatures in memory, found by likeness. About 800 bytes a page.
 #[derive(Clone, Debug)]
-pub struct Gallery {
+pub struct SignatureIndex {
     thresholds: Thresholds,
     /// In the order of insertion; a removed one leaves its place empty, so that places tell who came first.
     hung: Vec<Option<Hung>>,
@@ -37,11 +37,11 @@ pub struct Gallery {
 struct Hung {
     page: u64,
     group: u64,
-    portrait: Portrait,
+    signature: PageSignature,
 }
 
-impl Gallery {
-    /// An empty gallery; pages are alike from `thresholds` on.
+impl SignatureIndex {
+    /// An empty signature index; pages are alike from `thresholds` on.
     #[must_use]
     pub fn new(thresholds: Thresholds) -> Self {
         Self {
@@ -55,28 +55,28 @@ impl Gallery {
         }
     }
 
-    /// The page that `portrait` is like, if there is one: the first with the same payload, else the first with the
+    /// The page that `signature` is like, if there is one: the first with the same payload, else the first with the
     /// same text, else the near duplicate of the highest resemblance, of equals the one that came first.
     #[must_use]
-    pub fn find(&self, portrait: &Portrait) -> Option<Match> {
-        self.find_in(0, portrait)
+    pub fn find(&self, signature: &PageSignature) -> Option<Match> {
+        self.find_in(0, signature)
     }
 
     /// The same among the pages of one group only.
     #[must_use]
-    pub fn find_in(&self, group: u64, portrait: &Portrait) -> Option<Match> {
-        let shade = Shade::of(group);
-        let same_payload = self.payloads.get(&shade.digest(portrait.payload));
+    pub fn find_in(&self, group: u64, signature: &PageSignature) -> Option<Match> {
+        let shade = Partition::of(group);
+        let same_payload = self.payloads.get(&shade.digest(signature.payload));
         if let Some(hung) = same_payload.and_then(|place| self.in_group(*place, group))
-            && hung.portrait.payload == portrait.payload
+            && hung.signature.payload == signature.payload
         {
             return Some(hung.matched(Likeness::SamePayload));
         }
-        let text = portrait.text.as_deref()?;
+        let text = signature.text.as_deref()?;
         let same_text = self.texts.get(&shade.digest(text.digest));
         if let Some(hung) = same_text.and_then(|place| self.in_group(*place, group))
             && hung
-                .portrait
+                .signature
                 .text
                 .as_ref()
                 .is_some_and(|held| held.digest == text.digest)
@@ -89,7 +89,7 @@ impl Gallery {
             let Some(hung) = self.in_group(place, group) else {
                 continue;
             };
-            let Some(candidate) = hung.portrait.text.as_deref() else {
+            let Some(candidate) = hung.signature.text.as_deref() else {
                 continue;
             };
             let Some(likeness) = self.thresholds.nearness(text, sketch, candidate) else {
@@ -105,24 +105,26 @@ impl Gallery {
         best.map(|(_, found)| found)
     }
 
-    /// Keeps the portrait of `page`, instead of an earlier one of the same page. Where another page here has the same
+    /// Keeps the signature of `page`, instead of an earlier one of the same page. Where another page here has the same
     /// payload or text, that other one goes on to be found by it.
-    pub fn insert(&mut self, page: u64, portrait: Portrait) {
-        self.insert_in(0, page, portrait);
+    pub fn insert(&mut self, page: u64, signature: PageSignature) {
+        self.insert_in(0, page, signature);
     }
 
-    /// The same in one group: only pages of that group will find it. A page has one portrait, whatever its group.
-    pub fn insert_in(&mut self, group: u64, page: u64, portrait: Portrait) {
+    /// The same in one group: only pages of that group will find it. A page has one signature, whatever its group.
+    pub fn insert_in(&mut self, group: u64, page: u64, signature: PageSignature) {
         self.remove(page);
-        let shade = Shade::of(group);
-        let place = u32::try_from(self.hung.len()).expect("so many portraits would take a terabyte");
+        let shade = Partition::of(group);
+        let place =
+            u32::try_from(self.hung.len()).expect("so many signatures would take a terabyte");
         self.payloads
-            .entry(shade.digest(portrait.payload))
+            .entry(shade.digest(signature.payload))
             .or_insert(place);
-        if let Some(text) = portrait.text.as_deref() {
+        if let Some(text) = signature.text.as_deref() {
             self.texts.entry(shade.digest(text.digest)).or_insert(place);
             if let Some(sketch) = &text.sketch {
-                self.tables.insert(shade.fingerprint(text.fingerprint), place);
+                self.tables
+                    .insert(shade.fingerprint(text.fingerprint), place);
                 for band in sketch.bands() {
                     // Beyond the cap the page is left to its other bands and its fingerprint.
                     self.bands.insert(shade.band(band), place);
@@ -133,7 +135,7 @@ impl Gallery {
         self.hung.push(Some(Hung {
             page,
             group,
-            portrait,
+            signature,
         }));
     }
 
@@ -142,15 +144,19 @@ impl Gallery {
         let Some(place) = self.places.remove(&page) else {
             return false;
         };
-        let Some(Hung { portrait, group, .. }) = self.hung[place as usize].take() else {
+        let Some(Hung {
+            signature, group, ..
+        }) = self.hung[place as usize].take()
+        else {
             return false;
         };
-        let shade = Shade::of(group);
-        forget(&mut self.payloads, shade.digest(portrait.payload), place);
-        if let Some(text) = portrait.text.as_deref() {
+        let shade = Partition::of(group);
+        forget(&mut self.payloads, shade.digest(signature.payload), place);
+        if let Some(text) = signature.text.as_deref() {
             forget(&mut self.texts, shade.digest(text.digest), place);
             if let Some(sketch) = &text.sketch {
-                self.tables.remove(shade.fingerprint(text.fingerprint), place);
+                self.tables
+                    .remove(shade.fingerprint(text.fingerprint), place);
                 for band in sketch.bands() {
                     self.bands.remove(shade.band(band), place);
                 }
@@ -159,17 +165,18 @@ impl Gallery {
         true
     }
 
-    /// The portrait of `page`.
+    /// The signature of `page`.
     #[must_use]
-    pub fn get(&self, page: u64) -> Option<&Portrait> {
-        self.at(*self.places.get(&page)?).map(|hung| &hung.portrait)
+    pub fn get(&self, page: u64) -> Option<&PageSignature> {
+        self.at(*self.places.get(&page)?)
+            .map(|hung| &hung.signature)
     }
 
-    /// The portrait of `page` if it hangs in this group.
+    /// The signature of `page` if it hangs in this group.
     #[must_use]
-    pub fn get_in(&self, group: u64, page: u64) -> Option<&Portrait> {
+    pub fn get_in(&self, group: u64, page: u64) -> Option<&PageSignature> {
         let place = *self.places.get(&page)?;
-        self.in_group(place, group).map(|hung| &hung.portrait)
+        self.in_group(place, group).map(|hung| &hung.signature)
     }
 
     /// Whether `page` is here.
@@ -203,10 +210,10 @@ impl Gallery {
             .hung
             .iter()
             .flatten()
-            .filter(|hung| hung.portrait.text.is_some())
+            .filter(|hung| hung.signature.text.is_some())
             .count();
         self.hung.capacity() * size_of::<Option<Hung>>()
-            + texts * size_of::<TextPortrait>()
+            + texts * size_of::<TextSignature>()
             + self.places.capacity() * (size_of::<(u64, u32)>() + 1)
             + (self.payloads.capacity() + self.texts.capacity()) * (size_of::<(u64, u32)>() + 1)
             + self.bands.memory()
@@ -222,7 +229,7 @@ impl Gallery {
     }
 
     /// Places in the order of insertion, each once.
-    fn candidates(&self, shade: Shade, text: &TextPortrait, sketch: &Sketch) -> Vec<u32> {
+    fn candidates(&self, shade: Partition, text: &TextSignature, sketch: &Sketch) -> Vec<u32> {
         let mut places = Vec::new();
         let fingerprint = shade.fingerprint(text.fingerprint);
         self.tables

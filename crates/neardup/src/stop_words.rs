@@ -69,9 +69,10 @@ impl StopWords {
         while at < spans.len() {
             let start = spans[at].0;
             let most = self.longest.min(spans.len() - at);
-            let stopped = (1..=most)
-                .rev()
-                .find(|words| self.phrases.contains(&joined[start..spans[at + words - 1].1]));
+            let stopped = (1..=most).rev().find(|words| {
+                self.phrases
+                    .contains(&joined[start..spans[at + words - 1].1])
+            });
             if stopped.is_none() {
                 kept.push(spans[at]);
             }
@@ -139,7 +140,11 @@ mod tests {
     fn the_longest_phrase_is_taken_and_parts_of_it_stay() {
         let stop_words: StopWords = ["New York", "new york times", "…", ""].iter().collect();
         assert_eq!(stop_words.len(), 2);
-        check(&stop_words, "The New York Times of New York, new", "the of new");
+        check(
+            &stop_words,
+            "The New York Times of New York, new",
+            "the of new",
+        );
     }
 
     #[test]

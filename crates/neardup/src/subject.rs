@@ -31,8 +31,8 @@ pub const MAX_SUBJECT_BYTES: usize = 2 + 2 * MAX_SUBJECT_WORDS;
 /// Words of the title that say too little to count where there is no heading: articles and conjunctions stand in the
 /// names of sites ("The Guardian") and in every text.
 const FUNCTION_WORDS: &[&str] = &[
-    "and", "das", "dei", "del", "der", "des", "die", "een", "för", "for", "from", "het", "las", "les", "los",
-    "och", "por", "sur", "the", "und", "une", "van", "von", "with", "your",
+    "and", "das", "dei", "del", "der", "des", "die", "een", "för", "for", "from", "het", "las",
+    "les", "los", "och", "por", "sur", "the", "und", "une", "van", "von", "with", "your",
 ];
 /// What a text keeps saying: so many times, and at least one word in so many.
 const LEAST_TIMES: usize = 3;
@@ -51,7 +51,12 @@ pub struct Subject {
 impl Subject {
     /// The subject of a page with these titles, whose judged text is made of the words with the hashes `text`. None where
     /// the page has neither a title nor a heading with a word in it.
-    pub(crate) fn of(title: Option<&str>, heading: Option<&str>, text: &[u64], key: HashKey) -> Option<Self> {
+    pub(crate) fn of(
+        title: Option<&str>,
+        heading: Option<&str>,
+        text: &[u64],
+        key: HashKey,
+    ) -> Option<Self> {
         let (title, heading) = (words_of(title, key), words_of(heading, key));
         let said = Said::of(text, heading.iter().chain(&title).map(|word| word.hash));
         let in_title = |word: &Word| title.iter().any(|held| held.hash == word.hash);
@@ -380,7 +385,8 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_title_and_heading_has_no_subject_and_one_whose_titles_it_never_says_none_that_counts() {
+    fn a_page_without_title_and_heading_has_no_subject_and_one_whose_titles_it_never_says_none_that_counts()
+     {
         assert_eq!(subject("", "", "some text"), None);
         assert_eq!(subject(" — ", "", "some text"), None);
         let unsaid = subject("Acme", "Welcome", "some text").unwrap();
@@ -405,7 +411,9 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_subject_are_refused() {
-        let good = subject("Acme", "Text here", "some text").unwrap().to_bytes();
+        let good = subject("Acme", "Text here", "some text")
+            .unwrap()
+            .to_bytes();
         assert!(Subject::from_bytes(&good).is_some());
         let mut more_than_all = good.clone();
         more_than_all[0] = good[1] + 1;

@@ -1,8 +1,8 @@
-//! How alike two portraits must be for one page to stand for both.
+//! How alike two signatures must be for one page to stand for both.
 
 use serde::{Deserialize, Serialize};
 
-use crate::portrait::{Portrait, TextPortrait};
+use crate::signature::{PageSignature, TextSignature};
 use crate::{MAX_DISTANCE, Sketch};
 
 /// The least resemblance of near duplicates where nothing else is asked for: by the words of the shorter text, from how
@@ -78,7 +78,10 @@ impl Thresholds {
     ///
     /// # Errors
     /// [`ImpossibleThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance that is not from 0 to 1.
-    pub fn new(distance: u32, resemblance: impl Into<Option<f64>>) -> Result<Self, ImpossibleThresholds> {
+    pub fn new(
+        distance: u32,
+        resemblance: impl Into<Option<f64>>,
+    ) -> Result<Self, ImpossibleThresholds> {
         let resemblance = resemblance.into();
         if distance > MAX_DISTANCE {
             return Err(ImpossibleThresholds::Distance(distance));
@@ -119,23 +122,34 @@ impl Thresholds {
     #[must_use]
     pub fn least_resemblance_to_canonical(&self, words: u32) -> f64 {
         let least = self.least_resemblance(words);
-        (least - MARGIN_OF_CANONICAL).max(LEAST_OF_CANONICAL).min(least)
+        (least - MARGIN_OF_CANONICAL)
+            .max(LEAST_OF_CANONICAL)
+            .min(least)
     }
 
     /// The likeness of the two, or none where they are not alike enough or have different subjects. The fingerprints'
     /// distance is told but does not decide: it is one of two ways to find candidates.
     #[must_use]
-    pub fn likeness(&self, one: &Portrait, two: &Portrait) -> Option<Likeness> {
+    pub fn likeness(&self, one: &PageSignature, two: &PageSignature) -> Option<Likeness> {
         self.likeness_for(one, two, Claim::None)
     }
 
     /// The same where `page` calls `canonical` its canonical page: a lower resemblance confirms that, and nothing but likeness does.
     #[must_use]
-    pub fn likeness_to_canonical(&self, page: &Portrait, canonical: &Portrait) -> Option<Likeness> {
+    pub fn likeness_to_canonical(
+        &self,
+        page: &PageSignature,
+        canonical: &PageSignature,
+    ) -> Option<Likeness> {
         self.likeness_for(page, canonical, Claim::Canonical)
     }
 
-    fn likeness_for(&self, one: &Portrait, two: &Portrait, claim: Claim) -> Option<Likeness> {
+    fn likeness_for(
+        &self,
+        one: &PageSignature,
+        two: &PageSignature,
+        claim: Claim,
+    ) -> Option<Likeness> {
         if one.payload == two.payload {
             return Some(Likeness::SamePayload);
         }
@@ -149,18 +163,18 @@ impl Thresholds {
     /// The last step of the above: `sketch` is that of `one`.
     pub(crate) fn nearness(
         &self,
-        one: &TextPortrait,
+        one: &TextSignature,
         sketch: &Sketch,
-        two: &TextPortrait,
+        two: &TextSignature,
     ) -> Option<Likeness> {
         self.nearness_for(one, sketch, two, Claim::None)
     }
 
     fn nearness_for(
         &self,
-        one: &TextPortrait,
+        one: &TextSignature,
         sketch: &Sketch,
-        two: &TextPortrait,
+        two: &TextSignature,
         claim: Claim,
     ) -> Option<Likeness> {
         let subjects = one.subject.as_ref().zip(two.subject.as_ref());
@@ -201,8 +215,9 @@ enum Claim {
 
 impl ByWords {
     /// Whether the two, whose shingles resemble each other that much, are near duplicates by their words.
-    fn holds(&self, of_shingles: f64, one: &TextPortrait, two: &TextPortrait) -> bool {
-        let diversity = |text: &TextPortrait| text.bag.as_ref().map_or(0, |bag| bag.diversity(text.words));
+    fn holds(&self, of_shingles: f64, one: &TextSignature, two: &TextSignature) -> bool {
+        let diversity =
+            |text: &TextSignature| text.bag.as_ref().map_or(0, |bag| bag.diversity(text.words));
         of_shingles >= self.of_shingles
             && one.words.min(two.words) >= self.words
             && of_words(one, two) >= self.of_words
@@ -211,7 +226,7 @@ impl ByWords {
 }
 
 /// The resemblance of the words, counted.
-fn of_words(one: &TextPortrait, two: &TextPortrait) -> f64 {
+fn of_words(one: &TextSignature, two: &TextSignature) -> f64 {
     let bags = one.bag.as_ref().zip(two.bag.as_ref());
     bags.map_or(0.0, |(one, two)| one.resemblance(two))
 }
@@ -283,7 +298,11 @@ mod tests {
     #[test]
     fn thresholds_at_the_edge_are_accepted_and_beyond_it_refused() {
         assert!(Thresholds::new(0, 0.0).is_ok() && Thresholds::new(7, 1.0).is_ok());
-        let message = |distance, resemblance| Thresholds::new(distance, resemblance).unwrap_err().to_string();
+        let message = |distance, resemblance| {
+            Thresholds::new(distance, resemblance)
+                .unwrap_err()
+                .to_string()
+        };
         assert_eq!(
             message(8, 0.8),
             "a distance of 8 bits is too much: 0 to 7 are possible"
@@ -327,16 +346,25 @@ mod tests {
             (u32::MAX, 0.80),
         ] {
             assert_eq!(by_length.least_resemblance(words), least, "{words}");
-            assert_eq!(Thresholds::new(3, 0.5).unwrap().least_resemblance(words), 0.5);
+            assert_eq!(
+                Thresholds::new(3, 0.5).unwrap().least_resemblance(words),
+                0.5
+            );
         }
-        assert_eq!(Thresholds::new(8, None), Err(ImpossibleThresholds::Distance(8)));
+        assert_eq!(
+            Thresholds::new(8, None),
+            Err(ImpossibleThresholds::Distance(8))
+        );
     }
 
     #[test]
     fn a_canonical_page_need_be_less_alike_by_a_margin_and_never_less_than_three_fifths() {
         let check = |thresholds: Thresholds, words, least: f64| {
             let found = thresholds.least_resemblance_to_canonical(words);
-            assert!((found - least).abs() < 1e-9, "{words}: {found} is not {least}");
+            assert!(
+                (found - least).abs() < 1e-9,
+                "{words}: {found} is not {least}"
+            );
         };
         let by_length = Thresholds::default();
         for (words, least) in [
@@ -367,16 +395,16 @@ mod tests {
         let words = |numbers: std::ops::Range<u32>| -> String {
             numbers.map(|number| format!("word{number} ")).collect()
         };
-        let portrait = |payload, text: &str, own| {
+        let signature = |payload, text: &str, own| {
             let text = crate::PageText {
                 own,
                 ..crate::PageText::of(text)
             };
-            crate::Painter::new(crate::Features::default(), crate::HashKey::ZERO)
-                .portrait(payload, Some(text))
+            crate::SignatureBuilder::new(crate::Features::default(), crate::HashKey::ZERO)
+                .signature(payload, Some(text))
         };
         let thresholds = Thresholds::default();
-        let page = portrait(1, &words(0..400), None);
+        let page = signature(1, &words(0..400), None);
         for (payload, with, told, untold) in [
             (1, words(900..1_300), true, true),
             (2, words(0..400), true, true),
@@ -387,20 +415,27 @@ mod tests {
             (2, words(160..560), false, false),
             (2, words(900..1_300), false, false),
         ] {
-            let other = portrait(payload, &with, None);
+            let other = signature(payload, &with, None);
             let found = thresholds.likeness_to_canonical(&page, &other);
             assert_eq!(found.is_some(), told, "{found:?}");
-            assert_eq!(thresholds.likeness(&page, &other).is_some(), untold, "{found:?}");
+            assert_eq!(
+                thresholds.likeness(&page, &other).is_some(),
+                untold,
+                "{found:?}"
+            );
             if untold {
                 assert_eq!(thresholds.likeness(&page, &other), found);
             }
         }
         // Too short, or with another text of its own: only exactly.
         for (one, other) in [
-            (portrait(1, &words(0..14), None), portrait(2, &words(0..13), None)),
             (
-                portrait(1, &words(0..400), Some("tea")),
-                portrait(2, &words(1..401), Some("coffee")),
+                signature(1, &words(0..14), None),
+                signature(2, &words(0..13), None),
+            ),
+            (
+                signature(1, &words(0..400), Some("tea")),
+                signature(2, &words(1..401), Some("coffee")),
             ),
         ] {
             assert_eq!(thresholds.likeness_to_canonical(&one, &other), None);

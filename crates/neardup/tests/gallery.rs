@@ -1,8 +1,8 @@
-//! What the gallery says about pages, in the order in which it asks.
+//! What the signature index says about pages, in the order in which it asks.
 
 use neardup::{
-    Features, Gallery, HashKey, Likeness, MAX_PER_BAND, Match, NormalText, PageText, Painter, Portrait,
-    Shingles, Thresholds, Width,
+    Features, HashKey, Likeness, MAX_PER_BAND, Match, NormalText, PageSignature, PageText,
+    Shingles, SignatureBuilder, SignatureIndex, Thresholds, Width,
 };
 use proptest::prelude::*;
 
@@ -13,8 +13,8 @@ fn words(seed: &str, count: usize) -> Vec<String> {
     (0..count).map(|n| format!("{seed}{n}")).collect()
 }
 
-fn portrait(payload: u128, text: &str, own: Option<&str>) -> Portrait {
-    Painter::new(Features::default(), KEY).portrait(
+fn signature(payload: u128, text: &str, own: Option<&str>) -> PageSignature {
+    SignatureBuilder::new(Features::default(), KEY).signature(
         payload,
         Some(PageText {
             own,
@@ -23,12 +23,12 @@ fn portrait(payload: u128, text: &str, own: Option<&str>) -> Portrait {
     )
 }
 
-fn gallery(pages: impl IntoIterator<Item = (u64, Portrait)>) -> Gallery {
-    let mut gallery = Gallery::new(Thresholds::default());
+fn signature_index(pages: impl IntoIterator<Item = (u64, PageSignature)>) -> SignatureIndex {
+    let mut signature_index = SignatureIndex::new(Thresholds::default());
     pages
         .into_iter()
-        .for_each(|(page, portrait)| gallery.insert(page, portrait));
-    gallery
+        .for_each(|(page, signature)| signature_index.insert(page, signature));
+    signature_index
 }
 
 fn near(found: Option<Match>) -> Option<u64> {
@@ -42,28 +42,28 @@ fn near(found: Option<Match>) -> Option<u64> {
 }
 
 #[test]
-fn an_empty_gallery_knows_nothing_alike() {
-    assert_eq!(gallery([]).find(&portrait(0, "", None)), None);
+fn an_empty_signature_index_knows_nothing_alike() {
+    assert_eq!(signature_index([]).find(&signature(0, "", None)), None);
 }
 
 #[test]
 fn the_same_bytes_come_before_the_same_words_and_these_before_nearly_the_same() {
     let text = words("w", 200).join(" ");
     let nearly = format!("{text} more");
-    let gallery = gallery([
-        (1, portrait(10, &nearly, None)),
-        (2, portrait(20, &text, None)),
-        (3, portrait(30, "x", None)),
+    let signature_index = signature_index([
+        (1, signature(10, &nearly, None)),
+        (2, signature(20, &text, None)),
+        (3, signature(30, "x", None)),
     ]);
     assert_eq!(
-        gallery.find(&portrait(30, &text, None)),
+        signature_index.find(&signature(30, &text, None)),
         Some(Match {
             of: 3,
             likeness: Likeness::SamePayload
         })
     );
     assert_eq!(
-        gallery.find(&portrait(40, &text.to_uppercase(), None)),
+        signature_index.find(&signature(40, &text.to_uppercase(), None)),
         Some(Match {
             of: 2,
             likeness: Likeness::SameText
@@ -73,7 +73,7 @@ fn the_same_bytes_come_before_the_same_words_and_these_before_nearly_the_same() 
     let Some(Match {
         likeness: Likeness::Near { resemblance, .. },
         ..
-    }) = gallery.find(&portrait(40, &third, None))
+    }) = signature_index.find(&signature(40, &third, None))
     else {
         panic!("not found");
     };
@@ -83,14 +83,20 @@ fn the_same_bytes_come_before_the_same_words_and_these_before_nearly_the_same() 
 #[test]
 fn two_empty_bodies_are_the_same_payload_and_two_texts_without_words_are_nothing() {
     let empty = KEY.digest(b"");
-    let gallery = gallery([(1, portrait(empty, "", None)), (2, portrait(5, " .. ", None))]);
+    let signature_index = signature_index([
+        (1, signature(empty, "", None)),
+        (2, signature(5, " .. ", None)),
+    ]);
     assert_eq!(
-        gallery.find(&portrait(empty, "", None)).unwrap().likeness,
+        signature_index
+            .find(&signature(empty, "", None))
+            .unwrap()
+            .likeness,
         Likeness::SamePayload
     );
-    assert_eq!(gallery.find(&portrait(6, "", None)), None);
+    assert_eq!(signature_index.find(&signature(6, "", None)), None);
     assert_eq!(
-        gallery.find(&Painter::new(Features::default(), KEY).portrait(7, None)),
+        signature_index.find(&SignatureBuilder::new(Features::default(), KEY).signature(7, None)),
         None
     );
 }
@@ -101,10 +107,13 @@ fn a_page_with_a_date_and_a_counter_changed_is_found() {
         let mut text = words("word", 300);
         text.insert(10, date.to_owned());
         text.push(count.to_owned());
-        portrait(KEY.digest(date.as_bytes()), &text.join(" "), None)
+        signature(KEY.digest(date.as_bytes()), &text.join(" "), None)
     };
-    let gallery = gallery([(1, page("2026-01-01", "1,204 visits"))]);
-    assert_eq!(near(gallery.find(&page("2026-02-03", "7 visits"))), Some(1));
+    let signature_index = signature_index([(1, page("2026-01-01", "1,204 visits"))]);
+    assert_eq!(
+        near(signature_index.find(&page("2026-02-03", "7 visits"))),
+        Some(1)
+    );
 }
 
 #[test]
@@ -113,23 +122,34 @@ fn pages_that_share_a_frame_of_two_thirds_are_not_alike() {
         let text = [words("frame", 200), words(&format!("page{n}x"), 100)]
             .concat()
             .join(" ");
-        portrait(u128::from(n), &text, None)
+        signature(u128::from(n), &text, None)
     };
-    let mut gallery = gallery([]);
+    let mut signature_index = signature_index([]);
     for n in 0..200 {
-        assert_eq!(gallery.find(&page(n)), None, "page {n}");
-        gallery.insert(n, page(n));
+        assert_eq!(signature_index.find(&page(n)), None, "page {n}");
+        signature_index.insert(n, page(n));
     }
 }
 
 #[test]
 fn short_texts_are_alike_only_if_they_are_the_same() {
-    let gallery = gallery([(1, portrait(1, "please accept our cookies to continue", None))]);
+    let signature_index = signature_index([(
+        1,
+        signature(1, "please accept our cookies to continue", None),
+    )]);
     assert_eq!(
-        gallery.find(&portrait(2, "please accept our biscuits to continue", None)),
+        signature_index.find(&signature(
+            2,
+            "please accept our biscuits to continue",
+            None
+        )),
         None
     );
-    let same = gallery.find(&portrait(2, "Please accept our cookies to continue.", None));
+    let same = signature_index.find(&signature(
+        2,
+        "Please accept our cookies to continue.",
+        None,
+    ));
     assert_eq!(
         same,
         Some(Match {
@@ -142,130 +162,161 @@ fn short_texts_are_alike_only_if_they_are_the_same() {
 #[test]
 fn boilerplate_alone_carries_no_verdict() {
     let frame = words("menu", 200).join(" ");
-    let page = |payload: u128, own: &str| portrait(payload, &format!("{frame} {own} footer"), Some(own));
-    let gallery = gallery([(1, page(1, "a red door")), (2, page(2, ""))]);
-    assert_eq!(near(gallery.find(&page(3, "a blue door"))), None);
+    let page =
+        |payload: u128, own: &str| signature(payload, &format!("{frame} {own} footer"), Some(own));
+    let signature_index = signature_index([(1, page(1, "a red door")), (2, page(2, ""))]);
+    assert_eq!(near(signature_index.find(&page(3, "a blue door"))), None);
     let text = format!("{frame} a red door footer of today");
     assert_eq!(
-        near(gallery.find(&portrait(4, &text, Some("A red door!")))),
+        near(signature_index.find(&signature(4, &text, Some("A red door!")))),
         Some(1)
     );
     // One side judged by its main text, the other by its frame.
-    assert_eq!(near(gallery.find(&portrait(5, &text, None))), None);
-    assert_eq!(near(gallery.find(&portrait(6, &text, Some("")))), None);
+    assert_eq!(near(signature_index.find(&signature(5, &text, None))), None);
+    assert_eq!(
+        near(signature_index.find(&signature(6, &text, Some("")))),
+        None
+    );
 }
 
 #[test]
 fn of_several_the_most_alike_is_named_and_of_equals_the_first() {
     let text = words("w", 300);
     let with = |extra: usize, tag: &str| [text.clone(), words(tag, extra)].concat().join(" ");
-    let gallery = gallery([
-        (9, portrait(1, &with(30, "x"), None)),
-        (7, portrait(2, &with(2, "y"), None)),
-        (3, portrait(3, &with(2, "y").to_uppercase(), None)),
+    let signature_index = signature_index([
+        (9, signature(1, &with(30, "x"), None)),
+        (7, signature(2, &with(2, "y"), None)),
+        (3, signature(3, &with(2, "y").to_uppercase(), None)),
     ]);
-    assert_eq!(near(gallery.find(&portrait(4, &with(3, "y"), None))), Some(7));
+    assert_eq!(
+        near(signature_index.find(&signature(4, &with(3, "y"), None))),
+        Some(7)
+    );
 }
 
 #[test]
 fn what_was_removed_is_found_no_more_and_the_rest_still_is() {
-    let page = |n: u64| portrait(u128::from(n), &words(&format!("p{n}w"), 100).join(" "), None);
-    let copy = |n: u64| {
-        portrait(
-            u128::from(n) + 1_000,
-            &[words(&format!("p{n}w"), 100), words("z", 1)].concat().join(" "),
+    let page = |n: u64| {
+        signature(
+            u128::from(n),
+            &words(&format!("p{n}w"), 100).join(" "),
             None,
         )
     };
-    let mut gallery = gallery((0..50).map(|n| (n, page(n))));
+    let copy = |n: u64| {
+        signature(
+            u128::from(n) + 1_000,
+            &[words(&format!("p{n}w"), 100), words("z", 1)]
+                .concat()
+                .join(" "),
+            None,
+        )
+    };
+    let mut signature_index = signature_index((0..50).map(|n| (n, page(n))));
     for n in (0..50).filter(|n| n % 2 == 0) {
-        assert!(gallery.remove(n));
+        assert!(signature_index.remove(n));
     }
-    assert!(!gallery.remove(0));
-    assert_eq!(gallery.len(), 25);
+    assert!(!signature_index.remove(0));
+    assert_eq!(signature_index.len(), 25);
     for n in 0..50 {
-        assert_eq!(gallery.contains(n), n % 2 == 1);
-        assert_eq!(gallery.get(n).is_some(), n % 2 == 1);
-        assert_eq!(near(gallery.find(&copy(n))), (n % 2 == 1).then_some(n));
-        assert_eq!(gallery.find(&page(n)).is_some(), n % 2 == 1);
+        assert_eq!(signature_index.contains(n), n % 2 == 1);
+        assert_eq!(signature_index.get(n).is_some(), n % 2 == 1);
+        assert_eq!(
+            near(signature_index.find(&copy(n))),
+            (n % 2 == 1).then_some(n)
+        );
+        assert_eq!(signature_index.find(&page(n)).is_some(), n % 2 == 1);
     }
 }
 
 #[test]
-fn inserting_a_page_again_replaces_its_portrait() {
+fn inserting_a_page_again_replaces_its_signature() {
     let (old, new) = (
-        portrait(1, &words("a", 50).join(" "), None),
-        portrait(2, &words("b", 50).join(" "), None),
+        signature(1, &words("a", 50).join(" "), None),
+        signature(2, &words("b", 50).join(" "), None),
     );
-    let mut gallery = gallery([(5, old.clone()), (5, old.clone()), (5, new.clone())]);
-    assert_eq!(gallery.len(), 1);
-    assert_eq!(gallery.find(&old), None);
-    assert_eq!(gallery.get(5), Some(&new));
-    assert!(gallery.remove(5) && gallery.is_empty());
+    let mut signature_index =
+        signature_index([(5, old.clone()), (5, old.clone()), (5, new.clone())]);
+    assert_eq!(signature_index.len(), 1);
+    assert_eq!(signature_index.find(&old), None);
+    assert_eq!(signature_index.get(5), Some(&new));
+    assert!(signature_index.remove(5) && signature_index.is_empty());
 }
 
 #[test]
-fn a_thousand_pages_with_one_band_in_common_are_kept_and_those_beyond_the_cap_are_found_otherwise() {
+fn a_thousand_pages_with_one_band_in_common_are_kept_and_those_beyond_the_cap_are_found_otherwise()
+{
     let frame = words("menu", 400).join(" ");
     let page = |n: usize| {
         let own = format!("picture number {n}");
-        portrait(n as u128, &format!("{frame} {own}"), Some(&own))
+        signature(n as u128, &format!("{frame} {own}"), Some(&own))
     };
-    let mut gallery = gallery([]);
+    let mut signature_index = signature_index([]);
     for n in 0..MAX_PER_BAND + 200 {
-        gallery.insert(n as u64, page(n));
+        signature_index.insert(n as u64, page(n));
     }
     let last = MAX_PER_BAND + 199;
-    let copy = Portrait {
+    let copy = PageSignature {
         payload: u128::MAX,
         ..page(last)
     };
     assert_eq!(
-        gallery.find(&copy),
+        signature_index.find(&copy),
         Some(Match {
             of: last as u64,
             likeness: Likeness::SameText
         })
     );
-    assert!(gallery.memory() / gallery.len() < 2_000, "{}", gallery.memory());
+    assert!(
+        signature_index.memory() / signature_index.len() < 2_000,
+        "{}",
+        signature_index.memory()
+    );
 }
 
 #[test]
 fn pages_of_different_groups_are_never_compared_and_those_of_one_group_as_without_groups() {
     let text = words("w", 200).join(" ");
     let near_text = format!("{text} more");
-    let (original, same_bytes) = (portrait(1, &text, None), portrait(1, "x", None));
+    let (original, same_bytes) = (signature(1, &text, None), signature(1, "x", None));
     let (same_text, nearly) = (
-        portrait(2, &text.to_uppercase(), None),
-        portrait(3, &near_text, None),
+        signature(2, &text.to_uppercase(), None),
+        signature(3, &near_text, None),
     );
     for (home, away) in [(0, 1), (1, 0), (1, 2), (u64::MAX, 0)] {
-        let mut gallery = Gallery::new(Thresholds::default());
-        gallery.insert_in(home, 9, original.clone());
+        let mut signature_index = SignatureIndex::new(Thresholds::default());
+        signature_index.insert_in(home, 9, original.clone());
         for copy in [&original, &same_bytes, &same_text, &nearly] {
-            assert_eq!(gallery.find_in(home, copy).map(|found| found.of), Some(9));
-            assert_eq!(gallery.find_in(away, copy), None, "{home} and {away}");
+            assert_eq!(
+                signature_index.find_in(home, copy).map(|found| found.of),
+                Some(9)
+            );
+            assert_eq!(
+                signature_index.find_in(away, copy),
+                None,
+                "{home} and {away}"
+            );
         }
-        gallery.insert_in(away, 8, nearly.clone());
-        assert_eq!(near(gallery.find_in(away, &original)), Some(8));
-        assert!(gallery.remove(9) && gallery.remove(8));
+        signature_index.insert_in(away, 8, nearly.clone());
+        assert_eq!(near(signature_index.find_in(away, &original)), Some(8));
+        assert!(signature_index.remove(9) && signature_index.remove(8));
         assert!(
             [home, away]
                 .iter()
-                .all(|group| gallery.find_in(*group, &original).is_none())
+                .all(|group| signature_index.find_in(*group, &original).is_none())
         );
     }
 }
 
 #[test]
 fn a_page_takes_less_than_eight_hundred_bytes() {
-    let mut gallery = gallery([]);
+    let mut signature_index = signature_index([]);
     // As bad as it gets: just after the collections have grown, one of them is half empty and the maps not full.
     for n in 0..20_000_u64 {
         let text = words(&format!("p{n}w"), 60).join(" ");
-        gallery.insert(n, portrait(KEY.digest(&n.to_le_bytes()), &text, None));
+        signature_index.insert(n, signature(KEY.digest(&n.to_le_bytes()), &text, None));
     }
-    let each = gallery.memory() / gallery.len();
+    let each = signature_index.memory() / signature_index.len();
     assert!(each < 800, "{each} bytes");
 }
 
@@ -274,37 +325,45 @@ fn binary_garbage_one_word_and_a_million_words_have_defined_answers() {
     let garbage = String::from_utf8_lossy(&KEY.as_u64().to_le_bytes().repeat(10_000)).into_owned();
     let million = "again ".repeat(1_000_000);
     let texts = ["", "word", &garbage, &million];
-    let mut gallery = gallery([]);
+    let mut signature_index = signature_index([]);
     for (n, text) in (0_u64..).zip(texts) {
-        assert_eq!(gallery.find(&portrait(u128::from(n), text, None)), None);
-        gallery.insert(n, portrait(u128::from(n), text, None));
+        assert_eq!(
+            signature_index.find(&signature(u128::from(n), text, None)),
+            None
+        );
+        signature_index.insert(n, signature(u128::from(n), text, None));
     }
     // A shingle of one word, a million times over, is the same set as twenty times over, and another bag.
-    let twenty = portrait(99, &"again ".repeat(20), None);
-    assert_eq!(gallery.find(&twenty), None);
-    let held = gallery.get(3).unwrap();
-    assert!(Thresholds::new(3, 0.8).unwrap().likeness(&twenty, held).is_some());
+    let twenty = signature(99, &"again ".repeat(20), None);
+    assert_eq!(signature_index.find(&twenty), None);
+    let held = signature_index.get(3).unwrap();
+    assert!(
+        Thresholds::new(3, 0.8)
+            .unwrap()
+            .likeness(&twenty, held)
+            .is_some()
+    );
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// One gallery of many groups answers as many galleries without groups do.
+    /// One signature index of many groups answers as many indexes without groups do.
     #[test]
-    fn a_gallery_of_groups_is_as_many_galleries(
+    fn a_signature_index_of_groups_is_as_many_galleries(
         pages in prop::collection::vec((0_u64..4, 0_usize..3, 0_usize..8, any::<bool>()), 1..40),
     ) {
-        let mut together = Gallery::new(Thresholds::default());
-        let mut apart: Vec<Gallery> = (0..4).map(|_| Gallery::new(Thresholds::default())).collect();
+        let mut together = SignatureIndex::new(Thresholds::default());
+        let mut apart: Vec<SignatureIndex> = (0..4).map(|_| SignatureIndex::new(Thresholds::default())).collect();
         for (page, (group, topic, cut, forget)) in (0_u64..).zip(pages) {
             let text = words(&format!("topic{topic}x"), 60)[cut..].join(" ");
-            let look = portrait(u128::from(page % 30), &text, None);
+            let look = signature(u128::from(page % 30), &text, None);
             let alone = &mut apart[usize::try_from(group).unwrap()];
             prop_assert_eq!(together.find_in(group, &look), alone.find(&look));
             together.insert_in(group, page, look.clone());
             alone.insert(page, look);
             if forget {
-                prop_assert_eq!(together.remove(page / 2), apart.iter_mut().any(|gallery| gallery.remove(page / 2)));
+                prop_assert_eq!(together.remove(page / 2), apart.iter_mut().any(|signature_index| signature_index.remove(page / 2)));
             }
         }
     }
@@ -318,8 +377,8 @@ proptest! {
         let (original, cut) = (original.join(" "), cut.join(" "));
         let shingles = |text: &str| Shingles::of(&NormalText::of(text), Width::VERIFICATION, KEY);
         let exact = shingles(&original).resemblance(&shingles(&cut));
-        let gallery = gallery([(1, portrait(1, &original, None))]);
-        match gallery.find(&portrait(2, &cut, None)) {
+        let signature_index = signature_index([(1, signature(1, &original, None))]);
+        match signature_index.find(&signature(2, &cut, None)) {
             Some(Match { likeness: Likeness::Near { resemblance, .. }, .. }) => {
                 // Five standard errors.
                 prop_assert!((resemblance - exact).abs() < 0.14, "{} for {}", resemblance, exact);

@@ -1,8 +1,8 @@
 //! What is stored is a promise: these files may change only together with `ALGORITHM`.
 
 use neardup::{
-    ALGORITHM, Family, Features, HashKey, MinHasher, NormalText, PageText, Painter, Shingles, ShortKey,
-    Sketch, Width,
+    ALGORITHM, Family, Features, HashKey, MinHasher, NormalText, PageText, Shingles, ShortKey,
+    SignatureBuilder, Sketch, Width,
 };
 
 const TEXTS: [&str; 8] = [
@@ -50,7 +50,11 @@ fn fingerprints_and_digests_are_those_that_were_stored() {
     });
     let head = format!("# digest {} text", columns.join(" "));
     let golden = include_str!("../golden/fingerprints.txt");
-    check("fingerprints.txt", golden, std::iter::once(head).chain(lines));
+    check(
+        "fingerprints.txt",
+        golden,
+        std::iter::once(head).chain(lines),
+    );
 }
 
 #[test]
@@ -63,12 +67,16 @@ fn sketches_are_those_that_were_stored() {
             Sketch::of(&shingles).map_or("none".to_owned(), digits)
         )
     });
-    check("sketches.txt", include_str!("../golden/sketches.txt"), lines);
+    check(
+        "sketches.txt",
+        include_str!("../golden/sketches.txt"),
+        lines,
+    );
 }
 
 #[test]
 fn bags_and_subjects_are_those_that_were_stored() {
-    let painter = Painter::new(Features::default(), HashKey::ZERO);
+    let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     let lines = texts().map(|(name, text)| {
         // Long enough for a sketch in any case.
         let long = [text.as_str(); 16].join(" ");
@@ -77,11 +85,18 @@ fn bags_and_subjects_are_those_that_were_stored() {
             heading: Some("A rose is 3.14"),
             ..PageText::of(&long)
         };
-        let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let Some(text) = painter.portrait(0, Some(page)).text else {
+        let digits = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>()
+        };
+        let Some(text) = signature_builder.signature(0, Some(page)).text else {
             return format!("{name} none");
         };
-        let bag = text.bag.map_or("none".to_owned(), |bag| digits(&bag.to_bytes()));
+        let bag = text
+            .bag
+            .map_or("none".to_owned(), |bag| digits(&bag.to_bytes()));
         let subject = text
             .subject
             .map_or("none".to_owned(), |subject| digits(&subject.to_bytes()));
@@ -92,7 +107,8 @@ fn bags_and_subjects_are_those_that_were_stored() {
 
 #[test]
 fn minhashes_are_those_that_were_stored() {
-    let hashers = [Family::Fast, Family::Permutations].map(|family| MinHasher::new(family, 12).unwrap());
+    let hashers =
+        [Family::Fast, Family::Permutations].map(|family| MinHasher::new(family, 12).unwrap());
     let lines = texts().map(|(name, text)| {
         let shingles = Shingles::of(&NormalText::of(&text), Width::VERIFICATION, HashKey::ZERO);
         let digits = |hasher: &MinHasher| -> String {
@@ -101,7 +117,11 @@ fn minhashes_are_those_that_were_stored() {
         };
         format!("{name} {}", hashers.each_ref().map(digits).join(" "))
     });
-    check("minhashes.txt", include_str!("../golden/minhashes.txt"), lines);
+    check(
+        "minhashes.txt",
+        include_str!("../golden/minhashes.txt"),
+        lines,
+    );
 }
 
 #[test]

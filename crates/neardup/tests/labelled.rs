@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use neardup::{Features, Gallery, HashKey, PageText, Painter, Thresholds};
+use neardup::{Features, HashKey, PageText, SignatureBuilder, SignatureIndex, Thresholds};
 
 fn labelled(name: &str) -> Option<String> {
     let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
@@ -22,15 +22,20 @@ fn labelled(name: &str) -> Option<String> {
     text.ok()
 }
 
-#[expect(clippy::print_stdout, reason = "a check that did not take place must say so")]
+#[expect(
+    clippy::print_stdout,
+    reason = "a check that did not take place must say so"
+)]
 fn say(line: &str) {
     println!("{line}");
 }
 
 #[test]
 fn of_a_thousand_articles_the_ten_pairs_are_found_and_nothing_else() {
-    let (Some(articles), Some(truth)) = (labelled("articles_1000.train"), labelled("articles_1000.truth"))
-    else {
+    let (Some(articles), Some(truth)) = (
+        labelled("articles_1000.train"),
+        labelled("articles_1000.truth"),
+    ) else {
         return;
     };
     let expected: BTreeSet<(&str, &str)> = truth
@@ -38,16 +43,19 @@ fn of_a_thousand_articles_the_ten_pairs_are_found_and_nothing_else() {
         .filter_map(|line| line.split_once(' '))
         .map(|(one, two)| ordered(one, two.trim()))
         .collect();
-    let articles: Vec<(&str, &str)> = articles.lines().filter_map(|line| line.split_once(' ')).collect();
+    let articles: Vec<(&str, &str)> = articles
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .collect();
 
-    let painter = Painter::new(Features::default(), HashKey::ZERO);
-    let mut gallery = Gallery::new(Thresholds::default());
+    let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
+    let mut signature_index = SignatureIndex::new(Thresholds::default());
     let mut found = BTreeSet::new();
     for (number, (name, text)) in (0_u64..).zip(&articles) {
-        let portrait = painter.portrait(number.into(), Some(PageText::of(text)));
-        match gallery.find(&portrait) {
+        let signature = signature_builder.signature(number.into(), Some(PageText::of(text)));
+        match signature_index.find(&signature) {
             Some(like) => drop(found.insert(ordered(name, articles[like.of as usize].0))),
-            None => gallery.insert(number, portrait),
+            None => signature_index.insert(number, signature),
         }
     }
     assert_eq!(expected.len(), 10);

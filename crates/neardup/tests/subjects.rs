@@ -1,6 +1,9 @@
 //! Pages of one template that differ in what they are about, and copies that differ in where they stand.
 
-use neardup::{Features, Gallery, HashKey, Likeness, PageText, Painter, Portrait, Thresholds};
+use neardup::{
+    Features, HashKey, Likeness, PageSignature, PageText, SignatureBuilder, SignatureIndex,
+    Thresholds,
+};
 
 const KEY: HashKey = HashKey::new(41);
 
@@ -34,25 +37,25 @@ struct Page {
 }
 
 impl Page {
-    fn portrait(&self, payload: u128) -> Portrait {
+    fn signature(&self, payload: u128) -> PageSignature {
         let page = PageText {
             title: Some(&self.title),
             heading: Some(&self.heading),
             ..PageText::of(&self.text)
         };
-        Painter::new(Features::default(), KEY).portrait(payload, Some(page))
+        SignatureBuilder::new(Features::default(), KEY).signature(payload, Some(page))
     }
 }
 
 /// How many of the pages are taken for a repetition of an earlier one.
 fn repeated(pages: &[Page]) -> usize {
-    let mut gallery = Gallery::new(Thresholds::default());
+    let mut signature_index = SignatureIndex::new(Thresholds::default());
     let mut repeated = 0;
     for (number, page) in (0..).zip(pages) {
-        let portrait = page.portrait(u128::from(number));
-        match gallery.find(&portrait) {
+        let signature = page.signature(u128::from(number));
+        match signature_index.find(&signature) {
             Some(_) => repeated += 1,
-            None => gallery.insert(number, portrait),
+            None => signature_index.insert(number, signature),
         }
     }
     repeated
@@ -84,8 +87,8 @@ fn products(shared: usize, own: usize, name: impl Fn(usize) -> String) -> Vec<Pa
 }
 
 const ADJECTIVES: [&str; 20] = [
-    "amber", "brass", "copper", "dark", "elegant", "flat", "golden", "heavy", "ivory", "jade", "knitted",
-    "light", "marble", "narrow", "oaken", "pale", "quiet", "round", "silver", "tall",
+    "amber", "brass", "copper", "dark", "elegant", "flat", "golden", "heavy", "ivory", "jade",
+    "knitted", "light", "marble", "narrow", "oaken", "pale", "quiet", "round", "silver", "tall",
 ];
 const NOUNS: [&str; 10] = [
     "armchair", "basket", "carpet", "desk", "easel", "frame", "goblet", "hook", "icon", "jar",
@@ -96,7 +99,8 @@ const NOUNS: [&str; 10] = [
 fn products_of_one_template_are_no_repeats_of_each_other() {
     for (shared, most) in [(800, 120), (200, 16)] {
         for own in [0, most / 4, most] {
-            let named = |number: usize| format!("{} {}", ADJECTIVES[number % 20], NOUNS[number / 20]);
+            let named =
+                |number: usize| format!("{} {}", ADJECTIVES[number % 20], NOUNS[number / 20]);
             assert_eq!(
                 repeated(&products(shared, own, named)),
                 0,
@@ -132,9 +136,13 @@ fn an_article_that_two_sites_publish_is_found_under_both_their_names() {
                 "Harbour gate opened to ships – The Coast",
                 &format!("{article} subscribe today"),
             );
-            let mut gallery = Gallery::new(Thresholds::default());
-            gallery.insert(1, one.portrait(1));
-            let found = |page: &Page| gallery.find(&page.portrait(2)).map(|found| found.likeness);
+            let mut signature_index = SignatureIndex::new(Thresholds::default());
+            signature_index.insert(1, one.signature(1));
+            let found = |page: &Page| {
+                signature_index
+                    .find(&page.signature(2))
+                    .map(|found| found.likeness)
+            };
             assert_eq!(found(&exact), Some(Likeness::SameText), "{words} {heading}");
             assert!(
                 matches!(found(&nearly), Some(Likeness::Near { .. })),
@@ -152,15 +160,15 @@ fn the_same_text_under_another_heading_is_another_page_and_the_same_bytes_are_no
         heading: format!("Class {name}"),
         text: text.clone(),
     };
-    let mut gallery = Gallery::new(Thresholds::default());
-    gallery.insert(1, page("Math").portrait(1));
-    assert_eq!(gallery.find(&page("StrictMath").portrait(2)), None);
-    let same_bytes = gallery.find(&page("StrictMath").portrait(1));
+    let mut signature_index = SignatureIndex::new(Thresholds::default());
+    signature_index.insert(1, page("Math").signature(1));
+    assert_eq!(signature_index.find(&page("StrictMath").signature(2)), None);
+    let same_bytes = signature_index.find(&page("StrictMath").signature(1));
     assert_eq!(
         same_bytes.map(|found| found.likeness),
         Some(Likeness::SamePayload)
     );
-    let same = gallery.find(&page("Math").portrait(2));
+    let same = signature_index.find(&page("Math").signature(2));
     assert_eq!(same.map(|found| found.likeness), Some(Likeness::SameText));
 }
 
@@ -173,10 +181,11 @@ fn a_text_without_a_title_is_compared_by_its_words() {
         heading: "Word1 and word2".to_owned(),
         text: format!("word1 and word2 {text}"),
     };
-    let untitled = Painter::new(Features::default(), KEY).portrait(2, Some(PageText::of(&titled.text)));
-    let mut gallery = Gallery::new(Thresholds::default());
-    gallery.insert(1, titled.portrait(1));
-    let found = gallery.find(&untitled).map(|found| found.likeness);
+    let untitled = SignatureBuilder::new(Features::default(), KEY)
+        .signature(2, Some(PageText::of(&titled.text)));
+    let mut signature_index = SignatureIndex::new(Thresholds::default());
+    signature_index.insert(1, titled.signature(1));
+    let found = signature_index.find(&untitled).map(|found| found.likeness);
     assert!(
         matches!(
             found,
@@ -194,20 +203,26 @@ fn a_text_without_a_title_is_compared_by_its_words() {
 #[test]
 fn short_prose_with_scattered_changes_is_found_by_its_words() {
     let mut dice = Dice::new(13);
-    let painter = Painter::new(Features::default(), KEY);
+    let signature_builder = SignatureBuilder::new(Features::default(), KEY);
     let mut found = 0;
     for case in 0..50_u64 {
-        let words: Vec<String> = (0..120).map(|_| format!("w{}", dice.below(4_000))).collect();
+        let words: Vec<String> = (0..120)
+            .map(|_| format!("w{}", dice.below(4_000)))
+            .collect();
         let mut changed = words.clone();
         for place in (15..120).step_by(28) {
             changed[place] = format!("new{case}x{place}");
         }
-        let portrait = |payload: u64, words: &[String]| {
-            painter.portrait(payload.into(), Some(PageText::of(&words.join(" "))))
+        let signature = |payload: u64, words: &[String]| {
+            signature_builder.signature(payload.into(), Some(PageText::of(&words.join(" "))))
         };
-        let mut gallery = Gallery::new(Thresholds::default());
-        gallery.insert(1, portrait(2 * case, &words));
-        found += usize::from(gallery.find(&portrait(2 * case + 1, &changed)).is_some());
+        let mut signature_index = SignatureIndex::new(Thresholds::default());
+        signature_index.insert(1, signature(2 * case, &words));
+        found += usize::from(
+            signature_index
+                .find(&signature(2 * case + 1, &changed))
+                .is_some(),
+        );
     }
     assert!(found >= 40, "{found} of 50");
 }
@@ -222,7 +237,7 @@ fn one_figure_that_is_asked_for_holds_at_every_length_and_the_subject_still_veto
             heading: name.to_owned(),
             text: format!("{name} {text}"),
         };
-        page.portrait(payload)
+        page.signature(payload)
     };
     let (one, longer, other) = (
         page("tea", &text, 1),

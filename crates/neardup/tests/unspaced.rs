@@ -19,31 +19,31 @@
 
 mod pages;
 
-use neardup::{Features, Gallery, HashKey, PageText, Painter, Thresholds};
+use neardup::{Features, HashKey, PageText, SignatureBuilder, SignatureIndex, Thresholds};
 use pages::{Script, sentences, without_some};
 
 const PAGES: u64 = 100;
 
 /// How many of the pages of `script` are recognised without some of their sentences.
 fn recognised(script: Script) -> u64 {
-    let painter = Painter::new(Features::default(), HashKey::ZERO);
+    let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     let paint = |text: &str| {
         let payload = HashKey::ZERO.digest(text.as_bytes());
-        painter.portrait(payload, Some(PageText::of(text)))
+        signature_builder.signature(payload, Some(PageText::of(text)))
     };
-    let mut gallery = Gallery::new(Thresholds::default());
+    let mut signature_index = SignatureIndex::new(Thresholds::default());
     for seed in 0..PAGES {
-        let portrait = paint(&sentences(script, seed).concat());
+        let signature = paint(&sentences(script, seed).concat());
         assert_eq!(
-            gallery.find(&portrait),
+            signature_index.find(&signature),
             None,
             "{script:?} {seed} is a page of its own"
         );
-        gallery.insert(seed, portrait);
+        signature_index.insert(seed, signature);
     }
     let found = |seed: &u64| {
         let copy = paint(&without_some(&sentences(script, *seed), 4, *seed));
-        let like = gallery.find(&copy);
+        let like = signature_index.find(&copy);
         assert!(
             like.is_none_or(|like| like.of == *seed),
             "{script:?} {seed}: {like:?}"

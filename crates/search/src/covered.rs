@@ -101,7 +101,9 @@ mod tests {
         for pair in files.windows(2) {
             assert!(is_before((pair[0], 9), (pair[1], 0)), "{pair:?}");
             assert!(!is_before((pair[1], 0), (pair[0], 9)), "{pair:?}");
-            assert!(is_before((pair[0], 0), (pair[0], 1)) && !is_before((pair[0], 1), (pair[0], 1)));
+            assert!(
+                is_before((pair[0], 0), (pair[0], 1)) && !is_before((pair[0], 1), (pair[0], 1))
+            );
         }
     }
 }

@@ -153,7 +153,9 @@ impl DocSet for EitherScorer {
 
     fn size_hint(&self) -> u32 {
         let [one, other] = &self.halves;
-        one.scorer.size_hint().saturating_add(other.scorer.size_hint())
+        one.scorer
+            .size_hint()
+            .saturating_add(other.scorer.size_hint())
     }
 
     fn cost(&self) -> u64 {

@@ -51,11 +51,16 @@ impl IndexFault {
         let source = match error {
             TantivyError::IoError(source)
             | TantivyError::LockFailure(LockError::IoError(source), _)
-            | TantivyError::OpenReadError(OpenReadError::IoError { io_error: source, .. })
-            | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: source, .. })
-            | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error: source, .. }) => {
-                io(source)
-            }
+            | TantivyError::OpenReadError(OpenReadError::IoError {
+                io_error: source, ..
+            })
+            | TantivyError::OpenWriteError(OpenWriteError::IoError {
+                io_error: source, ..
+            })
+            | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError {
+                io_error: source,
+                ..
+            }) => io(source),
             TantivyError::LockFailure(..) => return Self::InUse { directory },
             other => {
                 let reason = other.to_string();
@@ -64,7 +69,9 @@ impl IndexFault {
         };
         match source.kind() {
             // Bytes that are not there, or mean nothing.
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::InvalidData
+            | io::ErrorKind::InvalidInput => {
                 let reason = source.to_string();
                 Self::Damaged { directory, reason }
             }

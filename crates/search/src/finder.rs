@@ -10,7 +10,9 @@ use sinks::ArchiveEnd;
 use tantivy::collector::{Collector, Count, TopDocs};
 use tantivy::query::EnableScoring;
 use tantivy::schema::Value;
-use tantivy::{DocAddress, DocId, Executor, Searcher, SegmentReader, TantivyDocument, TantivyError};
+use tantivy::{
+    DocAddress, DocId, Executor, Searcher, SegmentReader, TantivyDocument, TantivyError,
+};
 use web::Timestamp;
 
 use crate::covered::Covered;
@@ -119,13 +121,20 @@ impl Finder {
     ///
     /// # Errors
     /// [`IndexFault::Damaged`], [`IndexFault::Io`]
-    pub fn search(&self, query: &Query, limit: usize, offset: usize) -> Result<Vec<Hit>, IndexFault> {
+    pub fn search(
+        &self,
+        query: &Query,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Vec<Hit>, IndexFault> {
         let limit = limit.min(MAX_HITS.saturating_sub(offset));
         if limit == 0 {
             return Ok(Vec::new());
         }
         guarded(&self.directory, || {
-            let best = TopDocs::with_limit(limit).and_offset(offset).order_by_score();
+            let best = TopDocs::with_limit(limit)
+                .and_offset(offset)
+                .order_by_score();
             let found = self.run(query, &best)?;
             // Opened once a segment, not once a hit.
             let mut columns = HashMap::new();
@@ -133,9 +142,9 @@ impl Finder {
             for (score, address) in found {
                 let of_segment = match columns.entry(address.segment_ord) {
                     Entry::Occupied(open) => open.into_mut(),
-                    Entry::Vacant(new) => {
-                        new.insert(Columns::of(self.searcher.segment_reader(address.segment_ord))?)
-                    }
+                    Entry::Vacant(new) => new.insert(Columns::of(
+                        self.searcher.segment_reader(address.segment_ord),
+                    )?),
                 };
                 hits.push(self.hit(score, address, of_segment)?);
             }
@@ -200,7 +209,12 @@ impl Finder {
     /// [`IndexFault::Damaged`], [`IndexFault::Io`]
     pub fn damaged_files(&self) -> Result<Vec<PathBuf>, IndexFault> {
         guarded(&self.directory, || {
-            let mut damaged: Vec<PathBuf> = self.searcher.index().validate_checksum()?.into_iter().collect();
+            let mut damaged: Vec<PathBuf> = self
+                .searcher
+                .index()
+                .validate_checksum()?
+                .into_iter()
+                .collect();
             damaged.sort();
             Ok(damaged)
         })

@@ -23,7 +23,8 @@ impl Query for Phrase {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
         let similarity = match scoring {
             EnableScoring::Enabled {
-                statistics_provider, ..
+                statistics_provider,
+                ..
             } => {
                 let terms: Vec<Term> = self.terms.iter().map(|(_, term)| term.clone()).collect();
                 Some(Bm25Weight::for_terms(statistics_provider, &terms)?)
@@ -82,13 +83,24 @@ impl Weight for PhraseWeight {
 
 impl PhraseWeight {
     /// None where the segment lacks one of the words.
-    fn words(&self, segment: &SegmentReader, boost: Score) -> tantivy::Result<Option<PhraseScorer>> {
+    fn words(
+        &self,
+        segment: &SegmentReader,
+        boost: Score,
+    ) -> tantivy::Result<Option<PhraseScorer>> {
         let field = self.terms[0].1.field();
         let index = segment.inverted_index(field)?;
-        let last = self.terms.iter().map(|(at, _)| *at).max().unwrap_or_default();
+        let last = self
+            .terms
+            .iter()
+            .map(|(at, _)| *at)
+            .max()
+            .unwrap_or_default();
         let mut words = Vec::with_capacity(self.terms.len());
         for (at, term) in &self.terms {
-            let Some(pages) = index.read_postings(term, IndexRecordOption::WithFreqsAndPositions)? else {
+            let Some(pages) =
+                index.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?
+            else {
                 return Ok(None);
             };
             // The number of terms of a query is bounded far below this.

@@ -35,9 +35,17 @@ fn any_word(asked: &Clause, fields: &Fields) -> Option<Vec<Box<dyn Engine>>> {
     match asked {
         Clause::Any(clauses) => {
             let words = clauses.iter().map(|asked| any_word(asked, fields));
-            Some(words.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+            Some(
+                words
+                    .collect::<Option<Vec<_>>>()?
+                    .into_iter()
+                    .flatten()
+                    .collect(),
+            )
         }
-        Clause::Words(Part::Page, looked_for) if looked_for.terms.len() == 1 && !looked_for.open => {
+        Clause::Words(Part::Page, looked_for)
+            if looked_for.terms.len() == 1 && !looked_for.open =>
+        {
             Some(vec![
                 words(fields.title, looked_for),
                 words(fields.text, looked_for),

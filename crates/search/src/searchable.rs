@@ -175,7 +175,12 @@ impl Sink for Searchable {
     }
 }
 
-fn page_of(text: Box<sinks::IndexText>, url: PageUrl, at: Timestamp, archived: &Archived) -> IndexPage {
+fn page_of(
+    text: Box<sinks::IndexText>,
+    url: PageUrl,
+    at: Timestamp,
+    archived: &Archived,
+) -> IndexPage {
     IndexPage {
         url,
         at,
@@ -208,8 +213,11 @@ fn obey(mut index: Writer, orders: &mut mpsc::Receiver<Order>) -> Result<(), Ind
 impl Tickets {
     fn done(&mut self, archived: &Archived, bytes: usize) {
         self.added += bytes as u64;
-        self.early
-            .push(Reverse((archived.ticket, archived.file.clone(), archived.end)));
+        self.early.push(Reverse((
+            archived.ticket,
+            archived.file.clone(),
+            archived.end,
+        )));
         while let Some(Reverse((ticket, ..))) = self.early.peek()
             && *ticket == self.next
             && let Some(Reverse((_, file, end))) = self.early.pop()
@@ -265,7 +273,11 @@ mod tests {
             (4, Some(60)),
         ] {
             tickets.done(&archived(ticket), 7);
-            assert_eq!(tickets.covered.as_ref().map(|end| end.end), covered, "{ticket}");
+            assert_eq!(
+                tickets.covered.as_ref().map(|end| end.end),
+                covered,
+                "{ticket}"
+            );
         }
         let soon = Timestamp::from_millis(59_999);
         assert_eq!(tickets.due(soon), None);

@@ -33,7 +33,9 @@ impl<'q> Snippets<'q> {
     /// For what `query` looks for.
     #[must_use]
     pub fn of(query: &'q Query) -> Self {
-        Self { words: query.words() }
+        Self {
+            words: query.words(),
+        }
     }
 
     /// The part of `text` with the most of what is looked for, the first of these; the beginning where nothing of it is there.
@@ -169,7 +171,8 @@ fn show(text: &str, window: Range<usize>, found: impl Iterator<Item = Range<usiz
     const NEAR: usize = 24;
     let mut window = window;
     if window.start > 0 {
-        let near = &text[window.start..text.floor_char_boundary((window.start + NEAR).min(window.end))];
+        let near =
+            &text[window.start..text.floor_char_boundary((window.start + NEAR).min(window.end))];
         if let Some((at, space)) = near.char_indices().find(|(_, c)| c.is_whitespace()) {
             window.start += at + space.len_utf8();
         }
@@ -223,7 +226,10 @@ fn show(text: &str, window: Range<usize>, found: impl Iterator<Item = Range<usiz
     snippet.text.truncate(snippet.text.trim_end().len());
     if let Some(last) = snippet.found.pop() {
         // A find that the window cuts behind a space.
-        push_range(&mut snippet.found, last.start..last.end.min(snippet.text.len()));
+        push_range(
+            &mut snippet.found,
+            last.start..last.end.min(snippet.text.len()),
+        );
     }
     snippet
 }

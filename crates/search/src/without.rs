@@ -5,7 +5,9 @@
 //! lost by that (`-(example.org -page)`), and debug builds panicked (`-"no such phrase"`). So what is excluded is gathered first, a bit a page of the
 //! segment, by plain steps from one hit to the next.
 
-use tantivy::query::{BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query, Scorer, Weight};
+use tantivy::query::{
+    BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query, Scorer, Weight,
+};
 use tantivy::{BitSet, DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 /// The pages that `inner` finds, all with the same score.
@@ -48,7 +50,10 @@ impl Weight for GatheredWeight {
             gathered.insert(page);
             page = pages.advance();
         }
-        Ok(Box::new(ConstScorer::new(BitSetDocSet::from(gathered), boost)))
+        Ok(Box::new(ConstScorer::new(
+            BitSetDocSet::from(gathered),
+            boost,
+        )))
     }
 
     fn explain(&self, segment: &SegmentReader, page: DocId) -> tantivy::Result<Explanation> {

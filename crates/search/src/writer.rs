@@ -16,7 +16,9 @@ use tantivy::directory::MmapDirectory;
 use tantivy::indexer::{AddOperation, IndexWriterOptions, NoMergePolicy, SegmentWriter};
 use tantivy::query::{AllQuery, BooleanQuery, Query, RangeQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Segment, TantivyError, Term};
+use tantivy::{
+    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Segment, TantivyError, Term,
+};
 
 use crate::covered::{Covered, is_before};
 use crate::fault::IndexFault;
@@ -111,7 +113,12 @@ impl Writer {
         })
     }
 
-    fn over(options: &IndexOptions, fields: Fields, index: Index, covered: Covered) -> tantivy::Result<Self> {
+    fn over(
+        options: &IndexOptions,
+        fields: Fields,
+        index: Index,
+        covered: Covered,
+    ) -> tantivy::Result<Self> {
         let idle = IndexWriterOptions::builder()
             .num_worker_threads(1)
             .memory_budget_per_thread(IDLE)
@@ -176,15 +183,20 @@ impl Writer {
             let pages = SegmentWriter::for_segment(self.memory, segment.clone())?;
             // An empty one says that it has 10 MiB, hardly any of which was touched: with the least memory each page was a segment.
             let full = self.memory.max(pages.mem_usage() + self.memory / 2);
-            self.filling = Some(Filling { segment, pages, full });
+            self.filling = Some(Filling {
+                segment,
+                pages,
+                full,
+            });
         }
         let Some(filling) = &mut self.filling else {
             return Ok(());
         };
         let document = PageDocument::new(self.fields, page);
-        filling
-            .pages
-            .add_document(AddOperation { opstamp: 0, document })?;
+        filling.pages.add_document(AddOperation {
+            opstamp: 0,
+            document,
+        })?;
         if filling.pages.mem_usage() >= filling.full {
             self.flush()?;
         }
@@ -228,7 +240,9 @@ impl Writer {
             _ => None,
         };
         let reader = reader_of(&self.index)?;
-        if !self.has_behind(&reader, settled_covered.as_ref())? && settled_covered == self.covered.end {
+        if !self.has_behind(&reader, settled_covered.as_ref())?
+            && settled_covered == self.covered.end
+        {
             return Ok(());
         }
         let behind = self.behind(&reader, settled_covered.as_ref())?;
@@ -238,17 +252,25 @@ impl Writer {
 
     fn has_behind(&self, reader: &IndexReader, end: Option<&ArchiveEnd>) -> tantivy::Result<bool> {
         let behind = self.behind(reader, end)?;
-        let count = reader.searcher().search(&*behind, &tantivy::collector::Count)?;
+        let count = reader
+            .searcher()
+            .search(&*behind, &tantivy::collector::Count)?;
         Ok(count > 0)
     }
 
     /// Finds the pages behind `end`.
-    fn behind(&self, reader: &IndexReader, end: Option<&ArchiveEnd>) -> tantivy::Result<Box<dyn Query>> {
+    fn behind(
+        &self,
+        reader: &IndexReader,
+        end: Option<&ArchiveEnd>,
+    ) -> tantivy::Result<Box<dyn Query>> {
         let Some(ArchiveEnd { file, end }) = end else {
             return Ok(Box::new(AllQuery));
         };
         let Fields {
-            file: files, offset, ..
+            file: files,
+            offset,
+            ..
         } = self.fields;
         let of_file = |name: &str| -> Box<dyn Query> {
             let term = Term::from_field_text(files, name);
@@ -256,8 +278,10 @@ impl Writer {
         };
         let from = Bound::Included(Term::from_field_u64(offset, *end));
         let rest: Box<dyn Query> = Box::new(RangeQuery::new(from, Bound::Unbounded));
-        let mut behind: Vec<Box<dyn Query>> =
-            vec![Box::new(BooleanQuery::intersection(vec![of_file(file), rest]))];
+        let mut behind: Vec<Box<dyn Query>> = vec![Box::new(BooleanQuery::intersection(vec![
+            of_file(file),
+            rest,
+        ]))];
         for segment in reader.searcher().segment_readers() {
             let names = segment.inverted_index(files)?;
             let mut names = names.terms().stream()?;
@@ -315,7 +339,10 @@ pub(crate) fn reader_of(index: &Index) -> tantivy::Result<IndexReader> {
 }
 
 /// Does something that writes; what no disk had room for is no damage.
-fn writing<T>(directory: &Path, work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, IndexFault> {
+fn writing<T>(
+    directory: &Path,
+    work: impl FnOnce() -> tantivy::Result<T>,
+) -> Result<T, IndexFault> {
     guarded(directory, work).map_err(IndexFault::unless_full)
 }
 

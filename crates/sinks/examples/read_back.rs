@@ -44,7 +44,9 @@ fn main() {
         ),
         ("plain", all.clone()),
     ] {
-        let best = (0..TURNS).map(|_| read(&file)).fold(f64::INFINITY, f64::min);
+        let best = (0..TURNS)
+            .map(|_| read(&file))
+            .fold(f64::INFINITY, f64::min);
         let speed = all.len() as f64 / 1e6 / best;
         println!(
             "{name:24} {speed:7.0} MB/s, {:.1} MB packed",
@@ -82,7 +84,11 @@ fn record(number: u64) -> Vec<u8> {
             body.extend_from_slice(b"</p>\n<p class=\"text\">");
         }
     }
-    let block = [&b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"[..], &body].concat();
+    let block = [
+        &b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"[..],
+        &body,
+    ]
+    .concat();
     let head = format!(
         "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number}>\r\nWARC-Date: 2026-11-20T18:24:55Z\r\n\
          WARC-Target-URI: http://example.org/{number}\r\nContent-Type: application/http;msgtype=response\r\n\

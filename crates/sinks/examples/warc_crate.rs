@@ -29,7 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         for record in WarcReader::new(unpacked).iter_records() {
             let record = record.map_err(|fault| format!("{path}: {fault}"))?;
-            let line = line(&record).map_err(|fault| format!("{path}: {}: {fault}", record.warc_id()))?;
+            let line =
+                line(&record).map_err(|fault| format!("{path}: {}: {fault}", record.warc_id()))?;
             writeln!(list, "{line}")?;
         }
     }

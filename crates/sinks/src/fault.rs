@@ -115,7 +115,11 @@ impl SinkFault {
         let path = path.to_owned();
         match Trouble::of(&source) {
             Trouble::Full => Self::Full { path, source },
-            Trouble::ReadOnly | Trouble::Broken => Self::Io { doing, path, source },
+            Trouble::ReadOnly | Trouble::Broken => Self::Io {
+                doing,
+                path,
+                source,
+            },
         }
     }
 }

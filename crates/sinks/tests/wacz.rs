@@ -1,6 +1,9 @@
 //! A WACZ from outside: what is packed is found again, and what is broken or hostile is told and breaks nothing.
 
-#![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
 
 use std::io::{Cursor, Read, Write};
 use std::path::Path;
@@ -53,9 +56,18 @@ fn about() -> About {
     }
 }
 
-fn fill<W: Write + std::io::Seek>(mut packer: Packer<W>, bytes: &[u8], index: &str, pages: usize) -> W {
-    packer.archive(NAME, Path::new(NAME), bytes, &mut || {}).unwrap();
-    packer.index(Path::new("index.cdxj"), index.as_bytes()).unwrap();
+fn fill<W: Write + std::io::Seek>(
+    mut packer: Packer<W>,
+    bytes: &[u8],
+    index: &str,
+    pages: usize,
+) -> W {
+    packer
+        .archive(NAME, Path::new(NAME), bytes, &mut || {})
+        .unwrap();
+    packer
+        .index(Path::new("index.cdxj"), index.as_bytes())
+        .unwrap();
     let listed = packer.pages(|add| -> Result<(), WaczFault> {
         for number in 0..pages {
             add(&Page {
@@ -74,7 +86,9 @@ fn fill<W: Write + std::io::Seek>(mut packer: Packer<W>, bytes: &[u8], index: &s
 fn packed(count: usize) -> Vec<u8> {
     let (bytes, index) = archive(count);
     let packer = Packer::new(Cursor::new(Vec::new()), Timestamp::from_millis(AT));
-    fill(packer, &bytes, &index, count).into_inner().into_inner()
+    fill(packer, &bytes, &index, count)
+        .into_inner()
+        .into_inner()
 }
 
 fn checked(bytes: &[u8]) -> WaczCheck {
@@ -85,7 +99,10 @@ fn checked(bytes: &[u8]) -> WaczCheck {
 fn complains(bytes: &[u8], words: &str) {
     let found = checked(bytes);
     assert!(
-        found.complaints.iter().any(|complaint| complaint.contains(words)),
+        found
+            .complaints
+            .iter()
+            .any(|complaint| complaint.contains(words)),
         "{words:?} in {:?}",
         found.complaints
     );
@@ -122,7 +139,9 @@ fn what_is_packed_is_valid_whether_it_can_be_gone_back_in_or_not() {
         let (bytes, index) = archive(count);
         let whole = packed(count);
         let stream = Packer::stream(Vec::new(), Timestamp::from_millis(AT));
-        let stream = fill(stream, &bytes, &index, count).into_inner().into_inner();
+        let stream = fill(stream, &bytes, &index, count)
+            .into_inner()
+            .into_inner();
         for wacz in [&whole, &stream] {
             let found = checked(wacz);
             assert_eq!(found.complaints, [""; 0], "{count}");
@@ -196,7 +215,9 @@ fn what_cannot_be_written_is_an_error_and_no_file_that_seems_whole() {
     packer
         .archive(NAME, Path::new(NAME), &*bytes, &mut || {})
         .unwrap();
-    packer.index(Path::new("index.cdxj"), index.as_bytes()).unwrap();
+    packer
+        .index(Path::new("index.cdxj"), index.as_bytes())
+        .unwrap();
     drop(packer);
     assert!(ZipArchive::new(Cursor::new(&out)).is_err());
 }
@@ -262,7 +283,10 @@ fn two_files_of_the_same_name_are_told() {
 fn what_is_missing_listed_twice_or_not_listed_is_told() {
     complains(&zipped(&[]), "datapackage.json is missing");
     complains(&zipped(&[("datapackage.json", b"{")]), "no JSON");
-    complains(&zipped(&[("datapackage.json", b"[]")]), "lists no resources");
+    complains(
+        &zipped(&[("datapackage.json", b"[]")]),
+        "lists no resources",
+    );
     complains(
         &zipped(&[(
             "datapackage.json",
@@ -294,7 +318,11 @@ fn lines_that_lead_nowhere_are_told_with_their_number() {
             "\"offset\": \"1\"",
             "line 1 leads to no record",
         ),
-        (NAME, "crawl-20261120190455-00002.warc.gz", "which is not there"),
+        (
+            NAME,
+            "crawl-20261120190455-00002.warc.gz",
+            "which is not there",
+        ),
     ] {
         let wacz = zipped(&[
             ("indexes/index.cdxj", index.replace(from, to).as_bytes()),
@@ -330,7 +358,11 @@ fn the_archives_in_one_are_found_and_read_where_they_are() {
     assert_eq!(parts.len(), 1);
     assert_eq!(parts[0].name, format!("archive/{NAME}"));
     let mut bytes = Vec::new();
-    parts[0].open(&path).unwrap().read_to_end(&mut bytes).unwrap();
+    parts[0]
+        .open(&path)
+        .unwrap()
+        .read_to_end(&mut bytes)
+        .unwrap();
     assert_eq!(bytes, archive(3).0);
     std::fs::write(&path, zipped(&[("a", b"b")])).unwrap();
     assert!(matches!(archives(&path), Err(WaczFault::NotZip { .. })));

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use web::{Host, UrlKey};
 
-use crate::{Find, HOSTS_RULE, LeftOut};
+use crate::{DiscoveredUrl, HOSTS_RULE, LeftOut};
 
 /// How many hosts are known of each registrable domain; by the key of its name, 16 bytes a domain.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ fn key_of(host: &Host) -> UrlKey {
 /// Takes out of `finds` what is of a host that is not known, where `max` of its domain are; what stays may bring new hosts up to that.
 /// Seeds stay.
 pub(crate) fn leave_out(
-    finds: &mut Vec<Find>,
+    finds: &mut Vec<DiscoveredUrl>,
     max: u32,
     domains: &DomainCounts,
     is_known: impl Fn(&Host) -> bool,

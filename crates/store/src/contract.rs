@@ -23,8 +23,8 @@ use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 use crate::embedded::{EmbeddedStore, StoreOptions};
 use crate::memory::MemoryStore;
 use crate::{
-    ArchiveSpan, Fate, Find, Frontier, FrontierRules, Lease, LikenessRules, NearDupIndex, Row, Settlement,
-    Supply,
+    ArchiveSpan, DiscoveredUrl, Fate, Frontier, FrontierRules, Lease, LikenessRules, NearDupIndex,
+    Settlement, Supply, VisitRecord,
 };
 
 pub(crate) struct Subject {
@@ -82,16 +82,16 @@ pub(crate) fn url(text: &str) -> PageUrl {
     PageUrl::parse(text, &CanonicalForm::default()).unwrap()
 }
 
-pub(crate) fn find(text: &str, depth: u32) -> Find {
-    Find::new(url(text), depth, None)
+pub(crate) fn find(text: &str, depth: u32) -> DiscoveredUrl {
+    DiscoveredUrl::new(url(text), depth, None)
 }
 
-pub(crate) fn row(lease: &Lease, fate: Fate) -> Row {
-    Row {
+pub(crate) fn row(lease: &Lease, fate: Fate) -> VisitRecord {
+    VisitRecord {
         status: Some(200),
         bytes: 10,
         kept: fate == Fate::Unique,
-        ..Row::new(lease.find(), fate, at(1))
+        ..VisitRecord::new(lease.find(), fate, at(1))
     }
 }
 
@@ -99,7 +99,11 @@ pub(crate) fn done(lease: &Lease) -> Settlement {
     done_with(lease, None, Vec::new())
 }
 
-pub(crate) fn done_with(lease: &Lease, ticket: Option<u64>, finds: Vec<Find>) -> Settlement {
+pub(crate) fn done_with(
+    lease: &Lease,
+    ticket: Option<u64>,
+    finds: Vec<DiscoveredUrl>,
+) -> Settlement {
     let archived = ticket.map(|ticket| ArchiveSpan {
         ticket,
         file: "a.warc.gz".to_owned(),
@@ -115,12 +119,12 @@ pub(crate) fn done_with(lease: &Lease, ticket: Option<u64>, finds: Vec<Find>) ->
 }
 
 /// The row of a page that is new, or of one that is to be left out.
-fn end_of(lease: &Lease) -> Row {
+fn end_of(lease: &Lease) -> VisitRecord {
     let warc_file = Some("a.warc.gz".to_owned());
     if lease.barred.is_none() {
         return row(lease, Fate::Unique);
     }
-    Row {
+    VisitRecord {
         status: None,
         bytes: 0,
         reason: lease.barred.clone(),
@@ -159,7 +163,10 @@ async fn a_url_is_new_once_in_a_crawl() {
         );
         let lease = leases(frontier, 0, 9).await.remove(0);
         let settlement = done_with(&lease, None, twice);
-        frontier.settle(lease, settlement, at(0).into()).await.unwrap();
+        frontier
+            .settle(lease, settlement, at(0).into())
+            .await
+            .unwrap();
         assert_eq!(
             frontier.lease(at(0), 9).await.unwrap(),
             Supply::Exhausted,
@@ -193,7 +200,10 @@ async fn a_host_has_one_page_out_at_a_time_and_none_before_it_is_ready() {
 
         let first = out.remove(0);
         let settlement = done(&first);
-        frontier.settle(first, settlement, at(500).into()).await.unwrap();
+        frontier
+            .settle(first, settlement, at(500).into())
+            .await
+            .unwrap();
         assert_eq!(
             frontier.lease(at(499), 9).await.unwrap(),
             Supply::NothingBefore(at(500)),
@@ -253,7 +263,10 @@ async fn pages_nearer_to_a_seed_go_first_even_when_they_are_found_later() {
         let lease = leases(frontier, 0, 1).await.remove(0);
         assert_eq!(lease.url.as_str(), "http://a.test/deep", "{}", subject.name);
         let settlement = done_with(&lease, None, vec![find("http://a.test/near", 1)]);
-        frontier.settle(lease, settlement, at(0).into()).await.unwrap();
+        frontier
+            .settle(lease, settlement, at(0).into())
+            .await
+            .unwrap();
         assert_eq!(
             urls(&leases(frontier, 0, 1).await),
             ["http://a.test/near"],
@@ -282,7 +295,10 @@ async fn a_postponed_page_comes_back_when_it_is_due_and_its_attempts_are_counted
         assert_eq!(urls(&other), ["http://a.test/2"], "{}", subject.name);
         for lease in other {
             let settlement = done(&lease);
-            frontier.settle(lease, settlement, at(20).into()).await.unwrap();
+            frontier
+                .settle(lease, settlement, at(20).into())
+                .await
+                .unwrap();
         }
         assert_eq!(frontier.standing().queued, 1, "{}", subject.name);
         assert_eq!(
@@ -331,7 +347,10 @@ async fn a_host_that_had_its_share_keeps_the_rest_queued_and_does_not_hold_up_th
             .unwrap();
         let lease = leases(frontier, 0, 9).await.remove(0);
         let settlement = done(&lease);
-        frontier.settle(lease, settlement, at(0).into()).await.unwrap();
+        frontier
+            .settle(lease, settlement, at(0).into())
+            .await
+            .unwrap();
         assert_eq!(
             frontier.lease(at(0), 9).await.unwrap(),
             Supply::Exhausted,
@@ -364,7 +383,10 @@ async fn a_redirect_target_is_claimed_by_one_page_and_not_queued_afterwards() {
         );
         assert!(!frontier.claim(&second, &target).await.unwrap(), "{name}");
         assert_eq!(
-            frontier.discover(vec![find("http://c.test/", 0)]).await.unwrap(),
+            frontier
+                .discover(vec![find("http://c.test/", 0)])
+                .await
+                .unwrap(),
             0,
             "{name}"
         );

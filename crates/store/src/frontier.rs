@@ -9,18 +9,18 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use web::{AfterDeath, Host, Pace, PageUrl, Timestamp};
 
-use crate::{Robots, Row, StoreFault, Totals};
+use crate::{Robots, StoreFault, Totals, VisitRecord};
 
 /// A URL that was found: a seed, or a link on a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Find {
+pub struct DiscoveredUrl {
     /// What was found.
     pub url: PageUrl,
     /// Links away from a seed; nearer pages go first.
     pub depth: u32,
     /// The page that it was found on.
     pub via: Option<PageUrl>,
-    /// Before the depth, lower goes first. A frontier raises it to [`Find::BEHIND`] where the pattern of the URL has brought
+    /// Before the depth, lower goes first. A frontier raises it to [`DiscoveredUrl::BEHIND`] where the pattern of the URL has brought
     /// little so far.
     pub priority: u8,
     /// How many steps it is from the page that needs it to be shown: 1 for what a page names itself, 2 for what that names, and so
@@ -29,7 +29,7 @@ pub struct Find {
     pub requisite: u8,
 }
 
-impl Find {
+impl DiscoveredUrl {
     /// The priority of what waits for everything else of its host.
     pub const BEHIND: u8 = 128;
 
@@ -49,7 +49,7 @@ impl Find {
         }
     }
 
-    /// The same, found on a page that was left out as a duplicate: see [`Find::PROBED`].
+    /// The same, found on a page that was left out as a duplicate: see [`DiscoveredUrl::PROBED`].
     #[must_use]
     pub fn probed(self) -> Self {
         let strata = u64::from(u8::MAX - Self::PROBED) + 1;
@@ -115,11 +115,11 @@ pub struct Lease {
 impl Lease {
     /// The page as it was found.
     #[must_use]
-    pub fn find(&self) -> Find {
-        Find {
+    pub fn find(&self) -> DiscoveredUrl {
+        DiscoveredUrl {
             priority: self.priority,
             requisite: self.requisite,
-            ..Find::new(self.url.clone(), self.depth, self.via.clone())
+            ..DiscoveredUrl::new(self.url.clone(), self.depth, self.via.clone())
         }
     }
 }
@@ -184,11 +184,11 @@ pub enum Settlement {
     /// The visit ended.
     Done {
         /// What became of the page.
-        row: Box<Row>,
+        row: Box<VisitRecord>,
         /// Its place in the archive.
         archived: Option<ArchiveSpan>,
         /// The links to queue, in the order of the page.
-        finds: Vec<Find>,
+        finds: Vec<DiscoveredUrl>,
         /// URLs that were reached on the way (redirects) and need no visit of their own.
         reached: Vec<PageUrl>,
         /// The links that a rule took for traps; one entry a rule.
@@ -290,9 +290,9 @@ pub trait Frontier: Send + Sync {
     /// Queues what is new among these, and says how much was. A URL is new once in a crawl; one of a host too many of its domain is
     /// left out, unless it is a seed (of depth 0).
     ///
-    /// A URL that was found on left-out pages only ([`Find::is_probed`]) is new once more when it is found elsewhere, unless it was
+    /// A URL that was found on left-out pages only ([`DiscoveredUrl::is_probed`]) is new once more when it is found elsewhere, unless it was
     /// visited by then: it takes its better place, or, where it was left out unvisited, its row is revoked.
-    async fn discover(&self, finds: Vec<Find>) -> Result<usize, StoreFault>;
+    async fn discover(&self, finds: Vec<DiscoveredUrl>) -> Result<usize, StoreFault>;
 
     /// Hands out up to `want` pages: at most [`FrontierRules::per_host`] of a host at a time, none whose host is not yet
     /// ready, hosts in the order in which they became ready, and of a host the page of the lowest priority first, of these the one
@@ -311,7 +311,12 @@ pub trait Frontier: Send + Sync {
     ///
     /// Archived pages are recorded in the order of the archive, whatever order they are settled in, so that the end
     /// of the last recorded page is the archive's valid length.
-    async fn settle(&self, lease: Lease, settlement: Settlement, pace: Pace) -> Result<(), StoreFault>;
+    async fn settle(
+        &self,
+        lease: Lease,
+        settlement: Settlement,
+        pace: Pace,
+    ) -> Result<(), StoreFault>;
 
     /// Marks a URL as reached by a leased page's redirect, so that it needs no visit of its own. False where it was queued, or reached by
     /// another page, before; the same page may claim it again in a later attempt. Durable with the settlement that names it in `reached`.

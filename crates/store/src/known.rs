@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use neardup::{HashKey, Likeness, Portrait};
+use neardup::{HashKey, Likeness, PageSignature};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, UrlKey};
 
@@ -21,18 +21,26 @@ use crate::{LikenessRules, Page, StoreFault};
 /// The pages that new ones are compared with, and what they look like.
 pub(crate) trait Originals {
     /// What `page` looks like, if it is one.
-    fn portrait_of(&mut self, page: UrlKey) -> Result<Option<Portrait>, StoreFault>;
+    fn signature_of(&mut self, page: UrlKey) -> Result<Option<PageSignature>, StoreFault>;
 
     /// What `page` looks like, if it is one of this group.
-    fn held_in(&mut self, group: u64, page: UrlKey) -> Result<Option<(Held, Portrait)>, StoreFault>;
+    fn held_in(
+        &mut self,
+        group: u64,
+        page: UrlKey,
+    ) -> Result<Option<(Held, PageSignature)>, StoreFault>;
 
-    /// The original of this group that is like `portrait`, as [`neardup::Gallery::find_in`] has it: the first with the
+    /// The original of this group that is like `signature`, as [`neardup::SignatureIndex::find_in`] has it: the first with the
     /// same payload, else the first with the same text, else the near duplicate of the highest resemblance, of equals
     /// the one that came first.
-    fn find_in(&mut self, group: u64, portrait: &Portrait) -> Result<Option<(Held, Likeness)>, StoreFault>;
+    fn find_in(
+        &mut self,
+        group: u64,
+        signature: &PageSignature,
+    ) -> Result<Option<(Held, Likeness)>, StoreFault>;
 
     /// Keeps a page that is not one yet.
-    fn insert_in(&mut self, group: u64, page: Held, portrait: Portrait);
+    fn insert_in(&mut self, group: u64, page: Held, signature: PageSignature);
 
     /// Forgets a page; false where it was not one.
     fn remove(&mut self, page: UrlKey) -> Result<bool, StoreFault>;
@@ -173,16 +181,22 @@ impl<O: Originals> Known<O> {
     pub(crate) fn judge(
         &mut self,
         page: &Page,
-        portrait: &Portrait,
+        signature: &PageSignature,
         canonical: Option<&PageUrl>,
     ) -> Result<Opinion, StoreFault> {
         let key = page.key();
-        let capture = self.earlier().and_then(|earlier| earlier.capture(key, portrait));
+        let capture = self
+            .earlier()
+            .and_then(|earlier| earlier.capture(key, signature));
         if let Some(capture) = capture {
-            return self.judge_by_capture(key, portrait, capture);
+            return self.judge_by_capture(key, signature, capture);
         }
-        if let Some(admitted) = self.originals.portrait_of(key)? {
-            let is_like_itself = self.rules.thresholds.likeness(portrait, &admitted).is_some();
+        if let Some(admitted) = self.originals.signature_of(key)? {
+            let is_like_itself = self
+                .rules
+                .thresholds
+                .likeness(signature, &admitted)
+                .is_some();
             return Ok(if is_like_itself {
                 Opinion::Own
             } else {
@@ -193,19 +207,25 @@ impl<O: Originals> Known<O> {
             return Ok(Opinion::Seated(seated.place));
         }
         let group = self.group(page);
-        let mut nearest = self.nearest(group, portrait)?;
+        let mut nearest = self.nearest(group, signature)?;
         let is_like_others = nearest.is_some();
-        if !is_like_others && let Some(canonical) = canonical.filter(|url| may_be_canonical(url, page)) {
-            nearest = self.called_canonical(group, canonical.key(), portrait)?;
+        if !is_like_others
+            && let Some(canonical) = canonical.filter(|url| may_be_canonical(url, page))
+        {
+            nearest = self.called_canonical(group, canonical.key(), signature)?;
         }
         let Some((of, likeness)) = nearest else {
             return Ok(Opinion::New);
         };
         let bytes = match likeness {
             Likeness::SamePayload => Some(of),
-            Likeness::SameText | Likeness::Near { .. } => self.copy_of(group, portrait.payload),
+            Likeness::SameText | Likeness::Near { .. } => self.copy_of(group, signature.payload),
         };
-        let seat = if bytes.is_none() { self.free_seat(of) } else { None };
+        let seat = if bytes.is_none() {
+            self.free_seat(of)
+        } else {
+            None
+        };
         Ok(Opinion::Like(Like {
             of,
             likeness,
@@ -219,7 +239,7 @@ impl<O: Originals> Known<O> {
     fn judge_by_capture(
         &mut self,
         key: UrlKey,
-        portrait: &Portrait,
+        signature: &PageSignature,
         capture: Capture,
     ) -> Result<Opinion, StoreFault> {
         let change = match capture {
@@ -237,13 +257,16 @@ impl<O: Originals> Known<O> {
             }
             Capture::OtherBytes(change) => change,
         };
-        let is_admitted = match self.originals.portrait_of(key)? {
-            Some(admitted) if admitted.payload != portrait.payload => return Ok(Opinion::Changed),
+        let is_admitted = match self.originals.signature_of(key)? {
+            Some(admitted) if admitted.payload != signature.payload => return Ok(Opinion::Changed),
             Some(_) => true,
             None if self.is_seated(key) => return Ok(Opinion::Changed),
             None => false,
         };
-        Ok(Opinion::Version { change, is_admitted })
+        Ok(Opinion::Version {
+            change,
+            is_admitted,
+        })
     }
 
     /// The group that a page belongs to: only pages of one group are compared.
@@ -252,12 +275,12 @@ impl<O: Originals> Known<O> {
     }
 
     /// Remembers an original, which the store finds at `place`.
-    pub(crate) fn admit(&mut self, page: &Page, portrait: Portrait, place: u64) {
+    pub(crate) fn admit(&mut self, page: &Page, signature: PageSignature, place: u64) {
         let held = Held {
             key: page.key(),
             place,
         };
-        self.originals.insert_in(self.group(page), held, portrait);
+        self.originals.insert_in(self.group(page), held, signature);
     }
 
     /// Remembers who has a seat.
@@ -278,7 +301,7 @@ impl<O: Originals> Known<O> {
 
     /// Whether anything is known of this page, an earlier crawl aside.
     pub(crate) fn knows(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
-        Ok(self.is_seated(page) || self.originals.portrait_of(page)?.is_some())
+        Ok(self.is_seated(page) || self.originals.signature_of(page)?.is_some())
     }
 
     /// Forgets a page, whatever it was; false where it was not known.
@@ -315,14 +338,18 @@ impl<O: Originals> Known<O> {
     }
 
     /// The original that this is most certainly like; of equals the earlier crawl's.
-    fn nearest(&mut self, group: u64, portrait: &Portrait) -> Result<Option<(Name, Likeness)>, StoreFault> {
+    fn nearest(
+        &mut self,
+        group: u64,
+        signature: &PageSignature,
+    ) -> Result<Option<(Name, Likeness)>, StoreFault> {
         let ours = self
             .originals
-            .find_in(group, portrait)?
+            .find_in(group, signature)?
             .map(|(held, likeness)| (Name::Ours(held), likeness));
         let theirs = self
             .earlier()
-            .and_then(|earlier| earlier.find(group, portrait))
+            .and_then(|earlier| earlier.find(group, signature))
             .map(|(number, likeness)| (Name::Earlier(number), likeness));
         Ok(more_certain(theirs, ours))
     }
@@ -333,19 +360,19 @@ impl<O: Originals> Known<O> {
         &mut self,
         group: u64,
         canonical: UrlKey,
-        portrait: &Portrait,
+        signature: &PageSignature,
     ) -> Result<Option<(Name, Likeness)>, StoreFault> {
         let thresholds = self.rules.thresholds;
         let cluster = self.seated.get(&canonical).map(|seated| seated.cluster);
         let original = cluster.map_or(canonical, |cluster| cluster.original);
         let ours = self.originals.held_in(group, original)?;
         let ours = ours.and_then(|(held, look)| {
-            let likeness = thresholds.likeness_to_canonical(portrait, &look)?;
+            let likeness = thresholds.likeness_to_canonical(signature, &look)?;
             Some((Name::Ours(held), likeness))
         });
         let theirs = self
             .earlier()
-            .and_then(|earlier| earlier.called_canonical(group, original, portrait))
+            .and_then(|earlier| earlier.called_canonical(group, original, signature))
             .map(|(number, likeness)| (Name::Earlier(number), likeness));
         Ok(more_certain(theirs, ours))
     }
@@ -357,7 +384,10 @@ impl<O: Originals> Known<O> {
     }
 
     fn free_seat(&self, of: Name) -> Option<u32> {
-        let taken = self.taken.get(&self.cluster(of)).map_or(&[][..], Vec::as_slice);
+        let taken = self
+            .taken
+            .get(&self.cluster(of))
+            .map_or(&[][..], Vec::as_slice);
         first_gap(taken).filter(|number| *number <= self.per_cluster())
     }
 }

@@ -17,18 +17,18 @@ mod known;
 pub mod memory;
 mod near_dup;
 mod patterns;
-mod row;
 mod rules;
 mod skipped;
+mod visit_record;
 
 pub use embedded::record::Robots;
 pub use fault::{Holder, StoreFault};
 pub use frontier::{
-    ArchivePlace, ArchiveSpan, Durable, Find, Frontier, FrontierRules, HOSTS_RULE, Lease, LeftOut,
-    STRIKES_ASIDE, Settlement, Standing, Supply,
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, HOSTS_RULE, Lease,
+    LeftOut, STRIKES_ASIDE, Settlement, Standing, Supply,
 };
-pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, Seat, Verdict};
+pub use near_dup::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, Verdict};
 pub use patterns::{Example, PatternName, PatternReport, PatternState, Patterns};
-pub use row::{Fate, Row, Totals};
 pub use rules::{DuplicateScope, LikenessRules, UnknownScope};
 pub use skipped::{PAGE_REASON, ROBOTS_REASON, SkippedBy, UnknownKind};
+pub use visit_record::{Fate, Totals, VisitRecord};

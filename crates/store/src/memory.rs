@@ -8,15 +8,19 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use neardup::{Gallery, HashKey};
+use neardup::{HashKey, SignatureIndex};
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use crate::budget::{self, DomainCounts};
 use crate::embedded::Earlier;
 use crate::known::Known;
-use crate::{ArchivePlace, ArchiveSpan, Durable, Find, Frontier, FrontierRules, Lease, LikenessRules};
 use crate::{
-    Original, Page, PatternName, Patterns, Robots, Row, Seat, Settlement, Standing, StoreFault, Supply,
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, Lease,
+    LikenessRules,
+};
+use crate::{
+    Original, Page, PatternName, Patterns, RetainedDuplicate, Robots, Settlement, Standing,
+    StoreFault, Supply, VisitRecord,
 };
 use crate::{STRIKES_ASIDE, Totals};
 
@@ -34,7 +38,7 @@ struct State {
     /// URLs that were found on left-out pages only.
     probed: HashSet<PageUrl>,
     /// Those of them that are out, with how they were found elsewhere meanwhile.
-    out_probes: HashMap<PageUrl, Option<Find>>,
+    out_probes: HashMap<PageUrl, Option<DiscoveredUrl>>,
     claims: HashMap<PageUrl, u64>,
     leased: HashMap<Host, usize>,
     paces: HashMap<Host, Pace>,
@@ -45,7 +49,7 @@ struct State {
     pages: HashMap<Host, u64>,
     robots: HashMap<String, Robots>,
     next_sequence: u64,
-    rows: Vec<Row>,
+    rows: Vec<VisitRecord>,
     totals: Totals,
     next_ticket: u64,
     early: HashMap<u64, Ended>,
@@ -59,18 +63,18 @@ struct State {
     /// Every page that was ever admitted or let through; what is known of a page says its place here.
     kept: Vec<Page>,
     /// What was said of those that were let through.
-    seated: HashMap<UrlKey, (Box<Original>, Seat)>,
+    seated: HashMap<UrlKey, (Box<Original>, RetainedDuplicate)>,
 }
 
-/// Originals that hang in a gallery.
+/// Originals that hang in a signature index.
 struct Hung {
-    gallery: Gallery,
+    signature_index: SignatureIndex,
     places: HashMap<UrlKey, u64>,
 }
 
 struct Waiting {
     sequence: u64,
-    find: Find,
+    find: DiscoveredUrl,
     attempts: u32,
     strikes: u32,
     /// Set while it is postponed.
@@ -82,18 +86,21 @@ struct Waiting {
 
 /// A visit that ended before its turn in the archive.
 struct Ended {
-    row: Row,
-    finds: Vec<Find>,
+    row: VisitRecord,
+    finds: Vec<DiscoveredUrl>,
     #[cfg_attr(
         not(test),
-        expect(dead_code, reason = "a store that ends with the process takes nothing back")
+        expect(
+            dead_code,
+            reason = "a store that ends with the process takes nothing back"
+        )
     )]
     reached: Vec<PageUrl>,
     waiting: Waiting,
 }
 
 impl Waiting {
-    fn new(sequence: u64, find: Find) -> Self {
+    fn new(sequence: u64, find: DiscoveredUrl) -> Self {
         Self {
             sequence,
             find,
@@ -111,7 +118,7 @@ impl Waiting {
 
     fn lease(&mut self, pace: Pace, barred: Option<String>) -> Lease {
         self.leased = true;
-        let Find {
+        let DiscoveredUrl {
             url,
             depth,
             via,
@@ -136,8 +143,14 @@ impl Waiting {
 impl MemoryStore {
     /// An empty store, but for the pages of an earlier crawl if there are any.
     #[must_use]
-    pub fn new(rules: FrontierRules, likeness: LikenessRules, earlier: Option<Arc<Earlier>>) -> Self {
-        let key = earlier.as_ref().map_or(HashKey::ZERO, |earlier| earlier.key());
+    pub fn new(
+        rules: FrontierRules,
+        likeness: LikenessRules,
+        earlier: Option<Arc<Earlier>>,
+    ) -> Self {
+        let key = earlier
+            .as_ref()
+            .map_or(HashKey::ZERO, |earlier| earlier.key());
         let state = State {
             rules,
             patterns: Patterns::default(),
@@ -164,7 +177,7 @@ impl MemoryStore {
                 likeness,
                 key,
                 Hung {
-                    gallery: Gallery::new(likeness.thresholds),
+                    signature_index: SignatureIndex::new(likeness.thresholds),
                     places: HashMap::new(),
                 },
                 earlier,
@@ -180,7 +193,7 @@ impl MemoryStore {
 
     /// What became of each page, in the order of the archive.
     #[must_use]
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<VisitRecord> {
         self.state().rows.clone()
     }
 
@@ -190,7 +203,12 @@ impl MemoryStore {
             .expect("no panic can happen while the state is locked")
     }
 
-    fn lease_wanted(&self, now: Timestamp, want: usize, is_wanted: impl Fn(&Find) -> bool) -> Supply {
+    fn lease_wanted(
+        &self,
+        now: Timestamp,
+        want: usize,
+        is_wanted: impl Fn(&DiscoveredUrl) -> bool,
+    ) -> Supply {
         let mut state = self.state();
         if state.alone.is_some() {
             return Supply::NothingBefore(Timestamp::NEVER);
@@ -222,7 +240,7 @@ impl MemoryStore {
             let order = |waiting: &Waiting| {
                 let host = waiting.find.url.host();
                 let ready = state.pace(&host).ready;
-                let Find {
+                let DiscoveredUrl {
                     priority,
                     depth,
                     requisite,
@@ -290,7 +308,12 @@ impl MemoryStore {
     }
 
     /// Nothing is out, and nothing else could be: a page that was set aside goes out, alone.
-    fn lease_aside(&self, state: &mut State, now: Timestamp, is_wanted: impl Fn(&Find) -> bool) -> Supply {
+    fn lease_aside(
+        &self,
+        state: &mut State,
+        now: Timestamp,
+        is_wanted: impl Fn(&DiscoveredUrl) -> bool,
+    ) -> Supply {
         let aside = state.entries.iter().enumerate().filter(|(_, waiting)| {
             !waiting.leased
                 && waiting.is_aside()
@@ -315,12 +338,12 @@ impl MemoryStore {
         Supply::Leases(vec![state.entries[index].lease(pace, barred)])
     }
 
-    fn room(&self, state: &State, find: &Find) -> bool {
+    fn room(&self, state: &State, find: &DiscoveredUrl) -> bool {
         let leased = state.leased.get(&find.url.host()).copied().unwrap_or(0);
         leased < self.rules.per_host.max(1) && self.is_below_limit(state, find)
     }
 
-    fn is_below_limit(&self, state: &State, find: &Find) -> bool {
+    fn is_below_limit(&self, state: &State, find: &DiscoveredUrl) -> bool {
         let host = &find.url.host();
         let leased = state.leased.get(host).copied().unwrap_or(0);
         let pages = state.pages.get(host).copied().unwrap_or(0);
@@ -331,12 +354,13 @@ impl MemoryStore {
     /// Returns whether probes wait for this.
     fn is_ordinary(&self, state: &State, waiting: &Waiting) -> bool {
         let may_go = !waiting.is_aside() && waiting.not_before.is_none();
-        !waiting.find.is_probed() && (waiting.leased || may_go && self.is_below_limit(state, &waiting.find))
+        !waiting.find.is_probed()
+            && (waiting.leased || may_go && self.is_below_limit(state, &waiting.find))
     }
 }
 
 impl State {
-    fn queue(&mut self, finds: Vec<Find>) -> usize {
+    fn queue(&mut self, finds: Vec<DiscoveredUrl>) -> usize {
         let before = self.entries.len();
         for find in finds.iter().filter(|find| !find.is_probed()) {
             if let Some(wanted) = self.out_probes.get_mut(&find.url) {
@@ -348,16 +372,21 @@ impl State {
         if let Some(max) = self.rules.max_hosts_per_domain {
             let mut domains = DomainCounts::default();
             self.order.keys().for_each(|host| domains.add(host));
-            budget::leave_out(&mut finds, max, &domains, |host| self.order.contains_key(host));
+            budget::leave_out(&mut finds, max, &domains, |host| {
+                self.order.contains_key(host)
+            });
         }
         if self.rules.closes_patterns {
             self.patterns.put_behind(&mut finds);
         }
         let wanted_again = finds.extract_if(.., |find| {
             let is_left_out = || self.patterns.place_of_probe(&find.url).is_some();
-            find.requisite == 0 && !find.is_probed() && self.probed.contains(&find.url) && is_left_out()
+            find.requisite == 0
+                && !find.is_probed()
+                && self.probed.contains(&find.url)
+                && is_left_out()
         });
-        let wanted_again: Vec<Find> = wanted_again.collect();
+        let wanted_again: Vec<DiscoveredUrl> = wanted_again.collect();
         for find in finds {
             if !self.is_seen(&find) {
                 self.know(&find.url.host());
@@ -372,14 +401,14 @@ impl State {
         self.entries.len() - before
     }
 
-    fn is_seen(&self, find: &Find) -> bool {
+    fn is_seen(&self, find: &DiscoveredUrl) -> bool {
         self.seen.contains(&find.url)
             || self.out_probes.contains_key(&find.url)
             || find.is_probed() && self.probed.contains(&find.url)
     }
 
     /// Queues a page at the end, and remembers its URL.
-    fn wait(&mut self, find: Find) {
+    fn wait(&mut self, find: DiscoveredUrl) {
         let known = if find.is_probed() {
             &mut self.probed
         } else {
@@ -391,8 +420,9 @@ impl State {
     }
 
     /// Queues a page again whose URL was left out unvisited.
-    fn revoke_left_out(&mut self, find: Find) {
-        let is_its = |row: &Row| row.url == find.url && PatternName::that_left_out(row).is_some();
+    fn revoke_left_out(&mut self, find: DiscoveredUrl) {
+        let is_its =
+            |row: &VisitRecord| row.url == find.url && PatternName::that_left_out(row).is_some();
         let row = self.rows.iter().rposition(is_its);
         let row = self.rows.remove(row.expect("what is left out has a row"));
         self.totals.uncount(&row);
@@ -416,10 +446,12 @@ impl State {
         while let Some(rows) = self.patterns.to_requeue() {
             let pages: Vec<UrlKey> = rows.iter().map(|(page, _)| page).collect();
             for page in pages {
-                let is_its = |row: &&Row| row.url.key() == page && PatternName::that_left_out(row).is_some();
+                let is_its = |row: &&VisitRecord| {
+                    row.url.key() == page && PatternName::that_left_out(row).is_some()
+                };
                 let row = self.rows.iter().rfind(is_its);
                 let row = row.expect("what is left out has a row");
-                let find = Find::new(row.url.clone(), row.depth, row.via.clone());
+                let find = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
                 let only_probed = !self.seen.contains(&find.url);
                 self.revoke_left_out(if only_probed { find.probed() } else { find });
             }
@@ -447,7 +479,7 @@ impl State {
 
     fn bar(&mut self, index: usize) -> Option<String> {
         let waiting = &self.entries[index];
-        let Find {
+        let DiscoveredUrl {
             url,
             requisite,
             priority,
@@ -463,13 +495,13 @@ impl State {
         self.patterns.bar(url, *priority, &self.rules)
     }
 
-    fn end(&mut self, row: Row, priority: u8, finds: Vec<Find>) {
+    fn end(&mut self, row: VisitRecord, priority: u8, finds: Vec<DiscoveredUrl>) {
         // As they were when the page was read: before it is counted.
         self.totals.count(&row);
         self.queue(finds);
         self.patterns.settled(&row, priority, Some(0));
         let was_visited = PatternName::that_left_out(&row).is_none();
-        if priority >= Find::PROBED && row.requisite == 0 && was_visited {
+        if priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited {
             self.seen.insert(row.url.clone());
         }
         let wanted = self.out_probes.remove(&row.url).flatten();
@@ -486,28 +518,28 @@ impl State {
 
     /// Pages that were dropped for the sake of one that was forgotten wait again.
     fn revoke_void(&mut self) {
-        let forgotten = |row: &Row| {
+        let forgotten = |row: &VisitRecord| {
             row.duplicate_of
                 .as_ref()
                 .is_some_and(|of| self.forgotten.contains(&of.key()))
         };
-        let is_void = |row: &Row| !row.kept && !row.of_earlier && forgotten(row);
+        let is_void = |row: &VisitRecord| !row.kept && !row.of_earlier && forgotten(row);
         let (void, rows) = std::mem::take(&mut self.rows)
             .into_iter()
             .partition(|row| is_void(row));
         self.rows = rows;
-        let void: Vec<Row> = void;
+        let void: Vec<VisitRecord> = void;
         for row in void {
             self.totals.uncount(&row);
             *self.pages.entry(row.url.host()).or_insert(0) -= u64::from(row.is_page());
-            let Row {
+            let VisitRecord {
                 url,
                 depth,
                 via,
                 requisite,
                 ..
             } = row;
-            let find = Find::new(url, depth, via).needed(requisite);
+            let find = DiscoveredUrl::new(url, depth, via).needed(requisite);
             self.entries.push(Waiting::new(self.next_sequence, find));
             self.next_sequence += 1;
         }
@@ -583,7 +615,7 @@ impl MemoryStore {
 
 #[async_trait]
 impl Frontier for MemoryStore {
-    async fn discover(&self, finds: Vec<Find>) -> Result<usize, StoreFault> {
+    async fn discover(&self, finds: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
         Ok(self.state().queue(finds))
     }
 
@@ -600,7 +632,12 @@ impl Frontier for MemoryStore {
         Ok(self.lease_wanted(now, want, |find| find.requisite > 0))
     }
 
-    async fn settle(&self, lease: Lease, settlement: Settlement, pace: Pace) -> Result<(), StoreFault> {
+    async fn settle(
+        &self,
+        lease: Lease,
+        settlement: Settlement,
+        pace: Pace,
+    ) -> Result<(), StoreFault> {
         let mut guard = self.state();
         let state = &mut *guard;
         let host = lease.url.host();
@@ -696,7 +733,9 @@ impl Frontier for MemoryStore {
             .entries
             .iter()
             .filter(|waiting| waiting.not_before.is_none());
-        let active: HashSet<Host> = at_their_host.map(|waiting| waiting.find.url.host()).collect();
+        let active: HashSet<Host> = at_their_host
+            .map(|waiting| waiting.find.url.host())
+            .collect();
         let leased: usize = state.leased.values().sum();
         Standing {
             totals: state.totals,
@@ -707,7 +746,11 @@ impl Frontier for MemoryStore {
                 .filter(|waiting| waiting.not_before.is_some())
                 .count() as u64,
             leased: leased as u64,
-            set_aside: state.entries.iter().filter(|waiting| waiting.is_aside()).count() as u64,
+            set_aside: state
+                .entries
+                .iter()
+                .filter(|waiting| waiting.is_aside())
+                .count() as u64,
             active_hosts: active.len() as u64,
             hosts: state.pages.values().filter(|pages| **pages > 0).count() as u64,
         }

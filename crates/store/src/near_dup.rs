@@ -1,7 +1,7 @@
 //! The seam behind which likeness is remembered.
 
 use async_trait::async_trait;
-use neardup::{Likeness, Portrait};
+use neardup::{Likeness, PageSignature};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp, UrlKey};
 
@@ -55,7 +55,7 @@ pub struct EarlierCapture {
 
 /// A page that is kept although it repeats another: its place among those of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seat {
+pub struct RetainedDuplicate {
     /// Which one of its kind it is; the original is the first.
     pub number: u32,
     /// How many of a kind are kept.
@@ -72,7 +72,7 @@ pub enum Verdict {
     /// It repeats an earlier page.
     Duplicate(Box<Original>),
     /// It repeats an earlier page, and is one of the few of its kind that are kept all the same.
-    LetThrough(Box<Original>, Seat),
+    LetThrough(Box<Original>, RetainedDuplicate),
     /// An earlier crawl archived other bytes under its URL: it is a new version of that page, and
     /// is kept like a new page.
     Changed(Box<EarlierCapture>),
@@ -110,7 +110,7 @@ pub trait NearDupIndex: Send + Sync {
     async fn admit(
         &self,
         page: &Page,
-        portrait: &Portrait,
+        signature: &PageSignature,
         canonical: Option<&PageUrl>,
     ) -> Result<Verdict, StoreFault>;
 

@@ -30,7 +30,7 @@ impl Default for LikenessRules {
 }
 
 impl LikenessRules {
-    /// The group of the gallery that `page` belongs to: where its text was found decides, not what redirected there.
+    /// The group of the signature index that `page` belongs to: where its text was found decides, not what redirected there.
     /// Groups are not stored, so a crawl that goes on under another scope is compared under that one from then on.
     pub(crate) fn group(&self, page: &Page, key: HashKey) -> u64 {
         let name = match self.scope {

@@ -19,7 +19,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::patterns::{CLOSED, OF_DUPLICATES, SPENT};
-use crate::{Fate, Row};
+use crate::{Fate, VisitRecord};
 
 /// A kind of reasons for which a URL was seen and not visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,7 +90,7 @@ impl SkippedBy {
     /// Returns the kind of reason for which a row's page was not visited; none where it was, or
     /// where it is no page.
     #[must_use]
-    pub fn of(row: &Row) -> Option<Self> {
+    pub fn of(row: &VisitRecord) -> Option<Self> {
         if row.fate != Fate::Excluded || row.requisite > 0 {
             return None;
         }
@@ -151,12 +151,12 @@ mod tests {
     use web::{CanonicalForm, OutOfScope, PageUrl, Timestamp};
 
     use super::*;
-    use crate::Find;
+    use crate::DiscoveredUrl;
 
-    fn row(fate: Fate, status: Option<u16>, reason: &str) -> Row {
+    fn row(fate: Fate, status: Option<u16>, reason: &str) -> VisitRecord {
         let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
-        let row = Row::new(Find::new(url, 1, None), fate, Timestamp::default());
-        Row {
+        let row = VisitRecord::new(DiscoveredUrl::new(url, 1, None), fate, Timestamp::default());
+        VisitRecord {
             status,
             reason: Some(reason.to_owned()),
             ..row
@@ -206,7 +206,11 @@ mod tests {
                 None,
                 Some(SkippedBy::Limit),
             ),
-            ("robots.txt: Disallow: / (line 2)", None, Some(SkippedBy::Robots)),
+            (
+                "robots.txt: Disallow: / (line 2)",
+                None,
+                Some(SkippedBy::Robots),
+            ),
             (
                 "redirects to http://b.test/: robots.txt: Disallow: /",
                 Some(302),
@@ -235,7 +239,7 @@ mod tests {
                 None,
                 "{reason}"
             );
-            let part = Row {
+            let part = VisitRecord {
                 requisite: 1,
                 ..row(Fate::Excluded, status, reason)
             };

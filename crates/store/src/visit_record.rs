@@ -4,7 +4,7 @@ use neardup::Fingerprint;
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp};
 
-use crate::{Find, Page, SkippedBy};
+use crate::{DiscoveredUrl, Page, SkippedBy};
 
 /// The end of a page's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ impl Fate {
 /// One visited URL. The order of the fields is on disk (postcard): new ones go to the end, with a new
 /// format version of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct VisitRecord {
     /// As it was queued.
     pub url: PageUrl,
     /// Where its redirects led, if elsewhere.
@@ -118,17 +118,17 @@ pub struct Row {
     pub of_earlier: bool,
     /// What the page calls its canonical page, if that is another one.
     pub canonical: Option<PageUrl>,
-    /// Steps from the page that needs it ([`crate::Find::requisite`]); 0 is a page.
+    /// Steps from the page that needs it ([`crate::DiscoveredUrl::requisite`]); 0 is a page.
     pub requisite: u8,
     /// The name of the page's payload in the index (the first 128 bits of its SHA-1), whether the
     /// archive has it or not.
     pub payload: Option<u128>,
 }
 
-impl Row {
+impl VisitRecord {
     /// Of a visit that brought nothing: what came of it, and when.
     #[must_use]
-    pub fn new(page: Find, fate: Fate, at: Timestamp) -> Self {
+    pub fn new(page: DiscoveredUrl, fate: Fate, at: Timestamp) -> Self {
         Self {
             url: page.url,
             final_url: None,
@@ -211,7 +211,7 @@ impl Totals {
     }
 
     /// Adds a row.
-    pub fn count(&mut self, row: &Row) {
+    pub fn count(&mut self, row: &VisitRecord) {
         self.bytes += row.bytes;
         if row.requisite > 0 {
             let was_had = row.fate.is_page();
@@ -235,7 +235,7 @@ impl Totals {
     }
 
     /// Takes a row out again that was added before.
-    pub fn uncount(&mut self, row: &Row) {
+    pub fn uncount(&mut self, row: &VisitRecord) {
         let mut one = Self::default();
         one.count(row);
         let parts = [

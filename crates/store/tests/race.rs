@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::SystemDisk;
-use neardup::{Features, HashKey, Likeness, PageText, Painter, Portrait};
+use neardup::{Features, HashKey, Likeness, PageSignature, PageText, SignatureBuilder};
 use store::embedded::{EmbeddedStore, StoreOptions};
 use store::{FrontierRules, LikenessRules, NearDupIndex, Page, Verdict};
 use testkit::Random;
@@ -49,9 +49,10 @@ fn page(pair: usize, sibling: usize) -> Page {
 }
 
 /// What it looks like.
-fn portrait(painter: &Painter, pair: usize, sibling: usize) -> Portrait {
+fn signature(signature_builder: &SignatureBuilder, pair: usize, sibling: usize) -> PageSignature {
     const SYLLABLES: [&str; 16] = [
-        "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "we",
+        "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu",
+        "we",
     ];
     let mut random = Random::of(7, pair as u64);
     let mut text = String::new();
@@ -64,24 +65,27 @@ fn portrait(painter: &Painter, pair: usize, sibling: usize) -> Portrait {
     }
     text.push_str(["first", "second"][sibling]);
     let payload = (2 * pair + sibling) as u128;
-    painter.portrait(payload, Some(PageText::of(&text)))
+    signature_builder.signature(payload, Some(PageText::of(&text)))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 16)]
 async fn of_24_000_pairs_raced_by_16_workers_exactly_one_of_each_is_admitted() {
     let directory = tempfile::tempdir().unwrap();
-    let painter = Painter::new(Features::default(), HashKey::ZERO);
+    let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     let store = Arc::new(open(directory.path()));
     let mut workers = JoinSet::new();
     for worker in 0..WORKERS {
-        let (store, painter) = (Arc::clone(&store), painter.clone());
+        let (store, signature_builder) = (Arc::clone(&store), signature_builder.clone());
         workers.spawn(async move {
             let mut verdicts = Vec::new();
             // Siblings follow each other, so two workers come to them at the same time.
             for number in (worker..2 * PAIRS).step_by(WORKERS) {
                 let (pair, sibling) = (number / 2, number % 2);
-                let portrait = portrait(&painter, pair, sibling);
-                let verdict = store.admit(&page(pair, sibling), &portrait, None).await.unwrap();
+                let signature = signature(&signature_builder, pair, sibling);
+                let verdict = store
+                    .admit(&page(pair, sibling), &signature, None)
+                    .await
+                    .unwrap();
                 verdicts.push((pair, sibling, verdict));
             }
             verdicts
@@ -96,7 +100,10 @@ async fn of_24_000_pairs_raced_by_16_workers_exactly_one_of_each_is_admitted() {
                 unique[pair] = Some(sibling);
             }
             Verdict::Duplicate(original) => {
-                assert!(matches!(original.likeness, Likeness::Near { .. }), "{original:?}");
+                assert!(
+                    matches!(original.likeness, Likeness::Near { .. }),
+                    "{original:?}"
+                );
                 assert_eq!(original.page, page(pair, 1 - sibling));
                 repeated[pair] = Some(sibling);
             }
@@ -104,7 +111,10 @@ async fn of_24_000_pairs_raced_by_16_workers_exactly_one_of_each_is_admitted() {
         }
     }
     for pair in 0..PAIRS {
-        assert!(unique[pair].is_some() && repeated[pair].is_some(), "pair {pair}");
+        assert!(
+            unique[pair].is_some() && repeated[pair].is_some(),
+            "pair {pair}"
+        );
     }
     // Which of the two it is, is up to the scheduler.
 
@@ -114,12 +124,20 @@ async fn of_24_000_pairs_raced_by_16_workers_exactly_one_of_each_is_admitted() {
     for pair in (0..PAIRS).step_by(97) {
         let first = unique[pair].unwrap();
         let again = store
-            .admit(&page(pair, first), &portrait(&painter, pair, first), None)
+            .admit(
+                &page(pair, first),
+                &signature(&signature_builder, pair, first),
+                None,
+            )
             .await;
         assert_eq!(again.unwrap(), Verdict::Own);
         let second = 1 - first;
         let again = store
-            .admit(&page(pair, second), &portrait(&painter, pair, second), None)
+            .admit(
+                &page(pair, second),
+                &signature(&signature_builder, pair, second),
+                None,
+            )
             .await;
         let Verdict::Duplicate(original) = again.unwrap() else {
             panic!("pair {pair} was forgotten");

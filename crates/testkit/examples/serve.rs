@@ -77,7 +77,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         None if wish.toy => (toy.hosts(), toy.seeds(port)),
         None => {
             let hosts = wish.hosts_of_its_own();
-            let first = if wish.gallery { &hosts[..1] } else { &hosts[..] };
+            let first = if wish.gallery {
+                &hosts[..1]
+            } else {
+                &hosts[..]
+            };
             let seeds = first.iter().map(|host| server.url(host, "/")).collect();
             (hosts, seeds)
         }
@@ -110,7 +114,10 @@ impl Wish {
         if self.gallery {
             return vec![gallery::HOST.to_owned(), gallery::ELSEWHERE.to_owned()];
         }
-        self.directories.iter().map(|(host, _)| host.clone()).collect()
+        self.directories
+            .iter()
+            .map(|(host, _)| host.clone())
+            .collect()
     }
 }
 
@@ -166,7 +173,11 @@ fn read_arguments(mut arguments: impl Iterator<Item = String>) -> Result<Wish, B
         ..Wish::default()
     };
     while let Some(option) = arguments.next() {
-        let mut value = || arguments.next().ok_or_else(|| format!("{option} needs a value"));
+        let mut value = || {
+            arguments
+                .next()
+                .ok_or_else(|| format!("{option} needs a value"))
+        };
         match option.as_str() {
             "--corpus" => wish.corpus = Some(value()?),
             "--pages" => wish.pages = Some(value()?.parse()?),

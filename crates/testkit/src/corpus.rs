@@ -135,7 +135,9 @@ impl Corpus {
         let hosts = hosts.clamp(1, pages.max(1));
         let planted = plant(pages, hosts, self.seed);
         Self {
-            hosts: (0..hosts).map(|host| format!("w{host:02}.corpus.test")).collect(),
+            hosts: (0..hosts)
+                .map(|host| format!("w{host:02}.corpus.test"))
+                .collect(),
             pages: grow(pages, hosts, &planted),
             planted,
             ..self
@@ -228,9 +230,9 @@ impl Corpus {
         let mut facts = Random::of(self.seed ^ 0x22, original as u64);
         let zone = self.pool.zone(&mut facts);
         let (mut day, mut counter) = (facts.below(9_000), facts.below(1_000_000));
-        let mut sections = self
-            .pool
-            .sections(zone, &mut facts, self.shell.paragraphs, self.shell.text);
+        let mut sections =
+            self.pool
+                .sections(zone, &mut facts, self.shell.paragraphs, self.shell.text);
         let title = first_words(sections[0].text, 5);
         let anchors: Vec<&[u8]> = sections
             .iter()
@@ -247,7 +249,9 @@ impl Corpus {
             }
             Some(Change::Sentence) => {
                 let place = other.below(sections.len());
-                sections[place] = self.pool.with_another_sentence(zone, &mut other, sections[place]);
+                sections[place] =
+                    self.pool
+                        .with_another_sentence(zone, &mut other, sections[place]);
             }
         }
 
@@ -278,10 +282,12 @@ impl Corpus {
     #[must_use]
     pub fn site(self: &Arc<Self>) -> Site {
         let corpus = Arc::clone(self);
-        Site::new(move |request| match corpus.find(&request.host, &request.target) {
-            Some(page) => Reply::html(corpus.html(page, request.port.unwrap_or(80))),
-            None => Reply::status(404),
-        })
+        Site::new(
+            move |request| match corpus.find(&request.host, &request.target) {
+                Some(page) => Reply::html(corpus.html(page, request.port.unwrap_or(80))),
+                None => Reply::status(404),
+            },
+        )
     }
 
     /// The truth as text: a line a copy, its URL, the original's and the change, between tabs.
@@ -366,7 +372,12 @@ fn plant(pages: usize, hosts: usize, seed: u64) -> Vec<Planted> {
                 originals.push(page);
                 continue;
             }
-            let change = random.pick(&[Change::Nothing, Change::Date, Change::Counter, Change::Sentence]);
+            let change = random.pick(&[
+                Change::Nothing,
+                Change::Date,
+                Change::Counter,
+                Change::Sentence,
+            ]);
             planted.push(Planted {
                 page,
                 original: random.pick(&originals),

@@ -83,7 +83,9 @@ pub fn site() -> Site {
 }
 
 fn answer(request: &Request) -> Reply {
-    let port = request.port.map_or_else(String::new, |port| format!(":{port}"));
+    let port = request
+        .port
+        .map_or_else(String::new, |port| format!(":{port}"));
     let path = request.path();
     if path == "/robots.txt" {
         return Reply::status(404);
@@ -118,7 +120,9 @@ fn answer(request: &Request) -> Reply {
         "/a/box.css" | "/b/box.css" => {
             sheet(".box { background: url(box.png); width: 64px; height: 64px }\n")
         }
-        "/font/plain.woff2" => Reply::document("font/woff2", [b"wOF2".as_slice(), &[0; 60]].concat()),
+        "/font/plain.woff2" => {
+            Reply::document("font/woff2", [b"wOF2".as_slice(), &[0; 60]].concat())
+        }
         "/img/moved.png" => Reply::redirect(302, "target.png"),
         "/img/sprite.svg" => drawing("<symbol id='mark'><circle r='9' cx='9' cy='9'/></symbol>"),
         "/img/plan.svg" => drawing("<image href='plan-part.png' width='64' height='64'/>"),
@@ -127,15 +131,23 @@ fn answer(request: &Request) -> Reply {
 }
 
 fn other(path: &str) -> Reply {
-    if let Some(number) = path.strip_prefix("/rooms/").and_then(|room| room.parse().ok()) {
+    if let Some(number) = path
+        .strip_prefix("/rooms/")
+        .and_then(|room| room.parse().ok())
+    {
         return match number {
             1..=3_u8 => Reply::html(room(number)),
             _ => Reply::status(404),
         };
     }
     // Spaces in a path come encoded.
-    let shown = SHOWN_AT_HOME.iter().chain(SHOWN_IN_ROOMS).chain(&["/b/box.png"]);
-    let is_shown = shown.into_iter().any(|known| known.replace(' ', "%20") == path);
+    let shown = SHOWN_AT_HOME
+        .iter()
+        .chain(SHOWN_IN_ROOMS)
+        .chain(&["/b/box.png"]);
+    let is_shown = shown
+        .into_iter()
+        .any(|known| known.replace(' ', "%20") == path);
     if path.ends_with(".png") && (is_shown || path.starts_with("/img/room-")) {
         return picture(path);
     }
@@ -196,7 +208,8 @@ fn sheet(css: &'static str) -> Reply {
 }
 
 fn drawing(inside: &str) -> Reply {
-    let drawing = format!("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 64 64'>{inside}</svg>\n");
+    let drawing =
+        format!("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 64 64'>{inside}</svg>\n");
     Reply::document("image/svg+xml", drawing)
 }
 

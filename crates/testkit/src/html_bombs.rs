@@ -35,9 +35,12 @@ impl HtmlBomb {
             Make::Within(start, part, end) => {
                 format!("{start}{}{end}", part.repeat(bytes / part.len() + 1)).into_bytes()
             }
-            Make::Below(depth, above, part) => {
-                format!("{}{}", above.repeat(depth), part.repeat(bytes / part.len() + 1)).into_bytes()
-            }
+            Make::Below(depth, above, part) => format!(
+                "{}{}",
+                above.repeat(depth),
+                part.repeat(bytes / part.len() + 1)
+            )
+            .into_bytes(),
             Make::Count(part) => counted("", part, "", bytes),
             Make::CountWithin(start, part, end) => counted(start, part, end, bytes),
             Make::Bytes(make) => make(bytes),
@@ -95,7 +98,10 @@ pub const HTML_BOMBS: &[HtmlBomb] = &[
         Make::CountWithin("<frameset>", "<frame src=#>", "</frameset>"),
     ),
     bomb("selections", Make::Repeat("<select><option>")),
-    bomb("options", Make::Within("<select>", "<option>a", "</select>")),
+    bomb(
+        "options",
+        Make::Within("<select>", "<option>a", "</select>"),
+    ),
     bomb("details", Make::Repeat("<details><summary>")),
     bomb("canvases and films", Make::Repeat("<canvas><video><audio>")),
     bomb("drawings", Make::Repeat("<svg>")),
@@ -103,7 +109,10 @@ pub const HTML_BOMBS: &[HtmlBomb] = &[
     bomb("pages in drawings", Make::Repeat("<svg><foreignObject>")),
     bomb("formulas", Make::Repeat("<math><mi>")),
     bomb("breaking out of drawings", Make::Repeat("<svg><g><p>")),
-    bomb("blocks closed by nothing", Make::Below(500, "<div>", "</p></x>")),
+    bomb(
+        "blocks closed by nothing",
+        Make::Below(500, "<div>", "</p></x>"),
+    ),
     bomb(
         "blocks behind a closed body",
         Make::Below(400, "<div>", "</body><!---->"),
@@ -115,7 +124,10 @@ pub const HTML_BOMBS: &[HtmlBomb] = &[
     bomb("bold built again", Make::Count("<b id=#><p>")),
     bomb("fonts", Make::Count("<font color=c#>")),
     bomb("misnested", Make::Repeat("<b><i></b></i>")),
-    bomb("misnested over blocks", Make::Repeat("<b><i><u><p></b></i></u>")),
+    bomb(
+        "misnested over blocks",
+        Make::Repeat("<b><i><u><p></b></i></u>"),
+    ),
     bomb("nobr", Make::Repeat("<nobr>")),
     bomb("links in links", Make::Repeat("<a href=x>")),
     bomb("links over blocks", Make::Count("<a id=#><div>")),
@@ -131,7 +143,10 @@ pub const HTML_BOMBS: &[HtmlBomb] = &[
     // Attributes.
     bomb("attributes", Make::CountWithin("<p ", "a# ", ">")),
     bomb("the same attribute", Make::Within("<p ", "a ", ">")),
-    bomb("attributes of an end tag", Make::CountWithin("</p ", "a# ", ">")),
+    bomb(
+        "attributes of an end tag",
+        Make::CountWithin("</p ", "a# ", ">"),
+    ),
     bomb("attributes of many roots", Make::Count("<html a#>")),
     bomb("999 attributes in many tags", Make::Bytes(many_attributes)),
     bomb("a long attribute", Make::Within("<p title='", "a b ", "'>")),
@@ -181,7 +196,10 @@ pub const HTML_BOMBS: &[HtmlBomb] = &[
         Make::Repeat("<p>the same sentence is said here again and again</p>"),
     ),
     bomb("combining marks", Make::Within("a", "\u{301}\u{327}", "")),
-    bomb("right to left", Make::Repeat("\u{202e}\u{5d0}\u{202d}a\u{2067}")),
+    bomb(
+        "right to left",
+        Make::Repeat("\u{202e}\u{5d0}\u{202d}a\u{2067}"),
+    ),
     bomb(
         "flags and families",
         Make::Repeat("\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{1f1e9}\u{1f1ea}"),
@@ -191,7 +209,10 @@ pub const HTML_BOMBS: &[HtmlBomb] = &[
         "letters that change under case",
         Make::Repeat("\u{130}\u{1e9e}\u{fb03}\u{3a3}"),
     ),
-    bomb("white space beyond ASCII", Make::Repeat("\u{3000}\u{2003}\u{a0}")),
+    bomb(
+        "white space beyond ASCII",
+        Make::Repeat("\u{3000}\u{2003}\u{a0}"),
+    ),
     bomb("punctuation", Make::Repeat("'.,:;a'b.c")),
     bomb(
         "scripts of many languages",
@@ -207,10 +228,16 @@ pub const HTML_BOMBS: &[HtmlBomb] = &[
         "a document type without an end",
         Make::Within("<!doctype a public '", "a", ""),
     ),
-    bomb("CDATA without an end", Make::Within("<svg><![CDATA[", "]]", "")),
+    bomb(
+        "CDATA without an end",
+        Make::Within("<svg><![CDATA[", "]]", ""),
+    ),
     bomb("CDATA sections", Make::Within("<svg>", "<![CDATA[a]]>", "")),
     bomb("instructions", Make::Repeat("<?a>")),
-    bomb("a script without an end", Make::Within("<script>", "</scrip", "")),
+    bomb(
+        "a script without an end",
+        Make::Within("<script>", "</scrip", ""),
+    ),
     bomb(
         "a script in a comment",
         Make::Within("<script><!--", "<script></script ", ""),
@@ -224,7 +251,10 @@ pub const HTML_BOMBS: &[HtmlBomb] = &[
             "</script>",
         ),
     ),
-    bomb("quotes in a script", Make::Within("<script>", "'/", "</script>")),
+    bomb(
+        "quotes in a script",
+        Make::Within("<script>", "'/", "</script>"),
+    ),
     bomb("styles of drawings", Make::Repeat("<svg><style><a>")),
     bomb("a title", Make::Within("<title>", "word ", "</title>")),
     bomb("titles", Make::Repeat("<title>a</title>")),
@@ -246,22 +276,37 @@ pub const HTML_BOMBS: &[HtmlBomb] = &[
     ),
     bomb("links with a long base", Make::Bytes(long_base)),
     bomb("long links", Make::Bytes(long_links)),
-    bomb("a link of megabytes", Make::Within("<a href='", "a/../", "'>")),
+    bomb(
+        "a link of megabytes",
+        Make::Within("<a href='", "a/../", "'>"),
+    ),
     bomb("links that are none", Make::Count("<a href=http://[#>")),
     bomb("links to other hosts", Make::Count("<a href=//h#.example>")),
     bomb(
         "links to hosts beyond ASCII",
         Make::Count("<a href=//\u{fc}#\u{df}.example>"),
     ),
-    bomb("links that climb", Make::Count("<a href='../../../../../../#'>")),
+    bomb(
+        "links that climb",
+        Make::Count("<a href='../../../../../../#'>"),
+    ),
     bomb("links with many parameters", Make::Bytes(parameters)),
-    bomb("words of links", Make::Within("<a href=x>", "<b>a</b>\n", "</a>")),
-    bomb("candidates", Make::CountWithin("<img srcset='", "/i# 1x, ", "'>")),
+    bomb(
+        "words of links",
+        Make::Within("<a href=x>", "<b>a</b>\n", "</a>"),
+    ),
+    bomb(
+        "candidates",
+        Make::CountWithin("<img srcset='", "/i# 1x, ", "'>"),
+    ),
     bomb(
         "candidates in parentheses",
         Make::Within("<img srcset='", "a (,", "'>"),
     ),
-    bomb("commas of candidates", Make::Within("<img srcset='", ",", "'>")),
+    bomb(
+        "commas of candidates",
+        Make::Within("<img srcset='", ",", "'>"),
+    ),
     bomb("relations", Make::Within("<link rel='", "a ", "' href=x>")),
     bomb(
         "links by relation",
@@ -314,7 +359,10 @@ pub const HTML_BOMBS: &[HtmlBomb] = &[
         "charsets declared again",
         Make::Repeat("<meta charset=utf-16><meta charset=shift_jis>\u{e9}"),
     ),
-    bomb("bytes that mean nothing", Make::Bytes(|bytes| vec![0xff; bytes])),
+    bomb(
+        "bytes that mean nothing",
+        Make::Bytes(|bytes| vec![0xff; bytes]),
+    ),
     bomb(
         "half characters",
         Make::Bytes(|bytes| b"\xe2\x82a\xf0\x9f".repeat(bytes / 5)),

@@ -74,12 +74,20 @@ impl Request {
     #[must_use]
     pub fn get(url: &str) -> Self {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-        let (authority, target) = rest.find('/').map_or((rest, "/"), |slash| rest.split_at(slash));
+        let (authority, target) = rest
+            .find('/')
+            .map_or((rest, "/"), |slash| rest.split_at(slash));
         let head = format!("GET {target} HTTP/1.1\r\nHost: {authority}\r\n\r\n");
         Self::new("GET", target, authority, head.into(), Bytes::new())
     }
 
-    pub(crate) fn new(method: &str, target: &str, authority: &str, head: Bytes, body: Bytes) -> Self {
+    pub(crate) fn new(
+        method: &str,
+        target: &str,
+        authority: &str,
+        head: Bytes,
+        body: Bytes,
+    ) -> Self {
         // The colons of an IPv6 literal stand in brackets.
         let (name, port) = match authority.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => (name, port.parse().ok()),
@@ -98,7 +106,9 @@ impl Request {
     /// The target without its query.
     #[must_use]
     pub fn path(&self) -> &str {
-        self.target.split_once('?').map_or(&self.target, |(path, _)| path)
+        self.target
+            .split_once('?')
+            .map_or(&self.target, |(path, _)| path)
     }
 
     /// What follows the target's first `?`; empty where there is none.
@@ -110,10 +120,13 @@ impl Request {
     /// The first header field of this name (any case), trimmed, where it is UTF-8.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.head.split(|&byte| byte == b'\n').skip(1).find_map(|line| {
-            let (field, value) = std::str::from_utf8(line).ok()?.split_once(':')?;
-            field.eq_ignore_ascii_case(name).then(|| value.trim())
-        })
+        self.head
+            .split(|&byte| byte == b'\n')
+            .skip(1)
+            .find_map(|line| {
+                let (field, value) = std::str::from_utf8(line).ok()?.split_once(':')?;
+                field.eq_ignore_ascii_case(name).then(|| value.trim())
+            })
     }
 
     /// The `User-Agent` field; empty where there is none.

@@ -50,7 +50,10 @@ pub(crate) fn shingles(text: &str) -> Shingles {
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
         .collect();
-    words.windows(3).map(|three| fnv(&three.join(" "))).collect()
+    words
+        .windows(3)
+        .map(|three| fnv(&three.join(" ")))
+        .collect()
 }
 
 /// FNV-1a.

@@ -43,9 +43,12 @@ pub(crate) fn steps(manner: Option<&Manner>, length: usize) -> Vec<Step> {
             return steps;
         }
         let mut next = length;
-        for place in [manner.end.map(|(place, _)| place), gate.map(|(place, _)| *place)]
-            .into_iter()
-            .flatten()
+        for place in [
+            manner.end.map(|(place, _)| place),
+            gate.map(|(place, _)| *place),
+        ]
+        .into_iter()
+        .flatten()
         {
             next = next.min(place);
         }
@@ -71,7 +74,9 @@ pub(crate) fn head(reply: &Reply) -> Bytes {
         put_field(&mut head, name, value);
     }
     match reply.framing {
-        Framing::Length if reply.header_value("content-length").is_none() && reply.status != 304 => {
+        Framing::Length
+            if reply.header_value("content-length").is_none() && reply.status != 304 =>
+        {
             put_field(
                 &mut head,
                 b"Content-Length",

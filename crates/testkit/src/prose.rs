@@ -136,8 +136,8 @@ fn name(random: &mut Random) -> String {
 /// A word of `syllables` syllables that can be pronounced.
 pub(crate) fn coined(random: &mut Random, syllables: usize) -> String {
     const ONSETS: [&str; 24] = [
-        "b", "br", "c", "cl", "d", "dr", "f", "fl", "g", "gr", "h", "j", "k", "l", "m", "n", "p", "pr", "r",
-        "s", "st", "t", "tr", "w",
+        "b", "br", "c", "cl", "d", "dr", "f", "fl", "g", "gr", "h", "j", "k", "l", "m", "n", "p",
+        "pr", "r", "s", "st", "t", "tr", "w",
     ];
     const VOWELS: [&str; 10] = ["a", "e", "i", "o", "u", "ai", "ea", "oa", "ou", "y"];
     const CODAS: [&str; 14] = [
@@ -169,7 +169,7 @@ const NOUNS: &str = "
     basin beacon bell bench blacksmith blanket boat border bottle boulder bridge brook broom bucket burrow cabin
     cable canal candle canoe captain caravan cargo carpenter carriage cart castle cathedral cattle cave cellar chain
     chalk chapel chart chest chimney cider circle clerk cliff cloak clock cloth coast coin column comet compass copper
-    coral corridor cottage council courtyard cradle crane crew crown crystal current curtain custom dam dawn deck
+    coral corridor cottage council courtyard cradle crane context crown crystal current curtain custom dam dawn deck
     delta desert diary ditch dock donkey door drain drawing drift drum dune dye eagle echo embankment engine
     engraving estuary factory fair farm fence ferry fiddle field fire fisher flag flock flood flour flute fog forest
     forge fort fossil fountain fox frame frost furnace furrow galley garden garrison gate glacier glass globe goat
@@ -178,9 +178,9 @@ const NOUNS: &str = "
     kiln kitchen kite knot ladder lagoon lake lamp lane lantern lark lathe ledger lens letter library lighthouse lime
     linen lock loft loom lute mantle map marble market marsh mast meadow medal merchant meteor mill mine minstrel
     mirror mole monument moor mortar mosaic moth mountain museum myth needle nest net notebook novel nursery oak
-    oar orchard organ otter oven owl ox paddock painter palace paper parade parish pasture path pavement peak pebble
+    oar orchard organ otter oven owl ox paddock signature_builder palace paper parade parish pasture path pavement peak pebble
     pedlar pendulum pier pigeon pilgrim pillar pilot pine pioneer pipe plain plank plaster plateau plough pond
-    poplar porch portrait potter prairie printer prism procession pulley quarry quay quill quilt rafter railway rampart
+    poplar porch signature potter prairie printer prism procession pulley quarry quay quill quilt rafter railway rampart
     ravine recipe reed reef refuge register relic reservoir ribbon ridge river road robin rope route rudder
     saddle sail salt sandstone saw scaffold scholar school scribe scroll sculptor seed shaft shelf shepherd shield
     ship shore shrine signal silk sluice smith snail soil sparrow spindle spire spring square stable staircase station
@@ -221,9 +221,18 @@ mod tests {
 
     #[test]
     fn a_page_number_always_means_the_same_prose() {
-        assert_eq!(Prose::new(1, 7).paragraph(80), Prose::new(1, 7).paragraph(80));
-        assert_ne!(Prose::new(1, 7).paragraph(80), Prose::new(1, 8).paragraph(80));
-        assert_ne!(Prose::new(1, 7).paragraph(80), Prose::new(2, 7).paragraph(80));
+        assert_eq!(
+            Prose::new(1, 7).paragraph(80),
+            Prose::new(1, 7).paragraph(80)
+        );
+        assert_ne!(
+            Prose::new(1, 7).paragraph(80),
+            Prose::new(1, 8).paragraph(80)
+        );
+        assert_ne!(
+            Prose::new(1, 7).paragraph(80),
+            Prose::new(2, 7).paragraph(80)
+        );
     }
 
     #[test]

@@ -26,7 +26,7 @@ struct Rules {
 }
 
 impl Proxy {
-    /// Leads to `server`; with credentials (`user:password`), only whoever gives them.
+    /// FollowRules to `server`; with credentials (`user:password`), only whoever gives them.
     ///
     /// # Panics
     /// Without a free port or a thread.

@@ -73,7 +73,8 @@ fn measure(buffer: &[u8]) -> Result<Option<(usize, usize)>, u16> {
 fn understand(head: &Bytes, body: Bytes) -> Result<(Request, bool), u16> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut parsed = httparse::Request::new(&mut fields);
-    let (Ok(_), Some(method), Some(target)) = (parsed.parse(head), parsed.method, parsed.path) else {
+    let (Ok(_), Some(method), Some(target)) = (parsed.parse(head), parsed.method, parsed.path)
+    else {
         return Err(400);
     };
     let mut keep_alive = parsed.version == Some(1);

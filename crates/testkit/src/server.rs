@@ -277,7 +277,9 @@ impl Shared {
     /// Writes down one answer; `make` is not called where no log is kept.
     pub(crate) fn record(&self, make: impl FnOnce() -> Hit) {
         if let Some(hits) = &self.hits {
-            hits.lock().unwrap_or_else(PoisonError::into_inner).push(make());
+            hits.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(make());
         }
     }
 }
@@ -317,7 +319,13 @@ async fn converse(mut stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> 
             Ok(asked) => asked,
             Err(refusal) => {
                 let reply = Reply::status(refusal).header("Connection", "close");
-                send(&mut stream, &reply, &play::head(&reply), &play::framed(&reply)).await?;
+                send(
+                    &mut stream,
+                    &reply,
+                    &play::head(&reply),
+                    &play::framed(&reply),
+                )
+                .await?;
                 return stream.shutdown().await;
             }
         };

@@ -26,7 +26,9 @@ impl Site {
             );
         }
         Ok(Self::new(move |request| {
-            let file = roots.get(&request.host).and_then(|root| serve(root, request));
+            let file = roots
+                .get(&request.host)
+                .and_then(|root| serve(root, request));
             file.unwrap_or_else(|| Reply::status(404))
         }))
     }
@@ -108,7 +110,11 @@ mod tests {
             ("http://docs.test/", "text/html", "home"),
             ("http://docs.test/index.html?x=../..", "text/html", "home"),
             ("http://docs.test/sub%20dir/", "text/html", "below"),
-            ("http://docs.test/sub%20dir/%C3%A9.TXT", "text/plain", "text"),
+            (
+                "http://docs.test/sub%20dir/%C3%A9.TXT",
+                "text/plain",
+                "text",
+            ),
             (
                 "http://docs.test/sub%20dir/../blob",
                 "application/octet-stream",
@@ -140,7 +146,10 @@ mod tests {
     fn nothing_outside_the_directory_is_served() {
         let tree = tree();
         let site = Site::directories([("docs.test", tree.path().join("public"))]).unwrap();
-        let absolute = format!("http://docs.test/{}", tree.path().join("secret.html").display());
+        let absolute = format!(
+            "http://docs.test/{}",
+            tree.path().join("secret.html").display()
+        );
         for url in [
             "http://docs.test/missing.html",
             "http://docs.test/../secret.html",

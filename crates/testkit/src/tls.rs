@@ -65,7 +65,8 @@ fn identity(hosts: &[&str]) -> (TlsAcceptor, String) {
         .distinguished_name
         .push(DnType::CommonName, "testkit, good for nothing else");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(params, key()).expect("the parameters are complete");
+    let authority =
+        CertifiedIssuer::self_signed(params, key()).expect("the parameters are complete");
 
     let own_key = key();
     let params = CertificateParams::new(names).expect("the hosts are host names");
@@ -166,14 +167,20 @@ async fn answer(
 /// The request as the plain server would have it, and whether its body was within the limit.
 async fn understand(asked: hyper::Request<Incoming>) -> (Request, bool) {
     let (parts, body) = asked.into_parts();
-    let from_field = parts.headers.get("host").and_then(|host| host.to_str().ok());
+    let from_field = parts
+        .headers
+        .get("host")
+        .and_then(|host| host.to_str().ok());
     let authority = parts
         .uri
         .authority()
         .map(|authority| authority.as_str())
         .or(from_field)
         .unwrap_or("");
-    let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
+    let target = parts
+        .uri
+        .path_and_query()
+        .map_or("/", |target| target.as_str());
 
     let mut head = format!("{} {target} {:?}\r\n", parts.method, parts.version).into_bytes();
     if from_field.is_none() {
@@ -207,10 +214,14 @@ fn compose(reply: &Reply, response: &mut hyper::Response<()>) -> Result<(), &'st
     if reply.framing == Framing::Raw {
         return Err("raw replies are for plain HTTP/1.1");
     }
-    let status = StatusCode::from_u16(reply.status).ok().ok_or("no such status")?;
+    let status = StatusCode::from_u16(reply.status)
+        .ok()
+        .ok_or("no such status")?;
     *response.status_mut() = status;
     for (name, value) in &reply.headers {
-        let name = HeaderName::from_bytes(name).ok().ok_or("no valid field name")?;
+        let name = HeaderName::from_bytes(name)
+            .ok()
+            .ok_or("no valid field name")?;
         let value = HeaderValue::from_bytes(value)
             .ok()
             .ok_or("no valid field value")?;

@@ -18,7 +18,12 @@ use crate::{Log, Reply, Site};
 pub use charsets::{CharsetPage, Declared};
 
 /// The host names, in the order of [`ToyWeb::seeds`].
-const HOSTS: [&str; 4] = ["original.test", "mirror.test", "manual.test", "library.test"];
+const HOSTS: [&str; 4] = [
+    "original.test",
+    "mirror.test",
+    "manual.test",
+    "library.test",
+];
 /// Stands for the port until a page is served.
 const PORT: &[u8] = b"@PORT@";
 
@@ -196,19 +201,28 @@ impl ToyWeb {
     pub fn faults(&self, log: &Log) -> Vec<String> {
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
         for hit in log {
-            *asked.entry(format!("{}{}", hit.host, hit.target)).or_default() += 1;
+            *asked
+                .entry(format!("{}{}", hit.host, hit.target))
+                .or_default() += 1;
         }
         let mut faults = Vec::new();
         for Truth { page, fate } in &self.truth {
             match (asked.remove(page).unwrap_or(0), fate) {
                 (0, Fate::Untouchable(_)) => {}
-                (_, Fate::Untouchable(reason)) => faults.push(format!("{page} was asked for ({reason:?})")),
+                (_, Fate::Untouchable(reason)) => {
+                    faults.push(format!("{page} was asked for ({reason:?})"))
+                }
                 (1, _) => {}
                 (0, _) => faults.push(format!("{page} was not asked for")),
                 (times, _) => faults.push(format!("{page} was asked for {times} times")),
             }
         }
-        const ASIDE: [&str; 4] = ["/robots.txt", "/sitemap.xml", "/favicon.ico", "/.well-known/"];
+        const ASIDE: [&str; 4] = [
+            "/robots.txt",
+            "/sitemap.xml",
+            "/favicon.ico",
+            "/.well-known/",
+        ];
         asked.retain(|page, _| {
             !HOSTS.iter().any(|host| {
                 page.strip_prefix(host)

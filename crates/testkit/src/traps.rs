@@ -102,7 +102,10 @@ impl Trap {
 
     fn of(host: &str) -> Option<Self> {
         let names = host.ends_with(Self::Names.host()).then_some(Self::Names);
-        Self::ALL.into_iter().find(|trap| trap.host() == host).or(names)
+        Self::ALL
+            .into_iter()
+            .find(|trap| trap.host() == host)
+            .or(names)
     }
 
     /// What it answers to `request`.
@@ -126,7 +129,10 @@ impl Trap {
             Self::Names => begins || random.next().is_multiple_of(2),
             _ => begins || random.next().is_multiple_of(NEW_ONE_IN),
         };
-        let (address, trap) = (hash(&request.host) ^ hash(&request.target), hash(self.host()));
+        let (address, trap) = (
+            hash(&request.host) ^ hash(&request.target),
+            hash(self.host()),
+        );
         let text = match self {
             // There are ten pages, whatever stands behind them.
             Self::Sessions => hash(request.path()),
@@ -164,7 +170,10 @@ fn honest(request: &Request, pages: u64) -> Reply {
 }
 
 fn calendar(path: &str, random: &mut Random) -> Vec<String> {
-    let mut parts = path.split('/').skip(2).map_while(|part| part.parse::<u64>().ok());
+    let mut parts = path
+        .split('/')
+        .skip(2)
+        .map_while(|part| part.parse::<u64>().ok());
     let (year, month) = (parts.next().unwrap_or(2024), parts.next().unwrap_or(1));
     let month_of = |offset: i64| {
         let months = (year * 12 + month - 1).saturating_add_signed(offset);
@@ -182,7 +191,10 @@ fn sessions(random: &mut Random) -> Vec<String> {
     let link = |_| {
         let page = random.below(10) + 1;
         let session = format!("{:016x}{:016x}", random.next(), random.next());
-        format!("/page/{page}?visitor={}&sid={session}", random.below(100_000_000))
+        format!(
+            "/page/{page}?visitor={}&sid={session}",
+            random.below(100_000_000)
+        )
     };
     (0..LINKS).map(link).collect()
 }
@@ -204,7 +216,11 @@ fn facets(query: &str, random: &mut Random) -> Vec<String> {
     let link = |_| {
         let chosen = query.split('&').filter(|facet| !facet.is_empty());
         let mut chosen: Vec<String> = chosen.map(str::to_owned).collect();
-        chosen.push(format!("f{}={}", random.below(FACETS as usize), random.below(4)));
+        chosen.push(format!(
+            "f{}={}",
+            random.below(FACETS as usize),
+            random.below(4)
+        ));
         format!("/list?{}", chosen.join("&"))
     };
     (0..LINKS).map(link).collect()
@@ -216,7 +232,9 @@ fn names(request: &Request) -> Vec<String> {
         .strip_prefix('n')
         .and_then(|rest| rest.split('.').next()?.parse::<u64>().ok());
     let number = number.unwrap_or_default();
-    let port = request.port.map_or(String::new(), |port| format!(":{port}"));
+    let port = request
+        .port
+        .map_or(String::new(), |port| format!(":{port}"));
     let name = |next| format!("http://n{next}.{}{port}/", Trap::Names.host());
     (number + 1..=number + NAMES_A_PAGE).map(name).collect()
 }
@@ -271,7 +289,8 @@ mod tests {
             for step in 0..200 {
                 let found = links(&site, &url);
                 assert_eq!(found, links(&site, &url));
-                let new: Vec<&String> = found.iter().filter(|link| !known.contains(*link)).collect();
+                let new: Vec<&String> =
+                    found.iter().filter(|link| !known.contains(*link)).collect();
                 let next = new
                     .first()
                     .unwrap_or_else(|| panic!("{trap:?} ends after {step} steps"));

@@ -66,7 +66,8 @@ async fn requests_sent_ahead_are_answered_in_order_on_one_connection() {
 
 #[tokio::test]
 async fn a_request_body_is_read_and_does_not_become_the_next_request() {
-    let site = Site::new(|request| Reply::text(format!("{} {}", request.method, request.body.len())));
+    let site =
+        Site::new(|request| Reply::text(format!("{} {}", request.method, request.body.len())));
     let server = Server::start(site).await;
     let requests = "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 4\r\n\r\nGET \
                     GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n";
@@ -77,7 +78,10 @@ async fn a_request_body_is_read_and_does_not_become_the_next_request() {
 #[tokio::test]
 async fn what_cannot_be_understood_is_refused_and_the_connection_closed() {
     let server = Server::start(echo()).await;
-    let too_long = format!("GET / HTTP/1.1\r\nHost: a.test\r\nX: {}", "x".repeat(70_000));
+    let too_long = format!(
+        "GET / HTTP/1.1\r\nHost: a.test\r\nX: {}",
+        "x".repeat(70_000)
+    );
     let too_many = format!("GET / HTTP/1.1\r\n{}\r\n", "X: y\r\n".repeat(101));
     for (request, status) in [
         ("nonsense\r\n\r\n", 400),
@@ -91,7 +95,10 @@ async fn what_cannot_be_understood_is_refused_and_the_connection_closed() {
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut start = [0; 12];
         stream.read_exact(&mut start).await.unwrap();
-        assert_eq!(String::from_utf8_lossy(&start), format!("HTTP/1.1 {status}"));
+        assert_eq!(
+            String::from_utf8_lossy(&start),
+            format!("HTTP/1.1 {status}")
+        );
     }
     assert!(server.log().is_empty());
 }
@@ -109,7 +116,8 @@ async fn requests_are_read_up_to_each_limit_and_refused_past_it() {
         )
     };
     let body = |length: usize| {
-        let head = format!("POST / HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n");
+        let head =
+            format!("POST / HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n");
         head + &"x".repeat(length)
     };
     for (limit, request) in [
@@ -124,8 +132,10 @@ async fn requests_are_read_up_to_each_limit_and_refused_past_it() {
             let request = request(size);
             let mut start = [0; 12];
             // What is refused is refused before it was read to the end, so the rest may find nobody.
-            let (_, answered) =
-                tokio::join!(write.write_all(request.as_bytes()), read.read_exact(&mut start));
+            let (_, answered) = tokio::join!(
+                write.write_all(request.as_bytes()),
+                read.read_exact(&mut start)
+            );
             answered.unwrap();
             assert_eq!(start.ends_with(b"200"), accepted, "{size}");
         }
@@ -177,7 +187,11 @@ async fn replies_go_out_as_they_were_built() {
         "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nConnection: close\r\n\r\nopen end",
     )
     .await;
-    check(Reply::raw("HTTP/1.1 200\r\n\r\nbare"), "HTTP/1.1 200\r\n\r\nbare").await;
+    check(
+        Reply::raw("HTTP/1.1 200\r\n\r\nbare"),
+        "HTTP/1.1 200\r\n\r\nbare",
+    )
+    .await;
     check(
         Reply::document("a/b", "short").header("Content-Length", "999"),
         "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Length: 999\r\n\r\nshort",
@@ -189,7 +203,10 @@ async fn replies_go_out_as_they_were_built() {
 async fn a_held_answer_comes_when_the_gate_opens() {
     let gate = Gate::new();
     let held = gate.clone();
-    let server = Server::start(Site::new(move |_| Reply::text("whole").hold_after(2, &held))).await;
+    let server = Server::start(Site::new(move |_| {
+        Reply::text("whole").hold_after(2, &held)
+    }))
+    .await;
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     stream
         .write_all(b"GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n")
@@ -220,7 +237,10 @@ async fn a_broken_answer_ends_in_a_reset_and_a_cut_one_in_a_close() {
     let server = Server::start(site).await;
     for (target, resets) in [("/reset", true), ("/cut", false)] {
         let mut stream = TcpStream::connect(server.address()).await.unwrap();
-        stream.write_all(ask("a.test", target).as_bytes()).await.unwrap();
+        stream
+            .write_all(ask("a.test", target).as_bytes())
+            .await
+            .unwrap();
         let mut said = Vec::new();
         let ended = stream.read_to_end(&mut said).await;
         assert_eq!(ended.is_err(), resets, "{target}: {ended:?}");
@@ -344,7 +364,10 @@ async fn a_stopped_server_breaks_off_what_it_holds_and_returns_its_log() {
     .await;
     ask_and_close(&server, "a.test", "/").await;
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
-    stream.write_all(ask("a.test", "/held").as_bytes()).await.unwrap();
+    stream
+        .write_all(ask("a.test", "/held").as_bytes())
+        .await
+        .unwrap();
     gate.arrivals(1).await;
     let log = server.stop().await;
     assert_eq!(log.targets("a.test"), ["/"]);
@@ -380,7 +403,10 @@ async fn an_address_in_use_is_an_error() {
 
 #[test]
 fn a_site_of_pages_prefers_the_page_of_the_host_to_the_page_of_all() {
-    let site = Site::pages([("/", Reply::text("all")), ("a.test/", Reply::text("only a"))]);
+    let site = Site::pages([
+        ("/", Reply::text("all")),
+        ("a.test/", Reply::text("only a")),
+    ]);
     for (url, expected) in [
         ("http://a.test/", "only a"),
         ("http://b.test:81/", "all"),

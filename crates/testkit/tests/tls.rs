@@ -45,14 +45,18 @@ async fn get(stream: TlsStream<TcpStream>, url: &str) -> Option<(u16, Bytes)> {
     let stream = TokioIo::new(stream);
     let request = hyper::Request::get(url).header("user-agent", "sentence/1");
     let answered = if over_http2 {
-        let (mut send, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();
+        let (mut send, connection) = http2::handshake(TokioExecutor::new(), stream)
+            .await
+            .unwrap();
         tokio::spawn(connection);
         send.send_request(request.body(Empty::<Bytes>::new()).unwrap())
             .await
     } else {
         let (mut send, connection) = http1::handshake(stream).await.unwrap();
         tokio::spawn(connection);
-        let request = request.header("host", "a.test").header("connection", "close");
+        let request = request
+            .header("host", "a.test")
+            .header("connection", "close");
         send.send_request(request.body(Empty::<Bytes>::new()).unwrap())
             .await
     };

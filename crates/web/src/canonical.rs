@@ -208,7 +208,10 @@ const SIGNATURE_BYTES: usize = 22;
 fn is_signature(name: &str, value: &str) -> bool {
     let is_named = ["s", "sig", "sign", "hmac", "signature"];
     let last = name.rsplit(['-', '_', '.']).next().unwrap_or(name);
-    value.len() >= SIGNATURE_BYTES && is_named.iter().any(|named| last.eq_ignore_ascii_case(named))
+    value.len() >= SIGNATURE_BYTES
+        && is_named
+            .iter()
+            .any(|named| last.eq_ignore_ascii_case(named))
 }
 
 /// What a pattern ends with that asks for a value drawn at random.
@@ -238,7 +241,9 @@ impl Pattern {
         let (name, token) = text
             .strip_suffix(TOKEN)
             .map_or((text, false), |name| (name, true));
-        let (name, any_ending) = name.strip_suffix('*').map_or((name, false), |name| (name, true));
+        let (name, any_ending) = name
+            .strip_suffix('*')
+            .map_or((name, false), |name| (name, true));
         Some(Self {
             name: name.into(),
             any_ending,
@@ -250,7 +255,8 @@ impl Pattern {
         let (pattern, name) = (self.name.as_bytes(), name.as_bytes());
         match name.get(..pattern.len()) {
             Some(start) => {
-                (self.any_ending || name.len() == pattern.len()) && start.eq_ignore_ascii_case(pattern)
+                (self.any_ending || name.len() == pattern.len())
+                    && start.eq_ignore_ascii_case(pattern)
             }
             None => false,
         }
@@ -422,8 +428,16 @@ mod tests {
             ("sid={token}", "sid=the-story-of-2024-and-2025-told", false),
             ("sid={token}", "sid=0f8fad5bd9cb469fa16570867728950e", true),
             ("sid={token}", "SID=q5fhqh6r3ck7gqnt8u1m0bs2d4", true),
-            ("sid={token}", "sid=0f8fad5b-d9cb-469f-a165-70867728950e", false),
-            ("sid={token}", "asid=0f8fad5bd9cb469fa16570867728950e", false),
+            (
+                "sid={token}",
+                "sid=0f8fad5b-d9cb-469f-a165-70867728950e",
+                false,
+            ),
+            (
+                "sid={token}",
+                "asid=0f8fad5bd9cb469fa16570867728950e",
+                false,
+            ),
         ] {
             assert_eq!(
                 CanonicalForm::new([pattern]).drops(name),

@@ -11,7 +11,7 @@
 
 use cssparser::{Parser, Token};
 
-use crate::document::Effort;
+use crate::document::WorkBudget;
 
 /// Blocks in blocks: what is nested deeper is not read.
 const DEEPEST: usize = 256;
@@ -32,7 +32,12 @@ pub(crate) enum Place {
 }
 
 /// Tells every URL of `css`, as it stands there without its escapes, in order, until it ends or no effort is left.
-pub(crate) fn each_url(css: &str, place: Place, effort: &mut Effort, mut found: impl FnMut(&str)) {
+pub(crate) fn each_url(
+    css: &str,
+    place: Place,
+    effort: &mut WorkBudget,
+    mut found: impl FnMut(&str),
+) {
     let mut reader = Reader {
         open: Vec::new(),
         rule: Rule::Other,
@@ -49,7 +54,8 @@ pub(crate) fn each_url(css: &str, place: Place, effort: &mut Effort, mut found: 
             tokens += 1;
             let heard = reader.hear(token, &mut found);
             let after = parser.position().byte_index();
-            let steps = usize::from(tokens.is_multiple_of(TOKENS_PER_STEP)) + (after - before) / STRIDE;
+            let steps =
+                usize::from(tokens.is_multiple_of(TOKENS_PER_STEP)) + (after - before) / STRIDE;
             if steps > 0 && !effort.take(steps) {
                 return;
             }
@@ -201,7 +207,7 @@ mod tests {
 
     fn urls_in(css: &str, place: Place) -> Vec<String> {
         let mut urls = Vec::new();
-        each_url(css, place, &mut Effort::new(600_000), |url| {
+        each_url(css, place, &mut WorkBudget::new(600_000), |url| {
             urls.push(url.to_owned());
         });
         urls
@@ -211,7 +217,10 @@ mod tests {
     fn what_a_browser_asks_for_is_found_and_nothing_else() {
         for (css, urls) in [
             ("a { background: url(x.png) }", &["x.png"][..]),
-            ("a{b:url( 'x y.png' ) no-repeat,URL(\"z\" )}", &["x y.png", "z"]),
+            (
+                "a{b:url( 'x y.png' ) no-repeat,URL(\"z\" )}",
+                &["x y.png", "z"],
+            ),
             ("a{b:url(a\\29 b\\)c)}", &["a)b)c"]),
             ("a{b:url('\\78 .png')} c{d:\\75 rl(e)}", &["x.png", "e"]),
             ("/* url(a) */ a{b:'url(c)'}", &[]),
@@ -265,7 +274,9 @@ mod tests {
 
     #[test]
     fn nesting_without_end_is_given_up_and_not_recursed_into() {
-        for open in ["{", "(", "[", "a(", "url('", "@import(", "@media{", "url(\\"] {
+        for open in [
+            "{", "(", "[", "a(", "url('", "@import(", "@media{", "url(\\",
+        ] {
             let css = format!("a{{b:url(first)}}{}", open.repeat(100_000));
             assert_eq!(urls_in(&css, Place::Sheet)[0], "first", "{open}");
         }
@@ -277,7 +288,7 @@ mod tests {
     #[test]
     fn a_sheet_is_read_as_far_as_the_effort_goes() {
         let css = "a{b:url(c)}".repeat(10_000);
-        let mut effort = Effort::new(100);
+        let mut effort = WorkBudget::new(100);
         let mut urls = 0;
         each_url(&css, Place::Sheet, &mut effort, |_url| urls += 1);
         assert!(effort.is_spent());

@@ -134,6 +134,9 @@ mod tests {
             assert_eq!(group_by.to_string().parse(), Ok(group_by));
         }
         let unknown = "net".parse::<GroupBy>().unwrap_err();
-        assert_eq!(unknown.to_string(), "\"net\" is none of host, address and domain");
+        assert_eq!(
+            unknown.to_string(),
+            "\"net\" is none of host, address and domain"
+        );
     }
 }

@@ -23,21 +23,22 @@ mod validators;
 pub use body::{Body, BodyReader, StoredBytes};
 pub use canonical::CanonicalForm;
 pub use document::{
-    BadSelector, Cut, Directives, Document, Hints, Link, LinkKind, LinkKinds, MIN_MAIN_WORDS, MainSelectors,
-    Media, Oddity, Own, ReadLimits, Relations, UnknownRelation, essence, read,
+    BadSelector, Cut, Directives, Document, Link, LinkKind, LinkKinds, MIN_MAIN_WORDS, MainContent,
+    MainSelectors, Media, ParseWarning, ReadLimits, Relations, ResponseMetadata, UnknownRelation,
+    essence, read,
 };
 pub use exchange::{Exchange, Protocol, Truncation};
 pub use group::{Group, GroupBy, UnknownGrouping};
 pub use host::Host;
 pub use listing::{
-    Lastmod, Listed, Listing, ListingKind, ListingLimits, ListingOddity, NoDate, SNIFFED_LISTING_BYTES,
-    read_listing, read_listing_in_parts,
+    Lastmod, Listed, Listing, ListingKind, ListingLimits, ListingWarning, NoDate,
+    SNIFFED_LISTING_BYTES, read_listing, read_listing_in_parts,
 };
 pub use pace::{AfterDeath, Pace, Why};
 pub use page_url::{MAX_URL_BYTES, PageUrl, UrlError};
 pub use robots::{
-    Grounds, MAX_CRAWL_DELAY, MAX_ROBOTS_BYTES, RobotsRule, RobotsRules, RobotsVerdict, product_token,
-    whole_lines,
+    Grounds, MAX_CRAWL_DELAY, MAX_ROBOTS_BYTES, RobotsRule, RobotsRules, RobotsVerdict,
+    product_token, whole_lines,
 };
 pub use scope::{Exclusions, OutOfScope, Scope, ScopeError, ScopeKind, UnknownScope};
 pub use seeds::{BadSeed, MAX_QUOTED_CHARS, SeedList, read_seeds};

@@ -290,7 +290,10 @@ mod tests {
             );
         }
         // Nothing is known of it, and it was never asked.
-        assert_eq!(Pace::default().after_restart(at(9_000), rule).ready, at(10_000));
+        assert_eq!(
+            Pace::default().after_restart(at(9_000), rule).ready,
+            at(10_000)
+        );
         let promised = Pace::from(at(50_000)).after_restart(at(9_000), rule);
         assert_eq!(promised.ready, at(50_000));
     }
@@ -346,7 +349,11 @@ mod tests {
                 "{answered} {ready}"
             );
             assert!(!back.is_ahead_of(at(5_000)));
-            assert_eq!(back.set_back(at(5_000), least), (back, Duration::ZERO), "once");
+            assert_eq!(
+                back.set_back(at(5_000), least),
+                (back, Duration::ZERO),
+                "once"
+            );
         }
     }
 

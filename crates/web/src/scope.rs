@@ -107,7 +107,9 @@ impl OutOfScope {
     /// Returns true where this text is a reason of this type, written out.
     #[must_use]
     pub fn has_said(text: &str) -> bool {
-        BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
+        BEGINNINGS
+            .iter()
+            .any(|beginning| text.starts_with(beginning))
     }
 
     /// Whether an expression excludes it, so that nothing else can let it in.
@@ -163,7 +165,11 @@ impl Scope {
     /// # Errors
     ///
     /// [`ScopeError`] for the first expression that is malformed or too large.
-    pub fn new(kind: ScopeKind, include: &[String], exclude: &[String]) -> Result<Self, ScopeError> {
+    pub fn new(
+        kind: ScopeKind,
+        include: &[String],
+        exclude: &[String],
+    ) -> Result<Self, ScopeError> {
         Ok(Self {
             kind,
             include: compile(include)?,
@@ -230,7 +236,10 @@ impl Scope {
             ScopeKind::Prefix => OutOfScope::OtherPrefix,
             ScopeKind::Any => return Ok(()),
         };
-        let paths = self.places.get(self.place(url)).ok_or_else(|| outside.clone())?;
+        let paths = self
+            .places
+            .get(self.place(url))
+            .ok_or_else(|| outside.clone())?;
         let path = url.as_url().path();
         if paths.iter().any(|prefix| path.starts_with(&**prefix)) {
             Ok(())
@@ -332,10 +341,30 @@ mod tests {
     fn a_seed_lets_in_what_its_scope_says() {
         use ScopeKind::{Any, Domain, Host, Prefix};
         for (kind, seed, page, inside) in [
-            (Host, "http://a.example.org/x/y", "http://a.example.org/", true),
-            (Host, "http://a.example.org/", "https://a.example.org/", true),
-            (Host, "http://a.example.org/", "http://b.example.org/", false),
-            (Host, "http://a.example.org/", "http://a.example.org:8080/", false),
+            (
+                Host,
+                "http://a.example.org/x/y",
+                "http://a.example.org/",
+                true,
+            ),
+            (
+                Host,
+                "http://a.example.org/",
+                "https://a.example.org/",
+                true,
+            ),
+            (
+                Host,
+                "http://a.example.org/",
+                "http://b.example.org/",
+                false,
+            ),
+            (
+                Host,
+                "http://a.example.org/",
+                "http://a.example.org:8080/",
+                false,
+            ),
             (
                 Host,
                 "http://a.example.org:8080/",
@@ -348,7 +377,12 @@ mod tests {
                 "https://b.example.co.uk:8443/",
                 true,
             ),
-            (Domain, "http://a.example.co.uk/", "http://other.co.uk/", false),
+            (
+                Domain,
+                "http://a.example.co.uk/",
+                "http://other.co.uk/",
+                false,
+            ),
             (Domain, "http://a.github.io/", "http://b.github.io/", false),
             (Domain, "http://127.0.0.1/", "http://127.0.0.1:8080/", true),
             (Domain, "http://127.0.0.1/", "http://1.0.0.1/", false),
@@ -364,16 +398,36 @@ mod tests {
                 "https://a.example/docs/",
                 true,
             ),
-            (Prefix, "http://a.example/docs/", "http://a.example/docs", false),
-            (Prefix, "http://a.example/docs", "http://a.example/other", true),
+            (
+                Prefix,
+                "http://a.example/docs/",
+                "http://a.example/docs",
+                false,
+            ),
+            (
+                Prefix,
+                "http://a.example/docs",
+                "http://a.example/other",
+                true,
+            ),
             (
                 Prefix,
                 "http://a.example/docs/",
                 "http://a.example/documents/",
                 false,
             ),
-            (Prefix, "http://a.example/docs/", "http://b.example/docs/", false),
-            (Any, "http://a.example/", "https://elsewhere.example:1/", true),
+            (
+                Prefix,
+                "http://a.example/docs/",
+                "http://b.example/docs/",
+                false,
+            ),
+            (
+                Any,
+                "http://a.example/",
+                "https://elsewhere.example:1/",
+                true,
+            ),
         ] {
             let verdict = scope(kind, &[], &[], &[seed]).judge(&url(page));
             assert_eq!(verdict.is_ok(), inside, "{kind} {seed} {page}: {verdict:?}");
@@ -408,7 +462,10 @@ mod tests {
             ("http://a.example/x.html", None),
             ("http://a.example/list/x", None),
             ("http://a.example/", None),
-            ("http://a.example/x", Some("no include expression matches it")),
+            (
+                "http://a.example/x",
+                Some("no include expression matches it"),
+            ),
             (
                 "http://b.example/x.html",
                 Some("its host is not the host of a seed (scope host)"),
@@ -422,7 +479,10 @@ mod tests {
                 Some(r#"the exclude expression "private" matches it"#),
             ),
         ] {
-            let found = scope.judge(&url(page)).err().map(|reason| reason.to_string());
+            let found = scope
+                .judge(&url(page))
+                .err()
+                .map(|reason| reason.to_string());
             assert_eq!(found.as_deref(), verdict, "{page}");
         }
     }
@@ -437,7 +497,9 @@ mod tests {
         scope.exclude_now(excluding(&["^http://a.example/$", "/x"]));
         for page in ["http://a.example/", "http://a.example/x"] {
             let reason = scope.judge(&url(page)).unwrap_err();
-            assert!(reason.is_exclusion() && reason.to_string().starts_with("excluded by control.toml"));
+            assert!(
+                reason.is_exclusion() && reason.to_string().starts_with("excluded by control.toml")
+            );
         }
         scope.exclude_now(excluding(&["/x"]));
         assert_eq!(scope.judge(&url("http://a.example/")), Ok(()));

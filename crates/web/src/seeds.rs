@@ -156,7 +156,11 @@ mod tests {
         );
         assert_eq!(
             seeds,
-            ["http://a.example/", "http://b.example/x", "https://c.example/"]
+            [
+                "http://a.example/",
+                "http://b.example/x",
+                "https://c.example/"
+            ]
         );
         assert_eq!(complaints, []);
     }
@@ -203,7 +207,11 @@ mod tests {
                 "https://d.example/"
             ]
         );
-        let told: Vec<&str> = list.complaints.iter().map(|bad| bad.text.as_str()).collect();
+        let told: Vec<&str> = list
+            .complaints
+            .iter()
+            .map(|bad| bad.text.as_str())
+            .collect();
         assert_eq!(
             told,
             [
@@ -219,6 +227,9 @@ mod tests {
     #[test]
     fn a_bad_line_is_quoted_without_control_characters_and_not_at_length() {
         let (_, complaints) = read(&format!("ftp:\u{1b}[31m{}", "x".repeat(500)));
-        assert_eq!(complaints[0].1, format!("ftp:\\u{{1b}}[31m{}", "x".repeat(191)));
+        assert_eq!(
+            complaints[0].1,
+            format!("ftp:\\u{{1b}}[31m{}", "x".repeat(191))
+        );
     }
 }

@@ -102,11 +102,16 @@ fn query_key(query: &str) -> String {
     } else {
         key
     };
-    let mut parameters: Vec<_> = key.split('&').map(|parameter| split_value(parameter)).collect();
+    let mut parameters: Vec<_> = key
+        .split('&')
+        .map(|parameter| split_value(parameter))
+        .collect();
     parameters.sort_unstable();
     let parameters: Vec<String> = parameters
         .into_iter()
-        .map(|(name, value)| value.map_or_else(|| name.to_owned(), |value| format!("{name}={value}")))
+        .map(|(name, value)| {
+            value.map_or_else(|| name.to_owned(), |value| format!("{name}={value}"))
+        })
         .collect();
     parameters.join("&")
 }

@@ -162,7 +162,15 @@ fn by_path(path: &str) -> Option<Trap> {
         return Some(Trap::DeepPath);
     }
     let first_of_its_name = |(at, segment): &(usize, &&str)| !segments[..*at].contains(segment);
-    let few = || segments.iter().enumerate().filter(first_of_its_name).count() * 2 < count;
+    let few = || {
+        segments
+            .iter()
+            .enumerate()
+            .filter(first_of_its_name)
+            .count()
+            * 2
+            < count
+    };
     let wordy = || segments.iter().filter(|segment| !is_short(segment)).count() * 2 > count;
     (count >= LONG_PATH && wordy() && few()).then_some(Trap::RepeatedPath)
 }
@@ -212,7 +220,9 @@ fn by_query(query: &str) -> Option<Trap> {
 }
 
 fn name_of(parameter: &str) -> &str {
-    parameter.split_once('=').map_or(parameter, |(name, _)| name)
+    parameter
+        .split_once('=')
+        .map_or(parameter, |(name, _)| name)
 }
 
 /// It has all of its page's query and more, and is at it for some time.
@@ -235,7 +245,8 @@ fn by_host(link: &PageUrl) -> Option<Trap> {
     };
     let labels = || name.split('.');
     let count = labels().count();
-    let repeated = || labels().any(|label| labels().filter(|other| *other == label).count() >= RUN_REPEATS);
+    let repeated =
+        || labels().any(|label| labels().filter(|other| *other == label).count() >= RUN_REPEATS);
     (count > MAX_LABELS || count > RUN_REPEATS && repeated()).then_some(Trap::RepeatedLabels)
 }
 
@@ -340,7 +351,11 @@ mod tests {
             None,
         ),
         // depth
-        ("/a/", "/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20", None),
+        (
+            "/a/",
+            "/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20",
+            None,
+        ),
         (
             "/a/",
             "/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/21",
@@ -384,7 +399,11 @@ mod tests {
             "/f?t[]=1&t[]=2&t[]=3&t[]=4&t[]=5&t[]=6&t[]=7&t[]=8&t[]=9",
             None,
         ),
-        ("/a/", "/f?a&b&c&d&e&f&g&h&i&j&k&l&m&n&o&p&q&r&s&t&u&v&w&x", None),
+        (
+            "/a/",
+            "/f?a&b&c&d&e&f&g&h&i&j&k&l&m&n&o&p&q&r&s&t&u&v&w&x",
+            None,
+        ),
         (
             "/a/",
             "/f?a&b&c&d&e&f&g&h&i&j&k&l&m&n&o&p&q&r&s&t&u&v&w&x&y",
@@ -404,7 +423,11 @@ mod tests {
             "/calendar?month=1899-12",
             Some(Trap::Calendar),
         ),
-        ("/calendar/2099/1/", "/calendar/2100/1/", Some(Trap::Calendar)),
+        (
+            "/calendar/2099/1/",
+            "/calendar/2100/1/",
+            Some(Trap::Calendar),
+        ),
         ("/calendar/", "/calendar/2100/1/", None),
         (
             "/news?year=2028&month=12",

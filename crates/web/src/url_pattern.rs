@@ -99,7 +99,9 @@ impl UrlPattern {
 /// The template of a path, which comes without its first slash.
 fn push_path(text: &mut String, path: &str, names: bool) {
     // `/a/b/` is the page b of the folder a, as `/a/b` is.
-    let (path, slash) = path.strip_suffix('/').map_or((path, ""), |path| (path, "/"));
+    let (path, slash) = path
+        .strip_suffix('/')
+        .map_or((path, ""), |path| (path, "/"));
     let (folders, page) = path
         .rsplit_once('/')
         .map_or(("", path), |(folders, page)| (folders, page));
@@ -219,8 +221,11 @@ fn class_of(segment: &str) -> Option<&'static str> {
     let hexadecimal = count(u8::is_ascii_hexdigit);
     let is_hexadecimal = hexadecimal + hyphens == length && hexadecimal >= 8 && digits >= 2;
     let letters = count(u8::is_ascii_alphabetic);
-    let is_token =
-        letters + digits + hyphens == length && length >= 16 && digits >= 4 && letters >= 4 && hyphens <= 1;
+    let is_token = letters + digits + hyphens == length
+        && length >= 16
+        && digits >= 4
+        && letters >= 4
+        && hyphens <= 1;
     if is_hexadecimal || is_token {
         return Some("{id}");
     }
@@ -257,9 +262,15 @@ mod tests {
             ("/item/123", "/item/{n}"),
             ("/2024/05/hello-big-world", "/{year}/{n}/{name}"),
             ("/day/2024-05-01/", "/day/{date}/"),
-            ("/o/0f8fad5b-d9cb-469f-a165-70867728950e/x", "/o/{id}/{name}"),
+            (
+                "/o/0f8fad5b-d9cb-469f-a165-70867728950e/x",
+                "/o/{id}/{name}",
+            ),
             ("/o/deadbeef01.pdf", "/o/{id}.pdf"),
-            ("/product/blue-cotton-shirt/reviews", "/product/{slug}/{name}"),
+            (
+                "/product/blue-cotton-shirt/reviews",
+                "/product/{slug}/{name}",
+            ),
             ("/f?b=2&a=1&b=3", "/{name}?a&b"),
             ("/f?a", "/{name}?a"),
             ("/faq/index.de.html", "/faq/{name}.de.html"),

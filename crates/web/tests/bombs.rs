@@ -6,7 +6,8 @@
 use proptest::prelude::*;
 use testkit::HTML_BOMBS;
 use web::{
-    CanonicalForm, Cut, Document, Hints, LinkKind, LinkKinds, Oddity, PageUrl, ReadLimits, Relations, read,
+    CanonicalForm, Cut, Document, LinkKind, LinkKinds, PageUrl, ParseWarning, ReadLimits,
+    Relations, ResponseMetadata, read,
 };
 
 const SIZE: usize = 256 * 1024;
@@ -17,10 +18,10 @@ fn read_page(text: &str, limits: &ReadLimits) -> Document {
 
 fn read_bytes(bytes: &[u8], content_type: &str, limits: &ReadLimits) -> Document {
     let url = PageUrl::parse("http://example.org/", &CanonicalForm::default()).expect("a URL");
-    let hints = Hints {
+    let hints = ResponseMetadata {
         agent: "us",
         content_type: Some(content_type),
-        ..Hints::of(&url)
+        ..ResponseMetadata::of(&url)
     };
     read(bytes, &hints, &CanonicalForm::default(), limits)
 }
@@ -77,13 +78,21 @@ fn a_bomb_is_stopped_and_what_follows_it_is_read_all_the_same() {
             format!("{}{}", counted(|n| format!("<b id={n}><p>")), "<p>x"),
             Cut::Depth,
         ),
-        ("formatting with attributes", many_attributes, Cut::Effort),
+        (
+            "formatting with attributes",
+            many_attributes,
+            Cut::WorkBudget,
+        ),
         (
             "paragraphs far below",
             format!("{}{}", "<div>".repeat(500), repeated("<p>")),
-            Cut::Effort,
+            Cut::WorkBudget,
         ),
-        ("a tag's attributes", format!("<p {attributes}>"), Cut::Attributes),
+        (
+            "a tag's attributes",
+            format!("<p {attributes}>"),
+            Cut::Attributes,
+        ),
         (
             "an end tag's attributes",
             format!("<p></p {attributes}>"),
@@ -105,13 +114,13 @@ fn a_bomb_is_stopped_and_what_follows_it_is_read_all_the_same() {
             Cut::Attributes,
         ),
         ("nodes", "<p>a".repeat(60_000), Cut::Nodes),
-        ("angles", repeated("< "), Cut::Effort),
+        ("angles", repeated("< "), Cut::WorkBudget),
     ] {
         let document = read_page(
             &format!("{bomb}\n<p>the <b>end</b> &amp; <a href='/next?a&amp;b'>next</a>"),
             &ReadLimits::default(),
         );
-        assert_eq!(document.oddities, [Oddity::Parsing(cut)], "{name}");
+        assert_eq!(document.oddities, [ParseWarning::Parsing(cut)], "{name}");
         assert!(document.full_text().ends_with("the end & next"), "{name}");
         assert_eq!(
             document.links.last().unwrap().url.as_str(),
@@ -132,7 +141,10 @@ fn what_is_only_long_is_no_bomb() {
             "a script in a comment",
             format!("<script><!--{}--></script>", repeated("<p a b c>")),
         ),
-        ("a style", format!("<style>{}</style>", repeated("a>b{c:'<d>'}"))),
+        (
+            "a style",
+            format!("<style>{}</style>", repeated("a>b{c:'<d>'}")),
+        ),
         ("a comment", format!("<!--{}-->", repeated("<b a b c "))),
         ("a value", format!("<p title='{}'>", repeated("a b > c "))),
         (
@@ -169,8 +181,12 @@ fn each_limit_is_kept_at_its_value_and_cuts_one_past_it() {
     };
     // Besides its parts, a page has a document, and as open elements also html, body and the head that was.
     let nested = |depth: usize| "<div>".repeat(depth);
-    let attributes =
-        |count: usize| format!("<p {}>", (0..count).map(|n| format!("a{n} ")).collect::<String>());
+    let attributes = |count: usize| {
+        format!(
+            "<p {}>",
+            (0..count).map(|n| format!("a{n} ")).collect::<String>()
+        )
+    };
     let nodes = |count: usize| "<br>".repeat(count);
     for (name, make, fits, cut) in [
         ("depth", &nested as &dyn Fn(usize) -> String, 36, Cut::Depth),
@@ -180,7 +196,7 @@ fn each_limit_is_kept_at_its_value_and_cuts_one_past_it() {
         assert_eq!(read_page(&make(fits), &limits).oddities, [], "{name}");
         assert_eq!(
             read_page(&make(fits + 1), &limits).oddities,
-            [Oddity::Parsing(cut)],
+            [ParseWarning::Parsing(cut)],
             "{name}"
         );
     }
@@ -208,7 +224,11 @@ fn what_is_read_of_a_bomb_is_bounded_whatever_it_is_made_of() {
             "{}",
             bomb.name
         );
-        assert!(document.text.len() <= document.full_text().len(), "{}", bomb.name);
+        assert!(
+            document.text.len() <= document.full_text().len(),
+            "{}",
+            bomb.name
+        );
         assert!(document.links.len() <= 2 * limits.links, "{}", bomb.name);
     }
 }
@@ -221,10 +241,10 @@ fn text_is_read_up_to_its_limit_and_links_beyond() {
     };
     for (text, kept, oddities) in [
         ("a".repeat(80), 80, &[][..]),
-        ("a".repeat(81), 80, &[Oddity::TooMuchText][..]),
+        ("a".repeat(81), 80, &[ParseWarning::TooMuchText][..]),
         // Letters beyond ASCII count twice.
         ("\u{e9}".repeat(20), 40, &[]),
-        ("\u{e9}".repeat(21), 40, &[Oddity::TooMuchText]),
+        ("\u{e9}".repeat(21), 40, &[ParseWarning::TooMuchText]),
     ] {
         let document = read_page(&format!("<p>{text}<a href=/next></a>"), &limits);
         assert_eq!(document.text.len(), kept, "{text}");
@@ -251,7 +271,7 @@ fn where_the_steps_are_spent_the_page_is_read_no_further_and_says_so() {
         let page: String = (0..links).map(|n| format!("<a href=/{n}></a>")).collect();
         let document = read_page(&page, &limits);
         assert_eq!(document.links.len(), found);
-        let is_unread = document.oddities.contains(&Oddity::Unread);
+        let is_unread = document.oddities.contains(&ParseWarning::Unread);
         assert_eq!(is_unread, links > 13, "{links}");
     }
 }
@@ -352,6 +372,6 @@ proptest! {
     fn scanner_and_parser_agree_about_any_soup(soup in soup()) {
         let padding = "<p>word</p>".repeat(400);
         let document = read_page(&format!("{soup}{padding}{soup}{padding}"), &ReadLimits::default());
-        prop_assert!(!document.oddities.contains(&Oddity::Parsing(Cut::Disagreement)), "{soup:?}");
+        prop_assert!(!document.oddities.contains(&ParseWarning::Parsing(Cut::Disagreement)), "{soup:?}");
     }
 }

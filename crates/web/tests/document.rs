@@ -1,18 +1,26 @@
 //! What is read of a page.
 
-use web::{CanonicalForm, Document, Hints, Media, Oddity, Own, PageUrl, ReadLimits, Relations, read};
+use web::{
+    CanonicalForm, Document, MainContent, Media, PageUrl, ParseWarning, ReadLimits, Relations,
+    ResponseMetadata, read,
+};
 
 fn page(text: &str) -> PageUrl {
     PageUrl::parse(text, &CanonicalForm::default()).expect("a URL")
 }
 
-fn read_as(body: &[u8], content_type: Option<&str>, x_robots_tag: &[&str], limits: &ReadLimits) -> Document {
+fn read_as(
+    body: &[u8],
+    content_type: Option<&str>,
+    x_robots_tag: &[&str],
+    limits: &ReadLimits,
+) -> Document {
     let url = page("http://example.org/dir/page");
-    let hints = Hints {
+    let hints = ResponseMetadata {
         content_type,
         x_robots_tag,
         agent: "ourbot",
-        ..Hints::of(&url)
+        ..ResponseMetadata::of(&url)
     };
     read(body, &hints, &CanonicalForm::default(), limits)
 }
@@ -62,7 +70,10 @@ fn visible_text_is_read_block_by_block_with_white_space_folded() {
 #[test]
 fn the_title_is_the_first_one_and_not_a_drawings() {
     for (source, title) in [
-        ("<title> A\n title </title><title>B</title>", Some("A title")),
+        (
+            "<title> A\n title </title><title>B</title>",
+            Some("A title"),
+        ),
         ("<body><svg><title>drawing</title></svg>", None),
         ("<title></title>", None),
         ("<p>no title", None),
@@ -73,7 +84,12 @@ fn the_title_is_the_first_one_and_not_a_drawings() {
         title_chars: 3,
         ..ReadLimits::default()
     };
-    let capped = read_as("<title>éàüö</title>".as_bytes(), Some("text/html"), &[], &limits);
+    let capped = read_as(
+        "<title>éàüö</title>".as_bytes(),
+        Some("text/html"),
+        &[],
+        &limits,
+    );
     assert_eq!(capped.title.as_deref(), Some("éàü"));
 }
 
@@ -87,7 +103,10 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
             format!("<div>{other}</div><div role=main>{own}</div>"),
             own.clone(),
         ),
-        (format!("<div>{other}</div><article>{own}</article>"), own.clone()),
+        (
+            format!("<div>{other}</div><article>{own}</article>"),
+            own.clone(),
+        ),
         (
             format!("<article>{own}</article><p>{other}<article>{other}</article>"),
             format!("{own}\n{other}\n{other}"),
@@ -145,13 +164,16 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
         (format!("<form><p>{own}</p></form>"), own.clone()),
         // A list of links is a page of its own kind.
         (
-            format!("<main>{}</main>", "<p><a href=/x>linked words</a> n".repeat(60)),
+            format!(
+                "<main>{}</main>",
+                "<p><a href=/x>linked words</a> n".repeat(60)
+            ),
             ["linked words n"; 60].join("\n"),
         ),
     ] {
         let document = html(&source);
         assert_eq!(document.text, text, "{source}");
-        assert_eq!(document.own, Own::Main, "{source}");
+        assert_eq!(document.own, MainContent::Main, "{source}");
     }
 }
 
@@ -162,7 +184,7 @@ fn a_page_with_little_of_its_own_is_judged_whole_and_says_what_is_its_own() {
     assert_eq!(document.text, format!("{frame}\nNot found"));
     assert_eq!(
         document.own,
-        Own::PageFallback {
+        MainContent::PageFallback {
             own_text: "Not found".into()
         }
     );
@@ -170,7 +192,7 @@ fn a_page_with_little_of_its_own_is_judged_whole_and_says_what_is_its_own() {
     // Little, but most of what there is.
     let document = html("<nav>home</nav><p>A short page with a few words");
     assert_eq!(document.text, "home\nA short page with a few words");
-    assert_eq!(document.own, Own::Main);
+    assert_eq!(document.own, MainContent::Main);
 }
 
 /// A paragraph of so many words.
@@ -203,7 +225,10 @@ fn what_stands_around_an_article_is_left_out_by_name_and_by_prose() {
 fn a_name_is_not_believed_of_most_of_a_page() {
     let posts = format!("<div class=comment>{}</div>", prose("post", 60)).repeat(4);
     let forum = format!("<nav>menu</nav><div id=comments>{posts}</div>");
-    assert_eq!(html(&forum).text, [words("post", 60).as_str(); 4].join("\n"));
+    assert_eq!(
+        html(&forum).text,
+        [words("post", 60).as_str(); 4].join("\n")
+    );
     // Beside an article they are comments, be they ever so many.
     let news = format!(
         "<article>{}</article><div id=comments>{posts}</div>",
@@ -218,7 +243,11 @@ fn a_name_is_not_believed_of_most_of_a_page() {
 #[test]
 fn the_text_that_its_author_marked_is_taken_though_other_text_is_more() {
     let (own, other) = (prose("own", 60), prose("other", 50));
-    for mark in ["itemprop=articleBody", "class=entry-content", "id=article-body"] {
+    for mark in [
+        "itemprop=articleBody",
+        "class=entry-content",
+        "id=article-body",
+    ] {
         let source = format!("<div><div {mark}>{own}</div><div>{other}{other}</div></div>");
         assert_eq!(html(&source).text, words("own", 60), "{mark}");
     }
@@ -260,10 +289,18 @@ fn a_page_made_by_scripts_is_read_as_it_is_meant_for_readers_without() {
         prose("own", 80)
     );
     let document = html(&source);
-    assert!(document.text.contains(&words("own", 80)), "{}", document.text);
+    assert!(
+        document.text.contains(&words("own", 80)),
+        "{}",
+        document.text
+    );
     assert_eq!(document.links.len(), 1);
     // Not where there is a page without them.
-    let source = format!("{}<noscript>{}</noscript>", prose("own", 60), prose("other", 80));
+    let source = format!(
+        "{}<noscript>{}</noscript>",
+        prose("own", 60),
+        prose("other", 80)
+    );
     assert_eq!(html(&source).full_text(), words("own", 60));
 }
 
@@ -279,7 +316,11 @@ fn main_content_is_long_enough_at_fifty_words() {
     }
     let ideographs = "漢".repeat(50);
     assert_eq!(
-        html(&format!("<nav>{}</nav><p>{ideographs}</p>", words("n", 200))).text,
+        html(&format!(
+            "<nav>{}</nav><p>{ideographs}</p>",
+            words("n", 200)
+        ))
+        .text,
         ideographs
     );
 }
@@ -334,7 +375,10 @@ fn the_first_base_counts_also_for_what_stands_before_it() {
             "http://example.org/base/x",
         ),
         ("<base href='data:x'><a href=x>", "http://example.org/dir/x"),
-        ("<frameset><frame src=x></frameset>", "http://example.org/dir/x"),
+        (
+            "<frameset><frame src=x></frameset>",
+            "http://example.org/dir/x",
+        ),
         (
             "<meta http-equiv=Refresh content='0; url=x'>",
             "http://example.org/dir/x",
@@ -348,7 +392,11 @@ fn the_first_base_counts_also_for_what_stands_before_it() {
 
 #[test]
 fn nofollow_marks_a_link_only_if_it_stands_on_all_of_its_kind() {
-    let nofollow = |source| html(source).links[0].relations.has_any_of(Relations::NOFOLLOW);
+    let nofollow = |source| {
+        html(source).links[0]
+            .relations
+            .has_any_of(Relations::NOFOLLOW)
+    };
     assert!(nofollow("<a rel=nofollow href=x>"));
     assert!(nofollow(
         "<a rel=nofollow href=x></a><a rel='nofollow noopener' href=./x>"
@@ -369,7 +417,7 @@ fn links_are_capped_and_that_is_noted() {
             .map(|n| format!("<a href={n}>word</a>"))
             .collect::<String>()
     };
-    for (count, oddities) in [(3, &[][..]), (4, &[Oddity::TooManyLinks][..])] {
+    for (count, oddities) in [(3, &[][..]), (4, &[ParseWarning::TooManyLinks][..])] {
         let document = read_as(links(count).as_bytes(), Some("text/html"), &[], &limits);
         assert_eq!(document.links.len(), 3);
         assert_eq!(document.links[0].anchor, "wo");
@@ -392,7 +440,13 @@ fn a_page_may_say_its_own_address() {
 fn directives_come_from_the_page_and_from_its_header() {
     for (source, header, noindex, nofollow, noarchive) in [
         ("", &[][..], false, false, false),
-        ("<meta name=robots content='noindex'>", &[], true, false, false),
+        (
+            "<meta name=robots content='noindex'>",
+            &[],
+            true,
+            false,
+            false,
+        ),
         (
             "<meta name=ROBOTS content='NOINDEX,NOFOLLOW, noarchive'>",
             &[],
@@ -401,7 +455,13 @@ fn directives_come_from_the_page_and_from_its_header() {
             true,
         ),
         ("<meta name=OurBot content=none>", &[], true, true, false),
-        ("<meta name=otherbot content=none>", &[], false, false, false),
+        (
+            "<meta name=otherbot content=none>",
+            &[],
+            false,
+            false,
+            false,
+        ),
         (
             "<meta name=robots content=index><meta name=robots content=nofollow>",
             &[],
@@ -587,7 +647,7 @@ fn bytes_that_mean_nothing_are_replaced_and_that_is_noted() {
     );
     assert_eq!(
         (&*document.text, &*document.oddities),
-        ("a\u{fffd} b", &[Oddity::Undecodable][..])
+        ("a\u{fffd} b", &[ParseWarning::Undecodable][..])
     );
 }
 
@@ -595,7 +655,9 @@ fn bytes_that_mean_nothing_are_replaced_and_that_is_noted() {
 #[test]
 fn a_list_that_is_titled_by_links_stays_and_a_menu_does_not() {
     let tiles: String = (0..20)
-        .map(|n| format!("<li class=tile-{n}><a href=/{n}>Lamp number {n}</a><p>{n}.99 EUR</p></li>"))
+        .map(|n| {
+            format!("<li class=tile-{n}><a href=/{n}>Lamp number {n}</a><p>{n}.99 EUR</p></li>")
+        })
         .collect();
     let threads: String = (0..20)
         .map(|n| {
@@ -626,7 +688,12 @@ fn a_list_that_is_titled_by_links_stays_and_a_menu_does_not() {
 #[test]
 fn marks_of_comments_are_summed_over_all_posts() {
     let posts: String = (0..10)
-        .map(|n| format!("<div class=comment>{}</div>", prose(&format!("post{n}x"), 30)))
+        .map(|n| {
+            format!(
+                "<div class=comment>{}</div>",
+                prose(&format!("post{n}x"), 30)
+            )
+        })
         .collect();
     let document = html(&format!("{}<div>{posts}</div>", prose("hint", 20)));
     assert!(document.text.contains("post0x0") && document.text.contains("post9x29"));
@@ -637,7 +704,10 @@ fn a_footer_never_wins_over_a_short_text() {
     for mark in ["footer", "div class=footer", "div role=contentinfo"] {
         let end = mark.split(' ').next().unwrap();
         let foot = prose("foot", 90);
-        let document = html(&format!("<p>{}</p><{mark}>{foot}</{end}>", words("own", 55)));
+        let document = html(&format!(
+            "<p>{}</p><{mark}>{foot}</{end}>",
+            words("own", 55)
+        ));
         assert_eq!(document.text, words("own", 55), "{mark}");
         assert_eq!(document.judged_text(), words("own", 55), "{mark}");
     }
@@ -655,7 +725,10 @@ fn what_buyers_say_is_left_out_beside_a_description_and_is_all_of_a_page_of_revi
         .map(|n| format!("<article>{}</article>", prose(&format!("buyer{n}x"), 40)))
         .collect();
     let reviews = format!("<div class=reviews>{reviews}</div>");
-    let document = html(&format!("<div><h1>Lamp</h1>{}</div>{reviews}", prose("own", 80)));
+    let document = html(&format!(
+        "<div><h1>Lamp</h1>{}</div>{reviews}",
+        prose("own", 80)
+    ));
     assert_eq!(document.text, format!("Lamp\n{}", words("own", 80)));
     assert!(document.judged_text().contains("buyer8x0"));
     let document = html(&format!("<h1>All reviews</h1>{reviews}"));
@@ -665,7 +738,9 @@ fn what_buyers_say_is_left_out_beside_a_description_and_is_all_of_a_page_of_revi
 #[test]
 fn a_paragraph_for_another_screen_is_read_once_and_an_answer_behind_a_tab_is_read() {
     let (one, other) = (prose("one", 60), prose("other", 60));
-    let document = html(&format!("<div>{one}{other}{one}</div><p><a href=/x>more</a>"));
+    let document = html(&format!(
+        "<div>{one}{other}{one}</div><p><a href=/x>more</a>"
+    ));
     assert_eq!(
         document.text,
         format!("{}\n{}", words("one", 60), words("other", 60))

@@ -1,14 +1,17 @@
 //! The text that verdicts are made from, the heading that names a page, and what users say of both.
 
-use web::{CanonicalForm, Document, Hints, MainSelectors, Own, PageUrl, ReadLimits, read};
+use web::{
+    CanonicalForm, Document, MainContent, MainSelectors, PageUrl, ReadLimits, ResponseMetadata,
+    read,
+};
 
 fn read_with(source: &str, main: Option<&MainSelectors>) -> Document {
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://example.org/dir/page", &form).expect("a URL");
-    let hints = Hints {
+    let hints = ResponseMetadata {
         content_type: Some("text/html; charset=utf-8"),
         main,
-        ..Hints::of(&url)
+        ..ResponseMetadata::of(&url)
     };
     read(source.as_bytes(), &hints, &form, &ReadLimits::default())
 }
@@ -36,14 +39,18 @@ fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
     for (source, inside, outside) in [
         // Lines of links, beside the prose and in it.
         (
-            format!("<div>{own}<ul><li><a href=/a>class alpha</a><li><a href=/b>beta</a></ul></div>"),
+            format!(
+                "<div>{own}<ul><li><a href=/a>class alpha</a><li><a href=/b>beta</a></ul></div>"
+            ),
             "class alpha\nbeta",
             "",
         ),
         // A synopsis and a title outside of the block that has the prose: Boost's ranlux3 and
         // ranlux4.
         (
-            format!("<h2>ranlux4</h2><div><pre>typedef ranlux4</pre></div><div><div>{own}</div></div>"),
+            format!(
+                "<h2>ranlux4</h2><div><pre>typedef ranlux4</pre></div><div><div>{own}</div></div>"
+            ),
             "ranlux4\ntypedef ranlux4",
             "",
         ),
@@ -72,8 +79,16 @@ fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
         ),
         (format!("<nav>menu</nav>{own}"), "own0", "menu"),
         (format!("<aside>side</aside>{own}"), "own0", "side"),
-        (format!("<div role=search>find it</div>{own}"), "own0", "find it"),
-        (format!("<div class=sidebar>side</div>{own}"), "own0", "side"),
+        (
+            format!("<div role=search>find it</div>{own}"),
+            "own0",
+            "find it",
+        ),
+        (
+            format!("<div class=sidebar>side</div>{own}"),
+            "own0",
+            "side",
+        ),
         (format!("<div class=footer>foot</div>{own}"), "own0", "foot"),
         // The table of contents is all that tells the index pages of two languages apart.
         (
@@ -85,7 +100,11 @@ fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
             "",
         ),
         // A name is not believed of most of a page.
-        (format!("<div class=has-sidebar>{own}</div><p>few"), "own0", ""),
+        (
+            format!("<div class=has-sidebar>{own}</div><p>few"),
+            "own0",
+            "",
+        ),
         // A large menu of links beside the title.
         (
             format!(
@@ -109,7 +128,7 @@ fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
         ),
     ] {
         let document = html(&source);
-        assert_eq!(document.judged_own(), &Own::Main, "{source}");
+        assert_eq!(document.judged_own(), &MainContent::Main, "{source}");
         let judged = document.judged_text();
         assert!(judged.contains(inside), "{source}: {judged}");
         assert!(
@@ -127,21 +146,28 @@ fn a_main_element_is_trusted_however_short() {
         format!("<div>{side}</div><main>Ten words</main><div>{side}</div>"),
         format!("<article>{side}</article><div role=main>Ten words<nav>{side}</nav></div>"),
         // As gi-docgen builds its pages.
-        format!("<nav class=sidebar>{side}</nav><section id=main class=content>Ten words</section>"),
+        format!(
+            "<nav class=sidebar>{side}</nav><section id=main class=content>Ten words</section>"
+        ),
         // As mdBook and old Sphinx build their pages.
-        format!("<nav id=sidebar class=sidebar>{side}</nav><div class=page><main>Ten words</main></div>"),
+        format!(
+            "<nav id=sidebar class=sidebar>{side}</nav><div class=page><main>Ten words</main></div>"
+        ),
         format!(
             "<div role=main class=body>Ten words</div><div class=sphinxsidebar role=navigation>{side}</div>"
         ),
     ] {
         let document = html(&source);
         assert_eq!(document.judged_text(), "Ten words", "{source}");
-        assert_eq!(document.judged_own(), &Own::Main, "{source}");
+        assert_eq!(document.judged_own(), &MainContent::Main, "{source}");
         assert_eq!(document.text, "Ten words", "{source}");
-        assert_eq!(document.own, Own::Main, "{source}");
+        assert_eq!(document.own, MainContent::Main, "{source}");
     }
     // One without words says nothing.
-    let document = html(&format!("<main><nav>{frame}</nav></main>{}", prose("own", 60)));
+    let document = html(&format!(
+        "<main><nav>{frame}</nav></main>{}",
+        prose("own", 60)
+    ));
     assert_eq!(document.judged_text(), words("own", 60));
 }
 
@@ -153,22 +179,28 @@ fn a_page_that_is_all_frame_is_judged_whole_and_says_what_is_its_own() {
         let own_text = words("own", count);
         if is_own {
             assert_eq!(document.judged_text(), own_text);
-            assert_eq!(document.judged_own(), &Own::Main);
+            assert_eq!(document.judged_own(), &MainContent::Main);
         } else {
             assert_eq!(document.judged_text(), format!("{frame}\n{own_text}"));
-            assert_eq!(document.judged_own(), &Own::PageFallback { own_text });
+            assert_eq!(
+                document.judged_own(),
+                &MainContent::PageFallback { own_text }
+            );
         }
     }
     // Little, but most of what there is.
     let document = html("<nav>home</nav><p>A short page with a few words");
     assert_eq!(document.judged_text(), "A short page with a few words");
-    assert_eq!(document.judged_own(), &Own::Main);
+    assert_eq!(document.judged_own(), &MainContent::Main);
 }
 
 #[test]
 fn a_heading_names_the_page() {
     for (source, heading) in [
-        ("<h1> What\n it <b>is</b> </h1><h1>B</h1>", Some("What it is")),
+        (
+            "<h1> What\n it <b>is</b> </h1><h1>B</h1>",
+            Some("What it is"),
+        ),
         ("<h2>Lesser</h2><h1>First</h1>", Some("First")),
         ("<h3>Lesser</h3><h2>Greater</h2>", Some("Lesser")),
         (
@@ -181,13 +213,19 @@ fn a_heading_names_the_page() {
             Some("Story"),
         ),
         ("<h1>Beside</h1><main><h2>Part</h2></main>", Some("Beside")),
-        ("<h1>Beside</h1><main><h1>Inside</h1></main>", Some("Inside")),
+        (
+            "<h1>Beside</h1><main><h1>Inside</h1></main>",
+            Some("Inside"),
+        ),
         (
             "<h1><img src=logo alt=Logo></h1><h2>The page</h2>",
             Some("The page"),
         ),
         ("<h1>One<br>two</h1>", Some("One two")),
-        ("<main><h1>Section<a href='#s'>¶</a></h1></main>", Some("Section")),
+        (
+            "<main><h1>Section<a href='#s'>¶</a></h1></main>",
+            Some("Section"),
+        ),
         ("<h1>C#</h1>", Some("C#")),
         ("<p>text", None),
     ] {
@@ -199,7 +237,12 @@ fn a_heading_names_the_page() {
         title_chars: 3,
         ..ReadLimits::default()
     };
-    let capped = read("<h1>éàüö</h1>".as_bytes(), &Hints::of(&url), &form, &limits);
+    let capped = read(
+        "<h1>éàüö</h1>".as_bytes(),
+        &ResponseMetadata::of(&url),
+        &form,
+        &limits,
+    );
     assert_eq!(capped.heading.as_deref(), Some("éàü"));
 }
 
@@ -224,6 +267,6 @@ fn the_first_selector_that_matches_gives_main_content_and_judged_text() {
         let document = read_with(&source, Some(&main));
         assert_eq!(document.text, text, "{selectors:?}");
         assert_eq!(document.judged_text(), text, "{selectors:?}");
-        assert_eq!(document.own, Own::Main);
+        assert_eq!(document.own, MainContent::Main);
     }
 }

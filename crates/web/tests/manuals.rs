@@ -8,18 +8,26 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use scraper::{ElementRef, Html, Node, Selector};
-use web::{CanonicalForm, Document, Hints, PageUrl, ReadLimits, read};
+use web::{CanonicalForm, Document, PageUrl, ReadLimits, ResponseMetadata, read};
 
 /// Pages of each package that a debug build reads.
 const SAMPLE: usize = 150;
 
-#[expect(clippy::print_stdout, reason = "a check that did not take place must say so")]
+#[expect(
+    clippy::print_stdout,
+    reason = "a check that did not take place must say so"
+)]
 fn say(line: &str) {
     println!("{line}");
 }
 
 fn manuals() -> Option<PathBuf> {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/main-manuals"));
+    let beside = || {
+        PathBuf::from(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../target/main-manuals"
+        ))
+    };
     let directory = std::env::var_os("CRAWLER_MAIN_MANUALS").map_or_else(beside, PathBuf::from);
     if directory.is_dir() {
         return Some(directory);
@@ -40,7 +48,10 @@ fn pages(directory: &Path, found: &mut Vec<PathBuf>) {
         }
         if path.is_dir() {
             pages(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "html") {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "html")
+        {
             found.push(path);
         }
     }
@@ -49,9 +60,9 @@ fn pages(directory: &Path, found: &mut Vec<PathBuf>) {
 fn document(source: &[u8]) -> Document {
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://example.org/", &form).expect("a URL");
-    let hints = Hints {
+    let hints = ResponseMetadata {
         content_type: Some("text/html"),
-        ..Hints::of(&url)
+        ..ResponseMetadata::of(&url)
     };
     read(source, &hints, &form, &ReadLimits::default())
 }
@@ -63,7 +74,11 @@ fn visible(element: ElementRef<'_>, text: &mut String) {
     ];
     for child in element.children() {
         if let Node::Text(words) = child.value() {
-            text.extend(words.chars().filter(|c| !c.is_whitespace() && !c.is_control()));
+            text.extend(
+                words
+                    .chars()
+                    .filter(|c| !c.is_whitespace() && !c.is_control()),
+            );
         } else if let Some(element) =
             ElementRef::wrap(child).filter(|it| !UNSEEN.contains(&it.value().name()))
         {
@@ -131,11 +146,17 @@ fn the_text_of_a_manuals_page_lies_within_its_main_element() {
         let mut with_main = 0;
         for page in found.iter().step_by(step) {
             let source = std::fs::read(page).expect("a page");
-            let Some(stray) = outside(&source) else { continue };
+            let Some(stray) = outside(&source) else {
+                continue;
+            };
             with_main += 1;
             if !stray.is_empty() {
                 let first: String = stray[0].chars().take(120).collect();
-                strays.push(format!("{}: {} lines, {first:?}", page.display(), stray.len()));
+                strays.push(format!(
+                    "{}: {} lines, {first:?}",
+                    page.display(),
+                    stray.len()
+                ));
             }
         }
         say(&format!(

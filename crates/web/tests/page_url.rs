@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use web::{CanonicalForm, Host, MAX_URL_BYTES, PageUrl, UrlError, UrlKey};
 
 fn url(text: &str) -> PageUrl {
-    PageUrl::parse(text, &CanonicalForm::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
+    PageUrl::parse(text, &CanonicalForm::default())
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 #[test]
@@ -43,8 +44,14 @@ fn a_url_has_one_spelling() {
             "http://example.org/?b=1",
         ),
         ("http://example.org/?%75tm_source=a", "http://example.org/"),
-        ("http://example.org/?fbclid=1&gclid=2", "http://example.org/"),
-        ("http://example.org/?b=2&a=1&&c", "http://example.org/?&a=1&b=2&c"),
+        (
+            "http://example.org/?fbclid=1&gclid=2",
+            "http://example.org/",
+        ),
+        (
+            "http://example.org/?b=2&a=1&&c",
+            "http://example.org/?&a=1&b=2&c",
+        ),
         (
             "http://example.org/a;jsessionid=1f?x=1",
             "http://example.org/a?x=1",
@@ -53,9 +60,15 @@ fn a_url_has_one_spelling() {
             "http://example.org/a;JSESSIONID=1;v=2/b",
             "http://example.org/a;v=2/b",
         ),
-        ("http://example.org/a/..;jsessionid=1/b", "http://example.org/b"),
+        (
+            "http://example.org/a/..;jsessionid=1/b",
+            "http://example.org/b",
+        ),
         // The percent sign that went with the session kept the `e` encoded, once: the text was no fixed point.
-        ("http://example.org/;jsessionid=1%;%65", "http://example.org/;e"),
+        (
+            "http://example.org/;jsessionid=1%;%65",
+            "http://example.org/;e",
+        ),
         (
             "http://example.org/?ASPSESSIONIDABCD=1&sid=2&ref=3",
             "http://example.org/?ref=3&sid=2",
@@ -76,7 +89,10 @@ fn what_is_no_page_is_refused_with_its_reason() {
         ("http://./example.org/", "not a URL"),
         ("http://1.2.3.4.5../", "not a URL"),
         ("http://exa mple.org/", "not a URL"),
-        ("ftp://example.org/", "the scheme \"ftp\" is not http or https"),
+        (
+            "ftp://example.org/",
+            "the scheme \"ftp\" is not http or https",
+        ),
         (
             "mailto:a@example.org",
             "the scheme \"mailto\" is not http or https",
@@ -144,7 +160,11 @@ fn the_list_of_parameters_is_the_users_choice() {
 
 #[test]
 fn a_stored_url_is_read_as_itself_whatever_the_list_says_now() {
-    let kept = PageUrl::parse("http://example.org/?utm_source=x", &CanonicalForm::keep_all()).unwrap();
+    let kept = PageUrl::parse(
+        "http://example.org/?utm_source=x",
+        &CanonicalForm::keep_all(),
+    )
+    .unwrap();
     let json = serde_json::to_string(&kept).unwrap();
     assert_eq!(json, r#""http://example.org/?utm_source=x""#);
     assert_eq!(serde_json::from_str::<PageUrl>(&json).unwrap(), kept);
@@ -163,7 +183,11 @@ fn the_key_of_a_url_never_changes() {
             0x7657_5a39_ee3d_b991,
         ),
     ] {
-        assert_eq!(format!("{}", url(text).key()), format!("{key:016x}"), "{text}");
+        assert_eq!(
+            format!("{}", url(text).key()),
+            format!("{key:016x}"),
+            "{text}"
+        );
         assert_eq!(UrlKey::from_u64(key).as_u64(), key);
     }
     assert_eq!(serde_json::to_string(&UrlKey::from_u64(7)).unwrap(), "7");
@@ -240,7 +264,10 @@ fn an_archive_key_is_the_one_that_replay_tools_look_up() {
             "http://example.com/caf%C3%A9?q=%E4%BD%A0",
             "com,example)/caf%c3%a9?q=%e4%bd%a0",
         ),
-        ("http://example.com/a%20b?c+d=%20", "com,example)/a%20b?c+d=%20"),
+        (
+            "http://example.com/a%20b?c+d=%20",
+            "com,example)/a%20b?c+d=%20",
+        ),
         ("http://example.com/%23x%3F", "com,example)/%23x?"),
         ("http://example.com/?b&a&a=&a=1", "com,example)/?a&a=&a=1&b"),
         (
@@ -251,7 +278,10 @@ fn an_archive_key_is_the_one_that_replay_tools_look_up() {
             "http://example.com/?x=1&PHPSESSID=0123456789abcdef0123456789abcdef",
             "com,example)/?&x=1",
         ),
-        ("http://example.com/?cfid=12&cftoken=ab&z=1", "com,example)/?z=1"),
+        (
+            "http://example.com/?cfid=12&cftoken=ab&z=1",
+            "com,example)/?z=1",
+        ),
         (
             "http://example.com/?ASPSESSIONIDABCDEFGH=abcdefghijklmnopqrstuvwx",
             "com,example)/",
@@ -269,7 +299,10 @@ fn an_archive_key_is_the_one_that_replay_tools_look_up() {
         ("http://example.com/?a=%26&%61=1", "com,example)/?&a=&a=1"),
         ("http://[2001:db8::1]:8080/x", "2001:db8::1:8080)/x"),
         ("http://xn--bcher-kva.example/", "example,xn--bcher-kva)/"),
-        ("http://a.b.c.example.com/%7Euser", "com,example,c,b,a)/~user"),
+        (
+            "http://a.b.c.example.com/%7Euser",
+            "com,example,c,b,a)/~user",
+        ),
         ("http://example.com/..a/%2e%2e/b", "com,example)/b"),
         ("http://example.com/%2F%2F/a", "com,example)/a"),
         ("http://example.com/a%5Cb", "com,example)/a\\b"),
@@ -355,7 +388,9 @@ fn parameters() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
                 .map(|name| format!("{}{end}", name.replace('%', "%20")))
                 .collect()
         })
-        .prop_flat_map(|parameters: Vec<String>| (Just(parameters.clone()), Just(parameters).prop_shuffle()))
+        .prop_flat_map(|parameters: Vec<String>| {
+            (Just(parameters.clone()), Just(parameters).prop_shuffle())
+        })
 }
 
 proptest! {

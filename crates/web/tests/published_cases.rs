@@ -15,10 +15,16 @@ fn published(name: &str) -> Option<String> {
     );
     let path = directory.join(name);
     if !path.exists() {
-        println!("SKIPPED: {} is not there (set CRAWLER_DATA)", path.display());
+        println!(
+            "SKIPPED: {} is not there (set CRAWLER_DATA)",
+            path.display()
+        );
         return None;
     }
-    Some(std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+    Some(
+        std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display())),
+    )
 }
 
 fn parse(text: &str) -> Result<PageUrl, UrlError> {
@@ -93,5 +99,8 @@ fn the_public_suffix_lists_cases_have_its_registrable_domains() {
         checked += 1;
     }
     println!("{checked} checked");
-    assert!(checked > 60, "{checked} checked: the file is not what it was");
+    assert!(
+        checked > 60,
+        "{checked} checked: the file is not what it was"
+    );
 }

@@ -22,7 +22,10 @@ pub(crate) fn newsgroups(places: &Places) -> Result<Set, Absent> {
     for (number, (name, bytes)) in (0..).zip(files) {
         let cluster = name.split(".txt").next().unwrap_or(&name).to_owned();
         clusters.entry(cluster).or_default().push(number);
-        pages.push(Page::of_text(name, String::from_utf8_lossy(&bytes).into_owned()));
+        pages.push(Page::of_text(
+            name,
+            String::from_utf8_lossy(&bytes).into_owned(),
+        ));
     }
     Ok(Set {
         name: "newsgroup-clusters-baseball",
@@ -34,7 +37,12 @@ pub(crate) fn newsgroups(places: &Places) -> Result<Set, Absent> {
         pages,
         questions: vec![Question {
             name: "clusters",
-            truth: Truth::Pairs(clusters.values().flat_map(|members| all_pairs(members)).collect()),
+            truth: Truth::Pairs(
+                clusters
+                    .values()
+                    .flat_map(|members| all_pairs(members))
+                    .collect(),
+            ),
             goals: vec![Goal::F1(0.99)],
         }],
     })
@@ -45,7 +53,10 @@ pub(crate) fn articles(places: &Places) -> Result<Set, Absent> {
         let path = places.data.join(name);
         fs::read_to_string(&path).map_err(|error| Absent::unreadable(&path, &error))
     };
-    let (articles, truth) = (text_of("articles_1000.train")?, text_of("articles_1000.truth")?);
+    let (articles, truth) = (
+        text_of("articles_1000.train")?,
+        text_of("articles_1000.truth")?,
+    );
     let mut numbers = BTreeMap::new();
     let mut pages = Vec::new();
     for (name, text) in articles.lines().filter_map(|line| line.split_once(' ')) {
@@ -137,7 +148,10 @@ pub(crate) fn wcxb(places: &Places) -> Result<Set, Absent> {
             pages.len(),
             SAME_IN_WCXB.len()
         ),
-        questions: vec![distinct(Goal::NoneMerged, pairs_named(&pages, &SAME_IN_WCXB))],
+        questions: vec![distinct(
+            Goal::NoneMerged,
+            pairs_named(&pages, &SAME_IN_WCXB),
+        )],
         pages,
     })
 }
@@ -188,6 +202,9 @@ fn packed_pages(places: &Places, archive: &str) -> Result<Vec<Page>, Absent> {
 
 fn all_pairs(members: &[u32]) -> impl Iterator<Item = (u32, u32)> {
     let later = |place: usize| &members[place + 1..];
-    (0..members.len())
-        .flat_map(move |place| later(place).iter().map(move |&two| ordered(members[place], two)))
+    (0..members.len()).flat_map(move |place| {
+        later(place)
+            .iter()
+            .map(move |&two| ordered(members[place], two))
+    })
 }

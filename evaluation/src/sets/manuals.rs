@@ -102,7 +102,10 @@ pub(super) fn subdirectories(root: &Path) -> Result<Vec<String>, Absent> {
 fn read_below(root: &Path, name: &str) -> Result<Vec<Page>, Absent> {
     let files = pages_below(root)?;
     if files.is_empty() {
-        return Err(Absent::because(format!("{}: no page of HTML", root.display())));
+        return Err(Absent::because(format!(
+            "{}: no page of HTML",
+            root.display()
+        )));
     }
     let read = threads::each(files.len(), |number| {
         let (path, file) = &files[number];

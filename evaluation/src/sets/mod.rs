@@ -115,7 +115,9 @@ pub(crate) const CATALOGUE: &[(&str, Load)] = &[
     ("clang-manuals", manuals::clang),
     ("reference-generated", |_| Ok(generated::reference())),
     ("reference-installed", manuals::reference),
-    ("site-javadoc", |places| sites::load(places, &sites::SITES[0])),
+    ("site-javadoc", |places| {
+        sites::load(places, &sites::SITES[0])
+    }),
     ("site-cppreference", |places| {
         sites::load(places, &sites::SITES[1])
     }),

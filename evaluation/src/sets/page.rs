@@ -1,7 +1,7 @@
 //! A page as the verdict sees it.
 
 use neardup::{HashKey, PageText};
-use web::{CanonicalForm, Hints, Media, Own, PageUrl, ReadLimits};
+use web::{CanonicalForm, MainContent, Media, PageUrl, ReadLimits, ResponseMetadata};
 
 /// A page or a plain text.
 #[derive(Debug)]
@@ -39,10 +39,10 @@ impl Page {
     pub(crate) fn of_html(name: String, body: &[u8]) -> Option<Self> {
         let form = CanonicalForm::default();
         let url = PageUrl::parse("http://evaluation.test/page", &form).expect("this is a URL");
-        let hints = Hints {
+        let hints = ResponseMetadata {
             agent: "evaluation",
             content_type: Some("text/html"),
-            ..Hints::of(&url)
+            ..ResponseMetadata::of(&url)
         };
         let document = web::read(body, &hints, &form, &ReadLimits::default());
         if document.media != Media::Html {
@@ -54,8 +54,8 @@ impl Page {
             payload: HashKey::ZERO.digest(body),
             full: (full != judged).then(|| full.to_owned()),
             own: match document.judged_own() {
-                Own::Main => None,
-                Own::PageFallback { own_text } => Some(own_text.clone()),
+                MainContent::Main => None,
+                MainContent::PageFallback { own_text } => Some(own_text.clone()),
             },
             text: judged.to_owned(),
             title: document.title,

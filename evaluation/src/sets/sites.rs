@@ -107,8 +107,9 @@ pub(crate) fn load(places: &Places, site: &Site) -> Result<Set, Absent> {
 impl Truth {
     fn of(body: &[u8], site: &Site) -> Self {
         let tree = Html::parse_document(&String::from_utf8_lossy(body));
-        let select =
-            |selector: &str| Selector::parse(selector).expect("the selectors of this table are valid");
+        let select = |selector: &str| {
+            Selector::parse(selector).expect("the selectors of this table are valid")
+        };
         let title = tree
             .select(&select("title"))
             .next()
@@ -135,8 +136,8 @@ impl Truth {
 /// The text of a region without what is frame; inline markup does not part words.
 fn visible(region: ElementRef<'_>, frame: &Selector) -> String {
     const INLINE: [&str; 16] = [
-        "a", "abbr", "b", "cite", "code", "em", "font", "i", "kbd", "small", "span", "strong", "sub", "sup",
-        "tt", "var",
+        "a", "abbr", "b", "cite", "code", "em", "font", "i", "kbd", "small", "span", "strong",
+        "sub", "sup", "tt", "var",
     ];
     let mut text = String::new();
     let mut waiting = vec![*region];
@@ -177,7 +178,10 @@ fn same(pages: &[Page], truths: &[Truth]) -> BTreeSet<(u32, u32)> {
     let last_segment = |number: u32| pages[number as usize].name.rsplit('/').next();
     for pair in oracle::resembling(&sets, ONE_OF_ONE_NAME) {
         let (one, two) = (&truths[pair.a as usize], &truths[pair.b as usize]);
-        if pair.resemblance >= ONE || one.title == two.title || last_segment(pair.a) == last_segment(pair.b) {
+        if pair.resemblance >= ONE
+            || one.title == two.title
+            || last_segment(pair.a) == last_segment(pair.b)
+        {
             same.insert((pair.a, pair.b));
         }
     }

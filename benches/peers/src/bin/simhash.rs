@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use gaoya::simhash::{SimHash, SimSipHasher64};
 use gaoya::text::{shingle_tokens, whitespace_split};
-use neardup::{Features, HashKey, Instructions, NormalText, PageText, Painter};
+use neardup::{Features, HashKey, Instructions, NormalText, PageText, SignatureBuilder};
 use peers::{Random, best_of};
 
 const RUNS: usize = 15;
@@ -74,18 +74,18 @@ fn main() {
             );
         }
     }
-    let painter = Painter::new(Features::default(), HashKey::new(7));
+    let signature_builder = SignatureBuilder::new(Features::default(), HashKey::new(7));
     for (name, pages) in [("ascii", &ascii), ("cyrillic", &foreign)] {
         line(
             &format!("{name}, normal text written down"),
             rate(pages, NormalText::of),
             None,
         );
-        let portraits = rate(pages, |text| {
-            painter.portrait(0, Some(PageText::of(text)))
+        let signatures = rate(pages, |text| {
+            signature_builder.signature(0, Some(PageText::of(text)))
         });
-        line(&format!("{name}, portrait"), portraits, None);
-        let page = bytes as f64 / portraits / 1e3;
+        line(&format!("{name}, signature"), signatures, None);
+        let page = bytes as f64 / signatures / 1e3;
         println!("{:44} {page:8.1} µs a page", "");
     }
 }

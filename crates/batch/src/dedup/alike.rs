@@ -11,16 +11,16 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use neardup::{Clusters, Likeness, Portrait, Thresholds};
+use neardup::{Clusters, Likeness, PageSignature, Thresholds};
 
 use crate::control::Gauge;
-use crate::crew::{self, Outbox};
 use crate::dedup::Options;
 use crate::dedup::texts::{Texts, comparable};
 use crate::dedup::written::take;
 use crate::scratch::Scratch;
 use crate::self_join::SelfJoin;
 use crate::sorter::{Sorted, Sorter};
+use crate::workers::{self, Outbox};
 use crate::{BatchError, Control, Step};
 
 /// Two different texts that are alike, the earlier first.
@@ -48,7 +48,7 @@ enum Key {
 
 /// So many candidates are compared at once.
 const AT_ONCE: usize = 1 << 16;
-/// So many portraits are compared with so many others at once.
+/// So many signatures are compared with so many others at once.
 const TILE: usize = 256;
 
 impl Search<'_> {
@@ -65,8 +65,8 @@ impl Search<'_> {
         let mut gauge = Gauge::new(self.control, Some(self.texts.len().into()));
         for text in 0..self.texts.len() {
             gauge.advance(Step::Sorting, 1)?;
-            let portrait = self.texts.portrait(text)?;
-            let Some(comparable) = comparable(&portrait) else {
+            let signature = self.texts.signature(text)?;
+            let Some(comparable) = comparable(&signature) else {
                 continue;
             };
             let mut record = [0; 12];
@@ -144,7 +144,9 @@ impl Search<'_> {
         drop(sorted);
 
         let run = |number: u32| {
-            let start = number.checked_sub(1).map_or(0, |before| ends[before as usize]);
+            let start = number
+                .checked_sub(1)
+                .map_or(0, |before| ends[before as usize]);
             start as usize..ends[number as usize] as usize
         };
         let mut candidates = Vec::with_capacity(AT_ONCE);
@@ -200,11 +202,12 @@ impl Search<'_> {
             }
             for column in row..tiles {
                 let mut alike = Vec::new();
-                let compared = self.compare_tiles(key, tile(row), tile(column), row == column, &mut alike);
+                let compared =
+                    self.compare_tiles(key, tile(row), tile(column), row == column, &mut alike);
                 outbox.send(compared.map(|()| alike))?;
             }
         };
-        crew::work(self.options.workers, work, |alike| {
+        workers::work(self.options.workers, work, |alike| {
             self.control.advanced(Step::Verifying, 0, None)?;
             alike?.into_iter().try_for_each(&mut *found)
         })
@@ -221,12 +224,12 @@ impl Search<'_> {
         let load = |texts: &[u32]| {
             texts
                 .iter()
-                .map(|&text| self.texts.portrait(text))
-                .collect::<Result<Vec<Portrait>, BatchError>>()
+                .map(|&text| self.texts.signature(text))
+                .collect::<Result<Vec<PageSignature>, BatchError>>()
         };
-        let portraits = (load(ones)?, if same { Vec::new() } else { load(others)? });
-        let theirs = if same { &portraits.0 } else { &portraits.1 };
-        for (at, (&a, one)) in ones.iter().zip(&portraits.0).enumerate() {
+        let signatures = (load(ones)?, if same { Vec::new() } else { load(others)? });
+        let theirs = if same { &signatures.0 } else { &signatures.1 };
+        for (at, (&a, one)) in ones.iter().zip(&signatures.0).enumerate() {
             let rest = if same { at + 1 } else { 0 };
             for (&b, other) in others[rest..].iter().zip(&theirs[rest..]) {
                 if !self.met_before(key, one, other) {
@@ -238,7 +241,7 @@ impl Search<'_> {
     }
 
     /// Whether a pair that shares `key` shares an earlier one: fingerprints come after bands.
-    fn met_before(&self, key: Key, one: &Portrait, other: &Portrait) -> bool {
+    fn met_before(&self, key: Key, one: &PageSignature, other: &PageSignature) -> bool {
         let (Some(one), Some(other)) = (comparable(one), comparable(other)) else {
             return false;
         };
@@ -256,7 +259,13 @@ impl Search<'_> {
             .any(|(one, other)| one == other)
     }
 
-    fn compared(&self, a: u32, one: &Portrait, b: u32, other: &Portrait) -> Option<AlikeTexts> {
+    fn compared(
+        &self,
+        a: u32,
+        one: &PageSignature,
+        b: u32,
+        other: &PageSignature,
+    ) -> Option<AlikeTexts> {
         let thresholds: Thresholds = self.options.thresholds;
         thresholds
             .likeness(one, other)
@@ -274,7 +283,7 @@ impl Search<'_> {
         let mut parts: Vec<Vec<u32>> = Vec::new();
         for &text in run {
             let mut own = vec![text];
-            let portrait = self.texts.portrait(text)?;
+            let signature = self.texts.signature(text)?;
             let mut others = Vec::with_capacity(parts.len());
             for mut part in parts {
                 let mut united = clusters.united(part[0], text);
@@ -282,7 +291,8 @@ impl Search<'_> {
                     if united {
                         break;
                     }
-                    if let Some(alike) = self.compared(member, &self.texts.portrait(member)?, text, &portrait)
+                    if let Some(alike) =
+                        self.compared(member, &self.texts.signature(member)?, text, &signature)
                     {
                         united = clusters.unite(member, text);
                         found(alike)?;
@@ -325,7 +335,7 @@ impl Search<'_> {
             let mine = candidates.chunks(share).nth(number).unwrap_or_default();
             outbox.send(self.compare_pairs(mine))
         };
-        crew::work(workers, work, |alike| {
+        workers::work(workers, work, |alike| {
             for alike in alike? {
                 if let Some(clusters) = clusters {
                     clusters.unite(alike.a, alike.b);
@@ -342,9 +352,9 @@ impl Search<'_> {
         let mut alike = Vec::new();
         for same in pairs.chunk_by(|(one, _), (other, _)| one == other) {
             let a = same[0].0;
-            let one = self.texts.portrait(a)?;
+            let one = self.texts.signature(a)?;
             for &(_, b) in same {
-                let other = self.texts.portrait(b)?;
+                let other = self.texts.signature(b)?;
                 if !self.met_before(Key::Fingerprint, &one, &other) {
                     alike.extend(self.compared(a, &one, b, &other));
                 }

@@ -48,7 +48,10 @@ pub struct Cluster<'a> {
 impl<'a> Cluster<'a> {
     /// How many there are.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "a cluster has two members at least")]
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "a cluster has two members at least"
+    )]
     pub fn len(&self) -> usize {
         self.members.len()
     }

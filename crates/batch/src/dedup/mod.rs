@@ -1,10 +1,10 @@
 //! Which of many documents say the same.
 //!
-//! [`run`] takes portraits in order and hands over [`Finding`]s of the kind that was asked for: duplicates of earlier
+//! [`run`] takes signatures in order and hands over [`Finding`]s of the kind that was asked for: duplicates of earlier
 //! documents, alike pairs, or clusters.
 //!
 //! **Equality comes first.** A document with the payload of an earlier one counts as that one, and so does a document with
-//! its text: its portrait is not looked at again, whatever it says (Broder et al. 1997, section 4: equal documents are
+//! its text: its signature is not looked at again, whatever it says (Broder et al. 1997, section 4: equal documents are
 //! taken out before anything is compared). So a million equal documents cost a million look-ups, not their square.
 
 mod alike;
@@ -17,7 +17,7 @@ mod written;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use neardup::{Portrait, Thresholds};
+use neardup::{PageSignature, Thresholds};
 
 pub use finding::{Cluster, Duplicate, Finding, Members, Pair, distance, resemblance};
 
@@ -30,7 +30,7 @@ pub struct Document {
     /// What it is called in findings. It need not be unique: documents are told apart by their order.
     pub id: String,
     /// All that it is judged by. Paint all documents of one run with the same features and key.
-    pub portrait: Portrait,
+    pub signature: PageSignature,
 }
 
 /// What is to be found.
@@ -127,7 +127,9 @@ pub fn run<E: From<BatchError>>(
         Wanted::Clusters { chained: false } => {
             report::clusters(documents, options, &scratch, control, counted)?
         }
-        Wanted::Clusters { chained: true } => report::chains(documents, options, &scratch, control, counted)?,
+        Wanted::Clusters { chained: true } => {
+            report::chains(documents, options, &scratch, control, counted)?
+        }
     };
     Ok(Summary {
         documents,

@@ -1,13 +1,13 @@
 //! Each document compared with the originals before it, of which there may be more than memory holds.
 //!
-//! While a gallery of them fits, documents pass by once. When it is full, it takes no more: documents that are like
+//! While a signature index of them fits, documents pass by once. When it is full, it takes no more: documents that are like
 //! nothing in it, and all undecided ones after the first such, go to a file with the best match so far, and pass by
-//! again with a new gallery that continues where the last one had to stop.
+//! again with a new signature index that continues where the last one had to stop.
 //!
 //! Invariant: a document is declared an original only when it has met every original before it, so the outcome is the
-//! same whatever the memory, but for the caps on equal bands and fingerprints, which hold for each gallery.
+//! same whatever the memory, but for the caps on equal bands and fingerprints, which hold for each signature index.
 
-use neardup::{Gallery, Likeness, Match, Portrait, Thresholds};
+use neardup::{Likeness, Match, PageSignature, SignatureIndex, Thresholds};
 
 use crate::control::Gauge;
 use crate::dedup::written::{self, PORTRAIT_BYTES, take};
@@ -30,7 +30,7 @@ pub(super) trait Ledger<E> {
 struct Pending {
     number: u32,
     id: String,
-    portrait: Portrait,
+    signature: PageSignature,
     /// Of what it has met so far.
     best: Option<Match>,
 }
@@ -48,7 +48,7 @@ pub(super) fn decide<E: From<BatchError>>(
     let mut reading = Gauge::new(control, None);
     let mut pass = Pass::new(options.thresholds, memory / 2, scratch, memory / 8);
     for document in documents {
-        let Document { id, portrait } = document?;
+        let Document { id, signature } = document?;
         reading.advance(Step::Reading, 1)?;
         if count == u32::MAX - 1 {
             return Err(BatchError::TooMany.into());
@@ -57,7 +57,7 @@ pub(super) fn decide<E: From<BatchError>>(
         let pending = Pending {
             number: count,
             id,
-            portrait,
+            signature,
             best: None,
         };
         pass.meet(pending, ledger)?;
@@ -65,7 +65,7 @@ pub(super) fn decide<E: From<BatchError>>(
     }
     while pass.carried > 0 {
         let (carried, shelf) = (pass.carried, pass.shelf);
-        drop(pass.gallery);
+        drop(pass.signature_index);
         pass = Pass::new(options.thresholds, memory / 2, scratch, memory / 8);
         let mut gauge = Gauge::new(control, Some(carried));
         let mut at = 0;
@@ -78,14 +78,14 @@ pub(super) fn decide<E: From<BatchError>>(
     Ok(count.into())
 }
 
-/// Documents passing by one gallery.
+/// Documents passing by one signature index.
 struct Pass<'s> {
-    gallery: Gallery,
+    signature_index: SignatureIndex,
     memory: usize,
     /// At so many originals the memory is looked at again: counting it takes a while.
     look_at: usize,
     full: bool,
-    /// What has to pass by the next gallery.
+    /// What has to pass by the next signature index.
     shelf: Shelf<'s>,
     carried: u64,
 }
@@ -93,7 +93,7 @@ struct Pass<'s> {
 impl<'s> Pass<'s> {
     fn new(thresholds: Thresholds, memory: usize, scratch: &'s Scratch, shelf: usize) -> Self {
         Self {
-            gallery: Gallery::new(thresholds),
+            signature_index: SignatureIndex::new(thresholds),
             memory,
             look_at: 16,
             full: false,
@@ -107,7 +107,7 @@ impl<'s> Pass<'s> {
         mut pending: Pending,
         ledger: &mut impl Ledger<E>,
     ) -> Result<(), E> {
-        if let Some(found) = self.gallery.find(&pending.portrait)
+        if let Some(found) = self.signature_index.find(&pending.signature)
             && pending
                 .best
                 .is_none_or(|best| rank(found.likeness) > rank(best.likeness))
@@ -124,17 +124,18 @@ impl<'s> Pass<'s> {
             return Ok(pending.write(&mut self.shelf)?);
         }
         ledger.original(pending.number, &pending.id)?;
-        self.gallery.insert(pending.number.into(), pending.portrait);
+        self.signature_index
+            .insert(pending.number.into(), pending.signature);
         self.look_at_memory();
         Ok(())
     }
 
     fn look_at_memory(&mut self) {
-        let count = self.gallery.len();
+        let count = self.signature_index.len();
         if count < self.look_at {
             return;
         }
-        let memory = self.gallery.memory();
+        let memory = self.signature_index.memory();
         let room = self.memory.saturating_sub(memory) / (memory / count).max(1);
         self.full = room == 0;
         // Lists and maps grow in leaps: half of the way is safe.
@@ -171,7 +172,7 @@ impl Pending {
         bytes.extend(distance.to_le_bytes());
         bytes.extend(resemblance.to_le_bytes());
         bytes.extend((self.id.len() as u64).to_le_bytes());
-        bytes.extend(written::to_bytes(&self.portrait));
+        bytes.extend(written::to_bytes(&self.signature));
         bytes.extend(self.id.as_bytes());
         shelf.append(&bytes)
     }
@@ -195,13 +196,13 @@ impl Pending {
             }),
         };
         let mut id = vec![0; u64::from_le_bytes(take(&mut rest)) as usize];
-        let portrait = written::from_bytes(&take(&mut rest));
+        let signature = written::from_bytes(&take(&mut rest));
         shelf.read_at(*at + FIXED as u64, &mut id)?;
         *at += (FIXED + id.len()) as u64;
         Ok(Self {
             number,
             id: String::from_utf8_lossy(&id).into_owned(),
-            portrait,
+            signature,
             best: likeness.map(|likeness| Match { of, likeness }),
         })
     }

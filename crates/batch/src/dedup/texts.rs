@@ -1,15 +1,15 @@
 //! All documents, with equal ones taken as one.
 //!
-//! Documents are read once. Those whose payload or text is known are noted and no more; the others' portraits go to a
+//! Documents are read once. Those whose payload or text is known are noted and no more; the others' signatures go to a
 //! shelf. What is known is held in maps while memory allows, and where that was not enough, found by sorting (payload,
 //! document) and (text, document) afterwards (Broder et al. 1997, section 4).
 //!
-//! Invariant: texts are numbered in the order of their first documents, and a text's portrait is that of its first.
+//! Invariant: texts are numbered in the order of their first documents, and a text's signature is that of its first.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use neardup::{Groups, Portrait, Representatives, TextPortrait};
+use neardup::{Groups, PageSignature, Representatives, TextSignature};
 
 use crate::control::Gauge;
 use crate::dedup::written::{self, Names, PORTRAIT_BYTES};
@@ -26,8 +26,8 @@ pub(super) struct Texts<'s> {
     pub(super) groups: Groups,
     /// Of each document the first with its payload.
     payloads: Vec<u32>,
-    portraits: Shelf<'s>,
-    /// Of each text, which portrait on the shelf is its.
+    signatures: Shelf<'s>,
+    /// Of each text, which signature on the shelf is its.
     places: Vec<u32>,
 }
 
@@ -45,7 +45,7 @@ impl<'s> Texts<'s> {
         let memory = options.memory.max(crate::LEAST_MEMORY);
         let mut reader = Reader {
             names: Names::new(scratch, memory / 8),
-            portraits: Shelf::new(scratch, memory / 4),
+            signatures: Shelf::new(scratch, memory / 4),
             shelved: Vec::new(),
             payloads: Vec::new(),
             firsts: Vec::new(),
@@ -74,9 +74,9 @@ impl<'s> Texts<'s> {
         self.groups.len() as u32
     }
 
-    /// The portrait of a text.
-    pub(super) fn portrait(&self, text: u32) -> Result<Portrait, BatchError> {
-        portrait_at(&self.portraits, self.places[text as usize])
+    /// The signature of a text.
+    pub(super) fn signature(&self, text: u32) -> Result<PageSignature, BatchError> {
+        signature_at(&self.signatures, self.places[text as usize])
     }
 
     /// Whether two documents have the same payload.
@@ -85,9 +85,9 @@ impl<'s> Texts<'s> {
     }
 }
 
-fn portrait_at(portraits: &Shelf<'_>, place: u32) -> Result<Portrait, BatchError> {
+fn signature_at(signatures: &Shelf<'_>, place: u32) -> Result<PageSignature, BatchError> {
     let mut bytes = [0; PORTRAIT_BYTES];
-    portraits.read_at(u64::from(place) * PORTRAIT_BYTES as u64, &mut bytes)?;
+    signatures.read_at(u64::from(place) * PORTRAIT_BYTES as u64, &mut bytes)?;
     Ok(written::from_bytes(&bytes))
 }
 
@@ -96,8 +96,8 @@ type Known = HashMap<u128, u32, BuildHasherDefault<Digested>>;
 
 struct Reader<'s> {
     names: Names<'s>,
-    portraits: Shelf<'s>,
-    /// Whose portraits lie on the shelf, ascending.
+    signatures: Shelf<'s>,
+    /// Whose signatures lie on the shelf, ascending.
     shelved: Vec<u32>,
     payloads: Vec<u32>,
     /// Of each document the first that is equal to it, as far as known.
@@ -115,10 +115,14 @@ impl<'s> Reader<'s> {
             .filter(|number| *number < u32::MAX - 1)
             .ok_or(BatchError::TooMany)?;
         self.names.push(&document.id)?;
-        let Portrait { payload, text } = &document.portrait;
+        let PageSignature { payload, text } = &document.signature;
         let digest = text.as_deref().map(|text| text.digest);
         let same_payload = self.known_payloads.get(payload).copied();
-        let same_text = || digest.and_then(|digest| self.known_texts.get(&digest)).copied();
+        let same_text = || {
+            digest
+                .and_then(|digest| self.known_texts.get(&digest))
+                .copied()
+        };
         let equal = same_payload
             .map(|first| self.firsts[first as usize])
             .or_else(same_text);
@@ -135,7 +139,8 @@ impl<'s> Reader<'s> {
         // A payload that was not learnt has to be found by sorting, even if its text is known.
         if equal.is_none() || same_payload.is_none() && self.room == 0 {
             self.shelved.push(number);
-            self.portraits.append(&written::to_bytes(&document.portrait))?;
+            self.signatures
+                .append(&written::to_bytes(&document.signature))?;
         }
         Ok(())
     }
@@ -150,7 +155,10 @@ impl<'s> Reader<'s> {
         let mut payloads = Sorter::<20>::new(scratch, memory);
         let mut gauge = Gauge::new(control, Some(2 * self.shelved.len() as u64));
         for (place, &document) in (0..).zip(&self.shelved) {
-            payloads.push(keyed(portrait_at(&self.portraits, place)?.payload, document))?;
+            payloads.push(keyed(
+                signature_at(&self.signatures, place)?.payload,
+                document,
+            ))?;
             gauge.advance(Step::Sorting, 1)?;
         }
         let mut sorted = payloads.finish();
@@ -169,7 +177,7 @@ impl<'s> Reader<'s> {
             if self.payloads[document as usize] != document {
                 continue;
             }
-            if let Some(text) = portrait_at(&self.portraits, place)?.text {
+            if let Some(text) = signature_at(&self.signatures, place)?.text {
                 texts.push(keyed(text.digest, document))?;
             }
         }
@@ -212,7 +220,7 @@ impl<'s> Reader<'s> {
             names: self.names,
             groups: representatives.into_groups(),
             payloads: self.payloads,
-            portraits: self.portraits,
+            signatures: self.signatures,
             places,
         }
     }
@@ -232,8 +240,11 @@ fn unkeyed(record: [u8; 20]) -> (u128, u32) {
 }
 
 /// The part of a text that near duplicates are looked for by, where it has one.
-pub(super) fn comparable(portrait: &Portrait) -> Option<&TextPortrait> {
-    portrait.text.as_deref().filter(|text| text.sketch.is_some())
+pub(super) fn comparable(signature: &PageSignature) -> Option<&TextSignature> {
+    signature
+        .text
+        .as_deref()
+        .filter(|text| text.sketch.is_some())
 }
 
 /// A digest is a hash already.

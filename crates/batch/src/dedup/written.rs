@@ -1,27 +1,27 @@
-//! Portraits and names outside memory.
+//! Signatures and names outside memory.
 //!
 //! For temporary files of one run only, so these formats may change at any time.
 
 use neardup::{
-    BAG_BYTES, BagSketch, Fingerprint, MAX_SUBJECT_BYTES, Portrait, SKETCH_BYTES, Sketch, Subject,
-    TextPortrait,
+    BAG_BYTES, BagSketch, Fingerprint, MAX_SUBJECT_BYTES, PageSignature, SKETCH_BYTES, Sketch,
+    Subject, TextSignature,
 };
 
 use crate::BatchError;
 use crate::scratch::{Scratch, Shelf};
 
-/// The size of every written portrait, whatever it has.
+/// The size of every written signature, whatever it has.
 pub(super) const PORTRAIT_BYTES: usize =
     16 + 1 + 16 + 4 + 1 + 16 + 8 + 1 + SKETCH_BYTES + 1 + BAG_BYTES + 1 + MAX_SUBJECT_BYTES;
 
-/// A portrait as bytes. What is not there is zero.
-pub(super) fn to_bytes(portrait: &Portrait) -> [u8; PORTRAIT_BYTES] {
+/// A signature as bytes. What is not there is zero.
+pub(super) fn to_bytes(signature: &PageSignature) -> [u8; PORTRAIT_BYTES] {
     let mut bytes = Vec::with_capacity(PORTRAIT_BYTES);
-    bytes.extend(portrait.payload.to_le_bytes());
-    bytes.push(u8::from(portrait.text.is_some()));
-    if let Some(text) = portrait.text.as_deref() {
+    bytes.extend(signature.payload.to_le_bytes());
+    bytes.push(u8::from(signature.text.is_some()));
+    if let Some(text) = signature.text.as_deref() {
         // Named one by one, so that a new field is not forgotten here.
-        let TextPortrait {
+        let TextSignature {
             digest,
             words,
             own,
@@ -48,8 +48,8 @@ pub(super) fn to_bytes(portrait: &Portrait) -> [u8; PORTRAIT_BYTES] {
     written
 }
 
-/// The portrait that was written as `bytes`.
-pub(super) fn from_bytes(bytes: &[u8; PORTRAIT_BYTES]) -> Portrait {
+/// The signature that was written as `bytes`.
+pub(super) fn from_bytes(bytes: &[u8; PORTRAIT_BYTES]) -> PageSignature {
     let mut rest = &bytes[..];
     let payload = u128::from_le_bytes(take(&mut rest));
     let has_text = take(&mut rest) == [1];
@@ -64,8 +64,10 @@ pub(super) fn from_bytes(bytes: &[u8; PORTRAIT_BYTES]) -> Portrait {
         let has_bag = take(&mut rest) == [1];
         let bag = take(&mut rest);
         let [length] = take(&mut rest);
-        let subject = rest.get(..usize::from(length)).and_then(Subject::from_bytes);
-        Box::new(TextPortrait {
+        let subject = rest
+            .get(..usize::from(length))
+            .and_then(Subject::from_bytes);
+        Box::new(TextSignature {
             digest,
             words,
             own: has_own.then_some(own),
@@ -75,7 +77,7 @@ pub(super) fn from_bytes(bytes: &[u8; PORTRAIT_BYTES]) -> Portrait {
             subject,
         })
     });
-    Portrait { payload, text }
+    PageSignature { payload, text }
 }
 
 /// The next so many bytes.
@@ -133,18 +135,18 @@ impl<'s> Names<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use neardup::{Features, HashKey, PageText, Painter};
+    use neardup::{Features, HashKey, PageText, SignatureBuilder};
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn a_portrait_is_read_as_it_was_written(payload: u128, words in prop::collection::vec("[a-z]{1,9}", 0..40), own: bool, title: Option<String>) {
+        fn a_signature_is_read_as_it_was_written(payload: u128, words in prop::collection::vec("[a-z]{1,9}", 0..40), own: bool, title: Option<String>) {
             let text = words.join(" ");
             let own = own.then_some(text.get(..text.len() / 2).unwrap_or_default());
-            let painter = Painter::new(Features::default(), HashKey::ZERO);
+            let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
             for page in [None, Some(PageText { own, title: title.as_deref(), heading: words.first().map(String::as_str), ..PageText::of(&text) })] {
-                let portrait = painter.portrait(payload, page);
-                prop_assert_eq!(from_bytes(&to_bytes(&portrait)), portrait);
+                let signature = signature_builder.signature(payload, page);
+                prop_assert_eq!(from_bytes(&to_bytes(&signature)), signature);
             }
         }
 

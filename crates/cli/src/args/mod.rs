@@ -16,12 +16,12 @@ use store::DuplicateScope;
 use web::{GroupBy, Relations, ScopeKind};
 
 pub(crate) use files::{
-    CanonicalizeArgs, CompareArgs, DedupArgs, ExtractArgs, ExtractForm, FingerprintArgs, FrequenciesArgs,
-    IndexArgs, LikenessArgs, PlanArgs, RobotsArgs, RobotsForm,
+    CanonicalizeArgs, CompareArgs, DedupArgs, ExtractArgs, ExtractForm, FingerprintArgs,
+    FrequenciesArgs, IndexArgs, LikenessArgs, PlanArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use look::{
-    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs, RebuildArgs,
-    SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
+    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs,
+    RebuildArgs, SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 
 pub(crate) use secrets::SecretArgs;

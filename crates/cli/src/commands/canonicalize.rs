@@ -5,14 +5,19 @@ use std::io::{self, BufRead};
 use web::{CanonicalForm, PageUrl};
 
 use crate::args::CanonicalizeArgs;
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::output;
 
-pub(crate) fn run(args: &CanonicalizeArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &CanonicalizeArgs) -> Result<(), CliError> {
     let form = CanonicalForm::default();
     let canonical = |text: &str| {
-        let url = PageUrl::parse(text.trim(), &form).map_err(|error| usage(format!("{text:?}: {error}")))?;
-        Ok(if args.surt { url.surt() } else { url.to_string() })
+        let url = PageUrl::parse(text.trim(), &form)
+            .map_err(|error| usage(format!("{text:?}: {error}")))?;
+        Ok(if args.surt {
+            url.surt()
+        } else {
+            url.to_string()
+        })
     };
     let mut lines = Vec::new();
     if args.urls.is_empty() {

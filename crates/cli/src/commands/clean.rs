@@ -7,11 +7,11 @@ use serde::Serialize;
 use store::embedded::DirectoryLock;
 
 use crate::args::CleanArgs;
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::leftovers::{self, LeftOver};
 use crate::output::{self, Format};
 use crate::terminal::printable;
-use crate::{crew, history};
+use crate::{assembly, history};
 
 /// The outcome for one leftover file.
 #[derive(Serialize)]
@@ -21,12 +21,12 @@ struct Line<'a> {
     removed: bool,
 }
 
-pub(crate) fn run(args: &CleanArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &CleanArgs) -> Result<(), CliError> {
     let directory = &args.directory;
     let state = history::state_of(directory)?;
     // What is left over is what nobody uses: a crawl that runs may have some of it open.
-    let _nobody_writes =
-        DirectoryLock::take(&state, crew::clock().now()).map_err(|error| history::of_store(&error))?;
+    let _nobody_writes = DirectoryLock::take(&state, assembly::clock().now())
+        .map_err(|error| history::of_store(&error))?;
     let found = leftovers::find(directory).map_err(|error| unreadable(directory, &error))?;
     let goes = |item: &LeftOver| args.cut || !item.is_cut;
     let (gone, kept): (Vec<LeftOver>, Vec<LeftOver>) = found.into_iter().partition(goes);
@@ -44,7 +44,11 @@ pub(crate) fn run(args: &CleanArgs) -> Result<(), Complaint> {
             }
             return Ok(());
         }
-        let verb = if args.dry_run { "would remove" } else { "removed" };
+        let verb = if args.dry_run {
+            "would remove"
+        } else {
+            "removed"
+        };
         for (verb, items) in [(verb, &gone), ("kept", &kept)] {
             for item in items {
                 writeln!(out, "{verb:<12} {}", printable(&item.line()))?;
@@ -58,7 +62,7 @@ pub(crate) fn run(args: &CleanArgs) -> Result<(), Complaint> {
     })
 }
 
-fn unreadable(directory: &Path, error: &std::io::Error) -> Complaint {
+fn unreadable(directory: &Path, error: &std::io::Error) -> CliError {
     let told = std::io::Error::new(
         error.kind(),
         format!("cannot look through {}: {error}", directory.display()),
@@ -66,7 +70,11 @@ fn unreadable(directory: &Path, error: &std::io::Error) -> Complaint {
     fault(&told)
 }
 
-fn stuck(path: &Path, error: &std::io::Error) -> Complaint {
-    let told = std::io::Error::new(error.kind(), format!("cannot remove {}: {error}", path.display()));
-    fault(&told).with_remedy("the crawl does not need it: remove it by hand, or run `crawler clean` again")
+fn stuck(path: &Path, error: &std::io::Error) -> CliError {
+    let told = std::io::Error::new(
+        error.kind(),
+        format!("cannot remove {}: {error}", path.display()),
+    );
+    fault(&told)
+        .with_remedy("the crawl does not need it: remove it by hand, or run `crawler clean` again")
 }

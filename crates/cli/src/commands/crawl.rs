@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawl::{Crew, Fault, Finish, Limits, Stop, StopHandle};
+use crawl::{CrawlContext, Fault, Finish, Limits, Stop, StopHandle};
 use store::StoreFault;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinError;
@@ -13,9 +13,9 @@ use tokio::time::Instant;
 use web::CanonicalForm;
 
 use crate::args::{CrawlArgs, SummaryForm};
+use crate::assembly::{self, Ready, Tools};
+use crate::cli_error::{CliError, fault};
 use crate::clock::SessionClock;
-use crate::complaint::{Complaint, fault};
-use crate::crew::{self, Ready, Tools};
 use crate::fingerprints;
 use crate::history;
 use crate::progress;
@@ -34,7 +34,7 @@ const DRAIN: Duration = Duration::from_secs(30);
 /// What a shell reports of a process that was interrupted.
 const INTERRUPTED: u8 = 130;
 
-pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, Complaint> {
+pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
     // Before anything is complained of that may be a secret gone astray.
     let given = Given::gather(&args.secrets)?;
     let mut settings = Settings::gather(args)?;
@@ -59,7 +59,7 @@ async fn crawl(
     form: CanonicalForm,
     given: Given,
     args: &CrawlArgs,
-) -> Result<ExitCode, Complaint> {
+) -> Result<ExitCode, CliError> {
     let session = SessionClock::start();
     let clock = session.clock();
     let missing = secrets::missing(&settings.secrets, &given.options);
@@ -68,35 +68,42 @@ async fn crawl(
     let (secrets, mut warnings) = given.bind(seeds, &clock);
     warnings.extend(missing);
     let tools = Tools::new(settings, secrets, &clock)?;
-    let mut control = control::Watch::open(&settings.out, crew::pacing(settings))?;
-    let file = crew::prepare_directory(settings)?;
+    let mut control = control::Watch::open(&settings.out, assembly::pacing(settings))?;
+    let file = assembly::prepare_directory(settings)?;
     let bar = progress::bar(args.quiet, settings.max_pages);
     let log = log::begin(file, &bar, clock.clone(), args.quiet);
-    let Ready { crew, resumed, store } = crew::assemble(settings, seeds, form, clock, tools).await?;
-    control.begin(&crew);
+    let Ready {
+        assembly,
+        resumed,
+        store,
+    } = assembly::assemble(settings, seeds, form, clock, tools).await?;
+    control.begin(&assembly);
     if !args.quiet {
         greet(settings, seeds, &warnings, resumed);
     }
 
-    let before = crew.frontier.standing();
+    let before = assembly.frontier.standing();
     let started = Instant::now();
-    let progress = progress::show(crew.frontier.clone(), bar.clone(), args.quiet);
+    let progress = progress::show(assembly.frontier.clone(), bar.clone(), args.quiet);
     let (handle, stop) = crawl::stop();
     let listening = tokio::spawn(listen(handle, args.quiet));
     // What ends the crawl must not wait for a task that keeps the store.
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
     drop(store);
-    let controlling = tokio::spawn(control.go_on(Arc::clone(&crew)));
-    let ended = run_on_a_worker(&crew, limits(settings), stop).await;
+    let controlling = tokio::spawn(control.go_on(Arc::clone(&assembly)));
+    let ended = run_on_a_worker(&assembly, limits(settings), stop).await;
     controlling.abort();
     watching.abort();
     listening.abort();
     progress.abort();
-    let kept = fingerprints::keep(&crew.studio, &history::state(&settings.out));
+    let kept = fingerprints::keep(
+        &assembly.adaptive_signatures,
+        &history::state(&settings.out),
+    );
     bar.finish_and_clear();
 
     let finished = ended.as_ref().map_or("fault", |finish| finish.as_str());
-    let summary = Summary::new(finished, &before, &crew, started.elapsed());
+    let summary = Summary::new(finished, &before, &assembly, started.elapsed());
     output::to_stdout(|out| match args.summary {
         Some(SummaryForm::Json) => output::json_line(out, &summary),
         Some(SummaryForm::Text) | None => summary.write(out, &settings.out),
@@ -112,9 +119,9 @@ async fn crawl(
         Ok(_) => kept.map(|()| ExitCode::SUCCESS),
         Err(error) => {
             // Where the directory is gone, whatever failed first failed for that.
-            let gone = crew.room.gone().map(|path| Fault::Gone { path });
+            let gone = assembly.room.gone().map(|path| Fault::Gone { path });
             // Dropping the tables would flush them, and on a full disk sled may wait for that for ever. The journal has it all.
-            std::mem::forget(crew);
+            std::mem::forget(assembly);
             Err(explain(&gone.unwrap_or(error), settings))
         }
     }
@@ -122,9 +129,13 @@ async fn crawl(
 
 /// The crawl's loop hears of every page, and so it runs where pages do: on the main thread, each would wake it through the kernel, and be
 /// woken by it.
-async fn run_on_a_worker(crew: &Arc<Crew>, limits: Limits, stop: Stop) -> Result<Finish, Fault> {
-    let crew = Arc::clone(crew);
-    let running = tokio::spawn(async move { crawl::run(&crew, limits, stop).await });
+async fn run_on_a_worker(
+    assembly: &Arc<CrawlContext>,
+    limits: Limits,
+    stop: Stop,
+) -> Result<Finish, Fault> {
+    let assembly = Arc::clone(assembly);
+    let running = tokio::spawn(async move { crawl::run(&assembly, limits, stop).await });
     match running.await.map_err(JoinError::try_into_panic) {
         Ok(ended) => ended,
         Err(Ok(panic)) => std::panic::resume_unwind(panic),
@@ -147,7 +158,9 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
         say(&format!("warning: {}", printable(complaint)));
     }
     if settings.ignore_robots {
-        say("warning: robots.txt is IGNORED, and so are nofollow and noarchive; the archive says so");
+        say(
+            "warning: robots.txt is IGNORED, and so are nofollow and noarchive; the archive says so",
+        );
     }
     for host in &settings.insecure_host {
         let host = printable(host);
@@ -158,7 +171,11 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
     if settings.contact.is_none() && settings.user_agent.is_none() {
         say("warning: no --contact: sites that this crawl troubles cannot write to you");
     }
-    let verb = if resumed { "going on with" } else { "crawling into" };
+    let verb = if resumed {
+        "going on with"
+    } else {
+        "crawling into"
+    };
     let count = seeds.urls.len();
     let noun = if count == 1 { "seed" } else { "seeds" };
     say(&format!(
@@ -176,9 +193,10 @@ async fn listen(handle: StopHandle, quiet: bool) {
         }
     };
     // Listening from the start: an interrupt between the two calls below is not missed.
-    let (Ok(mut interrupt), Ok(mut terminate)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
+    let (Ok(mut interrupt), Ok(mut terminate)) = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+    ) else {
         tracing::warn!("interrupts are not heard: an interrupt stops at once");
         return std::future::pending().await;
     };
@@ -232,10 +250,12 @@ async fn heard(signal: &mut Option<Signal>) {
 
 /// A fault with what to do about it: unless files are gone, nothing is lost, and the same command
 /// goes on.
-fn explain(error: &Fault, settings: &Settings) -> Complaint {
+fn explain(error: &Fault, settings: &Settings) -> CliError {
     let directory = settings.out.display();
     let remedy = match error {
-        Fault::Store(StoreFault::Damaged { .. }) => format!("`crawler verify {directory}` says what is left"),
+        Fault::Store(StoreFault::Damaged { .. }) => {
+            format!("`crawler verify {directory}` says what is left")
+        }
         Fault::Panicked(_) => "please report this with the end of crawl.log".to_owned(),
         Fault::NoRoom { .. } => format!(
             "nothing is lost: make room (or ask for less with --min-free), then `crawler --out {directory}` goes on"

@@ -18,37 +18,42 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::args::DedupArgs;
-use crate::complaint::{Complaint, fault, usage};
-use crate::documents::{Documents, Portraits, Reader, Told};
+use crate::cli_error::{CliError, fault, usage};
+use crate::documents::{Documents, Reader, Signatures, Told};
 use crate::output::{self, Format};
 use crate::progress::{self, PLAIN_LINE_EVERY};
 use crate::terminal::{Escaping, is_seen, printable, say};
 
-pub(crate) fn run(args: &DedupArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &DedupArgs) -> Result<(), CliError> {
     let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()))?;
-    let painter = args.likeness.painter(&args.paths, &reader)?;
+    let signature_builder = args.likeness.signature_builder(&args.paths, &reader)?;
     let options = options(args)?;
     let documents = Documents::below(&args.paths)?;
     let oddities = documents.oddities();
     let skipped = RefCell::new(Told::default());
-    let portraits = Portraits::of(documents, &reader, &painter).filter_map(|drawn| match drawn {
-        Ok((id, portrait)) => Some(Ok(Document { id, portrait })),
-        Err(trouble) => {
-            skipped.borrow_mut().tell(&trouble);
-            None
-        }
-    });
+    let signatures =
+        Signatures::of(documents, &reader, &signature_builder).filter_map(|drawn| match drawn {
+            Ok((id, signature)) => Some(Ok(Document { id, signature })),
+            Err(trouble) => {
+                skipped.borrow_mut().tell(&trouble);
+                None
+            }
+        });
     let show = Show::new(args.quiet);
     let never = AtomicBool::new(false);
     let format = Format::or_fitting(args.format);
     let compare = |out: &mut dyn Write| {
-        dedup::run::<Stop>(portraits, &options, Control::new(&show, &never), |finding| {
-            write(out, format, &finding)
-        })
+        dedup::run::<Stop>(
+            signatures,
+            &options,
+            Control::new(&show, &never),
+            |finding| write(out, format, &finding),
+        )
     };
     let compared = match &args.output {
         Some(path) => {
-            let unwritable = |error: io::Error| usage(format!("cannot write {}: {error}", path.display()));
+            let unwritable =
+                |error: io::Error| usage(format!("cannot write {}: {error}", path.display()));
             let file = File::create(path).map_err(unwritable)?;
             compare_into(file, compare, unwritable)
         }
@@ -71,7 +76,7 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), Complaint> {
     Ok(())
 }
 
-fn options(args: &DedupArgs) -> Result<Options, Complaint> {
+fn options(args: &DedupArgs) -> Result<Options, CliError> {
     let wanted = match (args.pairs, args.clusters) {
         (true, _) => Wanted::Pairs,
         (_, true) => Wanted::Clusters {
@@ -107,22 +112,24 @@ fn closing(summary: &Summary, wanted: Wanted, skipped: u64) -> String {
         0 => String::new(),
         some => format!(", {} skipped", HumanCount(some)),
     };
-    format!("{} documents: {found}{skipped}", HumanCount(summary.documents))
+    format!(
+        "{} documents: {found}{skipped}",
+        HumanCount(summary.documents)
+    )
 }
 
 /// Why comparing ends early.
 enum Stop {
-    Complaint(Complaint),
+    CliError(CliError),
     /// The findings cannot be written.
     Output(io::Error),
 }
 
 impl From<BatchError> for Stop {
     fn from(error: BatchError) -> Self {
-        Self::Complaint(match &error {
-            BatchError::Scratch { .. } => {
-                fault(&error).with_remedy("--temp-dir names another directory, --memory a larger budget")
-            }
+        Self::CliError(match &error {
+            BatchError::Scratch { .. } => fault(&error)
+                .with_remedy("--temp-dir names another directory, --memory a larger budget"),
             _ => fault(&error),
         })
     }
@@ -138,14 +145,14 @@ impl From<io::Error> for Stop {
 fn compare_into(
     out: impl Write,
     compare: impl FnOnce(&mut dyn Write) -> Result<Summary, Stop>,
-    unwritable: impl FnOnce(io::Error) -> Complaint,
-) -> Result<Option<Summary>, Complaint> {
+    unwritable: impl FnOnce(io::Error) -> CliError,
+) -> Result<Option<Summary>, CliError> {
     let mut out = BufWriter::new(Escaping::new(out));
     match compare(&mut out).and_then(|summary| Ok(out.flush().map(|()| summary)?)) {
         Ok(summary) => Ok(Some(summary)),
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),
         Err(Stop::Output(error)) => Err(unwritable(error)),
-        Err(Stop::Complaint(complaint)) => Err(complaint),
+        Err(Stop::CliError(complaint)) => Err(complaint),
     }
 }
 
@@ -292,6 +299,9 @@ impl Progress for Show {
         *told = Instant::now();
         let of = of.map_or(String::new(), |all| format!(" of {}", HumanCount(all)));
         let seconds = self.begun.elapsed().as_secs();
-        say(&format!("{}{of} {doing} after {seconds} s", HumanCount(done)));
+        say(&format!(
+            "{}{of} {doing} after {seconds} s",
+            HumanCount(done)
+        ));
     }
 }

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
-use store::{Row, StoreFault, embedded};
+use store::{StoreFault, VisitRecord, embedded};
 
 use crate::args::DuplicatesArgs;
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::history;
 use crate::output::{self, Format};
 use crate::terminal::printable;
@@ -35,7 +35,7 @@ struct Cluster {
     members: Vec<Box<str>>,
 }
 
-pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
     let state = history::state_of(&args.directory)?;
     let format = Format::or_fitting(args.format);
     if args.clusters {
@@ -72,12 +72,14 @@ fn clusters(state: &Path) -> Result<Vec<Cluster>, StoreFault> {
         let Some(original) = row.duplicate_of.as_ref().filter(|url| **url != row.url) else {
             continue;
         };
-        let place = *places.entry((original.key(), row.of_earlier)).or_insert_with(|| {
-            clusters.push(Cluster {
-                members: vec![original.as_str().into()],
+        let place = *places
+            .entry((original.key(), row.of_earlier))
+            .or_insert_with(|| {
+                clusters.push(Cluster {
+                    members: vec![original.as_str().into()],
+                });
+                clusters.len() - 1
             });
-            clusters.len() - 1
-        });
         clusters[place].members.push(row.url.as_str().into());
     }
     Ok(clusters)
@@ -100,7 +102,7 @@ impl Cluster {
 }
 
 impl<'a> Duplicate<'a> {
-    fn of(row: &'a Row) -> Option<Self> {
+    fn of(row: &'a VisitRecord) -> Option<Self> {
         // A new version of a page repeats none.
         row.fate.is_duplicate().then_some(())?;
         Some(Self {

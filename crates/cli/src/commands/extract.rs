@@ -6,15 +6,15 @@ use std::io::{self, BufReader, Read, Write};
 use serde::Serialize;
 use sinks::warc::WarcStream;
 use web::{
-    CanonicalForm, Document, Hints, Link, LinkKind, LinkKinds, MainSelectors, Media, PageUrl, ReadLimits,
-    Relations,
+    CanonicalForm, Document, Link, LinkKind, LinkKinds, MainSelectors, Media, PageUrl, ReadLimits,
+    Relations, ResponseMetadata,
 };
 
 use crate::args::{ExtractArgs, ExtractForm};
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 use crate::documents::{
-    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenOddities, Skipped, Told, WaczStreams, is_archive,
-    is_standard_input, is_wacz, media_type,
+    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenOddities, Skipped, Told, WaczStreams,
+    is_archive, is_standard_input, is_wacz, media_type,
 };
 use crate::output;
 use crate::progress::Patience;
@@ -60,12 +60,11 @@ const NOWHERE: &str = "http://localhost/";
 /// How much is looked at to tell an archive from a document.
 const BEGINNING: usize = 256 << 10;
 
-pub(crate) fn run(args: &ExtractArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {
     let form = CanonicalForm::default();
-    let wanted = args
-        .url
-        .as_deref()
-        .map(|url| PageUrl::parse(url, &form).map_err(|error| usage(format!("--url {url}: {error}"))));
+    let wanted = args.url.as_deref().map(|url| {
+        PageUrl::parse(url, &form).map_err(|error| usage(format!("--url {url}: {error}")))
+    });
     let extractor = Extractor {
         args,
         form: &form,
@@ -75,7 +74,8 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<(), Complaint> {
         limits: limits(args),
         oddities: SeenOddities::default(),
     };
-    let unreadable = |error: io::Error| usage(format!("cannot read {}: {error}", args.file.display()));
+    let unreadable =
+        |error: io::Error| usage(format!("cannot read {}: {error}", args.file.display()));
     if is_wacz(&args.file) {
         return extractor.all(
             WaczStreams::open(&args.file)
@@ -116,9 +116,10 @@ fn limits(args: &ExtractArgs) -> ReadLimits {
     ];
     let also = also.into_iter().filter(|(_, is_wanted)| *is_wanted);
     ReadLimits {
-        kinds: also.fold(LinkKinds::PAGES.with(LinkKind::Requisite), |kinds, (kind, _)| {
-            kinds.with(kind)
-        }),
+        kinds: also.fold(
+            LinkKinds::PAGES.with(LinkKind::Requisite),
+            |kinds, (kind, _)| kinds.with(kind),
+        ),
         ..ReadLimits::default()
     }
 }
@@ -143,11 +144,11 @@ impl Extractor<'_> {
             }
             None => content_type.to_owned(),
         };
-        let hints = Hints {
+        let hints = ResponseMetadata {
             agent: "crawler",
             content_type: Some(&content_type),
             main: Some(&self.main),
-            ..Hints::of(url)
+            ..ResponseMetadata::of(url)
         };
         web::read(body, &hints, self.form, &self.limits)
     }
@@ -163,7 +164,7 @@ impl Extractor<'_> {
     fn all(
         &self,
         documents: impl Iterator<Item = Result<documents::Document, String>>,
-    ) -> Result<(), Complaint> {
+    ) -> Result<(), CliError> {
         let culprit = self.args.file.display().to_string();
         let mut told = Told::default();
         let mut written = 0_u64;
@@ -189,7 +190,11 @@ impl Extractor<'_> {
                 let Some(url) = url.or_else(|| PageUrl::parse(NOWHERE, self.form).ok()) else {
                     continue;
                 };
-                let Content::Body { bytes, content_type } = &document.content else {
+                let Content::Body {
+                    bytes,
+                    content_type,
+                } = &document.content
+                else {
                     continue;
                 };
                 let read = self.read(bytes, content_type, &url);

@@ -12,12 +12,12 @@ use sinks::cdxj::{self, Gathering};
 use store::embedded::DirectoryLock;
 
 use crate::args::IndexArgs;
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::draft::Draft;
 use crate::terminal::{printable, say};
-use crate::{crew, history, output};
+use crate::{assembly, history, output};
 
-pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, Complaint> {
+pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
     if let ([directory], None) = (args.archives.as_slice(), &args.output)
         && history::archive(directory).is_dir()
     {
@@ -27,11 +27,17 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, Complaint> {
     for path in &args.archives {
         files.extend(files_of(path)?);
     }
-    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let file = args
+        .output
+        .as_deref()
+        .filter(|path| *path != Path::new("-"));
     let gathering = match file {
         Some(path) => to_file(&files, path)?,
         None => {
-            let scratch = args.temp_dir.clone().unwrap_or_else(super::dedup::usual_temp_dir);
+            let scratch = args
+                .temp_dir
+                .clone()
+                .unwrap_or_else(super::dedup::usual_temp_dir);
             to_stdout(
                 &files,
                 &scratch.join(format!("crawler-index-{}", std::process::id())),
@@ -60,11 +66,11 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, Complaint> {
     })
 }
 
-fn make_again(directory: &Path) -> Result<ExitCode, Complaint> {
+fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
     let state = history::state(directory);
     let _nobody_writes = state
         .is_dir()
-        .then(|| DirectoryLock::take(&state, crew::clock().now()))
+        .then(|| DirectoryLock::take(&state, assembly::clock().now()))
         .transpose()
         .map_err(|error| history::of_store(&error))?;
     let archive = history::archive(directory);
@@ -72,13 +78,17 @@ fn make_again(directory: &Path) -> Result<ExitCode, Complaint> {
     output::to_stdout(|out| {
         let index = archive.join(cdxj::INDEX);
         let (lines, records) = (made.lines, made.records);
-        writeln!(out, "{}: {lines} lines, of {records} records", index.display())
+        writeln!(
+            out,
+            "{}: {lines} lines, of {records} records",
+            index.display()
+        )
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A file, or the archive files in a directory: of a crawl, those of its archive.
-fn files_of(path: &Path) -> Result<Vec<PathBuf>, Complaint> {
+fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
@@ -93,7 +103,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, Complaint> {
     Ok(files)
 }
 
-fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<Gathering, Complaint> {
+fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<Gathering, CliError> {
     let mut gathering = Ok(Gathering::default());
     output::file_to_stdout(|out| {
         gathering = gather(files, scratch, out);
@@ -110,13 +120,16 @@ fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<Gathering, Complaint> 
 }
 
 /// Puts the index in the place of the file in one step.
-fn to_file(files: &[PathBuf], path: &Path) -> Result<Gathering, Complaint> {
-    let unwritable = |error: std::io::Error| usage(format!("cannot write {}: {error}", path.display()));
+fn to_file(files: &[PathBuf], path: &Path) -> Result<Gathering, CliError> {
+    let unwritable =
+        |error: std::io::Error| usage(format!("cannot write {}: {error}", path.display()));
     let mut scratch = path.as_os_str().to_owned();
     scratch.push(".runs");
     let mut out = BufWriter::new(Draft::begin(path).map_err(unwritable)?);
     let gathering = gather(files, Path::new(&scratch), &mut out).map_err(|error| fault(&error))?;
-    let draft = out.into_inner().map_err(|error| unwritable(error.into_error()))?;
+    let draft = out
+        .into_inner()
+        .map_err(|error| unwritable(error.into_error()))?;
     draft.complete().map_err(unwritable)?;
     Ok(gathering)
 }

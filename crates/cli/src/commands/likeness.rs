@@ -6,12 +6,13 @@
 use std::path::PathBuf;
 
 use neardup::{
-    Features, Fingerprint, HashKey, NormalText, Painter, Portrait, Shingles, Sketch, Thresholds, Unit, Width,
+    Features, Fingerprint, HashKey, NormalText, PageSignature, Shingles, SignatureBuilder, Sketch,
+    Thresholds, Unit, Width,
 };
 use serde::Serialize;
 
 use crate::args::{CompareArgs, FingerprintArgs, FrequenciesArgs, LikenessArgs};
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 use crate::documents::{self, Documents, Reader};
 use crate::fingerprints::{self, Recipe};
 use crate::output::{self, Format};
@@ -33,19 +34,19 @@ struct Comparison {
 struct Judged {
     text: NormalText,
     fingerprint: Fingerprint,
-    portrait: Portrait,
+    signature: PageSignature,
 }
 
-pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), Complaint> {
+pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), CliError> {
     let reader = Reader::new(true)?;
-    let painter = args.likeness.painter(&args.paths, &reader)?;
+    let signature_builder = args.likeness.signature_builder(&args.paths, &reader)?;
     let mut skipped = None;
     let documents = Documents::below(&args.paths)?;
     output::to_stdout(|out| {
         for document in documents {
             match document {
                 Ok(document) => {
-                    let fingerprint = reader.fingerprint(&painter, &document.content);
+                    let fingerprint = reader.fingerprint(&signature_builder, &document.content);
                     let digits = args.likeness.digits(fingerprint);
                     writeln!(out, "{digits}  {}", printable(&document.id))?;
                 }
@@ -62,7 +63,7 @@ pub(crate) fn fingerprint(args: &FingerprintArgs) -> Result<(), Complaint> {
     })
 }
 
-pub(crate) fn frequencies(args: &FrequenciesArgs) -> Result<(), Complaint> {
+pub(crate) fn frequencies(args: &FrequenciesArgs) -> Result<(), CliError> {
     let recipe = Recipe::new(
         args.features.unwrap_or_default(),
         args.stop_words.as_deref(),
@@ -72,18 +73,18 @@ pub(crate) fn frequencies(args: &FrequenciesArgs) -> Result<(), Complaint> {
     fingerprints::write(&counted, args.output.as_deref())
 }
 
-pub(crate) fn compare(args: &CompareArgs) -> Result<(), Complaint> {
+pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let thresholds = args.likeness.thresholds()?;
     let reader = Reader::new(true)?;
-    let painter = args
+    let signature_builder = args
         .likeness
-        .painter(&[args.a.clone(), args.b.clone()], &reader)?;
+        .signature_builder(&[args.a.clone(), args.b.clone()], &reader)?;
     let judged = |path| {
         let document = documents::only(path)?;
         Ok(Judged {
             text: reader.normal_text(&document.content),
-            fingerprint: reader.fingerprint(&painter, &document.content),
-            portrait: reader.portrait(&painter, &document.content),
+            fingerprint: reader.fingerprint(&signature_builder, &document.content),
+            signature: reader.signature(&signature_builder, &document.content),
         })
     };
     let (a, b) = (judged(&args.a)?, judged(&args.b)?);
@@ -100,7 +101,7 @@ impl Comparison {
         let shingles = |text: &NormalText| Shingles::of(text, width, HashKey::ZERO);
         let (shingles_a, shingles_b) = (shingles(&a.text), shingles(&b.text));
         let sketches = Sketch::of(&shingles_a).zip(Sketch::of(&shingles_b));
-        let verdict = match thresholds.likeness(&a.portrait, &b.portrait) {
+        let verdict = match thresholds.likeness(&a.signature, &b.signature) {
             Some(neardup::Likeness::Near { .. }) => "near-duplicate",
             Some(_) => "exact-duplicate",
             None => "distinct",
@@ -135,23 +136,29 @@ impl Comparison {
 impl LikenessArgs {
     fn features(&self) -> Features {
         let features = self.features.unwrap_or_default();
-        self.weights
-            .map_or(features, |weights| Features { weights, ..features })
+        self.weights.map_or(features, |weights| Features {
+            weights,
+            ..features
+        })
     }
 
     /// What draws these documents, under the zero key; it looks at all of them first where words are weighted by them.
-    pub(crate) fn painter(&self, paths: &[PathBuf], reader: &Reader) -> Result<Painter, Complaint> {
+    pub(crate) fn signature_builder(
+        &self,
+        paths: &[PathBuf],
+        reader: &Reader,
+    ) -> Result<SignatureBuilder, CliError> {
         let recipe = Recipe::new(
             self.features(),
             self.stop_words.as_deref(),
             self.frequencies.as_deref(),
         )?;
         let fingerprinter = recipe.learned_from(paths, reader)?.fingerprinter()?;
-        let painter = Painter::new(fingerprinter, HashKey::ZERO);
+        let signature_builder = SignatureBuilder::new(fingerprinter, HashKey::ZERO);
         Ok(if self.is_halved() {
-            painter.halved()
+            signature_builder.halved()
         } else {
-            painter
+            signature_builder
         })
     }
 
@@ -175,7 +182,7 @@ impl LikenessArgs {
         }
     }
 
-    pub(crate) fn thresholds(&self) -> Result<Thresholds, Complaint> {
-        Thresholds::new(self.distance, self.resemblance).map_err(|error| Complaint::of_usage(&error))
+    pub(crate) fn thresholds(&self) -> Result<Thresholds, CliError> {
+        Thresholds::new(self.distance, self.resemblance).map_err(|error| CliError::of_usage(&error))
     }
 }

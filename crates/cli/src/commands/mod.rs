@@ -26,12 +26,13 @@ pub(crate) mod why;
 use std::io::Read;
 use std::path::Path;
 
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 use crate::documents::MAX_DOCUMENT;
 
 /// A file, or standard input where it is called `-`.
-fn read_input(path: &Path) -> Result<Vec<u8>, Complaint> {
-    let unreadable = |error: std::io::Error| usage(format!("cannot read {}: {error}", path.display()));
+fn read_input(path: &Path) -> Result<Vec<u8>, CliError> {
+    let unreadable =
+        |error: std::io::Error| usage(format!("cannot read {}: {error}", path.display()));
     let mut bytes = Vec::new();
     if path == Path::new("-") {
         std::io::stdin()

@@ -12,11 +12,11 @@ use store::embedded::{EmbeddedStore, History};
 use store::{Example, Frontier, LeftOut, PatternName, PatternReport, PatternState, Patterns};
 
 use crate::args::PatternsArgs;
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{crew, earlier, history};
+use crate::{assembly, earlier, history};
 
 /// Examples of the links that a rule left out.
 const EXAMPLES: usize = 3;
@@ -53,7 +53,7 @@ struct TrapLine<'a> {
     examples: &'a [String],
 }
 
-pub(crate) fn run(args: &PatternsArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
     let state = history::state_of(&args.directory)?;
     if let Some(name) = &args.reopen {
         return reopen(args, name);
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), Complaint> {
 }
 
 /// Opens a pattern again.
-fn reopen(args: &PatternsArgs, name: &str) -> Result<(), Complaint> {
+fn reopen(args: &PatternsArgs, name: &str) -> Result<(), CliError> {
     let unknown = || {
         let remedy = format!(
             "`crawler patterns {}` lists them: HOST/PATH?KEYS",
@@ -100,7 +100,7 @@ fn reopen(args: &PatternsArgs, name: &str) -> Result<(), Complaint> {
     let settings = Settings::of_crawl(&args.directory)?;
     let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
     let earlier = earlier::load(&settings)?.map(Arc::new);
-    let options = crew::store_options(&settings, earlier, &crew::clock(), &disk)?;
+    let options = assembly::store_options(&settings, earlier, &assembly::clock(), &disk)?;
     let store = EmbeddedStore::open(&history::state(&args.directory), &options)
         .map_err(|error| history::of_store(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().build();
@@ -141,7 +141,12 @@ impl Rule {
                 },
             );
         }
-        writeln!(out, "trap    {}: {} links left out", printable(name), self.links)?;
+        writeln!(
+            out,
+            "trap    {}: {} links left out",
+            printable(name),
+            self.links
+        )?;
         for example in &self.examples {
             writeln!(out, "          {}", printable(example))?;
         }

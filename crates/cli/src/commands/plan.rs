@@ -7,7 +7,7 @@ use neardup::{Plan, TableDesign};
 use serde::Serialize;
 
 use crate::args::PlanArgs;
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 use crate::output::{self, Format};
 
 #[derive(Serialize)]
@@ -27,16 +27,20 @@ struct Line {
     chosen: bool,
 }
 
-pub(crate) fn run(args: &PlanArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &PlanArgs) -> Result<(), CliError> {
     let pages = args.pages.0;
     let plan = match args.candidates {
         Some(candidates) => Plan::allowing(candidates, pages, args.distance, args.bits),
         None => Plan::new(pages, args.distance, args.bits),
     };
     let plan = plan.map_err(usage)?;
-    let lines: Vec<Line> = (0..plan.options().len()).map(|at| Line::of(&plan, at)).collect();
+    let lines: Vec<Line> = (0..plan.options().len())
+        .map(|at| Line::of(&plan, at))
+        .collect();
     output::to_stdout(|out| match Format::or_fitting(args.format) {
-        Format::Json => lines.iter().try_for_each(|line| output::json_line(out, line)),
+        Format::Json => lines
+            .iter()
+            .try_for_each(|line| output::json_line(out, line)),
         Format::Table => table(out, &plan, &lines),
     })
 }

@@ -6,10 +6,10 @@ use store::embedded::DirectoryLock;
 use search::{IndexOptions, Writer};
 
 use crate::args::LookArgs;
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::{crew, history, index};
+use crate::{assembly, history, index};
 
 /// What was made.
 #[derive(Serialize)]
@@ -17,14 +17,14 @@ struct Report {
     pages: u64,
 }
 
-pub(crate) fn run(args: &LookArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &LookArgs) -> Result<(), CliError> {
     let state = history::state_of(&args.directory)?;
     let mut settings = Settings::of_crawl(&args.directory)?;
     settings.no_index = false;
-    let _nobody_else =
-        DirectoryLock::take(&state, crew::clock().now()).map_err(|error| history::of_store(&error))?;
+    let _nobody_else = DirectoryLock::take(&state, assembly::clock().now())
+        .map_err(|error| history::of_store(&error))?;
     let form = settings.canonical_form();
-    let policy = crew::policy(&settings, form);
+    let policy = assembly::policy(&settings, form);
     let place = index::options(&settings);
     let options = IndexOptions {
         directory: place.directory.with_extension("new"),
@@ -45,7 +45,9 @@ pub(crate) fn run(args: &LookArgs) -> Result<(), Complaint> {
         std::fs::remove_dir_all(&place.directory).map_err(|error| fault(&error))?;
     }
     std::fs::rename(&options.directory, &place.directory).map_err(|error| fault(&error))?;
-    let pages = search::Finder::open(&place.directory).map_err(broken)?.pages();
+    let pages = search::Finder::open(&place.directory)
+        .map_err(broken)?
+        .pages();
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &Report { pages }),
         Format::Table => writeln!(out, "{pages} pages can be searched"),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use web::{CanonicalForm, PageUrl, RobotsRules, RobotsVerdict};
 
 use crate::args::{RobotsArgs, RobotsForm};
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 use crate::output;
 
 /// Not all are allowed.
@@ -27,7 +27,7 @@ struct Answer<'a> {
     reason: String,
 }
 
-pub(crate) fn run(args: &RobotsArgs) -> Result<ExitCode, Complaint> {
+pub(crate) fn run(args: &RobotsArgs) -> Result<ExitCode, CliError> {
     let rules = RobotsRules::parse(&super::read_input(&args.file)?, &args.agent);
     let mut verdicts = Vec::with_capacity(args.urls.len());
     for text in &args.urls {
@@ -36,11 +36,13 @@ pub(crate) fn run(args: &RobotsArgs) -> Result<ExitCode, Complaint> {
         verdicts.push((text.as_str(), rules.verdict(&url)));
     }
     output::to_stdout(|out| {
-        verdicts.iter().try_for_each(|(url, verdict)| match args.format {
-            Some(RobotsForm::Json) => output::json_line(out, &answer(url, verdict)),
-            Some(RobotsForm::Text) | None if args.explain => explain(out, verdict),
-            Some(RobotsForm::Text) | None => writeln!(out, "{}", word(verdict)),
-        })
+        verdicts
+            .iter()
+            .try_for_each(|(url, verdict)| match args.format {
+                Some(RobotsForm::Json) => output::json_line(out, &answer(url, verdict)),
+                Some(RobotsForm::Text) | None if args.explain => explain(out, verdict),
+                Some(RobotsForm::Text) | None => writeln!(out, "{}", word(verdict)),
+            })
     })?;
     let all_allowed = verdicts.iter().all(|(_, verdict)| verdict.allowed);
     Ok(if all_allowed {
@@ -51,7 +53,11 @@ pub(crate) fn run(args: &RobotsArgs) -> Result<ExitCode, Complaint> {
 }
 
 const fn word(verdict: &RobotsVerdict) -> &'static str {
-    if verdict.allowed { "allowed" } else { "disallowed" }
+    if verdict.allowed {
+        "allowed"
+    } else {
+        "disallowed"
+    }
 }
 
 /// What a rule says is visible ASCII, so that it can be written as it is.

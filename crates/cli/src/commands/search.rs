@@ -15,11 +15,11 @@ use store::embedded;
 use web::UrlKey;
 
 use crate::args::SearchArgs;
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
-use crate::{crew, history, index};
+use crate::{assembly, history, index};
 
 /// A page that was found.
 #[derive(Serialize)]
@@ -52,7 +52,7 @@ struct Duplicate {
     resemblance: Option<f64>,
 }
 
-pub(crate) fn run(args: &SearchArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
     let query = Query::parse(&args.query)
         .map_err(|error| usage(error.to_string()).with_remedy(error.reason.remedy()))?;
     if args.limit.saturating_add(args.offset) > MAX_HITS {
@@ -71,14 +71,16 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), Complaint> {
         other => index::complaint_of(&other, &args.directory),
     };
     let threads = available_parallelism().map_or(1, NonZeroUsize::get);
-    let finder =
-        Finder::open(&index::directory(&args.directory)).and_then(|finder| finder.with_threads(threads));
+    let finder = Finder::open(&index::directory(&args.directory))
+        .and_then(|finder| finder.with_threads(threads));
     let finder = finder.map_err(broken)?;
-    let hits = finder.search(&query, args.limit, args.offset).map_err(broken)?;
+    let hits = finder
+        .search(&query, args.limit, args.offset)
+        .map_err(broken)?;
     let mut found: Vec<Found> = hits.into_iter().map(Found::of).collect();
     if args.snippets.is_on() {
         let settings = Settings::of_crawl(&args.directory)?;
-        let policy = crew::policy(&settings, settings.canonical_form());
+        let policy = assembly::policy(&settings, settings.canonical_form());
         let archive = history::archive(&args.directory);
         let snippets = Snippets::of(&query);
         for hit in &mut found {
@@ -144,7 +146,12 @@ impl Found {
             writeln!(out, "     {}", printable(&marked(cut)))?;
         }
         for duplicate in self.duplicates.iter().flatten() {
-            writeln!(out, "     {}: {}", duplicate.verdict, printable(&duplicate.url))?;
+            writeln!(
+                out,
+                "     {}: {}",
+                duplicate.verdict,
+                printable(&duplicate.url)
+            )?;
         }
         Ok(())
     }
@@ -169,7 +176,7 @@ fn marked(cut: &Snippet) -> String {
 }
 
 /// The pages that repeat these: by the journal, where a page is told before those that repeat it.
-fn tell_duplicates(found: &mut [Found], state: &Path) -> Result<(), Complaint> {
+fn tell_duplicates(found: &mut [Found], state: &Path) -> Result<(), CliError> {
     let mut by_place = HashMap::new();
     for (number, hit) in found.iter_mut().enumerate() {
         hit.duplicates = Some(Vec::new());

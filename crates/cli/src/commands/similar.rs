@@ -1,20 +1,20 @@
 //! `crawler similar`: which kept pages of a crawl are like one of them, or like a file.
 //!
-//! The journal is read once and every portrait in it compared, so the answer is complete whatever the distance, and takes memory
-//! for the pages that are told only. Of pages that were left out there is no portrait: those of the page in question are told as
+//! The journal is read once and every signature in it compared, so the answer is complete whatever the distance, and takes memory
+//! for the pages that are told only. Of pages that were left out there is no signature: those of the page in question are told as
 //! they were judged.
 
 use std::collections::HashSet;
 use std::path::Path;
 
-use neardup::{HashKey, Likeness, Painter, Portrait};
+use neardup::{HashKey, Likeness, PageSignature, SignatureBuilder};
 use serde::Serialize;
 use store::embedded::{History, record::Record};
-use store::{Fate, Row, StoreFault};
+use store::{Fate, StoreFault, VisitRecord};
 use web::{PageUrl, UrlKey};
 
 use crate::args::SimilarArgs;
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::documents::{self, Reader};
 use crate::history;
 use crate::output::{self, Format};
@@ -36,7 +36,7 @@ struct Hit {
 /// What is asked.
 struct Question {
     page: Option<PageUrl>,
-    portrait: Portrait,
+    signature: PageSignature,
     distance: u32,
     resemblance: f64,
     limit: usize,
@@ -48,12 +48,12 @@ const NEAR: f64 = 0.70;
 /// What the journal tells of the page in question, and of the whole crawl.
 #[derive(Default)]
 struct Told {
-    portrait: Option<Portrait>,
-    row: Option<Row>,
+    signature: Option<PageSignature>,
+    row: Option<VisitRecord>,
     forgotten: HashSet<UrlKey>,
 }
 
-pub(crate) fn run(args: &SimilarArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
     let state = history::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
     let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);
@@ -70,13 +70,13 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), Complaint> {
         None
     };
     let told = Told::of(&state, page.as_ref()).map_err(|error| fault(&error))?;
-    let portrait = match &page {
-        Some(url) => told.portrait_of(url, &args.directory)?,
-        None => portrait_of_file(&args.what, &state, &settings)?,
+    let signature = match &page {
+        Some(url) => told.signature_of(url, &args.directory)?,
+        None => signature_of_file(&args.what, &state, &settings)?,
     };
     let question = Question {
         page,
-        portrait,
+        signature,
         distance: args.distance.unwrap_or(u64::BITS),
         resemblance,
         limit: args.limit,
@@ -103,16 +103,21 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), Complaint> {
 }
 
 /// A file as the crawl would see it: under its key and with its settings.
-fn portrait_of_file(what: &str, state: &Path, settings: &Settings) -> Result<Portrait, Complaint> {
+fn signature_of_file(
+    what: &str,
+    state: &Path,
+    settings: &Settings,
+) -> Result<PageSignature, CliError> {
     let document = documents::only(Path::new(what)).map_err(|complaint| {
         complaint.with_remedy("name a file, or a URL that begins with http:// or https://")
     })?;
     let fingerprinter = settings.recipe()?.learned_by(state)?.fingerprinter()?;
     let history = History::open(state).map_err(|error| fault(&error))?;
-    let painter = Painter::new(fingerprinter, history.key().unwrap_or(HashKey::ZERO));
+    let signature_builder =
+        SignatureBuilder::new(fingerprinter, history.key().unwrap_or(HashKey::ZERO));
     let reader = Reader::new(settings.main_content.is_on())?;
     let payload = crawl::payload_name(document.content.bytes());
-    Ok(painter.portrait(payload, reader.text(&reader.read(&document.content))))
+    Ok(signature_builder.signature(payload, reader.text(&reader.read(&document.content))))
 }
 
 impl Told {
@@ -120,11 +125,14 @@ impl Told {
         let mut told = Self::default();
         for record in History::open(state)? {
             match record? {
-                Record::Admitted { page: one, portrait } if Some(&one.url) == page => {
-                    told.portrait = Some(*portrait);
+                Record::Admitted {
+                    page: one,
+                    signature,
+                } if Some(&one.url) == page => {
+                    told.signature = Some(*signature);
                 }
                 Record::LetThrough(seated) if Some(&seated.page.url) == page => {
-                    told.portrait = Some(seated.portrait);
+                    told.signature = Some(seated.signature);
                 }
                 Record::Forgotten { page: one } => {
                     told.forgotten.insert(one);
@@ -136,16 +144,18 @@ impl Told {
         Ok(told)
     }
 
-    fn portrait_of(&self, url: &PageUrl, directory: &Path) -> Result<Portrait, Complaint> {
+    fn signature_of(&self, url: &PageUrl, directory: &Path) -> Result<PageSignature, CliError> {
         let directory = directory.display();
-        if let Some(portrait) = &self.portrait
+        if let Some(signature) = &self.signature
             && !self.forgotten.contains(&url.key())
         {
-            return Ok(portrait.clone());
+            return Ok(signature.clone());
         }
         let Some(row) = &self.row else {
             let told = usage(format!("{url} was not visited by this crawl"));
-            return Err(told.with_remedy(format!("`crawler export {directory}` lists every URL that was")));
+            return Err(told.with_remedy(format!(
+                "`crawler export {directory}` lists every URL that was"
+            )));
         };
         let told = usage(format!(
             "{url} was not kept, so its looks are not known: {}",
@@ -166,8 +176,8 @@ impl Question {
         let (mut hits, mut let_through) = (Vec::new(), HashSet::new());
         for record in History::open(state)? {
             let hit = match record? {
-                Record::Admitted { page, portrait } if !forgotten.contains(&page.key()) => {
-                    self.compare(&page.url, Fate::Unique, &portrait)
+                Record::Admitted { page, signature } if !forgotten.contains(&page.key()) => {
+                    self.compare(&page.url, Fate::Unique, &signature)
                 }
                 Record::LetThrough(seated) if !forgotten.contains(&seated.page.key()) => {
                     let_through.insert(seated.page.key());
@@ -175,14 +185,16 @@ impl Question {
                         Likeness::Near { .. } => Fate::NearDuplicate,
                         Likeness::SamePayload | Likeness::SameText => Fate::ExactDuplicate,
                     };
-                    self.compare(&seated.page.url, fate, &seated.portrait)
+                    self.compare(&seated.page.url, fate, &seated.signature)
                 }
-                Record::Settled { row, .. } if !let_through.contains(&row.url.key()) => self.left_out(&row),
+                Record::Settled { row, .. } if !let_through.contains(&row.url.key()) => {
+                    self.left_out(&row)
+                }
                 _ => None,
             };
-            hits.extend(
-                hit.filter(|hit| hit.distance <= self.distance && hit.resemblance >= self.resemblance),
-            );
+            hits.extend(hit.filter(|hit| {
+                hit.distance <= self.distance && hit.resemblance >= self.resemblance
+            }));
             if hits.len() > 2 * self.limit.max(SLACK) {
                 self.keep_nearest(&mut hits);
             }
@@ -191,12 +203,12 @@ impl Question {
         Ok(hits)
     }
 
-    fn compare(&self, url: &PageUrl, fate: Fate, look: &Portrait) -> Option<Hit> {
+    fn compare(&self, url: &PageUrl, fate: Fate, look: &PageSignature) -> Option<Hit> {
         if self.page.as_ref() == Some(url) {
             return None;
         }
-        let same_bytes = self.portrait.payload == look.payload;
-        let texts = self.portrait.text.as_deref().zip(look.text.as_deref());
+        let same_bytes = self.signature.payload == look.payload;
+        let texts = self.signature.text.as_deref().zip(look.text.as_deref());
         let (distance, resemblance) = match texts {
             _ if same_bytes => (0, 1.0),
             None => return None,
@@ -217,7 +229,7 @@ impl Question {
     }
 
     /// A page that was found to repeat the one in question.
-    fn left_out(&self, row: &Row) -> Option<Hit> {
+    fn left_out(&self, row: &VisitRecord) -> Option<Hit> {
         if row.of_earlier || row.duplicate_of.is_none() || row.duplicate_of != self.page {
             return None;
         }

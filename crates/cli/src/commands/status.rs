@@ -9,7 +9,7 @@ use store::embedded::{History, record::Record};
 use store::{PatternState, Patterns, STRIKES_ASIDE, Totals};
 
 use crate::args::StatusArgs;
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::control::{self, InForce};
 use crate::history;
 use crate::leftovers::{self, LeftOver};
@@ -48,7 +48,7 @@ struct Status {
     control_told: Option<String>,
 }
 
-pub(crate) fn run(args: &StatusArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
     let state = history::state_of(&args.directory)?;
     if args.hosts {
         let settings = Settings::of_crawl(&args.directory)?;
@@ -97,7 +97,10 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Complaint> {
             _ => {}
         }
     }
-    status.set_aside = deaths.values().filter(|deaths| **deaths >= STRIKES_ASIDE).count();
+    status.set_aside = deaths
+        .values()
+        .filter(|deaths| **deaths >= STRIKES_ASIDE)
+        .count();
     for report in patterns.reports() {
         status.closed_patterns += usize::from(report.state == PatternState::Closed);
         status.left_out_by_pattern += report.left_out;
@@ -155,7 +158,10 @@ impl Status {
             ("last visit", self.last_visit_at.clone()),
             ("pages", count(self.pages)),
             ("unique", count(self.unique)),
-            ("changed", (self.changed > 0).then(|| self.changed.to_string())),
+            (
+                "changed",
+                (self.changed > 0).then(|| self.changed.to_string()),
+            ),
             ("exact duplicates", count(self.exact_duplicates)),
             ("near-duplicates", count(self.near_duplicates)),
             ("failed", count(self.failed)),

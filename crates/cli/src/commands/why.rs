@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 use export::VisitRow;
 use serde::Serialize;
 use store::embedded::{EmbeddedStore, History, record::Record};
-use store::{Row, STRIKES_ASIDE, SkippedBy};
+use store::{STRIKES_ASIDE, SkippedBy, VisitRecord};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use crate::args::WhyArgs;
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::{control, crew, history};
+use crate::{assembly, control, history};
 
 /// What is known of the URL.
 #[derive(Default)]
 struct Known {
-    row: Option<Row>,
+    row: Option<VisitRecord>,
     /// The page whose redirect reached it.
     reached_from: Option<PageUrl>,
     queued: Option<(u32, Option<PageUrl>)>,
@@ -29,7 +29,7 @@ struct Known {
     place: Option<u64>,
     deaths: u32,
     postponed: Option<u32>,
-    original: Option<Row>,
+    original: Option<VisitRecord>,
     adopted: Vec<PageUrl>,
     /// The rule that took it for a trap on a page, which told it as its example.
     left_out: Option<String>,
@@ -52,11 +52,12 @@ struct Answer<'a> {
     original: Option<VisitRow<'a>>,
 }
 
-pub(crate) fn run(args: &WhyArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
     let state = history::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
     let form = settings.canonical_form();
-    let url = PageUrl::parse(&args.url, &form).map_err(|error| usage(format!("{:?}: {error}", args.url)))?;
+    let url = PageUrl::parse(&args.url, &form)
+        .map_err(|error| usage(format!("{:?}: {error}", args.url)))?;
 
     let mut known = Known::default();
     for record in History::open(&state).map_err(|error| fault(&error))? {
@@ -84,10 +85,21 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), Complaint> {
 }
 
 /// What became of the original, where it can still be told: an earlier crawl may be gone.
-fn original_of(row: &Row, state: &Path, settings: &Settings) -> Result<Option<Row>, Complaint> {
-    let earlier = || settings.against.iter().map(|directory| history::state(directory));
+fn original_of(
+    row: &VisitRecord,
+    state: &Path,
+    settings: &Settings,
+) -> Result<Option<VisitRecord>, CliError> {
+    let earlier = || {
+        settings
+            .against
+            .iter()
+            .map(|directory| history::state(directory))
+    };
     let places: Vec<PathBuf> = if row.of_earlier {
-        earlier().filter(|state| EmbeddedStore::exists(state)).collect()
+        earlier()
+            .filter(|state| EmbeddedStore::exists(state))
+            .collect()
     } else {
         vec![state.to_owned()]
     };
@@ -107,7 +119,9 @@ impl Known {
     fn hear(&mut self, record: Record, url: &PageUrl) {
         match record {
             Record::Discovered { first, finds } => self.hear_finds(first, finds, url),
-            Record::Died { sequences } if self.place.is_some_and(|place| sequences.contains(&place)) => {
+            Record::Died { sequences }
+                if self.place.is_some_and(|place| sequences.contains(&place)) =>
+            {
                 self.deaths += 1;
             }
             Record::Revoked { entry, row, .. } if row.url == *url => {
@@ -147,7 +161,7 @@ impl Known {
         }
     }
 
-    fn hear_finds(&mut self, first: u64, finds: Vec<store::Find>, url: &PageUrl) {
+    fn hear_finds(&mut self, first: u64, finds: Vec<store::DiscoveredUrl>, url: &PageUrl) {
         let domain = url.registrable_domain();
         let akin = finds
             .iter()
@@ -165,12 +179,14 @@ impl Known {
         url: &PageUrl,
         settings: &Settings,
         form: &CanonicalForm,
-    ) -> Result<(&'static str, String), Complaint> {
+    ) -> Result<(&'static str, String), CliError> {
         if let Some(row) = &self.row {
             let kept = || "it says something new, and was kept".to_owned();
             let mut reason = row.reason.clone().unwrap_or_else(kept);
             if let (Some(SkippedBy::DuplicatesLinks), Some(via)) = (SkippedBy::of(row), &row.via) {
-                reason.push_str(&format!("; {via} links to it, which was left out as a duplicate"));
+                reason.push_str(&format!(
+                    "; {via} links to it, which was left out as a duplicate"
+                ));
             }
             return Ok((row.fate.as_str(), reason));
         }
@@ -199,7 +215,7 @@ impl Known {
             );
             return Ok(("queued", reason));
         }
-        let mut scope = crew::scope(settings)?;
+        let mut scope = assembly::scope(settings)?;
         if let Some(in_force) = control::last_obeyed(&settings.out)? {
             scope.exclude_now(in_force.orders.exclude);
         }
@@ -235,7 +251,7 @@ impl Known {
         if !settings.traps.is_on() {
             return None;
         }
-        let by_shape = TrapRules::at(crew::clock().now()).judge(url, None);
+        let by_shape = TrapRules::at(assembly::clock().now()).judge(url, None);
         let told = |rule: &String| format!("as a link it was taken for a trap (trap rule {rule})");
         by_shape
             .map(|trap| trap.to_string())
@@ -245,9 +261,15 @@ impl Known {
 
 fn lines(answer: &Answer<'_>, known: &Known) -> Vec<(&'static str, Option<String>)> {
     let row = known.row.as_ref();
-    let title = |row: Option<&Row>| row.and_then(|row| row.title.clone());
-    let place = |row: Option<&Row>| {
-        row.and_then(|row| Some(format!("{} at {}", row.warc_file.as_ref()?, row.warc_offset?)))
+    let title = |row: Option<&VisitRecord>| row.and_then(|row| row.title.clone());
+    let place = |row: Option<&VisitRecord>| {
+        row.and_then(|row| {
+            Some(format!(
+                "{} at {}",
+                row.warc_file.as_ref()?,
+                row.warc_offset?
+            ))
+        })
     };
     vec![
         ("url", Some(answer.url.to_owned())),
@@ -257,7 +279,8 @@ fn lines(answer: &Answer<'_>, known: &Known) -> Vec<(&'static str, Option<String
         ("title", title(row)),
         (
             "status",
-            row.and_then(|row| row.status).map(|status| status.to_string()),
+            row.and_then(|row| row.status)
+                .map(|status| status.to_string()),
         ),
         (
             "final url",
@@ -266,7 +289,8 @@ fn lines(answer: &Answer<'_>, known: &Known) -> Vec<(&'static str, Option<String
         ),
         (
             "found on",
-            row.and_then(|row| row.via.as_ref()).map(ToString::to_string),
+            row.and_then(|row| row.via.as_ref())
+                .map(ToString::to_string),
         ),
         ("fetched", row.map(|row| row.fetched_at.to_string())),
         (

@@ -118,7 +118,10 @@ impl Iterator for WaczStreams {
     fn next(&mut self) -> Option<Self::Item> {
         let part = self.parts.pop_front()?;
         let shown = self.path.join(&part.name);
-        Some(part.open(&self.path).map(|input| WarcStream::new(&shown, input)))
+        Some(
+            part.open(&self.path)
+                .map(|input| WarcStream::new(&shown, input)),
+        )
     }
 }
 
@@ -196,7 +199,9 @@ fn is_page(target: &str) -> bool {
 
 /// Whether this is a robots.txt.
 fn is_for_robots(target: &str) -> bool {
-    let path = target.split_once("//").and_then(|(_, rest)| rest.split_once('/'));
+    let path = target
+        .split_once("//")
+        .and_then(|(_, rest)| rest.split_once('/'));
     path.is_some_and(|(_, path)| path == "robots.txt")
 }
 
@@ -214,7 +219,9 @@ fn answer(record: &Record) -> Option<Content> {
     let body = Bytes::from(answer.body().into_owned()).into();
     Some(Content::Body {
         content_type,
-        bytes: fetch::decode(&answer.headers, &body, MAX_CONTENT).bytes.into(),
+        bytes: fetch::decode(&answer.headers, &body, MAX_CONTENT)
+            .bytes
+            .into(),
     })
 }
 

@@ -4,14 +4,14 @@
 //! after the other, in an order that does not change, and never more than one batch of them is in memory.
 
 mod archive;
-mod portraits;
 mod read;
+mod signatures;
 mod sources;
 mod told;
 
 pub(crate) use archive::{ArchiveDocuments, SeenOddities, WaczStreams, exchange, is_visited};
-pub(crate) use portraits::Portraits;
 pub(crate) use read::Reader;
+pub(crate) use signatures::Signatures;
 pub(crate) use sources::{Documents, Skipped, is_archive, is_standard_input, is_wacz, media_type};
 pub(crate) use told::Told;
 
@@ -19,7 +19,7 @@ use std::path::Path;
 
 use neardup::HashKey;
 
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 
 /// The longest document that is read from a file as it lies there, in bytes; what follows is not looked at.
 pub(crate) const MAX_DOCUMENT: u64 = 1 << 30;
@@ -41,7 +41,10 @@ pub(crate) struct Document {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// Bytes of some kind.
-    Body { bytes: Vec<u8>, content_type: String },
+    Body {
+        bytes: Vec<u8>,
+        content_type: String,
+    },
     /// Text as such, and what it is called.
     Text {
         text: String,
@@ -85,7 +88,7 @@ impl Content {
 ///
 /// # Errors
 /// What cannot be read, or holds none or several.
-pub(crate) fn only(path: &Path) -> Result<Document, Complaint> {
+pub(crate) fn only(path: &Path) -> Result<Document, CliError> {
     let mut documents = Documents::below(&[path.to_owned()])?;
     let first = documents.next();
     let count = match (first, documents.next()) {

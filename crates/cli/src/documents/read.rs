@@ -1,10 +1,10 @@
 //! What a document says, as the judge of a crawl would have it.
 
-use neardup::{Fingerprint, NormalText, PageText, Painter, Portrait};
-use web::{CanonicalForm, Hints, Media, PageUrl, ReadLimits};
+use neardup::{Fingerprint, NormalText, PageSignature, PageText, SignatureBuilder};
+use web::{CanonicalForm, Media, PageUrl, ReadLimits, ResponseMetadata};
 
 use super::Content;
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 
 /// Reads documents, all in the same way.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) enum Page {
 
 impl Reader {
     /// Reads the main content of pages, or all that stands on them.
-    pub(crate) fn new(main_content: bool) -> Result<Self, Complaint> {
+    pub(crate) fn new(main_content: bool) -> Result<Self, CliError> {
         let form = CanonicalForm::default();
         Ok(Self {
             base: PageUrl::parse("http://localhost/", &form).map_err(usage)?,
@@ -44,16 +44,23 @@ impl Reader {
     /// Reads a document.
     pub(crate) fn read(&self, content: &Content) -> Page {
         match content {
-            Content::Text { text, title, heading } => Page::Text {
+            Content::Text {
+                text,
+                title,
+                heading,
+            } => Page::Text {
                 text: text.clone(),
                 title: title.clone(),
                 heading: heading.clone(),
             },
-            Content::Body { bytes, content_type } => {
-                let hints = Hints {
+            Content::Body {
+                bytes,
+                content_type,
+            } => {
+                let hints = ResponseMetadata {
                     agent: "crawler",
                     content_type: Some(content_type),
-                    ..Hints::of(&self.base)
+                    ..ResponseMetadata::of(&self.base)
                 };
                 let document = web::read(bytes, &hints, &self.form, &self.limits);
                 match document.media {
@@ -67,7 +74,11 @@ impl Reader {
     /// What a document is judged by; none where that is its bytes alone.
     pub(crate) fn text<'a>(&self, page: &'a Page) -> Option<PageText<'a>> {
         match page {
-            Page::Text { text, title, heading } => Some(PageText {
+            Page::Text {
+                text,
+                title,
+                heading,
+            } => Some(PageText {
                 title: title.as_deref(),
                 heading: heading.as_deref(),
                 ..PageText::of(text)
@@ -85,14 +96,22 @@ impl Reader {
     }
 
     /// The fingerprint of a document; 0, that of no words, where it has no text.
-    pub(crate) fn fingerprint(&self, painter: &Painter, content: &Content) -> Fingerprint {
+    pub(crate) fn fingerprint(
+        &self,
+        signature_builder: &SignatureBuilder,
+        content: &Content,
+    ) -> Fingerprint {
         let page = self.read(content);
-        painter.fingerprint(self.text(&page).map_or("", |page| page.text))
+        signature_builder.fingerprint(self.text(&page).map_or("", |page| page.text))
     }
 
-    /// The portrait of a document, under the zero key: what it is called elsewhere, it is called here.
-    pub(crate) fn portrait(&self, painter: &Painter, content: &Content) -> Portrait {
+    /// The signature of a document, under the zero key: what it is called elsewhere, it is called here.
+    pub(crate) fn signature(
+        &self,
+        signature_builder: &SignatureBuilder,
+        content: &Content,
+    ) -> PageSignature {
         let page = self.read(content);
-        painter.portrait(content.digest(), self.text(&page))
+        signature_builder.signature(content.digest(), self.text(&page))
     }
 }

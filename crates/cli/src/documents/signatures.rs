@@ -1,9 +1,9 @@
-//! Portraits of documents in their order, drawn on all cores.
+//! Signatures of documents in their order, drawn on all cores.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use neardup::{Painter, Portrait};
+use neardup::{PageSignature, SignatureBuilder};
 use rayon::prelude::*;
 
 use super::{Document, Documents, Reader, Skipped};
@@ -15,20 +15,24 @@ const BATCH_BYTES: usize = 16 << 20;
 const BATCH_DOCUMENTS: usize = 512;
 
 /// Reads documents in batches and draws them on all cores; hands them out in their order.
-pub(crate) struct Portraits<'a> {
+pub(crate) struct Signatures<'a> {
     documents: Documents,
     reader: &'a Reader,
-    painter: &'a Painter,
-    drawn: VecDeque<Result<(String, Portrait), Skipped>>,
+    signature_builder: &'a SignatureBuilder,
+    drawn: VecDeque<Result<(String, PageSignature), Skipped>>,
 }
 
-impl<'a> Portraits<'a> {
-    /// The portraits of these documents.
-    pub(crate) fn of(documents: Documents, reader: &'a Reader, painter: &'a Painter) -> Self {
+impl<'a> Signatures<'a> {
+    /// The signatures of these documents.
+    pub(crate) fn of(
+        documents: Documents,
+        reader: &'a Reader,
+        signature_builder: &'a SignatureBuilder,
+    ) -> Self {
         Self {
             documents,
             reader,
-            painter,
+            signature_builder,
             drawn: VecDeque::new(),
         }
     }
@@ -40,32 +44,42 @@ impl<'a> Portraits<'a> {
             let Some(document) = self.documents.next() else {
                 break;
             };
-            bytes += document.as_ref().map_or(0, |document| document.content.len());
+            bytes += document
+                .as_ref()
+                .map_or(0, |document| document.content.len());
             batch.push(document);
         }
         batch
     }
 }
 
-impl Iterator for Portraits<'_> {
-    type Item = Result<(String, Portrait), Skipped>;
+impl Iterator for Signatures<'_> {
+    type Item = Result<(String, PageSignature), Skipped>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.drawn.is_empty() {
-            let (reader, painter) = (self.reader, self.painter);
+            let (reader, signature_builder) = (self.reader, self.signature_builder);
             let batch = self.next_batch().into_par_iter();
-            let drawn: Vec<_> = batch.map(|document| draw(reader, painter, document?)).collect();
+            let drawn: Vec<_> = batch
+                .map(|document| draw(reader, signature_builder, document?))
+                .collect();
             self.drawn = drawn.into();
         }
         self.drawn.pop_front()
     }
 }
 
-fn draw(reader: &Reader, painter: &Painter, document: Document) -> Result<(String, Portrait), Skipped> {
+fn draw(
+    reader: &Reader,
+    signature_builder: &SignatureBuilder,
+    document: Document,
+) -> Result<(String, PageSignature), Skipped> {
     // A document can be so hostile to a library that it panics: that is the document's trouble, not the corpus's.
-    let portrait = catch_unwind(AssertUnwindSafe(|| reader.portrait(painter, &document.content)));
-    match portrait {
-        Ok(portrait) => Ok((document.id, portrait)),
+    let signature = catch_unwind(AssertUnwindSafe(|| {
+        reader.signature(signature_builder, &document.content)
+    }));
+    match signature {
+        Ok(signature) => Ok((document.id, signature)),
         Err(_panic) => Err(Skipped {
             culprit: document.id,
             reason: "reading it panicked, which is a fault of ours: please report it".to_owned(),

@@ -13,7 +13,7 @@ use sinks::warc::WarcStream;
 
 use super::archive::{ArchiveDocuments, SeenOddities, WaczStreams};
 use super::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 
 /// How much is read from a file at a time.
 const CHUNK: usize = 64 << 10;
@@ -57,7 +57,7 @@ impl Documents {
     /// # Errors
     /// A path that does not exist or cannot be read: what the user names must be there. What lies in a directory, and cannot be
     /// read, is skipped later.
-    pub(crate) fn below(paths: &[PathBuf]) -> Result<Self, Complaint> {
+    pub(crate) fn below(paths: &[PathBuf]) -> Result<Self, CliError> {
         for path in paths.iter().filter(|path| !is_standard_input(path)) {
             let readable = match path.is_dir() {
                 true => std::fs::read_dir(path).map(drop),
@@ -88,7 +88,8 @@ impl Documents {
             return self.enter_file(path, input).map_err(skipped);
         }
         if path.is_dir() {
-            let entries = std::fs::read_dir(path).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
+            let entries =
+                std::fs::read_dir(path).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
             let mut below: Vec<PathBuf> = entries
                 .map_err(skipped)?
                 .iter()
@@ -96,8 +97,11 @@ impl Documents {
                 .collect();
             // A link inside a directory may lead out of it, or back into it; and what tells where something stands in an archive
             // says nothing itself.
-            let is_index = |entry: &Path| named(entry, &["cdxj", "cdx"]) || sinks::cdxj::is_manifest(entry);
-            below.retain(|entry| !entry.is_symlink() && !is_index(entry) && !sinks::warc::is_beside(entry));
+            let is_index =
+                |entry: &Path| named(entry, &["cdxj", "cdx"]) || sinks::cdxj::is_manifest(entry);
+            below.retain(|entry| {
+                !entry.is_symlink() && !is_index(entry) && !sinks::warc::is_beside(entry)
+            });
             below.sort_unstable();
             below
                 .into_iter()
@@ -231,7 +235,11 @@ pub(crate) fn is_standard_input(path: &Path) -> bool {
 
 /// Whether a file is called that, with or without `.gz` or `.zst` behind it.
 fn named(path: &Path, extensions: &[&str]) -> bool {
-    let is_one = |extension: &OsStr| extensions.iter().any(|one| extension.eq_ignore_ascii_case(one));
+    let is_one = |extension: &OsStr| {
+        extensions
+            .iter()
+            .any(|one| extension.eq_ignore_ascii_case(one))
+    };
     let below = || path.with_extension("").extension().is_some_and(is_one);
     let is_packed = |extension: &OsStr| {
         ["gz", "zst"]

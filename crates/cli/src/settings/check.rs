@@ -4,15 +4,18 @@ use web::MainSelectors;
 
 use super::Settings;
 use crate::archiving;
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 
 impl Settings {
     /// Whether all values are possible together.
-    pub(super) fn check(&self) -> Result<(), Complaint> {
+    pub(super) fn check(&self) -> Result<(), CliError> {
         let refuse = |option: &str, value: &dyn std::fmt::Display, range: &str| {
             Err(usage(format!("--{option} {value} is impossible")).with_remedy(range))
         };
-        if let Some(impossible) = self.resemblance.filter(|figure| !(0.0..=1.0).contains(figure)) {
+        if let Some(impossible) = self
+            .resemblance
+            .filter(|figure| !(0.0..=1.0).contains(figure))
+        {
             let range = "a resemblance lies between 0 and 1; without one, it goes by the length of the texts";
             return refuse("resemblance", &impossible, range);
         }
@@ -39,10 +42,18 @@ impl Settings {
             return refuse("concurrency", &self.concurrency, IMPOSSIBLE_CONCURRENCY);
         }
         if self.concurrency_per_host == Some(0) {
-            return refuse("concurrency-per-host", &0, "at least 1, which is the default");
+            return refuse(
+                "concurrency-per-host",
+                &0,
+                "at least 1, which is the default",
+            );
         }
         if self.max_hosts_per_domain == 0 {
-            return refuse("max-hosts-per-domain", &0, "at least 1; 1000 is the default");
+            return refuse(
+                "max-hosts-per-domain",
+                &0,
+                "at least 1; 1000 is the default",
+            );
         }
         if self.per_cluster == 0 {
             return refuse("per-cluster", &0, "at least 1, which is the default");
@@ -92,4 +103,5 @@ pub(crate) fn check_concurrency(pages: usize) -> bool {
     (1..=10_000).contains(&pages)
 }
 
-pub(crate) const IMPOSSIBLE_CONCURRENCY: &str = "a number of pages from 1 to 10000; 64 is the default";
+pub(crate) const IMPOSSIBLE_CONCURRENCY: &str =
+    "a number of pages from 1 to 10000; 64 is the default";

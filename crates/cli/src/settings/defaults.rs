@@ -131,9 +131,14 @@ mod tests {
                 "--{option} is missing in config/default.toml"
             );
         }
-        for option in crawl.get_arguments().filter_map(|argument| argument.get_long()) {
+        for option in crawl
+            .get_arguments()
+            .filter_map(|argument| argument.get_long())
+        {
             assert!(
-                not_settings.contains(&option) || secrets::OPTIONS.contains(&option) || documented(option),
+                not_settings.contains(&option)
+                    || secrets::OPTIONS.contains(&option)
+                    || documented(option),
                 "--{option} is missing in config/default.toml"
             );
         }

@@ -87,7 +87,10 @@ mod tests {
         let option = crawl
             .get_arguments()
             .find(|argument| argument.get_long() == Some("preset"));
-        let help = option.and_then(|option| option.get_help()).unwrap().to_string();
+        let help = option
+            .and_then(|option| option.get_help())
+            .unwrap()
+            .to_string();
         for preset in Preset::ALL {
             let table = preset.table();
             table.clone().try_into::<Settings>().unwrap();

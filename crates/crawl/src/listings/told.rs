@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use store::Find;
+use store::DiscoveredUrl;
 use web::{Host, PageUrl, UrlKey};
 
 use super::{ListingRules, ROBOTS};
@@ -42,12 +42,12 @@ pub(super) enum Turn {
 
 impl Turn {
     /// Gives a find its place in the queue.
-    pub(super) fn of(self, find: Find) -> Find {
+    pub(super) fn of(self, find: DiscoveredUrl) -> DiscoveredUrl {
         let priority = match self {
             Self::First => find.priority,
-            Self::Behind => Find::BEHIND,
+            Self::Behind => DiscoveredUrl::BEHIND,
         };
-        Find { priority, ..find }
+        DiscoveredUrl { priority, ..find }
     }
 }
 
@@ -99,7 +99,7 @@ impl Listings {
     pub(super) fn may_nest(
         &self,
         rules: &ListingRules,
-        find: &Find,
+        find: &DiscoveredUrl,
         at: &PageUrl,
         sitemap: &PageUrl,
     ) -> Option<Turn> {
@@ -159,9 +159,12 @@ impl Told {
 
     /// An index that robots.txt, a page or a seed names is above all; of one from an earlier session it is only known that
     /// something listed it.
-    fn level(&self, find: &Find) -> u8 {
+    fn level(&self, find: &DiscoveredUrl) -> u8 {
         let known = self.levels.get(&find.url.key()).copied();
-        let is_named = find.via.as_ref().is_none_or(|via| via.as_url().path() == ROBOTS);
+        let is_named = find
+            .via
+            .as_ref()
+            .is_none_or(|via| via.as_url().path() == ROBOTS);
         known.unwrap_or(u8::from(!is_named))
     }
 }
@@ -176,8 +179,8 @@ mod tests {
         PageUrl::parse(text, &CanonicalForm::keep_all()).unwrap()
     }
 
-    fn find(text: &str, via: Option<&str>) -> Find {
-        Find::new(url(text), 0, via.map(url))
+    fn find(text: &str, via: Option<&str>) -> DiscoveredUrl {
+        DiscoveredUrl::new(url(text), 0, via.map(url))
     }
 
     fn rules() -> ListingRules {
@@ -233,7 +236,7 @@ mod tests {
     fn an_index_lists_sitemaps_down_to_the_last_level() {
         let (listings, rules) = (Listings::default(), rules());
         let named = find("http://a.test/0", Some("http://a.test/robots.txt"));
-        let nest = |index: &Find, sitemap: &str| {
+        let nest = |index: &DiscoveredUrl, sitemap: &str| {
             listings
                 .may_nest(&rules, index, &index.url, &url(sitemap))
                 .is_some()

@@ -7,7 +7,10 @@
 //! calls of a crawl the disk does
 //! (12 otherwise, spread over the first 500; from 500 on, at each), `WRECK_SEED` repeats a run.
 
-#![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
 
 mod failures;
 mod power;

@@ -32,14 +32,18 @@ fn a_crawl_whose_power_fails_at_random_calls_loses_no_page_and_archives_none_twi
             let call = disk.count() + call;
             disk.fail(Plan::from(call, Failure::Broken));
             let ended = crawl.session(disk.clone());
-            let case = format!("cut {cut} at call {call} of its session, which ended with {ended:?}");
+            let case =
+                format!("cut {cut} at call {call} of its session, which ended with {ended:?}");
             crawl.asked_no_page_in_vain(&case);
             if ended.is_ok() {
                 disk.mend();
                 crawl.is_complete(&case);
                 break;
             }
-            assert!(disk.count() >= call, "{case}: it ended before the power failed");
+            assert!(
+                disk.count() >= call,
+                "{case}: it ended before the power failed"
+            );
             let left = files(&crawl.tables());
             disk.power_cut(random.next()).unwrap();
             disk.power_on();

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use disk::Disk;
 use sinks::{ArchiveEnd, ArchiveOptions, Archived, Keeping, Sink, Visit, WarcArchive};
 use store::embedded::EmbeddedStore;
-use store::{ArchivePlace, ArchiveSpan, Fate, Find, Frontier, Lease, Row, Settlement, Supply};
+use store::{
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Fate, Frontier, Lease, Settlement, Supply,
+    VisitRecord,
+};
 use testkit::FaultyDisk;
 use web::{CanonicalForm, Clock, PageUrl, Timestamp};
 
@@ -72,7 +75,10 @@ impl Session {
             reached: Vec::new(),
             left_out: Vec::new(),
         };
-        self.store.settle(lease, settlement, NOW.into()).await.unwrap();
+        self.store
+            .settle(lease, settlement, NOW.into())
+            .await
+            .unwrap();
     }
 
     async fn save(&self) {
@@ -82,8 +88,8 @@ impl Session {
     }
 }
 
-fn row(lease: &Lease) -> Row {
-    Row::new(lease.find(), Fate::Failed, NOW)
+fn row(lease: &Lease) -> VisitRecord {
+    VisitRecord::new(lease.find(), Fate::Failed, NOW)
 }
 
 /// The archive was synced up to the end of a visit, the journal said so, and the process died before that visit was settled. The next
@@ -97,7 +103,7 @@ async fn an_archive_that_is_begun_anew_is_not_taken_for_durable() {
 
         let first = Session::open(directory.path(), &disk).await;
         let url = PageUrl::parse("http://a.test/", &CanonicalForm::default()).unwrap();
-        let seeds = vec![Find::new(url, 0, None)];
+        let seeds = vec![DiscoveredUrl::new(url, 0, None)];
         first.store.discover(seeds).await.unwrap();
         let _unsettled = first.archive(&first.lease().await).await;
         first.save().await;
@@ -135,7 +141,7 @@ async fn the_end_of_an_archive_that_lost_visits_is_not_where_they_ended() {
 
     let first = Session::open(directory.path(), &disk).await;
     let finds = ["a", "b", "c"].map(|host| {
-        Find::new(
+        DiscoveredUrl::new(
             PageUrl::parse(&format!("http://{host}.test/"), &CanonicalForm::default()).unwrap(),
             0,
             None,

@@ -6,16 +6,16 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use crawl::{
-    Crew, Fault, Finish, Limits, ListingRules, Listings, Live, OnDuplicate, Policy, Room, RoomRules, Studio,
-    Telemetry,
+    AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish, Limits,
+    ListingRules, Listings, Live, OnDuplicate, Policy, Telemetry,
 };
 use disk::Disk;
 use fetch::{Pacer, PacingRules, RobotsCache};
-use neardup::{Features, HashKey, Painter};
+use neardup::{Features, HashKey, SignatureBuilder};
 use sinks::ArchiveOptions;
 use sinks::warc::{WarcReader, check_file, name_of};
 use store::embedded::{EmbeddedStore, StoreOptions, audit, rows};
-use store::{Find, Frontier, FrontierRules, LikenessRules};
+use store::{DiscoveredUrl, Frontier, FrontierRules, LikenessRules};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -25,7 +25,7 @@ use crate::site::Site;
 use crate::witness::Witness;
 
 const DELAY: Duration = Duration::from_millis(300);
-const NO_ROOM_NEEDED: RoomRules = RoomRules {
+const NO_ROOM_NEEDED: DiskSpaceRules = DiskSpaceRules {
     least: 0,
     patience: Duration::ZERO,
 };
@@ -120,7 +120,9 @@ impl Crawl {
         for seed in seeds.iter().chain(store.adopted_seeds()) {
             scope.add_seed(seed);
         }
-        let finds = seeds.into_iter().map(|url| Find::new(url, 0, None));
+        let finds = seeds
+            .into_iter()
+            .map(|url| DiscoveredUrl::new(url, 0, None));
         store.discover(finds.collect()).await?;
         let options = ArchiveOptions {
             max_file: 8 << 10,
@@ -141,7 +143,7 @@ impl Crawl {
             clock.clone(),
             100,
         );
-        let crew = Arc::new(Crew {
+        let context = Arc::new(CrawlContext {
             fetch: self.site.clone(),
             pacer,
             robots,
@@ -149,11 +151,14 @@ impl Crawl {
             index: store.clone(),
             sink: Arc::new(archive),
             earlier: None,
-            room: Arc::new(Room::new(disk, None, Vec::new(), NO_ROOM_NEEDED)),
+            room: Arc::new(DiskSpace::new(disk, None, Vec::new(), NO_ROOM_NEEDED)),
             scope: RwLock::new(scope),
             listings: Listings::default(),
             robots_files: crawl::RobotsFiles::default(),
-            studio: Studio::new(Painter::new(Features::default(), store.key())),
+            adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
+                Features::default(),
+                store.key(),
+            )),
             live: Live::default(),
             policy: Policy {
                 on_duplicate: OnDuplicate::Drop,
@@ -190,14 +195,19 @@ impl Crawl {
             drain: Duration::from_secs(60),
         };
         let (_handle, stop) = crawl::stop();
-        let ended = crawl::run(&crew, limits, stop).await;
+        let ended = crawl::run(&context, limits, stop).await;
         self.site.settle(witness.acknowledged());
         ended
     }
 
     /// That no page was asked for again that had been settled for good.
     pub(crate) fn asked_no_page_in_vain(&self, case: &str) {
-        let again: Vec<String> = self.site.asked_again().iter().map(ToString::to_string).collect();
+        let again: Vec<String> = self
+            .site
+            .asked_again()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(again, [] as [String; 0], "{case}");
     }
 
@@ -263,7 +273,10 @@ impl Crawl {
             if name_of(&path).is_none() {
                 continue;
             }
-            check_file(&path, &mut |record| assert!(record.digests_hold(), "{record:?}")).unwrap();
+            check_file(&path, &mut |record| {
+                assert!(record.digests_hold(), "{record:?}")
+            })
+            .unwrap();
             let mut reader = WarcReader::open(&path).unwrap();
             while let Some(record) = reader.next_record(0).unwrap() {
                 if record.kind() == "response" {

@@ -40,7 +40,8 @@ impl Site {
     }
 
     pub(crate) fn seeds() -> Vec<PageUrl> {
-        let parse = |host| PageUrl::parse(&format!("http://{host}/hub/0"), &CanonicalForm::default());
+        let parse =
+            |host| PageUrl::parse(&format!("http://{host}/hub/0"), &CanonicalForm::default());
         HOSTS.iter().map(|host| parse(host).unwrap()).collect()
     }
 
@@ -112,7 +113,9 @@ fn links(hub: u64) -> String {
     if hub + 1 < HUBS {
         paths.push(format!("/hub/{}", hub + 1));
     }
-    let anchors = paths.iter().map(|path| format!("<a href=\"{path}\">{path}</a> "));
+    let anchors = paths
+        .iter()
+        .map(|path| format!("<a href=\"{path}\">{path}</a> "));
     anchors.collect()
 }
 

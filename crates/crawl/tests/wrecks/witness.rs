@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use store::{ArchivePlace, Durable, Find, Frontier, Lease, Robots, Settlement, Standing, StoreFault, Supply};
+use store::{
+    ArchivePlace, DiscoveredUrl, Durable, Frontier, Lease, Robots, Settlement, Standing,
+    StoreFault, Supply,
+};
 use web::{Host, Pace, PageUrl, Timestamp};
 
 /// A frontier, and which pages it settled for good.
@@ -32,7 +35,7 @@ impl Witness {
 
 #[async_trait]
 impl Frontier for Witness {
-    async fn discover(&self, finds: Vec<Find>) -> Result<usize, StoreFault> {
+    async fn discover(&self, finds: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
         self.frontier.discover(finds).await
     }
 
@@ -44,7 +47,12 @@ impl Frontier for Witness {
         self.frontier.lease_requisites(now, want).await
     }
 
-    async fn settle(&self, lease: Lease, settlement: Settlement, pace: Pace) -> Result<(), StoreFault> {
+    async fn settle(
+        &self,
+        lease: Lease,
+        settlement: Settlement,
+        pace: Pace,
+    ) -> Result<(), StoreFault> {
         let page = lease.url.clone();
         let ended = match &settlement {
             Settlement::Done { archived, .. } => Some(archived.as_ref().map(|span| ArchivePlace {
@@ -95,10 +103,15 @@ impl Frontier for Witness {
             (None, _) => true,
             (Some(_), None) => false,
             // Files are named in their order.
-            (Some(place), Some(archive)) => (&place.file, place.end) <= (&archive.file, archive.end),
+            (Some(place), Some(archive)) => {
+                (&place.file, place.end) <= (&archive.file, archive.end)
+            }
         };
         let durable = settled.into_iter().filter(|(_, place)| within(place));
-        self.durable.lock().unwrap().extend(durable.map(|(page, _)| page));
+        self.durable
+            .lock()
+            .unwrap()
+            .extend(durable.map(|(page, _)| page));
         Ok(told)
     }
 

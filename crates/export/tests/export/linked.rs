@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use export::{Differs, ExportFault, Form, LINKS, Link, Linked, TableWriter, Visit, draft_of, linked_so_far};
+use export::{
+    Differs, ExportFault, Form, LINKS, Link, Linked, TableWriter, Visit, draft_of, linked_so_far,
+};
 use proptest::prelude::*;
 use tempfile::tempdir;
 
@@ -64,7 +66,8 @@ proptest! {
 
 #[test]
 fn no_page_but_the_last_is_read_again() {
-    let links = |count: usize| vec![("http://site.test/x".to_owned(), "two\n\"lines\"".to_owned()); count];
+    let links =
+        |count: usize| vec![("http://site.test/x".to_owned(), "two\n\"lines\"".to_owned()); count];
     let graph: Graph = vec![
         (0, links(2)),
         (1, links(0)),
@@ -77,7 +80,10 @@ fn no_page_but_the_last_is_read_again() {
         let path = directory.path().join("links");
         std::fs::write(&path, written(form, &graph, false)).unwrap();
         let bytes = written(form, &graph[..3].to_vec(), false).len() as u64;
-        assert_eq!(so_far(&path, form, &graph).unwrap(), Linked { visits: 3, bytes });
+        assert_eq!(
+            so_far(&path, form, &graph).unwrap(),
+            Linked { visits: 3, bytes }
+        );
     }
 }
 

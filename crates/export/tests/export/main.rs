@@ -1,6 +1,9 @@
 //! Tables in every form, read back; files that are whole or not there; parts that go on.
 
-#![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
 
 mod linked;
 mod parts;

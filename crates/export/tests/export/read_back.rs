@@ -8,7 +8,7 @@ use parquet::record::Field;
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::Value as Json;
-use store::{Fate, Find, Row};
+use store::{DiscoveredUrl, Fate, VisitRecord};
 use web::{CanonicalForm, PageUrl, Timestamp};
 
 pub(crate) const ABOUT: About = About {
@@ -64,17 +64,20 @@ pub(crate) fn from_jsonl(table: Table, bytes: &[u8]) -> Vec<Told> {
         .map(|line| {
             let object: serde_json::Map<String, Json> = serde_json::from_str(line).unwrap();
             assert_eq!(object.len(), table.columns.len());
-            let fields = table.columns.iter().map(|column| match &object[column.name] {
-                Json::Null => None,
-                Json::String(text) => Some(meant(column.kind, text)),
-                // Its own reader of shares is off by a bit now and then, so their digits are read by another.
-                Json::Number(_) if column.kind == Kind::Real => {
-                    let (_, rest) = line.split_once(&format!("\"{}\":", column.name)).unwrap();
-                    Some(meant(column.kind, rest.split([',', '}']).next().unwrap()))
-                }
-                Json::Number(number) => Some(meant(column.kind, &number.to_string())),
-                other => panic!("{other}"),
-            });
+            let fields = table
+                .columns
+                .iter()
+                .map(|column| match &object[column.name] {
+                    Json::Null => None,
+                    Json::String(text) => Some(meant(column.kind, text)),
+                    // Its own reader of shares is off by a bit now and then, so their digits are read by another.
+                    Json::Number(_) if column.kind == Kind::Real => {
+                        let (_, rest) = line.split_once(&format!("\"{}\":", column.name)).unwrap();
+                        Some(meant(column.kind, rest.split([',', '}']).next().unwrap()))
+                    }
+                    Json::Number(number) => Some(meant(column.kind, &number.to_string())),
+                    other => panic!("{other}"),
+                });
             fields.collect()
         })
         .collect()
@@ -118,16 +121,20 @@ pub(crate) fn from_parquet(bytes: Vec<u8>) -> Vec<Told> {
 }
 
 pub(crate) fn url(number: u32) -> PageUrl {
-    PageUrl::parse(&format!("http://site.test/{number}"), &CanonicalForm::default()).unwrap()
+    PageUrl::parse(
+        &format!("http://site.test/{number}"),
+        &CanonicalForm::default(),
+    )
+    .unwrap()
 }
 
 /// A visit that brought next to nothing.
 pub(crate) fn visit(number: u32) -> Visit {
     Visit {
-        row: Row {
+        row: VisitRecord {
             kept: true,
-            ..Row::new(
-                Find::new(url(number), 0, None),
+            ..VisitRecord::new(
+                DiscoveredUrl::new(url(number), 0, None),
                 Fate::Unique,
                 Timestamp::from_millis(1_790_000_000_000 + u64::from(number)),
             )
@@ -194,10 +201,16 @@ pub(crate) fn visits() -> impl Strategy<Value = Visit> {
         .prop_map(|(first, second, third)| {
             let mut visit = visit(first.0);
             let row = &mut visit.row;
-            (row.final_url, row.status, row.depth, row.via, row.content_type) =
-                (first.1, first.2, first.4, first.5, first.6);
+            (
+                row.final_url,
+                row.status,
+                row.depth,
+                row.via,
+                row.content_type,
+            ) = (first.1, first.2, first.4, first.5, first.6);
             row.fetched_at = Timestamp::from_millis(first.3);
-            (row.bytes, row.charset, row.language, row.title) = (second.0, second.1, second.2, second.3);
+            (row.bytes, row.charset, row.language, row.title) =
+                (second.0, second.1, second.2, second.3);
             (row.fate, row.duplicate_of, row.distance) = (second.4, second.5, second.6);
             row.resemblance = third.0;
             row.fingerprint = third.1.map(Fingerprint::new);

@@ -4,15 +4,23 @@ use export::{Form, LINKS, Link, ROW_GROUP_BYTES, ROW_GROUP_ROWS, SKETCHES, Table
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
 
-use crate::read_back::{Told, from_csv, from_jsonl, from_parquet, texts, told, visit, visits, written};
+use crate::read_back::{
+    Told, from_csv, from_jsonl, from_parquet, texts, told, visit, visits, written,
+};
 
 fn check(table: Table, records: &[Vec<Option<Value<'_>>>]) -> Result<(), TestCaseError> {
     let truth: Vec<Told> = records
         .iter()
         .map(|fields| told(&fields[..table.columns.len()]))
         .collect();
-    prop_assert_eq!(&from_jsonl(table, &written(Form::Jsonl, table, records)), &truth);
-    prop_assert_eq!(&from_parquet(written(Form::Parquet, table, records)), &truth);
+    prop_assert_eq!(
+        &from_jsonl(table, &written(Form::Jsonl, table, records)),
+        &truth
+    );
+    prop_assert_eq!(
+        &from_parquet(written(Form::Parquet, table, records)),
+        &truth
+    );
     let mut without_empty = truth;
     for (column, field) in without_empty
         .iter_mut()

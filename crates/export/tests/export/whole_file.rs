@@ -10,7 +10,12 @@ use proptest::prelude::*;
 use tempfile::tempdir;
 use testkit::{Failure, FaultyDisk, Plan};
 
-fn write(disk: Arc<dyn Disk>, path: &Path, beginning: Beginning, pieces: &[&[u8]]) -> std::io::Result<()> {
+fn write(
+    disk: Arc<dyn Disk>,
+    path: &Path,
+    beginning: Beginning,
+    pieces: &[&[u8]],
+) -> std::io::Result<()> {
     let mut file = WholeFile::begin(disk, path, beginning)?;
     for piece in pieces {
         file.write_all(piece)?;
@@ -33,7 +38,11 @@ fn whatever_call_of_the_disk_fails_the_file_is_the_old_one_or_the_new_one_and_th
         vec![b'o'; 600_000],
         [vec![b'o'; 600_000], vec![b'n'; 700_000]].concat(),
     );
-    for beginning in [Beginning::Anew, Beginning::Compared, Beginning::Behind(600_000)] {
+    for beginning in [
+        Beginning::Anew,
+        Beginning::Compared,
+        Beginning::Behind(600_000),
+    ] {
         let written = if matches!(beginning, Beginning::Behind(_)) {
             &new[600_000..]
         } else {
@@ -67,7 +76,13 @@ fn after_a_power_cut_the_file_is_whole() {
         let directory = tempdir().unwrap();
         let path = directory.path().join("rows");
         let disk = Arc::new(FaultyDisk::new(directory.path(), seed));
-        write(disk.clone(), &path, Beginning::Anew, &[&vec![b'x'; 300_000]]).unwrap();
+        write(
+            disk.clone(),
+            &path,
+            Beginning::Anew,
+            &[&vec![b'x'; 300_000]],
+        )
+        .unwrap();
         disk.power_cut(seed).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), vec![b'x'; 300_000]);
     }
@@ -85,7 +100,11 @@ fn what_is_no_beginning_is_refused_and_left_as_it_is() {
         for is_draft in [false, true] {
             let directory = tempdir().unwrap();
             let path = directory.path().join("rows");
-            let place = if is_draft { draft_of(&path) } else { path.clone() };
+            let place = if is_draft {
+                draft_of(&path)
+            } else {
+                path.clone()
+            };
             std::fs::write(&place, there).unwrap();
             let result = write(system(), &path, Beginning::Compared, &[new]);
             assert_eq!(differs(result), Some(line), "{there:?}");
@@ -101,7 +120,9 @@ fn two_exports_do_not_write_one_file() {
     let path = directory.path().join("rows");
     let mut first = WholeFile::begin(system(), &path, Beginning::Anew).unwrap();
     first.write_all(b"first").unwrap();
-    let second = WholeFile::begin(system(), &path, Beginning::Anew).err().unwrap();
+    let second = WholeFile::begin(system(), &path, Beginning::Anew)
+        .err()
+        .unwrap();
     assert_eq!(second.kind(), std::io::ErrorKind::ResourceBusy);
     first.complete().unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"first");

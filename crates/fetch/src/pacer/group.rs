@@ -107,7 +107,11 @@ impl Shared {
     /// A request to this host begins, which was given leave or leads to it from elsewhere.
     pub(super) fn begin(&mut self, host: &Host, now: Instant, least: Rest) {
         self.line.leave(host);
-        if self.granted.as_ref().is_some_and(|(granted, _)| granted == host) {
+        if self
+            .granted
+            .as_ref()
+            .is_some_and(|(granted, _)| granted == host)
+        {
             self.granted = None;
         }
         self.began = now;
@@ -150,7 +154,13 @@ impl Shared {
     }
 
     /// An earlier session asked one of them, and this is what it left.
-    pub(super) fn recall(&mut self, pace: Pace, now: Instant, present: Timestamp, rules: &PacingRules) {
+    pub(super) fn recall(
+        &mut self,
+        pace: Pace,
+        now: Instant,
+        present: Timestamp,
+        rules: &PacingRules,
+    ) {
         if !self.fresh && matches!(pace.why, Why::SlowDown | Why::RetryAfter) {
             self.failures = self.failures.max(pace.failures);
         }

@@ -86,7 +86,13 @@ impl Entry {
     }
 
     /// Takes over what was remembered, as far as nothing is known that is newer or stricter.
-    pub(super) fn recall(&mut self, pace: Pace, now: Instant, present: Timestamp, rules: &PacingRules) {
+    pub(super) fn recall(
+        &mut self,
+        pace: Pace,
+        now: Instant,
+        present: Timestamp,
+        rules: &PacingRules,
+    ) {
         let mut wait = pace.ready.since(present).min(rules.longest_wait());
         if !self.fresh {
             let known = HostPace {
@@ -118,7 +124,13 @@ impl Entry {
     }
 
     /// An answer came, and this follows from it.
-    pub(super) fn end(&mut self, now: Instant, present: Timestamp, pace: HostPace, rest: Rest) -> Instant {
+    pub(super) fn end(
+        &mut self,
+        now: Instant,
+        present: Timestamp,
+        pace: HostPace,
+        rest: Rest,
+    ) -> Instant {
         self.fresh = true;
         self.ended = Some(now);
         self.answered = present;

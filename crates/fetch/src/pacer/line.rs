@@ -109,10 +109,16 @@ mod tests {
     fn each_is_told_a_time_of_its_own_a_gap_behind_those_before_it() {
         let (mut line, base) = (Line::default(), Instant::now());
         for number in 0..600 {
-            assert_eq!(line.tell(&host(number), base, SECOND), base + number * SECOND);
+            assert_eq!(
+                line.tell(&host(number), base, SECOND),
+                base + number * SECOND
+            );
         }
         // Told anew, it keeps its place; and it moves up when those before it have had their turn.
-        assert_eq!(line.tell(&host(5), base + SECOND, SECOND), base + 6 * SECOND);
+        assert_eq!(
+            line.tell(&host(5), base + SECOND, SECOND),
+            base + 6 * SECOND
+        );
         line.leave(&host(0));
         line.leave(&host(3));
         assert_eq!(line.tell(&host(5), base, SECOND), base + 3 * SECOND);

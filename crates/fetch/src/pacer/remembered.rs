@@ -51,7 +51,12 @@ impl<K: Clone + Eq + Hash, V: Passing> Remembered<K, V> {
     }
 
     /// What is known under this key; from now on this, where nothing was.
-    pub(super) fn or_insert_with(&mut self, key: &K, now: Instant, new: impl FnOnce() -> V) -> &mut V {
+    pub(super) fn or_insert_with(
+        &mut self,
+        key: &K,
+        now: Instant,
+        new: impl FnOnce() -> V,
+    ) -> &mut V {
         if !self.items.contains_key(key) {
             self.make_room(MOST, now);
         }
@@ -64,7 +69,8 @@ impl<K: Clone + Eq + Hash, V: Passing> Remembered<K, V> {
         if self.items.len() < self.sweep_at.max(FEW) {
             return;
         }
-        self.items.retain(|_, item| item.is_in_use() || item.kept() > now);
+        self.items
+            .retain(|_, item| item.is_in_use() || item.kept() > now);
         if self.items.len() >= most {
             self.forget_soonest_ready(most / 2);
         }

@@ -144,12 +144,17 @@ impl Cookie {
         if name.len() + value.len() > MAX_COOKIE_BYTES {
             return Err(CookieTrouble::TooLong);
         }
-        let is_sayable = |part: &[u8]| !part.iter().any(|byte| *byte == b';' || byte.is_ascii_control());
+        let is_sayable = |part: &[u8]| {
+            !part
+                .iter()
+                .any(|byte| *byte == b';' || byte.is_ascii_control())
+        };
         if name.is_empty() || name.contains(&b'=') || !is_sayable(name) || !is_sayable(value) {
             return Err(CookieTrouble::Unsayable);
         }
         let is_of_host = secure && !subdomains && path == "/";
-        if name.starts_with(b"__Secure-") && !secure || name.starts_with(b"__Host-") && !is_of_host {
+        if name.starts_with(b"__Secure-") && !secure || name.starts_with(b"__Host-") && !is_of_host
+        {
             return Err(CookieTrouble::Prefix);
         }
         Ok(Self {
@@ -246,7 +251,11 @@ impl Jar {
                 field.extend_from_slice(part);
             }
         }
-        if field.is_empty() { None } else { secret(&field) }
+        if field.is_empty() {
+            None
+        } else {
+            secret(&field)
+        }
     }
 
     /// How many cookies can be sent, and how many of them over http.
@@ -260,7 +269,9 @@ impl Jar {
 
 /// The host and the domains that it is in.
 fn domains(host: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(host), |name| name.split_once('.').map(|(_, parent)| parent))
+    std::iter::successors(Some(host), |name| {
+        name.split_once('.').map(|(_, parent)| parent)
+    })
 }
 
 /// Whether https, and the port.

@@ -14,7 +14,10 @@ const NOT_YOURS: [(&[&str], &str); 7] = [
         &["cookie"],
         "--load-cookies FILE says cookies, each to its own site",
     ),
-    (&["user-agent"], "--user-agent says it, and to robots.txt as well"),
+    (
+        &["user-agent"],
+        "--user-agent says it, and to robots.txt as well",
+    ),
     (
         &["proxy-authorization"],
         "it is for the proxy: --proxy http://USER:PASSWORD@HOST:PORT",
@@ -90,7 +93,9 @@ pub enum SecretFieldError {
         instead: &'static str,
     },
     /// A user that cannot be told from its password, or a control character (RFC 7617 section 2).
-    #[error("user or password has a character that HTTP authentication cannot carry, or is too long")]
+    #[error(
+        "user or password has a character that HTTP authentication cannot carry, or is too long"
+    )]
     Login,
 }
 
@@ -103,8 +108,12 @@ impl SecretField {
     pub fn parse(text: &str) -> Result<Self, SecretFieldError> {
         let (origin, field) = scoped(text)?;
         let (name, value) = field.split_once(':').ok_or(SecretFieldError::Form)?;
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_not_a_token| SecretFieldError::Name)?;
-        if let Some((_, instead)) = NOT_YOURS.iter().find(|(names, _)| names.contains(&name.as_str())) {
+        let name = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_not_a_token| SecretFieldError::Name)?;
+        if let Some((_, instead)) = NOT_YOURS
+            .iter()
+            .find(|(names, _)| names.contains(&name.as_str()))
+        {
             return Err(SecretFieldError::NotYours { name, instead });
         }
         let value = value.trim_matches([' ', '\t']);
@@ -112,7 +121,11 @@ impl SecretField {
             return Err(SecretFieldError::Empty(name));
         }
         match secret(value.as_bytes()) {
-            Some(value) => Ok(Self { origin, name, value }),
+            Some(value) => Ok(Self {
+                origin,
+                name,
+                value,
+            }),
             None => Err(SecretFieldError::Value(name)),
         }
     }
@@ -176,9 +189,10 @@ fn scoped(text: &str) -> Result<(Option<String>, &str), SecretFieldError> {
     if !lower.starts_with("http://") && !lower.starts_with("https://") {
         return Ok((None, text));
     }
-    let url =
-        PageUrl::parse(first, &CanonicalForm::keep_all()).map_err(|_no_url| SecretFieldError::Origin)?;
-    let is_origin = url.as_url().path() == "/" && url.as_url().query().is_none() && !first.contains('@');
+    let url = PageUrl::parse(first, &CanonicalForm::keep_all())
+        .map_err(|_no_url| SecretFieldError::Origin)?;
+    let is_origin =
+        url.as_url().path() == "/" && url.as_url().query().is_none() && !first.contains('@');
     if !is_origin {
         return Err(SecretFieldError::Origin);
     }

@@ -62,7 +62,11 @@ impl Secrets {
         let mut said = HeaderMap::new();
         if !self.fields.is_empty() {
             let origin = url.origin();
-            for field in self.fields.iter().filter(|field| self.binds(field, &origin)) {
+            for field in self
+                .fields
+                .iter()
+                .filter(|field| self.binds(field, &origin))
+            {
                 said.append(field.name.clone(), field.value.clone());
             }
         }
@@ -80,7 +84,10 @@ impl Secrets {
         if self.fields.iter().any(|field| field.origin.is_none()) {
             all.extend(&self.seeds);
         }
-        let open = all.iter().filter(|origin| origin.starts_with("http://")).count();
+        let open = all
+            .iter()
+            .filter(|origin| origin.starts_with("http://"))
+            .count();
         (all.len(), open)
     }
 

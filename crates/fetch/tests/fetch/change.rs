@@ -135,7 +135,10 @@ async fn hosts_that_share_their_pace_share_the_longer_delay_too() {
     advance(ms(50)).await;
     pacer.change(grouped(5_000), &none());
     assert_eq!(ask(&pacer, &other).await, ms(4_950));
-    pacer.change(grouped(5_000), &BTreeMap::from([(other.clone(), ms(9_000))]));
+    pacer.change(
+        grouped(5_000),
+        &BTreeMap::from([(other.clone(), ms(9_000))]),
+    );
     assert_eq!(ask(&pacer, &other).await, ms(9_000));
     // A host's own delay is what its group waits after it was asked.
     assert_eq!(ask(&pacer, &one).await, ms(9_000));

@@ -48,7 +48,10 @@ fn decoded(codings: &[&str], body: &[u8], cap: u64) -> Decoded {
     let mut headers = HeaderMap::new();
     for coding in codings {
         let name = if *coding == "raw" { "deflate" } else { coding };
-        headers.append(CONTENT_ENCODING, HeaderValue::from_str(name).expect("a field"));
+        headers.append(
+            CONTENT_ENCODING,
+            HeaderValue::from_str(name).expect("a field"),
+        );
     }
     decode(&headers, &Bytes::copy_from_slice(body).into(), cap)
 }
@@ -86,9 +89,16 @@ fn names_are_read_loosely_and_nothing_is_copied_without_a_coding() {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static(field));
         let decoded = decode(&headers, &body.clone().into(), CAP);
         assert_eq!(decoded, whole(b"plain"), "{field:?}");
-        assert_eq!(decoded.bytes.as_ptr(), body.as_ptr(), "{field:?} was copied");
+        assert_eq!(
+            decoded.bytes.as_ptr(),
+            body.as_ptr(),
+            "{field:?} was copied"
+        );
     }
-    assert_eq!(decoded(&[" GZip "], &encode("gzip", b"x"), CAP), whole(b"x"));
+    assert_eq!(
+        decoded(&[" GZip "], &encode("gzip", b"x"), CAP),
+        whole(b"x")
+    );
 }
 
 #[test]
@@ -125,7 +135,11 @@ fn an_unknown_coding_leaves_the_bytes_alone() {
 fn members_of_gzip_and_frames_of_zstd_follow_each_other() {
     for coding in ["gzip", "zstd"] {
         let two = [encode(coding, b"one, "), encode(coding, b"two")].concat();
-        assert_eq!(decoded(&[coding], &two, CAP), whole(b"one, two"), "{coding}");
+        assert_eq!(
+            decoded(&[coding], &two, CAP),
+            whole(b"one, two"),
+            "{coding}"
+        );
     }
 }
 
@@ -168,7 +182,11 @@ fn members_and_frames_are_counted() {
 fn a_text_is_whole_at_the_cap_and_cut_one_byte_past_it() {
     for coding in CODINGS.into_iter().chain(["identity"]) {
         let body = encode(coding, b"0123456789");
-        assert_eq!(decoded(&[coding], &body, 10), whole(b"0123456789"), "{coding}");
+        assert_eq!(
+            decoded(&[coding], &body, 10),
+            whole(b"0123456789"),
+            "{coding}"
+        );
         let cut = Decoded {
             bytes: Bytes::from_static(b"012345678"),
             truncated: true,
@@ -315,7 +333,18 @@ fn windows_larger_than_the_web_allows_are_refused() {
     assert_eq!(answer.trouble, Some(DecodeTrouble::Broken));
 
     // A frame header that asks for 16 MiB (RFC 8878 section 3.1.1.1.2: exponent 14 in the high five bits).
-    let wide = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 14 << 3, 0x09, 0x00, 0x00, b'x'];
+    let wide = [
+        0x28,
+        0xb5,
+        0x2f,
+        0xfd,
+        0x00,
+        14 << 3,
+        0x09,
+        0x00,
+        0x00,
+        b'x',
+    ];
     assert_eq!(
         decoded(&["zstd"], &wide, CAP).trouble,
         Some(DecodeTrouble::Broken)

@@ -204,7 +204,9 @@ impl Canary {
             .await
             .expect("it listens");
         ours.shutdown().await.expect("nothing is asked");
-        ours.read_to_end(&mut Vec::new()).await.expect("it hangs up");
+        ours.read_to_end(&mut Vec::new())
+            .await
+            .expect("it hangs up");
         self.heard.load(Ordering::SeqCst) - 1
     }
 }
@@ -261,7 +263,11 @@ async fn without_the_guard_the_same_spellings_reach_it() {
     for template in REACHING {
         let url = page(&spelled(template, canary.port));
         let answer = fetch.fetch(&url).await;
-        assert_eq!(answer.map(|exchange| exchange.status), Ok(204), "{template}");
+        assert_eq!(
+            answer.map(|exchange| exchange.status),
+            Ok(204),
+            "{template}"
+        );
     }
     assert_eq!(canary.connections().await, REACHING.len());
 }
@@ -299,7 +305,9 @@ async fn a_public_server_and_a_canary(answer: &'static str) -> (Arc<AtomicUsize>
                 tokio::spawn(async move {
                     let mut request = [0; 1024];
                     while matches!(stream.read(&mut request).await, Ok(1..)) {
-                        if stream.write_all(answer.as_bytes()).await.is_err() || answer.contains("close") {
+                        if stream.write_all(answer.as_bytes()).await.is_err()
+                            || answer.contains("close")
+                        {
                             return;
                         }
                     }

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fetch::{Addressee, Answer, Asked, Pacer, PacingRules};
+use fetch::{Answer, Asked, Pacer, PacingRules, PolitenessKey};
 use proptest::prelude::*;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -33,8 +33,8 @@ fn pacer(rules: PacingRules) -> Pacer {
     Pacer::new(rules, Clock::new(move || EPOCH + began.elapsed()))
 }
 
-fn at(name: &str, address: u8) -> Addressee {
-    Addressee {
+fn at(name: &str, address: u8) -> PolitenessKey {
+    PolitenessKey {
         host: Host::new(name),
         address: Some(IpAddr::V4(Ipv4Addr::new(192, 0, 2, address))),
     }
@@ -78,7 +78,7 @@ struct Told {
 }
 
 impl Plan {
-    fn to(&self, host: usize) -> Addressee {
+    fn to(&self, host: usize) -> PolitenessKey {
         let group = self.hosts[host].0;
         at(&format!("h{host}.g{group}.test"), group)
     }
@@ -156,7 +156,9 @@ impl Plan {
 
     fn requests(&self) -> usize {
         let steps = self.hosts.iter().flat_map(|(_, steps)| steps);
-        steps.map(|step| 1 + usize::from(step.leads_to.is_some())).sum()
+        steps
+            .map(|step| 1 + usize::from(step.leads_to.is_some()))
+            .sum()
     }
 }
 
@@ -224,7 +226,10 @@ fn two_thousand_hosts_of_one_domain_cost_few_returns_and_leave_another_host_its_
     // The first host is alone in its group; the others come one after the other, each twice, and answer faster and slower.
     let mut hosts = vec![(0, vec![calm(50); 500])];
     for number in 1..=2000 {
-        hosts.push((1, vec![calm(50 + number % 7 * 30), calm(50 + number % 11 * 20)]));
+        hosts.push((
+            1,
+            vec![calm(50 + number % 7 * 30), calm(50 + number % 11 * 20)],
+        ));
     }
     let plan = Plan {
         group_by: GroupBy::Domain,
@@ -238,7 +243,11 @@ fn two_thousand_hosts_of_one_domain_cost_few_returns_and_leave_another_host_its_
     let began = told.seen.iter().map(|seen| seen.began).min().unwrap();
     let alone = told.seen.iter().filter(|seen| seen.host == 0);
     let ended = alone.map(|seen| seen.ended - began).max().unwrap();
-    assert_eq!(ended, 499 * ms(1050) + ms(50), "as if it were alone in the world");
+    assert_eq!(
+        ended,
+        499 * ms(1050) + ms(50),
+        "as if it were alone in the world"
+    );
 
     let many = told.seen.iter().filter(|seen| seen.host != 0);
     let took = many.clone().map(|seen| seen.ended).max().unwrap() - began;
@@ -269,7 +278,7 @@ async fn hosts_of_one_domain_take_turns_and_others_do_not_wait_for_them() {
 async fn hosts_of_one_address_take_turns_and_a_host_of_no_address_is_alone() {
     let pacer = pacer(rules(GroupBy::Address, 1000));
     let began = Instant::now();
-    let nowhere = Addressee::from(&Host::new("nowhere.test"));
+    let nowhere = PolitenessKey::from(&Host::new("nowhere.test"));
     for (to, expected) in [
         (at("a.test", 1), 0),
         (at("b.test", 2), 0),
@@ -287,7 +296,7 @@ async fn hosts_of_one_address_take_turns_and_a_host_of_no_address_is_alone() {
 #[tokio::test(start_paused = true)]
 async fn who_finds_the_group_not_ready_is_told_a_time_of_its_own() {
     let pacer = pacer(rules(GroupBy::Domain, 1000));
-    let to = |number: u32| Addressee::from(&Host::new(&format!("h{number}.site.test")));
+    let to = |number: u32| PolitenessKey::from(&Host::new(&format!("h{number}.site.test")));
     let ready = |number: u32| pacer.pace(&to(number).host).ready;
     assert!(pacer.line_up(&to(0)));
     let turn = pacer.turn(to(0)).await;
@@ -313,7 +322,11 @@ async fn a_plea_to_slow_down_is_heeded_for_the_group_and_a_dead_host_is_not() {
     drop(pacer.turn(&host("dead")).await);
     let began = Instant::now();
     let turn = pacer.turn(&host("busy")).await;
-    assert_eq!(began.elapsed(), ms(1000), "no more than after any other request");
+    assert_eq!(
+        began.elapsed(),
+        ms(1000),
+        "no more than after any other request"
+    );
     let retry_after = Some(ms(7000));
     turn.finish(Answer {
         elapsed: Duration::ZERO,
@@ -407,7 +420,7 @@ async fn after_a_session_that_died_no_group_is_asked_before_its_delay_has_passed
     let pacer = pacer(rules(GroupBy::Domain, 1000));
     pacer.suppose_all_asked();
     let began = Instant::now();
-    let to = Addressee::from(&Host::new("a.site.test"));
+    let to = PolitenessKey::from(&Host::new("a.site.test"));
     assert!(!pacer.line_up(&to));
     assert_eq!(pacer.pace(&to.host).ready, EPOCH + ms(1000));
     pacer.turn(to).await.finish(FINE);

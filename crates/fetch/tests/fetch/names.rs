@@ -50,7 +50,10 @@ async fn the_address_told_is_the_first_that_may_be_asked_whatever_the_order_of_t
         (&["93.184.216.34"][..], Some("93.184.216.34")),
         (&["93.184.216.40", "93.184.216.34"], Some("93.184.216.34")),
         (&["93.184.216.34", "93.184.216.40"], Some("93.184.216.34")),
-        (&["10.0.0.1", "93.184.216.34", "127.0.0.1"], Some("93.184.216.34")),
+        (
+            &["10.0.0.1", "93.184.216.34", "127.0.0.1"],
+            Some("93.184.216.34"),
+        ),
         (&["93.184.216.34", "2606:2800::1"], Some("93.184.216.34")),
         (&["2606:2800::1", "93.184.216.34"], Some("2606:2800::1")),
         (&["10.0.0.1", "::1"], None),
@@ -96,7 +99,8 @@ async fn an_address_in_the_url_and_a_resolve_rule_need_no_look_up() {
 #[tokio::test]
 async fn the_address_told_is_the_address_asked_with_one_look_up() {
     let server =
-        Server::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok").await;
+        Server::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+            .await;
     let (names, asked) = always(&["127.0.0.1"]);
     let fetch = HttpFetch::new(FetchOptions {
         allow_private: true,
@@ -107,7 +111,10 @@ async fn the_address_told_is_the_address_asked_with_one_look_up() {
     for _ in 0..3 {
         let told = fetch.address(&url).await;
         let asked = fetch.fetch(&url).await.unwrap().address;
-        assert_eq!((told, asked), (Some(server.address.ip()), Some(server.address)));
+        assert_eq!(
+            (told, asked),
+            (Some(server.address.ip()), Some(server.address))
+        );
     }
     assert_eq!(asked.load(Ordering::SeqCst), 1);
 }
@@ -126,7 +133,13 @@ async fn look_ups_of_one_name_at_the_same_time_are_one() {
         }
     }));
     let url = page("http://a.test/");
-    let waiting = async { tokio::join!(fetch.address(&url), fetch.address(&url), fetch.address(&url)) };
+    let waiting = async {
+        tokio::join!(
+            fetch.address(&url),
+            fetch.address(&url),
+            fetch.address(&url)
+        )
+    };
     let open = async { gate.add_permits(1) };
     let (told, ()) = tokio::join!(waiting, open);
     assert_eq!(<[_; 3]>::from(told), [Some(ip("93.184.216.34")); 3]);
@@ -146,7 +159,10 @@ async fn an_answer_is_believed_for_a_while_and_its_absence_for_a_moment() {
         tokio::time::advance(Duration::from_secs(later)).await;
         assert!(fetch.address(&url).await.is_some() && blind.address(&url).await.is_none());
         assert_eq!(
-            (asked.load(Ordering::SeqCst), nothing.1.load(Ordering::SeqCst)),
+            (
+                asked.load(Ordering::SeqCst),
+                nothing.1.load(Ordering::SeqCst)
+            ),
             (found, missed),
             "{later} later"
         );

@@ -190,10 +190,17 @@ async fn the_total_rate_holds_over_all_hosts() {
         let pacer = pacer(rules);
         let began = Instant::now();
         for number in 0..11 {
-            pacer.turn(&host(&format!("h{number}.test"))).await.finish(FINE);
+            pacer
+                .turn(&host(&format!("h{number}.test")))
+                .await
+                .finish(FINE);
         }
         // The runtime's timer is as fine as a millisecond, and governor counts nanoseconds.
-        assert!(began.elapsed() >= ms(expected), "{rate}: {:?}", began.elapsed());
+        assert!(
+            began.elapsed() >= ms(expected),
+            "{rate}: {:?}",
+            began.elapsed()
+        );
         assert!(
             began.elapsed() <= ms(expected + 11),
             "{rate}: {:?}",
@@ -234,7 +241,10 @@ async fn hosts_are_forgotten_when_they_say_nothing_any_more() {
     let free = pacer.pace(&resting).ready;
 
     for number in 0..20_000 {
-        pacer.turn(&host(&format!("h{number}.test"))).await.finish(FINE);
+        pacer
+            .turn(&host(&format!("h{number}.test")))
+            .await
+            .finish(FINE);
         advance(ms(50)).await;
     }
 
@@ -284,7 +294,11 @@ async fn a_host_that_an_earlier_session_was_asked_to_leave_alone_is_left_alone()
         asked: Asked::Failed,
     });
     let second_in_a_row = began.elapsed() + ms(2000);
-    assert_eq!(waits, EPOCH + second_in_a_row, "its failures go on counting");
+    assert_eq!(
+        waits,
+        EPOCH + second_in_a_row,
+        "its failures go on counting"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -349,7 +363,10 @@ async fn the_longest_reason_is_told_and_what_was_asked() {
     assert_eq!(seen(pacer.pace(&a)), (Why::SlowDown, ms(1000), None));
     pacer.turn(&a).await.finish(slow_down(Some(7200)));
     let hour = Duration::from_secs(3600);
-    assert_eq!(seen(pacer.pace(&a)), (Why::RetryAfter, hour, Some(2 * hour)));
+    assert_eq!(
+        seen(pacer.pace(&a)),
+        (Why::RetryAfter, hour, Some(2 * hour))
+    );
     drop(pacer.turn(&a).await);
     assert_eq!(seen(pacer.pace(&a)), (Why::Failures, ms(4000), None));
     pacer.ask_crawl_delay(&a, None);
@@ -404,11 +421,15 @@ async fn a_clock_that_was_set_back_does_not_close_a_host_for_years() {
     pacer.recall(&a, remembered(Timestamp::NEVER, u32::MAX, Some(u64::MAX)));
     let began = Instant::now();
     drop(pacer.turn(&a).await);
-    assert_eq!(began.elapsed(), PacingRules::default().retry_after_cap + ROUNDING);
+    assert_eq!(
+        began.elapsed(),
+        PacingRules::default().retry_after_cap + ROUNDING
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_a_session_that_died_no_host_is_asked_before_its_delay_has_passed_since_the_opening() {
+async fn after_a_session_that_died_no_host_is_asked_before_its_delay_has_passed_since_the_opening()
+{
     let pacer = pacer(every(500));
     let (known, patient, asks) = (host("known.test"), host("patient.test"), host("asks.test"));
     pacer.suppose_all_asked();

@@ -105,20 +105,22 @@ fn failures_in_a_row_double_the_wait_up_to_a_cap() {
         (
             0,
             [
-                1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000, 600_000, 600_000,
+                1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000, 600_000,
+                600_000,
             ],
         ),
         (
             400,
             [
-                1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000, 600_000, 600_000,
+                1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000, 600_000,
+                600_000,
             ],
         ),
         (
             1000,
             [
-                2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000, 600_000, 600_000,
-                600_000,
+                2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000, 512_000, 600_000,
+                600_000, 600_000,
             ],
         ),
     ];
@@ -148,7 +150,10 @@ fn the_row_of_failures_may_be_of_any_length() {
         ..HostPace::default()
     };
     let (after, found) = pace.after(&FAILED, &rules(1000, 5.0), EVEN);
-    assert_eq!((after.failures, found), (u32::MAX, rest(600_000, Why::Failures)));
+    assert_eq!(
+        (after.failures, found),
+        (u32::MAX, rest(600_000, Why::Failures))
+    );
 }
 
 #[test]
@@ -179,7 +184,11 @@ fn chance_adds_up_to_a_quarter_to_a_wait_after_failures_and_to_no_other() {
         let (_, found) = pace.after(&fine(0), &rules(1000, 5.0), chance);
         assert_eq!(found, rest(1000, Why::Delay));
         let (_, found) = pace.after(&slow_down(Some(ms(3_000_000))), &rules(1000, 5.0), chance);
-        assert_eq!(found, rest(3_000_000, Why::RetryAfter), "as the server says");
+        assert_eq!(
+            found,
+            rest(3_000_000, Why::RetryAfter),
+            "as the server says"
+        );
     }
     for (jitter, expected) in [
         (0.0, 2000),
@@ -257,7 +266,11 @@ fn retry_after_counts_where_it_is_longer_and_up_to_its_cap() {
             ..HostPace::default()
         };
         let (after, found) = pace.after(&slow_down(retry_after), &rules(1000, 5.0), EVEN);
-        assert_eq!(found, rest(expected, why), "{retry_after:?} after {failures}");
+        assert_eq!(
+            found,
+            rest(expected, why),
+            "{retry_after:?} after {failures}"
+        );
         assert_eq!(after.retry_after, retry_after, "as written");
     }
 }
@@ -271,7 +284,10 @@ fn retry_after_is_read_as_seconds_and_as_a_date() {
         ("120", Some(ms(120_000))),
         (" 120 ", Some(ms(120_000))),
         ("0120", Some(ms(120_000))),
-        ("99999999999999999999999999", Some(Duration::from_secs(u64::MAX))),
+        (
+            "99999999999999999999999999",
+            Some(Duration::from_secs(u64::MAX)),
+        ),
         ("Sun, 06 Nov 1994 08:49:37 GMT", Some(ms(60_250))),
         ("Sunday, 06-Nov-94 08:49:37 GMT", Some(ms(60_250))),
         ("Sun Nov  6 08:49:37 1994", Some(ms(60_250))),
@@ -317,7 +333,10 @@ fn outcomes_are_read_as_answers() {
         assert_eq!(answered(status, Some("9")), Asked::Fine, "{status}");
     }
     for status in [429, 503] {
-        assert_eq!(answered(status, None), Asked::SlowDown { retry_after: None });
+        assert_eq!(
+            answered(status, None),
+            Asked::SlowDown { retry_after: None }
+        );
         assert_eq!(
             answered(status, Some("9")),
             Asked::SlowDown {

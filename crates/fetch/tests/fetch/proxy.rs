@@ -63,7 +63,10 @@ async fn secure_server() -> (SocketAddr, tempfile::NamedTempFile) {
                     return;
                 };
                 while matches!(stream.read(&mut [0; 4096]).await, Ok(1..)) {
-                    stream.write_all(OK.as_bytes()).await.expect("the client listens");
+                    stream
+                        .write_all(OK.as_bytes())
+                        .await
+                        .expect("the client listens");
                     stream.flush().await.expect("the client listens");
                 }
             });
@@ -146,7 +149,9 @@ async fn a_proxy_that_is_reached_over_tls_is_checked_like_a_server() {
                 continue;
             };
             let mut inner = TcpStream::connect(behind).await.unwrap();
-            tokio::io::copy_bidirectional(&mut stream, &mut inner).await.ok();
+            tokio::io::copy_bidirectional(&mut stream, &mut inner)
+                .await
+                .ok();
         }
     });
     let url = page("http://a.test/");
@@ -175,7 +180,10 @@ async fn an_address_of_the_new_kind_is_asked_for_as_such() {
     ] {
         let proxy = Proxy::before(server.address, None);
         let fetch = through(kind, proxy.address(), public());
-        let exchange = fetch.fetch(&page("http://[2606:2800:0::1]:8080/")).await.unwrap();
+        let exchange = fetch
+            .fetch(&page("http://[2606:2800:0::1]:8080/"))
+            .await
+            .unwrap();
         assert_eq!(exchange.status, 200, "{kind}");
         // reqwest cannot check a certificate for such an address behind a proxy, so nobody is bothered.
         let secure = fetch.fetch(&page("https://[2606:2800:0::1]:8443/")).await;
@@ -323,11 +331,18 @@ async fn user_and_password_are_for_the_proxy_and_nobody_else() {
             );
         }
         for credentials in ["", "user:wrong@", "other:se%20cret@"] {
-            let fetch =
-                HttpFetch::new(options(&format!("{kind}://{credentials}{address}"), public())).unwrap();
+            let fetch = HttpFetch::new(options(
+                &format!("{kind}://{credentials}{address}"),
+                public(),
+            ))
+            .unwrap();
             for url in ["http://a.test/", "https://a.test/"] {
                 let failure = fetch.fetch(&page(url)).await.unwrap_err();
-                assert_eq!(failure.kind(), FailureKind::Proxy, "{kind} {credentials} {url}");
+                assert_eq!(
+                    failure.kind(),
+                    FailureKind::Proxy,
+                    "{kind} {credentials} {url}"
+                );
             }
         }
         assert_eq!(proxy.asked().len(), 1, "{kind}");
@@ -380,7 +395,11 @@ async fn a_proxy_that_fails_says_how() {
             http("HTTP/1.1 407 No\r\n\r\n"),
             "it wants a user and a password",
         ),
-        ("http", http("220 smtp.test ESMTP\r\n\r\n"), "it opens no tunnel"),
+        (
+            "http",
+            http("220 smtp.test ESMTP\r\n\r\n"),
+            "it opens no tunnel",
+        ),
         ("http", long, "its answer is too long"),
         ("http", many, "it opens no tunnel"),
         ("http", http("HTTP/1.1 200"), "the connection broke off"),
@@ -406,7 +425,11 @@ async fn a_proxy_that_fails_says_how() {
     for (kind, answer, expected) in cases {
         let fetch = through(kind, saying(answer).await, public());
         let failure = fetch.fetch(&page("https://a.test/")).await.unwrap_err();
-        assert_eq!(failure.to_string(), format!("the proxy: {expected}"), "{kind}");
+        assert_eq!(
+            failure.to_string(),
+            format!("the proxy: {expected}"),
+            "{kind}"
+        );
     }
 
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -434,7 +457,10 @@ async fn a_proxy_that_says_nothing_is_given_up() {
                 connect_timeout: Duration::from_millis(50),
                 ..FetchLimits::default()
             },
-            ..options(&format!("{kind}://{}", listener.local_addr().unwrap()), public())
+            ..options(
+                &format!("{kind}://{}", listener.local_addr().unwrap()),
+                public(),
+            )
         })
         .unwrap();
         let failure = fetch.fetch(&page("https://a.test/")).await.unwrap_err();
@@ -465,12 +491,18 @@ fn a_proxy_is_read_and_shown_without_its_secrets() {
         ("https://proxy.example/", Ok("https://proxy.example:443")),
         ("socks5://u:p@[::1]:1080", Ok("socks5://[::1]:1080")),
         ("socks5h://u%40x@tor.test", Ok("socks5h://tor.test:1080")),
-        ("http://u:p@proxy.example:8080", Ok("http://proxy.example:8080")),
+        (
+            "http://u:p@proxy.example:8080",
+            Ok("http://proxy.example:8080"),
+        ),
         ("127.0.0.1:3128", Err(ProxyUrlError::Form)),
         ("proxy.example", Err(ProxyUrlError::Form)),
         ("", Err(ProxyUrlError::Form)),
         ("socks5://", Err(ProxyUrlError::Form)),
-        ("socks4://127.0.0.1", Err(ProxyUrlError::Kind("socks4".into()))),
+        (
+            "socks4://127.0.0.1",
+            Err(ProxyUrlError::Kind("socks4".into())),
+        ),
         ("ftp://127.0.0.1", Err(ProxyUrlError::Kind("ftp".into()))),
         ("http://127.0.0.1/path", Err(ProxyUrlError::Path)),
         ("http://127.0.0.1?q", Err(ProxyUrlError::Path)),

@@ -29,7 +29,10 @@ fn rules_are_read_as_curl_reads_them() {
         ),
     ];
     for (text, host, port, addresses) in cases {
-        let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
+        let addresses = addresses
+            .iter()
+            .map(|address| address.parse().unwrap())
+            .collect();
         assert_eq!(
             text.parse(),
             Ok(ResolveRule {

@@ -148,9 +148,17 @@ async fn the_status_decides_what_is_allowed() {
         let answer = robots.of("http://a.test/private").await;
         assert_eq!(answer.standing, standing, "{status}");
         assert_eq!(answer.exchanges.len(), 1);
-        assert_eq!(robots.allowed("http://a.test/private").await, private, "{status}");
+        assert_eq!(
+            robots.allowed("http://a.test/private").await,
+            private,
+            "{status}"
+        );
         assert_eq!(robots.allowed("http://a.test/").await, root, "{status}");
-        assert_eq!(robots.web.asked(), ["http://a.test/robots.txt"], "asked once");
+        assert_eq!(
+            robots.web.asked(),
+            ["http://a.test/robots.txt"],
+            "asked once"
+        );
     }
 }
 
@@ -186,9 +194,11 @@ async fn who_does_not_answer_allows_nothing_for_half_a_minute() {
 #[tokio::test(start_paused = true)]
 async fn rules_are_asked_for_again_after_a_day() {
     let robots = robots(0, 100);
-    robots
-        .web
-        .say("http://a.test/robots.txt", 200, "User-agent: *\nDisallow: /");
+    robots.web.say(
+        "http://a.test/robots.txt",
+        200,
+        "User-agent: *\nDisallow: /",
+    );
     assert!(!robots.allowed("http://a.test/").await);
     robots.web.say("http://a.test/robots.txt", 200, "");
 
@@ -251,9 +261,11 @@ async fn redirects_in_a_circle_or_into_nowhere_are_no_rules() {
 #[tokio::test(start_paused = true)]
 async fn scheme_and_port_have_rules_of_their_own() {
     let robots = robots(0, 100);
-    robots
-        .web
-        .say("http://a.test/robots.txt", 200, "User-agent: *\nDisallow: /");
+    robots.web.say(
+        "http://a.test/robots.txt",
+        200,
+        "User-agent: *\nDisallow: /",
+    );
     assert!(!robots.allowed("http://a.test/").await);
     assert!(robots.allowed("http://a.test:8080/").await);
     assert!(robots.allowed("https://a.test/").await);
@@ -271,9 +283,11 @@ async fn scheme_and_port_have_rules_of_their_own() {
 #[tokio::test(start_paused = true)]
 async fn of_many_who_want_the_same_rules_one_asks() {
     let robots = robots(1000, 100);
-    robots
-        .web
-        .say("http://a.test/robots.txt", 200, "User-agent: *\nDisallow: /x");
+    robots.web.say(
+        "http://a.test/robots.txt",
+        200,
+        "User-agent: *\nDisallow: /x",
+    );
     let url = page("http://a.test/x");
     let ask = || async { robots.cache.rules(&url).await.exchanges.len() };
     let fetched = tokio::join!(ask(), ask(), ask(), ask());
@@ -298,7 +312,9 @@ async fn whoever_gives_up_asking_leaves_it_to_the_next() {
 #[tokio::test(start_paused = true)]
 async fn robots_txt_takes_its_turn_like_a_page_and_so_does_every_hop() {
     let robots = robots(1000, 100);
-    robots.web.say("http://a.test/robots.txt", 301, "http://b.test/r");
+    robots
+        .web
+        .say("http://a.test/robots.txt", 301, "http://b.test/r");
     robots.web.say("http://b.test/r", 301, "http://b.test/s");
     let began = Instant::now();
     robots.of("http://a.test/").await;
@@ -316,9 +332,11 @@ async fn robots_txt_takes_its_turn_like_a_page_and_so_does_every_hop() {
 #[tokio::test(start_paused = true)]
 async fn a_crawl_delay_reaches_the_pacer_even_from_memory() {
     let robots = robots(0, 100);
-    robots
-        .web
-        .say("http://a.test/robots.txt", 200, "User-agent: *\nCrawl-delay: 7");
+    robots.web.say(
+        "http://a.test/robots.txt",
+        200,
+        "User-agent: *\nCrawl-delay: 7",
+    );
     let host = page("http://a.test/").host();
     let fine = Answer {
         elapsed: Duration::ZERO,
@@ -414,8 +432,16 @@ async fn of_a_robots_txt_that_is_too_long_the_lines_that_are_read_are_remembered
         "User-agent: *\n{}",
         line.repeat(MAX_ROBOTS_BYTES / line.len() + 1)
     );
-    robots.web.say("http://a.test/robots.txt", 200, long.clone());
-    let read = robots.of("http://a.test/").await.read.unwrap().lines.unwrap();
+    robots
+        .web
+        .say("http://a.test/robots.txt", 200, long.clone());
+    let read = robots
+        .of("http://a.test/")
+        .await
+        .read
+        .unwrap()
+        .lines
+        .unwrap();
     assert!(read.len() <= MAX_ROBOTS_BYTES && read.len() > MAX_ROBOTS_BYTES - line.len());
     assert!(long.as_bytes().starts_with(&read) && !read.ends_with(b"\n"));
 }
@@ -423,7 +449,10 @@ async fn of_a_robots_txt_that_is_too_long_the_lines_that_are_read_are_remembered
 #[tokio::test(start_paused = true)]
 async fn what_an_earlier_session_read_is_obeyed_unasked_while_it_holds() {
     for (lines, allowed) in [
-        (Some("User-agent: *\nCrawl-delay: 3\nDisallow: /private"), false),
+        (
+            Some("User-agent: *\nCrawl-delay: 3\nDisallow: /private"),
+            false,
+        ),
         (None, true),
     ] {
         let robots = robots(0, 100);
@@ -451,7 +480,10 @@ async fn what_is_recalled_holds_a_day_at_most_and_gives_way_to_what_is_known() {
     robots.now.store(DAY - 1, Ordering::SeqCst);
     assert!(!robots.allowed(url.as_str()).await);
     robots.now.store(DAY, Ordering::SeqCst);
-    assert!(robots.allowed(url.as_str()).await, "nobody forbids it any more");
+    assert!(
+        robots.allowed(url.as_str()).await,
+        "nobody forbids it any more"
+    );
     robots.cache.recall(&url, text(never, u64::MAX)).await;
     assert!(robots.allowed(url.as_str()).await);
 }

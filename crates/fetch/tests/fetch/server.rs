@@ -75,7 +75,9 @@ impl Server {
         F: Fn(TcpStream, Arc<Seen>) -> Done + Send + 'static,
         Done: Future<Output = ()> + Send + 'static,
     {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback is there");
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("loopback is there");
         let address = listener.local_addr().expect("it is bound");
         let seen = Arc::new(Seen::default());
         let server = Self {
@@ -100,13 +102,20 @@ impl Server {
     }
 
     pub(crate) fn heads(&self) -> Vec<String> {
-        self.seen.heads.lock().expect("no test panics in here").clone()
+        self.seen
+            .heads
+            .lock()
+            .expect("no test panics in here")
+            .clone()
     }
 }
 
 impl Seen {
     fn note(&self, head: String) {
-        self.heads.lock().expect("no test panics in here").push(head);
+        self.heads
+            .lock()
+            .expect("no test panics in here")
+            .push(head);
     }
 }
 

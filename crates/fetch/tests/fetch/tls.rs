@@ -73,7 +73,10 @@ fn options(address: SocketAddr) -> FetchOptions {
 
 fn fetch_from(address: SocketAddr, authority: Option<&NamedTempFile>) -> HttpFetch {
     HttpFetch::new(FetchOptions {
-        ca_certificates: authority.map(|file| file.path().to_owned()).into_iter().collect(),
+        ca_certificates: authority
+            .map(|file| file.path().to_owned())
+            .into_iter()
+            .collect(),
         ..options(address)
     })
     .expect("these options work")
@@ -98,11 +101,15 @@ async fn http_2_is_spoken_where_the_server_offers_it() {
         let (stream, _) = listener.accept().await.unwrap();
         let stream = acceptor.accept(stream).await.unwrap();
         let service = service_fn(|request: http::Request<Incoming>| {
-            noted
-                .lock()
-                .unwrap()
-                .push((request.uri().to_string(), request.headers().contains_key("host")));
-            async { Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(b"hello, frames")))) }
+            noted.lock().unwrap().push((
+                request.uri().to_string(),
+                request.headers().contains_key("host"),
+            ));
+            async {
+                Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(
+                    b"hello, frames",
+                ))))
+            }
         });
         hyper::server::conn::http2::Builder::new(TokioExecutor::new())
             .serve_connection(TokioIo::new(stream), service)
@@ -121,7 +128,9 @@ async fn http_2_is_spoken_where_the_server_offers_it() {
     );
     let head = String::from_utf8(exchange.request_head).unwrap();
     assert!(
-        head.starts_with(&format!("GET /page HTTP/1.1\r\nhost: secure.test:{port}\r\n")),
+        head.starts_with(&format!(
+            "GET /page HTTP/1.1\r\nhost: secure.test:{port}\r\n"
+        )),
         "{head}"
     );
 }
@@ -244,8 +253,9 @@ async fn showing(change: impl FnOnce(&mut CertificateParams)) -> (SocketAddr, Na
 
 #[tokio::test]
 async fn a_certificate_that_is_not_accepted_is_told_why() {
-    let named =
-        |names: &[&str]| CertificateParams::new(names.iter().map(ToString::to_string).collect::<Vec<_>>());
+    let named = |names: &[&str]| {
+        CertificateParams::new(names.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
     let (expired, first) = showing(|leaf| leaf.not_after = rcgen::date_time_ymd(2001, 2, 3)).await;
     let (early, second) = showing(|leaf| leaf.not_before = rcgen::date_time_ymd(2201, 2, 3)).await;
     let (other, third) = showing(|leaf| {
@@ -253,7 +263,8 @@ async fn a_certificate_that_is_not_accepted_is_told_why() {
     })
     .await;
     let (client, fourth) =
-        showing(|leaf| leaf.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ClientAuth]).await;
+        showing(|leaf| leaf.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ClientAuth])
+            .await;
     let cases = [
         (expired, first, "the certificate has expired"),
         (early, second, "the certificate is not valid yet"),
@@ -286,8 +297,14 @@ async fn a_handshake_that_goes_wrong_is_told_how() {
             &[0x15, 3, 1, 0, 2, 2, 70],
             "TLS: the server breaks off: ProtocolVersion",
         ),
-        (&[0x17, 3, 3, 0, 1, 0], "TLS: the server breaks the rules of TLS"),
-        (b"SSH-2.0-OpenSSH_9.2\r\n", "TLS: the server does not speak TLS"),
+        (
+            &[0x17, 3, 3, 0, 1, 0],
+            "TLS: the server breaks the rules of TLS",
+        ),
+        (
+            b"SSH-2.0-OpenSSH_9.2\r\n",
+            "TLS: the server does not speak TLS",
+        ),
     ];
     for (answer, expected) in cases {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -322,15 +339,22 @@ async fn a_handshake_that_never_ends_is_given_up_with_the_connection() {
 
 #[tokio::test]
 async fn an_insecure_host_is_the_only_one_whose_certificate_is_not_checked() {
-    let (address, _authority) = showing(|leaf| leaf.not_after = rcgen::date_time_ymd(2001, 2, 3)).await;
+    let (address, _authority) =
+        showing(|leaf| leaf.not_after = rcgen::date_time_ymd(2001, 2, 3)).await;
     let port = address.port();
     let cases = [
         (vec![], false),
         (vec!["secure.test".to_owned()], true),
         (vec!["SECURE.test.".to_owned()], true),
-        (vec!["other.test".to_owned(), "ecure.test".to_owned()], false),
+        (
+            vec!["other.test".to_owned(), "ecure.test".to_owned()],
+            false,
+        ),
         (vec!["a.secure.test".to_owned(), "test".to_owned()], false),
-        (vec!["other.test".to_owned(), "secure.test".to_owned()], true),
+        (
+            vec!["other.test".to_owned(), "secure.test".to_owned()],
+            true,
+        ),
     ];
     for (insecure, expected) in cases {
         let fetch = HttpFetch::new(FetchOptions {

@@ -5,7 +5,9 @@ use std::io::{ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use fetch::{FailureKind, Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, Refusal, SetupError};
+use fetch::{
+    FailureKind, Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, Refusal, SetupError,
+};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::HeaderValue;
@@ -27,11 +29,17 @@ fn options() -> FetchOptions {
 }
 
 fn limited(limits: FetchLimits) -> HttpFetch {
-    HttpFetch::new(FetchOptions { limits, ..options() }).expect("these options work")
+    HttpFetch::new(FetchOptions {
+        limits,
+        ..options()
+    })
+    .expect("these options work")
 }
 
 async fn fetch(server: &Server) -> Result<Exchange, FetchFailure> {
-    limited(FetchLimits::default()).fetch(&server.url("/")).await
+    limited(FetchLimits::default())
+        .fetch(&server.url("/"))
+        .await
 }
 
 #[tokio::test]
@@ -43,7 +51,10 @@ async fn an_exchange_says_what_was_asked_and_what_came() {
         .unwrap();
 
     assert_eq!(exchange.url, server.url("/a?b=c"));
-    assert_eq!((exchange.status, exchange.protocol), (200, Protocol::Http11));
+    assert_eq!(
+        (exchange.status, exchange.protocol),
+        (200, Protocol::Http11)
+    );
     assert_eq!(exchange.header("content-type"), Some("text/html"));
     assert_eq!(
         (&exchange.body.held().unwrap()[..], exchange.truncated),
@@ -85,7 +96,9 @@ async fn what_is_known_of_a_page_makes_the_request_conditional_and_not_modified_
     assert_eq!(Validators::of(&exchange).etag.unwrap(), "\"1\"");
     let head = String::from_utf8(exchange.request_head).unwrap();
     assert!(
-        head.contains("\r\nif-none-match: W/\"1\"\r\nif-modified-since: Tue, 01 Sep 2026 10:00:00 GMT\r\n"),
+        head.contains(
+            "\r\nif-none-match: W/\"1\"\r\nif-modified-since: Tue, 01 Sep 2026 10:00:00 GMT\r\n"
+        ),
         "{head}"
     );
     assert_eq!(server.heads(), [head]);
@@ -118,7 +131,10 @@ async fn a_redirect_is_an_answer_and_is_not_followed() {
 #[tokio::test]
 async fn error_pages_are_answers() {
     for status in [404, 410, 429, 500, 503] {
-        let server = Server::answering(format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\nno")).await;
+        let server = Server::answering(format!(
+            "HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\nno"
+        ))
+        .await;
         let exchange = fetch(&server).await.unwrap();
         assert_eq!(
             (exchange.status, &exchange.body.held().unwrap()[..]),
@@ -154,7 +170,7 @@ async fn a_compressed_body_is_kept_as_it_came() {
 #[tokio::test]
 async fn chunks_are_put_together_and_hints_passed_over() {
     let server = Server::answering(
-        "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n\
+        "HTTP/1.1 103 Early ResponseMetadata\r\nLink: </a.css>\r\n\r\n\
          HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nmany\r\n6;x=y\r\n words\r\n0\r\n\r\n",
     )
     .await;
@@ -166,12 +182,12 @@ async fn chunks_are_put_together_and_hints_passed_over() {
     assert_eq!(exchange.header("link"), None);
 }
 
-/// The engine passes over 100 Continue and 103 Early Hints, however many, and tells nobody: the deadline is what ends them.
+/// The engine passes over 100 Continue and 103 Early ResponseMetadata, however many, and tells nobody: the deadline is what ends them.
 #[tokio::test]
 async fn hints_without_end_are_given_up_at_the_deadline() {
     for hint in [
         "HTTP/1.1 100 Continue\r\n\r\n",
-        "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n",
+        "HTTP/1.1 103 Early ResponseMetadata\r\nLink: </a.css>\r\n\r\n",
     ] {
         let server = Server::with(move |mut stream| async move {
             while stream.write_all(hint.repeat(100).as_bytes()).await.is_ok() {}
@@ -196,7 +212,10 @@ async fn what_comes_around_chunks_is_bounded_and_passed_over() {
             "5\r\nhello\r\n0\r\nX-Trailer: yes\r\n\r\n".to_owned(),
             Ok("hello"),
         ),
-        ("5;name=value\r\nhello\r\n0;last\r\n\r\n".to_owned(), Ok("hello")),
+        (
+            "5;name=value\r\nhello\r\n0;last\r\n\r\n".to_owned(),
+            Ok("hello"),
+        ),
         (
             format!("5\r\nhello\r\n0\r\nX: {long}\r\n\r\n"),
             Err(FailureKind::Protocol),
@@ -213,8 +232,14 @@ async fn what_comes_around_chunks_is_bounded_and_passed_over() {
             "FFFFFFFFFFFFFFFFF\r\nhello".to_owned(),
             Err(FailureKind::Protocol),
         ),
-        ("-5\r\nhello\r\n0\r\n\r\n".to_owned(), Err(FailureKind::Protocol)),
-        ("5 hello\r\n0\r\n\r\n".to_owned(), Err(FailureKind::Protocol)),
+        (
+            "-5\r\nhello\r\n0\r\n\r\n".to_owned(),
+            Err(FailureKind::Protocol),
+        ),
+        (
+            "5 hello\r\n0\r\n\r\n".to_owned(),
+            Err(FailureKind::Protocol),
+        ),
     ];
     for (body, expected) in cases {
         let server = Server::answering(format!("{chunked}{body}")).await;
@@ -223,13 +248,17 @@ async fn what_comes_around_chunks_is_bounded_and_passed_over() {
         match answer {
             Ok(exchange) => {
                 assert_eq!(
-                    Ok(&*String::from_utf8_lossy(&exchange.body.to_bytes().unwrap())),
+                    Ok(&*String::from_utf8_lossy(
+                        &exchange.body.to_bytes().unwrap()
+                    )),
                     expected,
                     "{begins:?}"
                 );
                 assert_eq!(exchange.header("x-trailer"), None);
             }
-            Err(failure) => assert_eq!(Err(failure.kind()), expected, "{begins:?} gave {failure:?}"),
+            Err(failure) => {
+                assert_eq!(Err(failure.kind()), expected, "{begins:?} gave {failure:?}")
+            }
         }
     }
 }
@@ -248,11 +277,21 @@ async fn status_lines_of_any_size_are_bounded() {
             format!("HTTP/1.1 200 {}", "x".repeat(1 << 20)),
             Err(FailureKind::HeadersTooLarge),
         ),
-        ("HTTP/1.1 2000 OK\r\n\r\n".to_owned(), Err(FailureKind::Protocol)),
-        ("HTTP/1.1 20 OK\r\n\r\n".to_owned(), Err(FailureKind::Protocol)),
-        ("HTTP/9.9 200 OK\r\n\r\n".to_owned(), Err(FailureKind::Protocol)),
         (
-            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n".to_owned(),
+            "HTTP/1.1 2000 OK\r\n\r\n".to_owned(),
+            Err(FailureKind::Protocol),
+        ),
+        (
+            "HTTP/1.1 20 OK\r\n\r\n".to_owned(),
+            Err(FailureKind::Protocol),
+        ),
+        (
+            "HTTP/9.9 200 OK\r\n\r\n".to_owned(),
+            Err(FailureKind::Protocol),
+        ),
+        (
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
+                .to_owned(),
             Err(FailureKind::Protocol),
         ),
         ("\0".repeat(1 << 10), Err(FailureKind::Protocol)),
@@ -306,7 +345,11 @@ async fn http_1_0_ends_with_the_connection() {
 
 #[tokio::test]
 async fn a_body_is_whole_at_the_limit_and_cut_one_byte_past_it() {
-    let cases = [(9, 9, None), (10, 10, None), (11, 10, Some(Truncation::Length))];
+    let cases = [
+        (9, 9, None),
+        (10, 10, None),
+        (11, 10, Some(Truncation::Length)),
+    ];
     for (sent, kept, truncated) in cases {
         for coding in ["Content-Length: ", "Transfer-Encoding: chunked\r\nX: "] {
             let body = if coding.starts_with('C') {
@@ -314,7 +357,8 @@ async fn a_body_is_whole_at_the_limit_and_cut_one_byte_past_it() {
             } else {
                 format!("{sent:x}\r\n{}\r\n0\r\n\r\n", "x".repeat(sent))
             };
-            let server = Server::answering(format!("HTTP/1.1 200 OK\r\n{coding}{sent}\r\n\r\n{body}")).await;
+            let server =
+                Server::answering(format!("HTTP/1.1 200 OK\r\n{coding}{sent}\r\n\r\n{body}")).await;
             let fetch = limited(FetchLimits {
                 body: 10,
                 ..FetchLimits::default()
@@ -467,7 +511,10 @@ async fn broken_answers_have_their_failure() {
             async move { drop(stream.write_all(answer.as_bytes()).await) }
         })
         .await;
-        let failure = fetch(&server).await.map(|exchange| exchange.status).unwrap_err();
+        let failure = fetch(&server)
+            .await
+            .map(|exchange| exchange.status)
+            .unwrap_err();
         assert_eq!(failure.kind(), expected, "{begins:?} gave {failure:?}");
     }
 }
@@ -495,7 +542,10 @@ async fn a_folded_field_is_read_as_one_line() {
     let server = Server::answering(answer.to_owned()).await;
     let exchange = fetch(&server).await.unwrap();
     assert_eq!(exchange.header("x-field"), Some("one two three"));
-    assert_eq!(exchange.header("content-type").map(str::trim), Some("text/html"));
+    assert_eq!(
+        exchange.header("content-type").map(str::trim),
+        Some("text/html")
+    );
     assert_eq!(&exchange.body.held().unwrap()[..], b"ok");
 }
 
@@ -503,7 +553,10 @@ async fn a_folded_field_is_read_as_one_line() {
 async fn headers_at_the_limit_are_fine() {
     // With `content-length`, four and two bytes more.
     let fields = "a: b\r\n".repeat(255);
-    let server = Server::answering(format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 2\r\n\r\nok")).await;
+    let server = Server::answering(format!(
+        "HTTP/1.1 200 OK\r\n{fields}Content-Length: 2\r\n\r\nok"
+    ))
+    .await;
     assert_eq!(fetch(&server).await.unwrap().headers.len(), 256);
     let exact = FetchLimits {
         header_bytes: 255 * 6 + 14 + 1 + 4,
@@ -525,7 +578,10 @@ async fn nobody_listens() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = page(&format!("http://{}/", listener.local_addr().unwrap()));
     drop(listener);
-    let failure = limited(FetchLimits::default()).fetch(&url).await.unwrap_err();
+    let failure = limited(FetchLimits::default())
+        .fetch(&url)
+        .await
+        .unwrap_err();
     assert_eq!(failure, FetchFailure::Connect(ErrorKind::ConnectionRefused));
     assert_eq!(failure.to_string(), "cannot connect: connection refused");
 }
@@ -534,7 +590,10 @@ async fn nobody_listens() {
 async fn a_name_that_cannot_exist_does_not_resolve() {
     // A label has 63 bytes at most, so no resolver is asked (RFC 1035 section 2.3.4).
     let url = page(&format!("http://{}.test/", "a".repeat(64)));
-    let failure = limited(FetchLimits::default()).fetch(&url).await.unwrap_err();
+    let failure = limited(FetchLimits::default())
+        .fetch(&url)
+        .await
+        .unwrap_err();
     assert_eq!(failure, FetchFailure::Dns);
 }
 
@@ -557,7 +616,10 @@ async fn private_addresses_are_refused_before_anything_is_sent() {
         (format!("http://2130706433:{port}/"), Refusal::Loopback),
         (format!("http://0x7f.1:{port}/"), Refusal::Loopback),
         (format!("http://[::1]:{port}/"), Refusal::Loopback),
-        (format!("http://[::ffff:127.0.0.1]:{port}/"), Refusal::Loopback),
+        (
+            format!("http://[::ffff:127.0.0.1]:{port}/"),
+            Refusal::Loopback,
+        ),
         (
             "http://169.254.169.254/latest/meta-data/".into(),
             Refusal::LinkLocal,
@@ -623,12 +685,18 @@ fn a_setup_that_cannot_work_says_so() {
         user_agent: "a\r\nb: c".into(),
         ..options()
     };
-    assert!(matches!(HttpFetch::new(agent), Err(SetupError::UserAgent(_))));
+    assert!(matches!(
+        HttpFetch::new(agent),
+        Err(SetupError::UserAgent(_))
+    ));
     let empty = FetchOptions {
         ca_certificates: vec![empty],
         ..options()
     };
-    assert!(matches!(HttpFetch::new(empty), Err(SetupError::NoCertificate(_))));
+    assert!(matches!(
+        HttpFetch::new(empty),
+        Err(SetupError::NoCertificate(_))
+    ));
     let missing = FetchOptions {
         ca_certificates: vec![missing],
         ..options()

@@ -72,7 +72,9 @@ impl<'a> BitReader<'a> {
                 u64::from_be_bytes(eight)
             }
         };
-        (window << (self.at % 8)).checked_shr(64 - count).unwrap_or(0)
+        (window << (self.at % 8))
+            .checked_shr(64 - count)
+            .unwrap_or(0)
     }
 
     /// Goes on by `count` bits; false, and nothing done, where there are fewer.

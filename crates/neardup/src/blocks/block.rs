@@ -63,7 +63,9 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// [`BrokenBlock`] where `block` does not begin as one.
     pub fn new(book: &'a Codebook, block: &'a [u8]) -> Result<Self, BrokenBlock> {
-        let (header, coded) = block.split_first_chunk::<HEADER>().ok_or(BrokenBlock::Short)?;
+        let (header, coded) = block
+            .split_first_chunk::<HEADER>()
+            .ok_or(BrokenBlock::Short)?;
         let &[version, c0, c1, f0, f1, f2, f3, f4, f5, f6, f7] = header;
         if version != BLOCK_VERSION {
             return Err(BrokenBlock::Version(version));
@@ -201,7 +203,10 @@ mod tests {
         let book = Codebook::for_count(100);
         let (block, _) = encode(&book, &[1, 2, 3], 100);
         assert_eq!(decoded(&book, &block[..10]), Err(BrokenBlock::Short));
-        assert_eq!(decoded(&book, &block[..block.len() - 1]), Err(BrokenBlock::Short));
+        assert_eq!(
+            decoded(&book, &block[..block.len() - 1]),
+            Err(BrokenBlock::Short)
+        );
         assert_eq!(
             decoded(&book, &[&block[..], &[0]].concat()),
             Err(BrokenBlock::Long)

@@ -112,7 +112,10 @@ impl Codebook {
         for symbol in order {
             let spare = LONGEST - u32::from(lengths[symbol]);
             codes[symbol] = (decoding.len() >> spare) as u16;
-            decoding.resize(decoding.len() + (1 << spare), (symbol as u8, lengths[symbol]));
+            decoding.resize(
+                decoding.len() + (1 << spare),
+                (symbol as u8, lengths[symbol]),
+            );
         }
         Self {
             lengths,
@@ -124,7 +127,10 @@ impl Codebook {
     /// The code of `symbol` and its length.
     pub(super) fn code(&self, symbol: u32) -> (u64, u32) {
         let symbol = symbol as usize;
-        (u64::from(self.codes[symbol]), u32::from(self.lengths[symbol]))
+        (
+            u64::from(self.codes[symbol]),
+            u32::from(self.lengths[symbol]),
+        )
     }
 
     /// The symbol whose code these [`LONGEST`] bits begin with, and the length of its code.

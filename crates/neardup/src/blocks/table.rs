@@ -60,7 +60,12 @@ impl CodedTable {
     ///
     /// # Errors
     /// [`BrokenBlock`] where a block is none; this table made its own, so that this does not happen.
-    pub fn alike(&self, probe: u64, prefix: u32, mut visit: impl FnMut(u64)) -> Result<(), BrokenBlock> {
+    pub fn alike(
+        &self,
+        probe: u64,
+        prefix: u32,
+        mut visit: impl FnMut(u64),
+    ) -> Result<(), BrokenBlock> {
         let others = u64::MAX.checked_shr(prefix).unwrap_or(0);
         let (low, high) = (probe & !others, probe | others);
         let first = first_not_below(self.keys.len(), low, |block| self.keys[block]);
@@ -87,7 +92,9 @@ mod tests {
 
     /// As many as fit a test out of a table of 2ᵈ: its lowest ones, which lie as close as anywhere in it.
     fn part_of_a_table(d: u32) -> Vec<u64> {
-        let mut sorted: Vec<u64> = (0..1 << 16).map(|n| mix(n) >> d.saturating_sub(16)).collect();
+        let mut sorted: Vec<u64> = (0..1 << 16)
+            .map(|n| mix(n) >> d.saturating_sub(16))
+            .collect();
         sorted.sort_unstable();
         sorted
     }

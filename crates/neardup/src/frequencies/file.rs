@@ -24,7 +24,11 @@ impl DocumentFrequencies {
             let wrong = || FrequenciesError::Line(lines.number);
             let (term, count) = line.rsplit_once('\t').ok_or_else(wrong)?;
             let count: u32 = number(count).ok_or_else(wrong)?;
-            if term.is_empty() || term.len() > MAX_TERM || count == 0 || u64::from(count) > documents {
+            if term.is_empty()
+                || term.len() > MAX_TERM
+                || count == 0
+                || u64::from(count) > documents
+            {
                 return Err(wrong());
             }
             let whole = u32::try_from(documents).unwrap_or(u32::MAX);
@@ -178,7 +182,10 @@ mod tests {
             "the\t99999999999",
         ] {
             let file = format!("documents\t9\na\t1\n{wrong}\nb\t1\n");
-            assert!(message(&file).starts_with("line 3 must be a term"), "{wrong:?}");
+            assert!(
+                message(&file).starts_with("line 3 must be a term"),
+                "{wrong:?}"
+            );
         }
         let long = |length| format!("documents\t9\n{}\t1\n", "x".repeat(length));
         assert_eq!(read(&long(MAX_TERM)).unwrap().len(), 1);
@@ -195,7 +202,10 @@ mod tests {
         };
         assert_eq!(read(&file(2 * MAX_TERMS)).unwrap().len(), 2 * MAX_TERMS);
         let refusal = read(&file(2 * MAX_TERMS + 1)).unwrap_err().to_string();
-        assert!(refusal.starts_with("line 524290 is one too many"), "{refusal}");
+        assert!(
+            refusal.starts_with("line 524290 is one too many"),
+            "{refusal}"
+        );
     }
 
     proptest! {

@@ -137,7 +137,11 @@ mod tests {
 
     #[test]
     fn a_document_counts_once_for_a_word_however_often_it_has_it() {
-        let texts = ["The cat, the CAT".to_owned(), "the dog".to_owned(), String::new()];
+        let texts = [
+            "The cat, the CAT".to_owned(),
+            "the dog".to_owned(),
+            String::new(),
+        ];
         let words = learned("word:1", 10, &texts);
         assert_eq!(words.documents(), 3);
         assert_eq!(

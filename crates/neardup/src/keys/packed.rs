@@ -80,7 +80,8 @@ impl Layout {
     /// The value of an entry in a bucket of the run of this number.
     #[inline]
     fn value(self, number: usize, bucket: usize, entry: u64) -> u64 {
-        let upper = (number << UPPER | bucket << (UPPER - self.bucket_bits)) as u64 | entry >> self.low_bits;
+        let upper = (number << UPPER | bucket << (UPPER - self.bucket_bits)) as u64
+            | entry >> self.low_bits;
         upper << 32 | entry & ones(self.low_bits)
     }
 }
@@ -212,7 +213,9 @@ impl Packed {
             }
         }
         let end = start + len;
-        (start..end).find(|&at| self.entry(at) >= wanted).unwrap_or(end)
+        (start..end)
+            .find(|&at| self.entry(at) >= wanted)
+            .unwrap_or(end)
     }
 
     #[inline]
@@ -264,14 +267,22 @@ mod tests {
         let mut back = Vec::new();
         packed.unpack(number, &mut back);
         assert_eq!(back, ascending);
-        for value in ascending.iter().step_by(ascending.len() / 500 + 1).chain(others) {
+        for value in ascending
+            .iter()
+            .step_by(ascending.len() / 500 + 1)
+            .chain(others)
+        {
             assert_eq!(packed.contains(*value), values.contains(value), "{value:x}");
             let upper = value >> 32;
             let lows: Vec<u32> = values
                 .range(upper << 32..=upper << 32 | 0xffff_ffff)
                 .map(|value| *value as u32)
                 .collect();
-            assert_eq!(packed.under(upper as u32).collect::<Vec<_>>(), lows, "{upper:x}");
+            assert_eq!(
+                packed.under(upper as u32).collect::<Vec<_>>(),
+                lows,
+                "{upper:x}"
+            );
         }
     }
 
@@ -279,7 +290,9 @@ mod tests {
     fn a_run_of_each_size_reads_back_whether_its_starts_are_narrow_or_wide() {
         for len in [0, 1, 15, 16, 1_000, 65_535, 65_536, 200_000] {
             for low_bits in [0, 1, 24, 32] {
-                let value = |n: u64| 5 << 54 | (mix(n) >> LEADING & !0xffff_ffff) | mix(!n) & ones(low_bits);
+                let value = |n: u64| {
+                    5 << 54 | (mix(n) >> LEADING & !0xffff_ffff) | mix(!n) & ones(low_bits)
+                };
                 let values: BTreeSet<u64> = (0..len).map(value).collect();
                 let others: Vec<u64> = (len..len + 100).map(value).collect();
                 check(5, &values, &others);

@@ -48,7 +48,10 @@ impl SeenKeys {
     ///
     /// # Errors
     /// [`NotAscending`] where a key is below the one before it; some of them may have been added then.
-    pub fn extend_ascending(&mut self, keys: impl IntoIterator<Item = u64>) -> Result<(), NotAscending> {
+    pub fn extend_ascending(
+        &mut self,
+        keys: impl IntoIterator<Item = u64>,
+    ) -> Result<(), NotAscending> {
         self.keys.extend_ascending(keys.into_iter(), usize::MAX)
     }
 

@@ -93,7 +93,11 @@ impl Segment {
             let mut held = 0;
             let mut upper = None;
             all.retain(|value| {
-                held = if upper == Some(value >> 32) { held + 1 } else { 1 };
+                held = if upper == Some(value >> 32) {
+                    held + 1
+                } else {
+                    1
+                };
                 upper = Some(value >> 32);
                 held <= most
             });

@@ -44,7 +44,9 @@ impl KeyTable {
     ///
     /// # Errors
     /// [`NotAscending`] where a pair is below the one before it.
-    pub fn from_ascending(pairs: impl IntoIterator<Item = (ShortKey, u32)>) -> Result<Self, NotAscending> {
+    pub fn from_ascending(
+        pairs: impl IntoIterator<Item = (ShortKey, u32)>,
+    ) -> Result<Self, NotAscending> {
         let mut table = Self::new();
         table.extend_ascending(pairs)?;
         Ok(table)
@@ -65,7 +67,11 @@ impl KeyTable {
 
     /// Adds the page `id` under `key`. False, and nothing added, where it is there already or [`MAX_PER_KEY`] others are.
     pub fn insert(&mut self, key: ShortKey, id: u32) -> bool {
-        self.pairs.under(key.as_u32()).nth(MAX_PER_KEY - 1).is_none() && self.pairs.insert(value(key, id))
+        self.pairs
+            .under(key.as_u32())
+            .nth(MAX_PER_KEY - 1)
+            .is_none()
+            && self.pairs.insert(value(key, id))
     }
 
     /// Takes the page `id` out from under `key`; false where it was not there.
@@ -171,11 +177,17 @@ mod tests {
 
         let too_many = (0..3_000).map(|id| (crowd, id));
         let table = KeyTable::from_ascending(too_many.clone()).unwrap();
-        assert_eq!(sorted(table.under(crowd)), Vec::from_iter(0..MAX_PER_KEY as u32));
+        assert_eq!(
+            sorted(table.under(crowd)),
+            Vec::from_iter(0..MAX_PER_KEY as u32)
+        );
         assert_eq!(table.len(), MAX_PER_KEY);
         let mut table = KeyTable::from_ascending((2_000..2_500).map(|id| (crowd, id))).unwrap();
         table.extend_ascending(too_many).unwrap();
-        assert_eq!(sorted(table.under(crowd)), Vec::from_iter(0..MAX_PER_KEY as u32));
+        assert_eq!(
+            sorted(table.under(crowd)),
+            Vec::from_iter(0..MAX_PER_KEY as u32)
+        );
     }
 
     #[test]
@@ -223,7 +235,8 @@ mod tests {
 
     /// Few segments, few keys and any ids, so that merges, crowds and second comings are frequent.
     fn pair() -> impl Strategy<Value = (ShortKey, u32)> {
-        let key = (0..3_u32, 0..40_u32).prop_map(|(segment, key)| ShortKey::new(segment << 30 | key << 11));
+        let key = (0..3_u32, 0..40_u32)
+            .prop_map(|(segment, key)| ShortKey::new(segment << 30 | key << 11));
         (key, prop_oneof![4 => 0..30_u32, 1 => any::<u32>()])
     }
 

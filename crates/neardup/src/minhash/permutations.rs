@@ -21,7 +21,9 @@ const BLOCK: usize = 1_024;
 pub(super) fn first(number: usize) -> Vec<u64> {
     // The golden ratio's stream, as SplitMix64 has it.
     let state = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (1..=number as u64).map(|n| mix(state(n)) & LOW | 1).collect()
+    (1..=number as u64)
+        .map(|n| mix(state(n)) & LOW | 1)
+        .collect()
 }
 
 /// The least of `members` under each permutation, in any order and repeated or not.

@@ -48,7 +48,10 @@ impl MinHash {
     ///
     /// # Errors
     /// [`ImpossibleGrouping::TooFew`] where there are fewer minima than the groups ask for.
-    pub fn super_shingles(&self, grouping: Grouping) -> Result<Option<SuperShingles>, ImpossibleGrouping> {
+    pub fn super_shingles(
+        &self,
+        grouping: Grouping,
+    ) -> Result<Option<SuperShingles>, ImpossibleGrouping> {
         let Grouping { groups, minima } = grouping;
         if self.minima.len() < groups * minima {
             return Err(ImpossibleGrouping::TooFew {
@@ -63,7 +66,9 @@ impl MinHash {
         let grouped = self.minima.chunks_exact(minima).take(groups);
         let keys = grouped.zip(1..).map(|(group, number)| {
             // The number goes in so that one map can hold the keys of all groups.
-            group.iter().fold(mix(number), |key, minimum| mix(key ^ minimum))
+            group
+                .iter()
+                .fold(mix(number), |key, minimum| mix(key ^ minimum))
         });
         Ok(Some(SuperShingles {
             made: self.made().keeping(Kept::Groups { groups, minima }),
@@ -95,7 +100,9 @@ impl SuperShingles {
     pub fn pairs(&self) -> Vec<u64> {
         let pair = |(number, one): (usize, &u64)| {
             let later = self.keys[number + 1..].iter();
-            later.map(|other| mix(mix(*one) ^ other)).collect::<Vec<_>>()
+            later
+                .map(|other| mix(mix(*one) ^ other))
+                .collect::<Vec<_>>()
         };
         self.keys.iter().enumerate().flat_map(pair).collect()
     }
@@ -105,7 +112,9 @@ impl SuperShingles {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ImpossibleGrouping {
     /// No groups, empty groups, or more minima than there can be.
-    #[error("{groups} groups of {minima} minima cannot be: 1 to {MAX_MINIMA} minima in all are possible")]
+    #[error(
+        "{groups} groups of {minima} minima cannot be: 1 to {MAX_MINIMA} minima in all are possible"
+    )]
     Size {
         /// How many groups.
         groups: usize,
@@ -182,10 +191,16 @@ mod tests {
                 .len(),
             20
         );
-        assert_eq!(enough.of(&Shingles::default()).super_shingles(grouping), Ok(None));
+        assert_eq!(
+            enough.of(&Shingles::default()).super_shingles(grouping),
+            Ok(None)
+        );
         let one_more = Grouping::new(3, 67).unwrap();
         let refused = enough.of(&few).super_shingles(one_more).unwrap_err();
-        assert_eq!(refused.to_string(), "3 groups of 67 minima cannot be made of 200");
+        assert_eq!(
+            refused.to_string(),
+            "3 groups of 67 minima cannot be made of 200"
+        );
     }
 
     #[test]

@@ -68,7 +68,12 @@ fn permutations_err_as_theory_says_whatever_the_size() {
 /// A set that is not much larger than the number of minima is sampled nearly without replacement.
 #[test]
 fn the_fast_family_errs_no_more_than_theory_allows_whatever_the_size() {
-    for (minima, pair) in [(200, (1, 1)), (200, (8, 4)), (200, (100, 20)), (64, (200, 100))] {
+    for (minima, pair) in [
+        (200, (1, 1)),
+        (200, (8, 4)),
+        (200, (100, 20)),
+        (64, (200, 100)),
+    ] {
         let (bias, error) = errors(&hasher(Family::Fast, minima), [pair; 400].into_iter());
         assert!(is_unbiased(bias, 400), "{pair:?}: bias {bias}");
         assert!(error < 1.1, "{pair:?}: {error} of the theory's error");
@@ -113,7 +118,9 @@ fn containment_follows_from_resemblance_and_sizes() {
 #[test]
 fn numbers_of_minima_that_cannot_be_are_refused() {
     for minima in [0, MAX_MINIMA + 1, usize::MAX] {
-        let refused = MinHasher::new(Family::Fast, minima).unwrap_err().to_string();
+        let refused = MinHasher::new(Family::Fast, minima)
+            .unwrap_err()
+            .to_string();
         assert_eq!(
             refused,
             format!("a MinHash cannot have {minima} minima: 1 to 4096 are possible")
@@ -124,7 +131,10 @@ fn numbers_of_minima_that_cannot_be_are_refused() {
         (Family::Fast, MAX_MINIMA),
         (Family::Permutations, 1),
     ] {
-        assert_eq!(made(&hasher(family, minima), 1, 0..30).minima().len(), minima);
+        assert_eq!(
+            made(&hasher(family, minima), 1, 0..30).minima().len(),
+            minima
+        );
     }
 }
 
@@ -150,7 +160,10 @@ fn bytes_that_are_no_minhash_of_this_version_are_refused() {
         bytes[at] = to;
         MinHash::from_bytes(&bytes).unwrap_err()
     };
-    assert_eq!(changed(1, 9), NotAMinHash::Algorithm(crate::ALGORITHM + 0x900));
+    assert_eq!(
+        changed(1, 9),
+        NotAMinHash::Algorithm(crate::ALGORITHM + 0x900)
+    );
     assert_eq!(changed(2, 2), NotAMinHash::Family(2));
     assert_eq!(changed(3, 4), NotAMinHash::Length);
     assert_eq!(changed(4, 255), NotAMinHash::Length);

@@ -139,12 +139,18 @@ mod tests {
     #[test]
     fn every_processor_has_the_portable_instructions_and_the_best_are_available() {
         assert_eq!(Instructions::available()[0], Instructions::PORTABLE);
-        assert_eq!(Instructions::available().last(), Some(&Instructions::best()));
+        assert_eq!(
+            Instructions::available().last(),
+            Some(&Instructions::best())
+        );
         let names = Instructions::available()
             .iter()
             .map(|each| each.name())
             .collect::<Vec<_>>();
-        for skipped in ["avx2", "avx512"].iter().filter(|name| !names.contains(name)) {
+        for skipped in ["avx2", "avx512"]
+            .iter()
+            .filter(|name| !names.contains(name))
+        {
             println!("this processor has no {skipped}: that path is not tested here");
         }
     }

@@ -107,12 +107,22 @@ mod tests {
 
     #[test]
     fn texts_shorter_than_a_shingle_and_longer_than_a_chunk_have_their_fingerprints() {
-        for text in ["", " ", "one", "one two", "one two three", "é", "日本語 one"] {
+        for text in [
+            "",
+            " ",
+            "one",
+            "one two",
+            "one two three",
+            "é",
+            "日本語 one",
+        ] {
             for features in ["word:1", "word:3+none", "word:64+tf", "char:5"] {
                 check(features, text);
             }
         }
-        let long: Vec<String> = (0..20_000_u32).map(|n| format!("{}", n * n % 3_001)).collect();
+        let long: Vec<String> = (0..20_000_u32)
+            .map(|n| format!("{}", n * n % 3_001))
+            .collect();
         for features in ["word:1", "word:2+tf", "word:3+none", "word:64"] {
             check(features, &long.join(" "));
         }

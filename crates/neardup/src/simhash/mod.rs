@@ -79,7 +79,10 @@ mod tests {
             simhash(&[u64::MAX, 0, u64::MAX, 0], Weights::Tf),
             Fingerprint::new(0)
         );
-        assert_eq!(Fingerprint::of_weighted(&[(5, 7), (!5, 7)]), Fingerprint::new(0));
+        assert_eq!(
+            Fingerprint::of_weighted(&[(5, 7), (!5, 7)]),
+            Fingerprint::new(0)
+        );
         assert_eq!(Fingerprint::of_weighted(&[]), Fingerprint::new(0));
     }
 
@@ -108,13 +111,18 @@ mod tests {
     fn many_features_are_counted_exactly() {
         let hashes: Vec<u64> = (0..90_000_u64).map(|n| mix(n * n % 70_000)).collect();
         for weights in WEIGHTS {
-            assert_eq!(simhash(&hashes, weights), reference::simhash(&hashes, weights));
+            assert_eq!(
+                simhash(&hashes, weights),
+                reference::simhash(&hashes, weights)
+            );
         }
     }
 
     #[test]
     fn weights_at_their_limit_are_added_exactly() {
-        let features: Vec<(u64, u32)> = (0..1_000).map(|n| (mix(n), u32::MAX - n as u32 % 2)).collect();
+        let features: Vec<(u64, u32)> = (0..1_000)
+            .map(|n| (mix(n), u32::MAX - n as u32 % 2))
+            .collect();
         assert_eq!(
             Fingerprint::of_weighted(&features),
             reference::weighted(&features)

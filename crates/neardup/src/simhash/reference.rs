@@ -24,7 +24,11 @@ pub(crate) fn weighted(features: &[(u64, u32)]) -> Fingerprint {
     for bit in 0..64 {
         let votes = features.iter().map(|&(hash, weight)| {
             let weight = i64::from(weight);
-            if hash >> bit & 1 == 1 { weight } else { -weight }
+            if hash >> bit & 1 == 1 {
+                weight
+            } else {
+                -weight
+            }
         });
         if votes.sum::<i64>() > 0 {
             bits |= 1 << bit;

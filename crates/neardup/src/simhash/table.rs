@@ -122,7 +122,10 @@ fn bits_for(expected: usize) -> u32 {
 /// Notes that each of `hashes` occurs once more.
 #[inline(always)]
 pub(crate) fn count(table: &mut Table, hashes: &[u64]) {
-    let (owners, counts) = (&mut table.owners[table.part..], &mut table.counts[table.part..]);
+    let (owners, counts) = (
+        &mut table.owners[table.part..],
+        &mut table.counts[table.part..],
+    );
     let (shift, drop) = (table.shift, table.drop);
     let mut lost = table.losers.len();
     table.losers.resize(lost + hashes.len(), 0);

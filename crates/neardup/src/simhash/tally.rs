@@ -58,7 +58,11 @@ impl Tally {
     }
 
     /// Takes in what `write` appends.
-    pub(crate) fn add_written(&mut self, scratch: &mut Vec<u64>, write: impl FnOnce(&mut Vec<u64>)) {
+    pub(crate) fn add_written(
+        &mut self,
+        scratch: &mut Vec<u64>,
+        write: impl FnOnce(&mut Vec<u64>),
+    ) {
         match &mut self.way {
             Way::Counting(table) => {
                 scratch.clear();
@@ -119,7 +123,13 @@ fn repetitions(hashes: &[u64], instructions: Instructions) -> Vec<u64> {
             break;
         }
         let before = std::mem::take(&mut left);
-        simd::find_repetitions(instructions, &before, 12 * round, &mut repetitions, &mut left);
+        simd::find_repetitions(
+            instructions,
+            &before,
+            12 * round,
+            &mut repetitions,
+            &mut left,
+        );
     }
     left.sort_unstable();
     for equal in left.chunk_by(|one, other| one == other) {
@@ -131,7 +141,12 @@ fn repetitions(hashes: &[u64], instructions: Instructions) -> Vec<u64> {
 /// Appends those of `hashes` that repeat another one to `repetitions`, and puts those of which that remains to be seen
 /// into `left`, equal ones together. Slots are named by the bits from bit `64 - shift` downwards.
 #[inline(always)]
-pub(crate) fn find_repetitions(hashes: &[u64], shift: u32, repetitions: &mut Vec<u64>, left: &mut Vec<u64>) {
+pub(crate) fn find_repetitions(
+    hashes: &[u64],
+    shift: u32,
+    repetitions: &mut Vec<u64>,
+    left: &mut Vec<u64>,
+) {
     match hashes.len() {
         0..=0xffff => find_by_places::<u16>(hashes, shift, 4, repetitions, left),
         _ => find_by_places::<u32>(hashes, shift, 2, repetitions, left),
@@ -211,7 +226,13 @@ fn find_by_places<P: Place>(
 
 /// Copies to `found` what is not the last one in its slot; returns how many that are.
 #[inline(always)]
-fn find_not_last<P: Place>(hashes: &[u64], places: &[P], shift: u32, drop: u32, found: &mut [u64]) -> usize {
+fn find_not_last<P: Place>(
+    hashes: &[u64],
+    places: &[P],
+    shift: u32,
+    drop: u32,
+    found: &mut [u64],
+) -> usize {
     let mut count = 0;
     for (index, &hash) in hashes.iter().enumerate() {
         found[count] = hash;

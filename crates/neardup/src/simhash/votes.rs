@@ -29,7 +29,11 @@ impl Votes {
         instructions: Instructions,
     ) {
         let weight = u64::from(weight);
-        for (sum, ones) in self.ones.iter_mut().zip(simd::ones_in(instructions, hashes)) {
+        for (sum, ones) in self
+            .ones
+            .iter_mut()
+            .zip(simd::ones_in(instructions, hashes))
+        {
             *sum += weight * ones;
         }
         self.total += weight * features as u64;
@@ -37,7 +41,11 @@ impl Votes {
 
     /// Takes out features that were taken in with weight 1.
     pub(crate) fn remove(&mut self, hashes: &[u64], instructions: Instructions) {
-        for (sum, ones) in self.ones.iter_mut().zip(simd::ones_in(instructions, hashes)) {
+        for (sum, ones) in self
+            .ones
+            .iter_mut()
+            .zip(simd::ones_in(instructions, hashes))
+        {
             *sum -= ones;
         }
         self.total -= hashes.len() as u64;

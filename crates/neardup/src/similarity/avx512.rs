@@ -11,8 +11,9 @@
 use std::arch::x86_64::{
     __m512i, __mmask8, _mm512_and_si512, _mm512_andnot_si512, _mm512_cmpeq_epi64_mask,
     _mm512_cmplt_epu64_mask, _mm512_i64gather_epi64, _mm512_loadu_si512, _mm512_mul_epu32,
-    _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutexvar_epi64, _mm512_set1_epi64, _mm512_srli_epi64,
-    _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_test_epi64_mask, _mm512_xor_si512,
+    _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutexvar_epi64, _mm512_set1_epi64,
+    _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_test_epi64_mask,
+    _mm512_xor_si512,
 };
 
 use super::{FACTOR, HASH, NOTHING, Turn, are_full, fall_portably_even, fall_portably_odd};
@@ -108,7 +109,12 @@ fn fall_hashed_twice(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool {
 
 /// At most [`BLOCK`] times [`LANES`] members, in an even round; says their samples.
 #[target_feature(enable = "avx512f,avx512dq")]
-fn fall_one_by_one(lanes: &Lanes, members: &[[u64; LANES]], samples: &mut [[u64; LANES]], bins: &mut [u64]) {
+fn fall_one_by_one(
+    lanes: &Lanes,
+    members: &[[u64; LANES]],
+    samples: &mut [[u64; LANES]],
+    bins: &mut [u64],
+) {
     // By way of memory: taken out of the registers, lane by lane, they would come slower.
     let mut places = [[0; LANES]; BLOCK];
     for ((members, samples), places) in members.iter().zip(&mut *samples).zip(&mut places) {
@@ -145,7 +151,8 @@ impl Open {
         for (bits, bins) in empty.iter_mut().zip(bins.chunks(64)) {
             let (together, last) = bins.as_chunks::<LANES>();
             for (number, bins) in together.iter().enumerate() {
-                *bits |= u64::from(_mm512_cmpeq_epi64_mask(loaded(bins), nothing)) << (number * LANES);
+                *bits |=
+                    u64::from(_mm512_cmpeq_epi64_mask(loaded(bins), nothing)) << (number * LANES);
             }
             for (number, bin) in last.iter().enumerate() {
                 *bits |= u64::from(*bin == NOTHING) << (together.len() * LANES + number);

@@ -107,7 +107,10 @@ fn mixed(mut value: u64) -> u64 {
 }
 
 fn sample_by(fall_in_turn: FallInTurn, members: &[u64], bins: &mut [u64]) {
-    debug_assert!((1..=MAX_BINS).contains(&bins.len()), "the caller caps the bins");
+    debug_assert!(
+        (1..=MAX_BINS).contains(&bins.len()),
+        "the caller caps the bins"
+    );
     bins.fill(NOTHING);
     if members.is_empty() {
         return;
@@ -127,9 +130,15 @@ fn sample_by(fall_in_turn: FallInTurn, members: &[u64], bins: &mut [u64]) {
         }
     }
     // Only a set of a few members gets here. Each bin that is still empty looks at all of them.
-    for (number, bin) in bins.iter_mut().enumerate().filter(|(_, bin)| **bin == NOTHING) {
+    for (number, bin) in bins
+        .iter_mut()
+        .enumerate()
+        .filter(|(_, bin)| **bin == NOTHING)
+    {
         let own = Turn::of_bin(number, turns);
-        let samples = members.iter().map(|&member| own.even_sample(own.hash(member)));
+        let samples = members
+            .iter()
+            .map(|&member| own.even_sample(own.hash(member)));
         *bin = samples.min().unwrap_or(NOTHING);
     }
 }
@@ -196,7 +205,9 @@ mod tests {
                 .min()
         };
         let least_of_all = |bin: usize| {
-            let own = |&member: &u64| mixed(member ^ mix((rounds / 2 + bin) as u64 + 1)) & 0xffff_ffff_ffff;
+            let own = |&member: &u64| {
+                mixed(member ^ mix((rounds / 2 + bin) as u64 + 1)) & 0xffff_ffff_ffff
+            };
             hashes
                 .iter()
                 .map(own)

@@ -25,14 +25,23 @@ pub(super) fn differing(mine: &Minima, theirs: &Minima) -> u32 {
 #[target_feature(enable = "avx2")]
 fn differing_in_lanes(mine: &Minima, theirs: &Minima) -> u32 {
     use std::arch::x86_64::{
-        __m256i, _mm_add_epi64, _mm_cvtsi128_si32, _mm_unpackhi_epi64, _mm256_add_epi8, _mm256_and_si256,
-        _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_extracti128_si256, _mm256_loadu_si256,
-        _mm256_sad_epu8, _mm256_set1_epi8, _mm256_setzero_si256, _mm256_sub_epi8, _mm256_xor_si256,
+        __m256i, _mm_add_epi64, _mm_cvtsi128_si32, _mm_unpackhi_epi64, _mm256_add_epi8,
+        _mm256_and_si256, _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_extracti128_si256,
+        _mm256_loadu_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_setzero_si256,
+        _mm256_sub_epi8, _mm256_xor_si256,
     };
-    let (low, high) = (_mm256_set1_epi8(0x0f), _mm256_set1_epi8(0xf0_u8.cast_signed()));
+    let (low, high) = (
+        _mm256_set1_epi8(0x0f),
+        _mm256_set1_epi8(0xf0_u8.cast_signed()),
+    );
     let zero = _mm256_setzero_si256();
     let mut agreeing = zero;
-    for (mine, theirs) in mine.as_chunks::<32>().0.iter().zip(theirs.as_chunks::<32>().0) {
+    for (mine, theirs) in mine
+        .as_chunks::<32>()
+        .0
+        .iter()
+        .zip(theirs.as_chunks::<32>().0)
+    {
         // SAFETY: 32 bytes are the 256 bits that are read; no alignment is asked for.
         let (mine, theirs) = unsafe {
             (
@@ -47,7 +56,10 @@ fn differing_in_lanes(mine: &Minima, theirs: &Minima) -> u32 {
         agreeing = _mm256_sub_epi8(agreeing, _mm256_add_epi8(lower, upper));
     }
     let sums = _mm256_sad_epu8(agreeing, zero);
-    let sums = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
+    let sums = _mm_add_epi64(
+        _mm256_castsi256_si128(sums),
+        _mm256_extracti128_si256::<1>(sums),
+    );
     let sum = _mm_cvtsi128_si32(_mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums)));
     MINIMA as u32 - sum.cast_unsigned()
 }

@@ -130,7 +130,10 @@ impl<'de> Deserialize<'de> for Sketch {
         let AtMost(bytes) = AtMost::<SKETCH_BYTES>::deserialize(deserializer)?;
         match bytes.as_array() {
             Some(bytes) => Ok(Self::from_bytes(bytes)),
-            None => Err(D::Error::invalid_length(bytes.len(), &"the bytes of a sketch")),
+            None => Err(D::Error::invalid_length(
+                bytes.len(),
+                &"the bytes of a sketch",
+            )),
         }
     }
 }
@@ -148,7 +151,10 @@ mod tests {
             .chain(shared + apart..shared + 2 * apart)
             .map(member)
             .collect();
-        (Sketch::of_hashes(&one).unwrap(), Sketch::of_hashes(&two).unwrap())
+        (
+            Sketch::of_hashes(&one).unwrap(),
+            Sketch::of_hashes(&two).unwrap(),
+        )
     }
 
     #[test]
@@ -181,14 +187,19 @@ mod tests {
                 })
                 .collect();
             let mean = errors.iter().sum::<f64>() / errors.len() as f64;
-            let spread = (errors.iter().map(|error| error * error).sum::<f64>() / errors.len() as f64).sqrt();
+            let spread = (errors.iter().map(|error| error * error).sum::<f64>()
+                / errors.len() as f64)
+                .sqrt();
             let p = r + (1.0 - r) / 16.0;
             let theory = (p * (1.0 - p) / 256.0).sqrt() / (1.0 - 1.0 / 16.0);
             assert!(
                 mean.abs() < 4.0 * theory / 500_f64.sqrt() + 1e-3,
                 "r = {r}: bias {mean}"
             );
-            assert!(spread < 1.1 * theory, "r = {r}: spread {spread}, theory {theory}");
+            assert!(
+                spread < 1.1 * theory,
+                "r = {r}: spread {spread}, theory {theory}"
+            );
         }
     }
 
@@ -198,7 +209,10 @@ mod tests {
         let found = (0..pairs)
             .filter(|&seed| {
                 let (one, two) = pair(seed, shared, apart);
-                one.bands().iter().zip(two.bands()).any(|(one, two)| *one == two)
+                one.bands()
+                    .iter()
+                    .zip(two.bands())
+                    .any(|(one, two)| *one == two)
             })
             .count();
         let r = shared as f64 / (shared + 2 * apart) as f64;

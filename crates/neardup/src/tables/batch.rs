@@ -64,7 +64,7 @@ struct Lookup {
 
 /// What a group needs on its way, kept from one group to the next.
 #[derive(Default)]
-struct Desk<'a> {
+struct ProbeScratch<'a> {
     looks: Vec<Look<'a>>,
     /// Each is owned by the look of that number.
     runs: Vec<Run<'a>>,
@@ -81,7 +81,7 @@ impl QuarterTables {
         distance: u32,
         mut visit: impl FnMut(usize, Found),
     ) {
-        let mut desk = Desk::default();
+        let mut desk = ProbeScratch::default();
         let steps = steps(distance);
         for (lot, number) in probes.chunks(LOT).zip(0..) {
             // Many steps share what they read even where everything is near.
@@ -101,7 +101,11 @@ impl QuarterTables {
             }
             let mut spare = vec![Entry::default(); entries.len()];
             for table in 0..4 {
-                let steps: Vec<Step> = steps.iter().filter(|step| step.table == table).copied().collect();
+                let steps: Vec<Step> = steps
+                    .iter()
+                    .filter(|step| step.table == table)
+                    .copied()
+                    .collect();
                 if steps.is_empty() {
                     continue;
                 }
@@ -123,7 +127,7 @@ impl QuarterTables {
         entries: &[Entry],
         steps: &[Step],
         distance: u32,
-        desk: &mut Desk<'a>,
+        desk: &mut ProbeScratch<'a>,
         visit: &mut impl FnMut(usize, Found),
     ) {
         for steps in steps.chunks(GROUP) {
@@ -132,7 +136,8 @@ impl QuarterTables {
                 for hit in &desk.hits {
                     let look = desk.looks[hit.owner as usize];
                     let (step, at) = (&steps[usize::from(look.step)], hit.at as usize);
-                    let Some((bits, distance)) = verified(look.segment, at, look.probe, step, distance)
+                    let Some((bits, distance)) =
+                        verified(look.segment, at, look.probe, step, distance)
                     else {
                         continue;
                     };
@@ -151,7 +156,7 @@ impl QuarterTables {
     }
 
     /// Takes `steps` for the probes of a group: hits are what passed, each owned by its look.
-    fn look<'a>(&'a self, group: &[Entry], steps: &[Step], desk: &mut Desk<'a>) {
+    fn look<'a>(&'a self, group: &[Entry], steps: &[Step], desk: &mut ProbeScratch<'a>) {
         desk.looks.clear();
         let mut is_crowded = false;
         for (step, number) in steps.iter().zip(0..) {
@@ -177,16 +182,22 @@ impl QuarterTables {
                 let segment = look.segment;
                 segment.each_bucket(look.quarter, look.sibling, budget, |start, len| {
                     let siblings = segment.siblings(start, len);
-                    desk.runs
-                        .push(fetched(siblings, start as u32, number, look.sibling, budget));
+                    desk.runs.push(fetched(
+                        siblings,
+                        start as u32,
+                        number,
+                        look.sibling,
+                        budget,
+                    ));
                 });
             }
         } else {
-            desk.runs.extend(desk.looks.iter().zip(0..).map(|(look, number)| {
-                let budget = steps[usize::from(look.step)].most;
-                let (start, siblings) = look.segment.of_quarter(look.quarter);
-                fetched(siblings, start, number, look.sibling, budget)
-            }));
+            desk.runs
+                .extend(desk.looks.iter().zip(0..).map(|(look, number)| {
+                    let budget = steps[usize::from(look.step)].most;
+                    let (start, siblings) = look.segment.of_quarter(look.quarter);
+                    fetched(siblings, start, number, look.sibling, budget)
+                }));
         }
         desk.hits.clear();
         self.lanes.scan(&desk.runs, &mut desk.hits);
@@ -198,7 +209,7 @@ impl QuarterTables {
     }
 
     /// Reports all lookups with the ids that the first table has for them.
-    fn look_up<'a>(&'a self, desk: &mut Desk<'a>, visit: &mut impl FnMut(usize, Found)) {
+    fn look_up<'a>(&'a self, desk: &mut ProbeScratch<'a>, visit: &mut impl FnMut(usize, Found)) {
         let lookups = std::mem::take(&mut desk.lookups);
         let numbered = lookups.iter().zip(0..);
         let mut entries: Vec<Entry> = numbered
@@ -230,7 +241,14 @@ impl QuarterTables {
         desk.lookups.clear();
     }
 
-    fn report(&self, bits: u64, first: u32, query: u32, distance: u32, visit: &mut impl FnMut(usize, Found)) {
+    fn report(
+        &self,
+        bits: u64,
+        first: u32,
+        query: u32,
+        distance: u32,
+        visit: &mut impl FnMut(usize, Found),
+    ) {
         let _ = self.ids(bits, first, &mut |id| {
             visit(query as usize, Found { distance, id });
             ControlFlow::Continue(())

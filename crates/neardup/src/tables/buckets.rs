@@ -36,7 +36,12 @@ impl Buckets {
     /// These buckets, all of which end at or before `places`.
     pub(super) fn of(buckets: &[Bucket], places: u32) -> Self {
         if places > u32::from(u16::MAX) {
-            return Self::Wide(buckets.iter().map(|bucket| [bucket.start, bucket.len]).collect());
+            return Self::Wide(
+                buckets
+                    .iter()
+                    .map(|bucket| [bucket.start, bucket.len])
+                    .collect(),
+            );
         }
         let narrow = |bucket: &Bucket| [bucket.start as u16, bucket.len as u16];
         Self::Narrow(buckets.iter().map(narrow).collect())

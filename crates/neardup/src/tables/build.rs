@@ -83,7 +83,9 @@ fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
         // By two more bytes, the lower one first; of what these tell apart the rest need not be looked at.
         part(together, |item| byte(item, 5), spare_here);
         part(spare_here, |item| byte(item, 6), together);
-        for alike in together.chunk_by_mut(|one, two| (5..7).all(|at| byte(one, at) == byte(two, at))) {
+        for alike in
+            together.chunk_by_mut(|one, two| (5..7).all(|at| byte(one, at) == byte(two, at)))
+        {
             alike.sort_by_key(|(fingerprint, _)| *fingerprint);
         }
     }

@@ -161,7 +161,9 @@ pub enum ImpossibleDesign {
     #[error("fingerprints have 64 or 32 bits, not {0}")]
     Bits(u32),
     /// Every block could hold an error, so that two alike would agree on none.
-    #[error("{blocks} blocks are too few for a distance of {distance}: more blocks than that are needed")]
+    #[error(
+        "{blocks} blocks are too few for a distance of {distance}: more blocks than that are needed"
+    )]
     TooFewBlocks {
         /// The blocks asked for.
         blocks: u32,
@@ -198,7 +200,14 @@ pub(super) fn leading(bits: u32, blocks: u32, distance: u32) -> RangeInclusive<u
 }
 
 /// Adds the tables led by `led` and then by every choice of blocks of the bits that are `open`.
-fn cut(bits: u32, distance: u32, levels: &[u32], led: &[Run], open: &[Run], tables: &mut Vec<Permutation>) {
+fn cut(
+    bits: u32,
+    distance: u32,
+    levels: &[u32],
+    led: &[Run],
+    open: &[Run],
+    tables: &mut Vec<Permutation>,
+) {
     let Some((&count, deeper)) = levels.split_first() else {
         tables.push(Permutation::new(bits, led, open));
         return;
@@ -220,7 +229,12 @@ fn cut(bits: u32, distance: u32, levels: &[u32], led: &[Run], open: &[Run], tabl
 }
 
 /// Calls `visit` with every choice of `more` blocks behind those in `taken`, in lexicographic order.
-fn each_choice(blocks: &[Vec<Run>], more: usize, taken: &mut Vec<usize>, visit: &mut impl FnMut(&[usize])) {
+fn each_choice(
+    blocks: &[Vec<Run>],
+    more: usize,
+    taken: &mut Vec<usize>,
+    visit: &mut impl FnMut(&[usize]),
+) {
     if more == 0 {
         visit(taken);
         return;
@@ -311,9 +325,9 @@ mod tests {
     fn the_second_level_cuts_what_the_first_left_over() {
         let design = design(&[4, 4]);
         let shown = design.to_string();
-        assert!(
-            shown.starts_with("16 tables for distance 3 over 64 bits in 4 blocks, the rest in 4 blocks\n")
-        );
+        assert!(shown.starts_with(
+            "16 tables for distance 3 over 64 bits in 4 blocks, the rest in 4 blocks\n"
+        ));
         // The second block leads; of the other 48 bits the second twelve straddle it.
         assert!(
             shown.contains("table 5: led by 47–32, 51–48, 31–24: prefix of 28 bits"),
@@ -352,13 +366,22 @@ mod tests {
             refusal(64, 8, &[9]),
             "no tables find everything within 8 bits: 0 to 7 are possible"
         );
-        assert_eq!(refusal(48, 3, &[4]), "fingerprints have 64 or 32 bits, not 48");
+        assert_eq!(
+            refusal(48, 3, &[4]),
+            "fingerprints have 64 or 32 bits, not 48"
+        );
         assert_eq!(
             refusal(64, 3, &[3]),
             "3 blocks are too few for a distance of 3: more blocks than that are needed"
         );
-        assert_eq!(refusal(32, 1, &[33]), "32 bits cannot be cut into 33 blocks");
-        assert_eq!(refusal(64, 0, &[1, 1]), "0 bits cannot be cut into 1 blocks");
+        assert_eq!(
+            refusal(32, 1, &[33]),
+            "32 bits cannot be cut into 33 blocks"
+        );
+        assert_eq!(
+            refusal(64, 0, &[1, 1]),
+            "0 bits cannot be cut into 1 blocks"
+        );
         assert_eq!(
             refusal(64, 3, &[30]),
             "4060 tables are too many: 1024 are the most"

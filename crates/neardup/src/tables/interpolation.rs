@@ -73,9 +73,14 @@ mod tests {
         let mut even: Vec<u64> = (0..1_000_000).map(mix).collect();
         even.sort_unstable();
         let total: usize = (0..1_000).map(|n| steps(&even, mix(n * n + 7))).sum();
-        assert!(total < 40_000, "{total} values were read for 1,000 searches");
+        assert!(
+            total < 40_000,
+            "{total} values were read for 1,000 searches"
+        );
 
-        let mut skewed: Vec<u64> = (0..1_000_000_u64).map(|n| mix(n) >> (mix(!n) % 64)).collect();
+        let mut skewed: Vec<u64> = (0..1_000_000_u64)
+            .map(|n| mix(n) >> (mix(!n) % 64))
+            .collect();
         skewed.sort_unstable();
         let most = (0..1_000).map(|n| steps(&skewed, skewed[n * 997])).max();
         assert!(most < Some(200), "{most:?}");

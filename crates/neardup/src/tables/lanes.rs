@@ -4,7 +4,10 @@
 //! instructions a bit on 32 (AVX-512) or 16 (AVX2) siblings. Which instructions there are is asked at run time; every
 //! path gives the same answer, bit for bit. Whole lists of runs are scanned in one call, so that what calls cannot be
 //! inlined into costs nothing.
-#![expect(unsafe_code, reason = "vector instructions and prefetching have no safe form")]
+#![expect(
+    unsafe_code,
+    reason = "vector instructions and prefetching have no safe form"
+)]
 
 use std::ops::Range;
 
@@ -134,7 +137,10 @@ fn push_pairs(hits: &mut Vec<[u32; 2]>, at: usize, first: usize, mut near: u32) 
 #[inline]
 fn near_portable(siblings: &[u16], probe: u16, budget: u8, mut visit: impl FnMut(usize, u32)) {
     for (at, sibling) in siblings.iter().enumerate() {
-        visit(at, u32::from((sibling ^ probe).count_ones() <= u32::from(budget)));
+        visit(
+            at,
+            u32::from((sibling ^ probe).count_ones() <= u32::from(budget)),
+        );
     }
 }
 
@@ -146,7 +152,12 @@ fn scan_portable(runs: &[Run<'_>], hits: &mut Vec<Hit>) {
     }
 }
 
-fn pairs_portable(siblings: &[u16], buckets: &[Range<usize>], budget: u8, hits: &mut Vec<[u32; 2]>) {
+fn pairs_portable(
+    siblings: &[u16],
+    buckets: &[Range<usize>],
+    budget: u8,
+    hits: &mut Vec<[u32; 2]>,
+) {
     for bucket in buckets {
         for at in bucket.clone() {
             let behind = &siblings[at + 1..bucket.end];

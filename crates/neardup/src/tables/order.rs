@@ -29,7 +29,12 @@ pub(super) fn by_quarter(entries: &mut [Entry], table: usize, spare: &mut [Entry
 
 /// Copies `from` into `to` in the order of a byte, of which `counts` says how often each occurs; of equal ones the
 /// order stays.
-fn by_byte(from: &[Entry], to: &mut [Entry], counts: &mut [u32; 256], byte: impl Fn(&Entry) -> usize) {
+fn by_byte(
+    from: &[Entry],
+    to: &mut [Entry],
+    counts: &mut [u32; 256],
+    byte: impl Fn(&Entry) -> usize,
+) {
     let mut sum = 0;
     for count in counts.iter_mut() {
         sum += *count;

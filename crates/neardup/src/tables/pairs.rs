@@ -78,7 +78,11 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
     };
     let steps = steps(distance);
     for table in 0..4 {
-        let steps: Vec<Step> = steps.iter().filter(|step| step.table == table).copied().collect();
+        let steps: Vec<Step> = steps
+            .iter()
+            .filter(|step| step.table == table)
+            .copied()
+            .collect();
         if steps.is_empty() {
             continue;
         }
@@ -233,7 +237,12 @@ fn is_of_step(errors: u64, step: &Step, distance: u32) -> bool {
 
 /// All pairs of a crowd, each once: all with all where they are few, else those that share one of k + 1 blocks of
 /// the bits that are still `open`, each pair with the first block that it shares.
-fn pairs_in_crowd(crowd: &mut [Entry], open: u64, distance: u32, report: &mut dyn FnMut(Entry, Entry)) {
+fn pairs_in_crowd(
+    crowd: &mut [Entry],
+    open: u64,
+    distance: u32,
+    report: &mut dyn FnMut(Entry, Entry),
+) {
     if crowd.len() <= CROWD / 8 || open.count_ones() <= distance {
         for (at, &one) in crowd.iter().enumerate() {
             for &other in &crowd[at + 1..] {
@@ -285,7 +294,8 @@ mod tests {
     use std::collections::HashMap;
 
     fn pairs(bits: &[u64], distance: u32) -> Vec<Pair> {
-        let fingerprints: Vec<Fingerprint> = bits.iter().map(|&bits| Fingerprint::new(bits)).collect();
+        let fingerprints: Vec<Fingerprint> =
+            bits.iter().map(|&bits| Fingerprint::new(bits)).collect();
         let mut pairs = Vec::new();
         each_pair(&fingerprints, distance, |pair| pairs.push(pair));
         pairs.sort_unstable();
@@ -350,7 +360,11 @@ mod tests {
     fn a_million_equal_ones_make_a_million_pairs() {
         let found = pairs(&vec![mix(5); 1_000_000], 3);
         assert_eq!(found.len(), 999_999);
-        assert!(found.iter().all(|pair| pair.first == 0 && pair.distance == 0));
+        assert!(
+            found
+                .iter()
+                .all(|pair| pair.first == 0 && pair.distance == 0)
+        );
     }
 
     /// Sharing a half would have meant a billion comparisons.
@@ -361,9 +375,16 @@ mod tests {
         bits.dedup();
         for distance in [1, 3] {
             let found = pairs(&bits, distance);
-            let sample: Vec<Pair> = found.iter().copied().filter(|pair| pair.second < 3_000).collect();
+            let sample: Vec<Pair> = found
+                .iter()
+                .copied()
+                .filter(|pair| pair.second < 3_000)
+                .collect();
             assert_eq!(sample, oracle(&bits[..3_000], distance));
-            assert!(found.is_sorted_by(|one, other| one < other), "a pair came twice");
+            assert!(
+                found.is_sorted_by(|one, other| one < other),
+                "a pair came twice"
+            );
         }
     }
 

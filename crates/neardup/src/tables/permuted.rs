@@ -76,7 +76,11 @@ impl PermutedTables {
             }
         }
         for (table, permutation) in built.tables.iter_mut().zip(built.design.tables()) {
-            let values = built.ids.keys().map(|&bits| permutation.apply(bits)).collect();
+            let values = built
+                .ids
+                .keys()
+                .map(|&bits| permutation.apply(bits))
+                .collect();
             *table = SortedTable::of(permutation.prefix_bits(), values);
         }
         built
@@ -161,7 +165,9 @@ impl PermutedTables {
     pub fn each_within(&self, probe: Fingerprint, distance: u32, mut visit: impl FnMut(Found)) {
         let distance = distance.min(self.design.distance());
         let probe = self.significant(probe);
-        for (number, (table, permutation)) in self.tables.iter().zip(self.design.tables()).enumerate() {
+        for (number, (table, permutation)) in
+            self.tables.iter().zip(self.design.tables()).enumerate()
+        {
             let permuted = permutation.apply(probe);
             for &value in table.alike(permuted).into_iter().flatten() {
                 let apart = (value ^ permuted).count_ones();
@@ -177,7 +183,12 @@ impl PermutedTables {
                     continue; // That table has reported it.
                 }
                 let ids = self.ids.get(&bits).map_or(&[][..], Ids::as_slice);
-                ids.iter().for_each(|&id| visit(Found { distance: apart, id }));
+                ids.iter().for_each(|&id| {
+                    visit(Found {
+                        distance: apart,
+                        id,
+                    })
+                });
             }
         }
     }
@@ -227,7 +238,13 @@ mod tests {
             for flips in 0..=4 {
                 let probe = neighbour(bits, flips, u64::from(id));
                 let found = tables.within(Fingerprint::new(probe), 3);
-                assert_eq!(found.contains(&Found { distance: flips, id }), flips <= 3);
+                assert_eq!(
+                    found.contains(&Found {
+                        distance: flips,
+                        id
+                    }),
+                    flips <= 3
+                );
             }
         }
         for n in 0..50 {
@@ -264,14 +281,19 @@ mod tests {
             assert_eq!(tables.within(fingerprint(id), 3).is_empty(), id % 3 > 0);
         }
         assert!(tables.insert(fingerprint(1), 1));
-        assert_eq!(tables.within(fingerprint(1), 3), [Found { distance: 0, id: 1 }]);
+        assert_eq!(
+            tables.within(fingerprint(1), 3),
+            [Found { distance: 0, id: 1 }]
+        );
         assert_eq!(tables.len(), 668);
     }
 
     #[test]
     fn a_greater_distance_than_the_design_has_is_answered_as_that_of_the_design() {
         let mut tables = tables(1);
-        assert!(tables.insert(Fingerprint::new(0b1), 1) && tables.insert(Fingerprint::new(0b11), 2));
+        assert!(
+            tables.insert(Fingerprint::new(0b1), 1) && tables.insert(Fingerprint::new(0b11), 2)
+        );
         assert_eq!(
             tables.within(Fingerprint::new(0), 64),
             [Found { distance: 1, id: 1 }]
@@ -308,7 +330,12 @@ mod tests {
                 for centre in 0..60 {
                     let probe = neighbour(mix(centre), distance / 2, centre);
                     let found = tables.within(Fingerprint::new(probe), distance);
-                    assert_eq!(found, brute_force(&held, probe, distance), "{}", tables.design());
+                    assert_eq!(
+                        found,
+                        brute_force(&held, probe, distance),
+                        "{}",
+                        tables.design()
+                    );
                 }
             }
         }
@@ -317,7 +344,9 @@ mod tests {
 
     #[test]
     fn thirty_two_bits_are_found_by_their_own_designs() {
-        let held: Vec<(u64, u32)> = (0..3_000).map(|id| (mix(u64::from(id)) >> 32, id)).collect();
+        let held: Vec<(u64, u32)> = (0..3_000)
+            .map(|id| (mix(u64::from(id)) >> 32, id))
+            .collect();
         let mut tables = PermutedTables::new(TableDesign::new(32, 3, &[5]).unwrap());
         for &(bits, id) in &held {
             // What lies above the 32 bits is no part of such a fingerprint.

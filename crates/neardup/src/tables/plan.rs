@@ -33,7 +33,12 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::new`].
-    pub fn allowing(candidates: f64, pages: u64, distance: u32, bits: u32) -> Result<Self, ImpossibleDesign> {
+    pub fn allowing(
+        candidates: f64,
+        pages: u64,
+        distance: u32,
+        bits: u32,
+    ) -> Result<Self, ImpossibleDesign> {
         let scan = TableDesign::new(bits, distance, &[])?;
         let mut found = Vec::new();
         shapes(bits, distance, &Shape::SCAN, &mut found);
@@ -112,7 +117,9 @@ impl Plan {
         }
         match tables {
             1 => format!("so few pages that one table leaves at most {allowed} candidates a probe"),
-            _ => format!("{tables} are the fewest tables that leave at most {allowed} candidates a probe"),
+            _ => format!(
+                "{tables} are the fewest tables that leave at most {allowed} candidates a probe"
+            ),
         }
     }
 }
@@ -158,7 +165,11 @@ fn shapes(bits: u32, distance: u32, begun: &Shape, found: &mut Vec<Shape>) {
         return;
     }
     // No errors are outnumbered by one block, and more of them lead with no more bits.
-    let most = if distance == 0 { 1 } else { bits - begun.longest };
+    let most = if distance == 0 {
+        1
+    } else {
+        bits - begun.longest
+    };
     for blocks in distance + 1..=most.min(bits - begun.longest) {
         let shape = begun.cut(bits, blocks, distance);
         if shape.tables > MAX_TABLES as u64 {
@@ -211,7 +222,11 @@ mod tests {
             (160.0, 20),
         ] {
             let plan = Plan::allowing(allowed, 1 << 34, 3, 64).unwrap();
-            assert_eq!(plan.options()[plan.chosen()].tables().len(), tables, "{allowed}");
+            assert_eq!(
+                plan.options()[plan.chosen()].tables().len(),
+                tables,
+                "{allowed}"
+            );
             assert!(plan.is_met());
         }
         assert_eq!(
@@ -243,7 +258,10 @@ mod tests {
             assert!(Plan::new(0, distance, 64).unwrap().is_met());
             assert!(Plan::new(u64::MAX, distance, 64).unwrap().options().len() > 1);
         }
-        assert_eq!(Plan::new(1, 8, 64).unwrap_err(), ImpossibleDesign::Distance(8));
+        assert_eq!(
+            Plan::new(1, 8, 64).unwrap_err(),
+            ImpossibleDesign::Distance(8)
+        );
         assert_eq!(Plan::new(1, 3, 16).unwrap_err(), ImpossibleDesign::Bits(16));
     }
 }

@@ -35,7 +35,8 @@ pub(super) fn upper_errors(distance: u32) -> u32 {
 
 /// The steps that find everything within `distance` bits. A distance above [`MAX_DISTANCE`] is taken as that.
 pub(super) fn steps(distance: u32) -> &'static [Step] {
-    static STEPS: LazyLock<Vec<Vec<Step>>> = LazyLock::new(|| (0..=MAX_DISTANCE).map(list).collect());
+    static STEPS: LazyLock<Vec<Vec<Step>>> =
+        LazyLock::new(|| (0..=MAX_DISTANCE).map(list).collect());
     &STEPS[distance.min(MAX_DISTANCE) as usize]
 }
 
@@ -103,7 +104,11 @@ mod tests {
     fn up_to_four_errors_are_found_exactly_once_wherever_they_are() {
         for distance in 0..=4 {
             each_error(distance, 0, 0, &mut |errors| {
-                assert_eq!(reports(errors, distance), 1, "{errors:016x} within {distance}");
+                assert_eq!(
+                    reports(errors, distance),
+                    1,
+                    "{errors:016x} within {distance}"
+                );
             });
         }
     }

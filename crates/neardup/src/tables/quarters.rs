@@ -95,7 +95,10 @@ impl QuarterTables {
     #[must_use]
     pub fn memory(&self) -> usize {
         let segments: usize = self.segments.iter().map(Segment::memory).sum();
-        let several = self.several.values().map(|ids| ids.capacity() * size_of::<u32>());
+        let several = self
+            .several
+            .values()
+            .map(|ids| ids.capacity() * size_of::<u32>());
         segments
             + self.segments.capacity() * size_of::<Segment>()
             + several.sum::<usize>()
@@ -224,9 +227,13 @@ impl QuarterTables {
         for steps in steps(distance).chunks(AHEAD) {
             for step in steps {
                 let key = Key::flipped(probe, step);
-                self.segments[key.segment].prefetch_bounds(key.place.quarter, key.place.sibling, step.most);
+                self.segments[key.segment].prefetch_bounds(
+                    key.place.quarter,
+                    key.place.sibling,
+                    step.most,
+                );
             }
-            let mut tray = Tray::EMPTY;
+            let mut tray = ScanBatch::EMPTY;
             let mut flow = ControlFlow::Continue(());
             for step in steps {
                 let Key { segment, place } = Key::flipped(probe, step);
@@ -271,7 +278,7 @@ impl QuarterTables {
     /// Scans what lies on the tray, visits what is within `distance` of `probe`, and empties the tray.
     fn scan(
         &self,
-        tray: &mut Tray<'_>,
+        tray: &mut ScanBatch<'_>,
         hits: &mut Vec<Hit>,
         probe: u64,
         distance: u32,
@@ -327,13 +334,13 @@ impl QuarterTables {
 }
 
 /// Runs that are scanned in one call, and where each comes from: its segment and its step.
-struct Tray<'a> {
+struct ScanBatch<'a> {
     runs: [Run<'a>; TRAY],
     origins: [Option<(&'a Segment, &'a Step)>; TRAY],
     len: usize,
 }
 
-impl<'a> Tray<'a> {
+impl<'a> ScanBatch<'a> {
     const EMPTY: Self = Self {
         runs: [Run {
             siblings: &[],
@@ -413,7 +420,9 @@ pub(super) fn verified(
     if apart > distance || sibling.count_ones() < step.least || was_found {
         return None;
     }
-    let half = (u32::from(step.flip) << 16 | u32::from(sibling)).rotate_right(16 * (step.table as u32 % 2));
-    let errors = (u64::from(half) << 32 | u64::from(other)).rotate_right(32 * (step.table as u32 / 2));
+    let half = (u32::from(step.flip) << 16 | u32::from(sibling))
+        .rotate_right(16 * (step.table as u32 % 2));
+    let errors =
+        (u64::from(half) << 32 | u64::from(other)).rotate_right(32 * (step.table as u32 / 2));
     Some((probe ^ errors, apart))
 }

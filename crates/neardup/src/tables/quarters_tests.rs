@@ -25,7 +25,9 @@ fn built(held: &[(u64, u32)]) -> QuarterTables {
 fn batch(tables: &QuarterTables, probes: &[u64], distance: u32) -> Vec<Vec<Found>> {
     let probes: Vec<Fingerprint> = probes.iter().map(|&bits| Fingerprint::new(bits)).collect();
     let mut found = vec![Vec::new(); probes.len()];
-    tables.each_within_batch(&probes, distance, |query, neighbour| found[query].push(neighbour));
+    tables.each_within_batch(&probes, distance, |query, neighbour| {
+        found[query].push(neighbour)
+    });
     found.iter_mut().for_each(|found| found.sort_unstable());
     found
 }
@@ -48,7 +50,10 @@ fn empty_tables_find_nothing() {
     let tables = QuarterTables::new();
     assert!(tables.is_empty());
     assert_eq!(tables.within(Fingerprint::new(0), 7), []);
-    assert_eq!(batch(&tables, &[0, 1, 2], 7), [[], [], []] as [[Found; 0]; 3]);
+    assert_eq!(
+        batch(&tables, &[0, 1, 2], 7),
+        [[], [], []] as [[Found; 0]; 3]
+    );
     assert!(built(&[]).is_empty());
 }
 
@@ -67,7 +72,9 @@ fn everything_planted_among_two_hundred_thousand_is_found_and_nothing_else() {
 /// Large batches are put in order, table by table, and cut into lots.
 #[test]
 fn a_large_batch_finds_what_single_probes_find() {
-    let held: Vec<(u64, u32)> = (0..50_000).map(|id| (mix(u64::from(id % 40_000)), id)).collect();
+    let held: Vec<(u64, u32)> = (0..50_000)
+        .map(|id| (mix(u64::from(id % 40_000)), id))
+        .collect();
     let tables = built(&held);
     let probes: Vec<u64> = (0..4_200)
         .map(|n| neighbour(mix(n * 5), n as u32 % 9, n))
@@ -110,23 +117,31 @@ fn a_million_equal_ones_cost_no_more_than_the_ids_that_are_kept() {
     assert_eq!(tables.within(near, 3), built.within(near, 3));
     assert_eq!(built.len(), MAX_EQUAL);
     // A place that has become free can be taken again.
-    assert!(tables.remove(same, 3) && tables.insert(same, 5_000_000) && !tables.insert(same, 5_000_001));
+    assert!(
+        tables.remove(same, 3) && tables.insert(same, 5_000_000) && !tables.insert(same, 5_000_001)
+    );
 }
 
 #[test]
 fn in_a_cluster_of_thirty_thousand_a_probe_can_stop_after_the_first_few() {
-    let cluster: BTreeSet<u64> = (0..35_000).map(|n| neighbour(mix(7), n as u32 % 8, n)).collect();
+    let cluster: BTreeSet<u64> = (0..35_000)
+        .map(|n| neighbour(mix(7), n as u32 % 8, n))
+        .collect();
     let held: Vec<(u64, u32)> = cluster.iter().copied().zip(0..).collect();
     let mut tables = built(&held);
     for &(bits, id) in held.iter().step_by(17) {
         let first = tables.first_within(Fingerprint::new(bits), 3, 10);
-        let is_right = |found: &Found| (held[found.id as usize].0 ^ bits).count_ones() == found.distance;
+        let is_right =
+            |found: &Found| (held[found.id as usize].0 ^ bits).count_ones() == found.distance;
         assert!(first.iter().all(is_right) && first.len() <= 10, "{id}");
         assert!(!first.is_empty());
     }
     assert_eq!(tables.first_within(Fingerprint::new(mix(7)), 3, 0), []);
     let probes = [mix(7), neighbour(mix(7), 4, 9)];
-    assert_eq!(batch(&tables, &probes, 2)[0], brute_force(&held, probes[0], 2));
+    assert_eq!(
+        batch(&tables, &probes, 2)[0],
+        brute_force(&held, probes[0], 2)
+    );
     for &(bits, id) in held.iter().step_by(2) {
         assert!(tables.remove(Fingerprint::new(bits), id));
     }
@@ -156,7 +171,9 @@ fn any_id_can_be_held_the_greatest_too() {
 
 #[test]
 fn each_one_held_is_listed_with_all_its_ids() {
-    let mut held: Vec<(u64, u32)> = (0..5_000).map(|id| (mix(u64::from(id % 1_700)), id)).collect();
+    let mut held: Vec<(u64, u32)> = (0..5_000)
+        .map(|id| (mix(u64::from(id % 1_700)), id))
+        .collect();
     let mut listed = Vec::new();
     built(&held).each(|fingerprint, id| listed.push((fingerprint.as_u64(), id)));
     held.sort_unstable();
@@ -166,7 +183,11 @@ fn each_one_held_is_listed_with_all_its_ids() {
 
 #[test]
 fn a_hundred_thousand_take_less_than_forty_bytes_each_and_a_few_thousand_a_few_megabytes() {
-    let held = |count: u32| (0..count).map(|id| (mix(u64::from(id)), id)).collect::<Vec<_>>();
+    let held = |count: u32| {
+        (0..count)
+            .map(|id| (mix(u64::from(id)), id))
+            .collect::<Vec<_>>()
+    };
     assert!(inserted(&held(400_000)).memory() < 400_000 * 40);
     assert!(built(&held(400_000)).memory() < 400_000 * 40);
     assert!(inserted(&held(5_000)).memory() < 6_000_000);

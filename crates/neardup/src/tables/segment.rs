@@ -118,7 +118,8 @@ impl Segment {
         let held = bucket.start as usize..bucket.end() as usize;
         // Few have the same half, which is as well as none; and one comparison a place is quick in a row.
         let mut halves = self.halves[held.clone()].iter().zip(held);
-        let found = halves.find(|(half, at)| **half == place.half && self.siblings[*at] == place.sibling);
+        let found =
+            halves.find(|(half, at)| **half == place.half && self.siblings[*at] == place.sibling);
         found.map(|(_, at)| at)
     }
 

@@ -47,7 +47,10 @@ impl SortedTable {
     pub(crate) fn alike(&self, probe: u64) -> [&[u64]; 2] {
         let others = u64::MAX.checked_shr(self.prefix).unwrap_or(0);
         let (low, high) = (probe & !others, probe | others);
-        [between(&self.base, low, high), between(&self.recent, low, high)]
+        [
+            between(&self.base, low, high),
+            between(&self.recent, low, high),
+        ]
     }
 
     /// Leaves only the values that `keep` says yes to.

@@ -43,7 +43,10 @@ fn each_run(text: &[u8], mut visit: impl FnMut(Range<usize>)) {
     let mut padded = [b' '; 64];
     padded[..last.len()].copy_from_slice(last);
     // The empty block behind the text ends a run that reaches the end.
-    let masks = blocks.iter().map(word_bytes).chain([word_bytes(&padded), 0]);
+    let masks = blocks
+        .iter()
+        .map(word_bytes)
+        .chain([word_bytes(&padded), 0]);
 
     let mut inside = 0;
     let mut start = None;

@@ -134,7 +134,8 @@ const BLOCK: usize = 256;
 type Block = [Letter; BLOCK];
 
 /// The first two planes; ideographs and hangul are settled without them.
-static BLOCKS: [OnceLock<Box<Block>>; 0x20000 / BLOCK] = [const { OnceLock::new() }; 0x20000 / BLOCK];
+static BLOCKS: [OnceLock<Box<Block>>; 0x20000 / BLOCK] =
+    [const { OnceLock::new() }; 0x20000 / BLOCK];
 
 /// The letters of the code points from `number` × 256.
 #[inline]
@@ -258,7 +259,8 @@ fn asked(c: char) -> Letter {
         Class::Invisible => return Letter::new(class, &[]),
         _ => {}
     }
-    let says_nothing = matches!(class, Class::Letter | Class::Hebrew | Class::Number) && !c.is_alphanumeric();
+    let says_nothing =
+        matches!(class, Class::Letter | Class::Hebrew | Class::Number) && !c.is_alphanumeric();
     let class = match class {
         Class::Letter if says_nothing => Class::SilentLetter,
         _ if says_nothing => return Letter::UNSETTLED,
@@ -278,7 +280,9 @@ fn asked(c: char) -> Letter {
             Class::Mark => Letter::new(Class::OrderedMark, folded.as_bytes()),
             _ => Letter::UNSETTLED,
         },
-        (Some(_), _) if folded.chars().all(|c| order(c) == 0) => Letter::new(class, folded.as_bytes()),
+        (Some(_), _) if folded.chars().all(|c| order(c) == 0) => {
+            Letter::new(class, folded.as_bytes())
+        }
         _ => Letter::UNSETTLED,
     }
 }

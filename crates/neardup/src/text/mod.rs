@@ -127,7 +127,10 @@ impl NormalText {
 fn ascii_at_the_start(bytes: &[u8]) -> usize {
     let (chunks, _) = bytes.as_chunks::<32>();
     let whole = chunks.iter().take_while(|chunk| chunk.is_ascii()).count() * 32;
-    let more = bytes[whole..].iter().take_while(|byte| byte.is_ascii()).count();
+    let more = bytes[whole..]
+        .iter()
+        .take_while(|byte| byte.is_ascii())
+        .count();
     whole + more
 }
 

@@ -71,13 +71,20 @@ fn binary_garbage_has_some_words_and_no_accident() {
         .map(|n| crate::mix::mix(u64::from(n)) as u8)
         .collect();
     let normal = NormalText::of(&String::from_utf8_lossy(&garbage));
-    assert!(normal.words().all(|word| !word.is_empty() && !word.contains(' ')));
+    assert!(
+        normal
+            .words()
+            .all(|word| !word.is_empty() && !word.contains(' '))
+    );
 }
 
 #[test]
 fn texts_that_differ_in_capitals_and_punctuation_have_one_digest_and_others_do_not() {
     let digest = |text| NormalText::of(text).digest(HashKey::ZERO);
-    assert_eq!(digest("To be, or NOT to be"), digest("to be or not -- to be?"));
+    assert_eq!(
+        digest("To be, or NOT to be"),
+        digest("to be or not -- to be?")
+    );
     assert_ne!(digest("to be or not to be"), digest("to be or not tobe"));
     assert_ne!(digest("ab c"), digest("a bc"));
 }
@@ -87,7 +94,8 @@ fn plain(text: &str) -> Vec<String> {
     let pieces = text
         .split(char::is_whitespace)
         .flat_map(cut_around_kana_and_ideographs);
-    let words = pieces.flat_map(|piece| piece.unicode_words().map(str::to_owned).collect::<Vec<_>>());
+    let words =
+        pieces.flat_map(|piece| piece.unicode_words().map(str::to_owned).collect::<Vec<_>>());
     words.map(|word| fold::folded(&word)).collect()
 }
 
@@ -98,7 +106,13 @@ fn cut_around_kana_and_ideographs(text: &str) -> Vec<String> {
     for c in text.chars() {
         let alone = letters::is_word_by_itself(c);
         marks_may_follow = alone || marks_may_follow && letters::belongs_to_what_is_before(c);
-        if alone || !marks_may_follow && pieces.last().unwrap().starts_with(letters::is_word_by_itself) {
+        if alone
+            || !marks_may_follow
+                && pieces
+                    .last()
+                    .unwrap()
+                    .starts_with(letters::is_word_by_itself)
+        {
             pieces.push(String::new());
         }
         pieces.last_mut().unwrap().push(c);
@@ -186,9 +200,9 @@ proptest! {
 
 #[test]
 fn every_character_of_the_first_two_planes_behaves_among_others_as_the_definition_says() {
-    for c in ('\u{80}'..='\u{1ffff}')
-        .filter(|c| !('\u{4e10}'..='\u{9ff0}').contains(c) && !('\u{ac10}'..='\u{d7a0}').contains(c))
-    {
+    for c in ('\u{80}'..='\u{1ffff}').filter(|c| {
+        !('\u{4e10}'..='\u{9ff0}').contains(c) && !('\u{ac10}'..='\u{d7a0}').contains(c)
+    }) {
         let text = format!("a{c}b 5{c}5א{c}א\"{c}.{c} {c}{c}の{c}_");
         assert_eq!(words_of(&text), plain(&text), "{c:?}");
     }

@@ -8,7 +8,9 @@ use unicode_normalization::char::canonical_combining_class;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::fold::folded;
-use super::letters::{Class, JOINER, Letter, Letters, belongs_to_what_is_before, is_word_by_itself};
+use super::letters::{
+    Class, JOINER, Letter, Letters, belongs_to_what_is_before, is_word_by_itself,
+};
 use super::words::{Checkpoint, Words};
 
 /// So many bytes of ASCII behind white space are worth the change to the way for ASCII.
@@ -244,8 +246,8 @@ pub(crate) enum Joint {
 /// What `mark` does between characters of these classes.
 pub(crate) fn joint(before: Class, mark: Class, after: Class) -> Joint {
     use Class::{
-        DoubleQuote, Hebrew, Invisible, Letter, Mark, MidBoth, MidLetter, MidNumber, Number, OrderedMark,
-        SilentLetter, SingleQuote, Unsettled,
+        DoubleQuote, Hebrew, Invisible, Letter, Mark, MidBoth, MidLetter, MidNumber, Number,
+        OrderedMark, SilentLetter, SingleQuote, Unsettled,
     };
     match (before, mark, after) {
         (_, _, Unsettled | SilentLetter | Mark | OrderedMark | Invisible) => Joint::Unsettled,

@@ -213,7 +213,12 @@ fn write(room: &mut [u8; ROOM], place: &mut Place, letter: Letter, length: usize
 /// Writes as many ASCII letters, digits and spaces as there are at the start of `eight`; tells whether there were any and
 /// no gap has to go in front of them.
 #[inline(always)]
-fn write_ascii(letters: &Letters, room: &mut [u8; ROOM], place: &mut Place, eight: [u8; 8]) -> bool {
+fn write_ascii(
+    letters: &Letters,
+    room: &mut [u8; ROOM],
+    place: &mut Place,
+    eight: [u8; 8],
+) -> bool {
     let bytes = u64::from_le_bytes(eight);
     // Sums reach the top bit of a byte where its lower seven bits are large enough.
     let at_least = |bytes: u64, least: u8| (bytes & (EACH * 0x7f)) + EACH * u64::from(0x80 - least);
@@ -251,9 +256,20 @@ impl Folding<'_> {
         // Where to stop: nowhere, or at the next certain end.
         let mut stop = 0;
         loop {
-            let plain = if much_ascii { plain::<true> } else { plain::<false> };
+            let plain = if much_ascii {
+                plain::<true>
+            } else {
+                plain::<false>
+            };
             let bounds = (look, most);
-            let found = plain(bytes, &mut self.letters, self.room, &mut place, bounds, stop);
+            let found = plain(
+                bytes,
+                &mut self.letters,
+                self.room,
+                &mut place,
+                bounds,
+                stop,
+            );
             if found {
                 let (letter, length) = self.letters.first_of_four(four_from(bytes, place.at));
                 if 1 << letter.class_number() & stop != 0 {

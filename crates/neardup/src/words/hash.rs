@@ -51,7 +51,11 @@ impl WordHash {
     #[inline(always)]
     pub(crate) fn of_window(self, window: &[u8; SHORT], length: usize) -> u64 {
         let (low, high) = window.split_at(8);
-        let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight));
+        let number = |bytes: &[u8]| {
+            bytes
+                .first_chunk()
+                .map_or(0, |eight| u64::from_le_bytes(*eight))
+        };
         self.of_halves(
             number(low) & KEPT[length + 8],
             number(high) & KEPT[length],
@@ -117,7 +121,9 @@ fn halves(word: &[u8]) -> Option<(u64, u64)> {
         return Some((u64::from(first) | u64::from(last) << (8 * (length - 4)), 0));
     }
     Some((
-        word.iter().rev().fold(0, |low, &byte| low << 8 | u64::from(byte)),
+        word.iter()
+            .rev()
+            .fold(0, |low, &byte| low << 8 | u64::from(byte)),
         0,
     ))
 }
@@ -187,7 +193,10 @@ mod tests {
             for bit in 0..64 {
                 let ones = hashes.iter().filter(|hash| *hash >> bit & 1 == 1).count();
                 let off = (ones as f64 - words.len() as f64 / 2.0) / deviation;
-                assert!(off.abs() < 5.0, "{key:?}, bit {bit}: {off} standard deviations");
+                assert!(
+                    off.abs() < 5.0,
+                    "{key:?}, bit {bit}: {off} standard deviations"
+                );
             }
         }
     }
@@ -200,7 +209,8 @@ mod tests {
         let hashes: Vec<u64> = words.iter().map(|word| hash.of(word.as_bytes())).collect();
         for distance in [1, 2, 5, 8, 13, 16, 24, 31, 32] {
             for bit in 0..64 {
-                let differing = |hash: &&u64| (**hash ^ hash.rotate_right(distance)) >> bit & 1 == 1;
+                let differing =
+                    |hash: &&u64| (**hash ^ hash.rotate_right(distance)) >> bit & 1 == 1;
                 let differing = hashes.iter().filter(differing).count();
                 let off = (differing as f64 - words.len() as f64 / 2.0) / deviation;
                 assert!(

@@ -112,7 +112,10 @@ mod tests {
             hashed("One two, THREE").digest(),
             hashed("one  two: three!").digest()
         );
-        assert_ne!(hashed("one two three").digest(), hashed("one three two").digest());
+        assert_ne!(
+            hashed("one two three").digest(),
+            hashed("one three two").digest()
+        );
         assert_ne!(hashed("one two three").digest(), hashed("one two").digest());
         assert_ne!(
             hashed("one").digest(),

@@ -103,7 +103,9 @@ mod tests {
     fn hashes(text: &str, key: HashKey) -> Vec<(Instructions, Vec<u64>)> {
         let each = |instructions| {
             let mut all = Vec::new();
-            each_batch(text, key, instructions, |hashes| all.extend_from_slice(hashes));
+            each_batch(text, key, instructions, |hashes| {
+                all.extend_from_slice(hashes)
+            });
             (instructions, all)
         };
         Instructions::available().into_iter().map(each).collect()
@@ -128,7 +130,11 @@ mod tests {
             check(&text);
             check(&"x".repeat(length));
             check(&format!("{} é", "x.Y ".repeat(length / 4)));
-            check(&format!("{}_{}", " ".repeat(length), "_".repeat(length % 130)));
+            check(&format!(
+                "{}_{}",
+                " ".repeat(length),
+                "_".repeat(length % 130)
+            ));
         }
     }
 

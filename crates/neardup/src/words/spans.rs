@@ -90,8 +90,9 @@ impl Spans {
         let (mut letter_before, mut digit_before) = (0, 0);
         for (block, (words, class)) in self.words.iter_mut().zip(classes).enumerate() {
             let after = classes.get(block + 1).copied().unwrap_or_default();
-            let around =
-                |mask: u64, before: u64, after: u64| (mask << 1 | before) & (mask >> 1 | after << 63);
+            let around = |mask: u64, before: u64, after: u64| {
+                (mask << 1 | before) & (mask >> 1 | after << 63)
+            };
             let between_letters = around(class.letters, letter_before, after.letters);
             let between_digits = around(class.digits, digit_before, after.digits);
             let joined = class.join_letters & between_letters | class.join_digits & between_digits;

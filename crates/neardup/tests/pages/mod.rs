@@ -38,7 +38,10 @@ impl Dice {
 
     pub(crate) fn one_of(&mut self, choices: &str) -> char {
         let count = choices.chars().count();
-        choices.chars().nth(self.below(count)).expect("below the count")
+        choices
+            .chars()
+            .nth(self.below(count))
+            .expect("below the count")
     }
 }
 
@@ -109,7 +112,9 @@ fn word(script: Script, rank: usize, dice: &mut Dice) -> String {
     };
     match script {
         Script::Chinese => (0..length).map(|_| spell('一', 4_000)).collect(),
-        Script::Japanese if rank.is_multiple_of(9) => (0..length + 2).map(|_| spell('ア', 80)).collect(),
+        Script::Japanese if rank.is_multiple_of(9) => {
+            (0..length + 2).map(|_| spell('ア', 80)).collect()
+        }
         Script::Japanese => {
             let stem: String = (0..length).map(|_| spell('一', 2_000)).collect();
             let ending = [
@@ -162,7 +167,15 @@ fn word(script: Script, rank: usize, dice: &mut Dice) -> String {
             "",
             "កងញតនបមល",
         ),
-        Script::Burmese => syllables(&mut own, length, "ကခဂငစဆဇညတထဒနပဖဗမယရလဝသဟအ", "ာိီုူေဲံ", "", "့း", ""),
+        Script::Burmese => syllables(
+            &mut own,
+            length,
+            "ကခဂငစဆဇညတထဒနပဖဗမယရလဝသဟအ",
+            "ာိီုူေဲံ",
+            "",
+            "့း",
+            "",
+        ),
     }
 }
 

@@ -55,7 +55,9 @@ impl Reason {
     #[must_use]
     pub const fn remedy(self) -> &'static str {
         match self {
-            Self::Empty | Self::Dangling => "name a word, a \"phrase\" or a filter such as host:example.org",
+            Self::Empty | Self::Dangling => {
+                "name a word, a \"phrase\" or a filter such as host:example.org"
+            }
             Self::TooLong | Self::TooManyClauses | Self::TooManyWords | Self::TooDeep => {
                 "ask for less at a time"
             }
@@ -77,7 +79,11 @@ impl Reason {
 
 impl fmt::Display for QueryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { reason, culprit, at } = self;
+        let Self {
+            reason,
+            culprit,
+            at,
+        } = self;
         match reason {
             Reason::Empty => return f.write_str("the query is empty"),
             Reason::TooLong => return write!(f, "the query has more than {MAX_QUERY} bytes"),

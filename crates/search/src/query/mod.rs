@@ -87,7 +87,9 @@ impl Query {
                 Clause::All(clauses) | Clause::Any(clauses) => {
                     clauses.iter().for_each(|clause| gather(clause, found));
                 }
-                Clause::Words(Part::Page | Part::Title | Part::Text, words) if !found.contains(&words) => {
+                Clause::Words(Part::Page | Part::Title | Part::Text, words)
+                    if !found.contains(&words) =>
+                {
                     found.push(words);
                 }
                 _ => {}

@@ -62,7 +62,10 @@ impl<'q> Parser<'q> {
 
     /// Something should have come behind the mark before.
     fn dangling(&self) -> QueryError {
-        let before = self.at.checked_sub(1).and_then(|before| self.marks.get(before));
+        let before = self
+            .at
+            .checked_sub(1)
+            .and_then(|before| self.marks.get(before));
         match before.or(self.marks.first()) {
             Some(&mark) => self.error(Reason::Dangling, mark),
             None => error_at(Reason::Empty, self.text, 0, 0),
@@ -207,7 +210,8 @@ fn host(value: &str) -> Option<String> {
 /// The primary subtag: two or three letters, or up to eight.
 fn language(value: &str) -> Option<String> {
     let primary = value.split(['-', '_']).next()?;
-    let is_tag = (2..=8).contains(&primary.len()) && primary.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_tag =
+        (2..=8).contains(&primary.len()) && primary.bytes().all(|byte| byte.is_ascii_alphabetic());
     is_tag.then(|| primary.to_ascii_lowercase())
 }
 

@@ -31,7 +31,11 @@ fn tell(clause: &Clause) -> String {
                 Part::Text => "text ",
                 Part::Address => "url ",
             };
-            format!("{part}{}{}", terms.join(" "), if words.open { "…" } else { "" })
+            format!(
+                "{part}{}{}",
+                terms.join(" "),
+                if words.open { "…" } else { "" }
+            )
         }
         Clause::Host(host) => format!("host {host}"),
         Clause::Language(language) => format!("lang {language}"),
@@ -55,9 +59,15 @@ fn queries_mean_what_people_expect() {
             "title:page url:a/b text:\"x y\"",
             "(title 0page & url 0a 1b & text 0x 1y)",
         ),
-        ("host:Example.org lang:de-AT", "(host example.org & lang de)"),
+        (
+            "host:Example.org lang:de-AT",
+            "(host example.org & lang de)",
+        ),
         ("host:bücher.example", "host xn--bcher-kva.example"),
-        ("after:1970-01-02 before:1971", "(from 86400000 & to 31536000000)"),
+        (
+            "after:1970-01-02 before:1971",
+            "(from 86400000 & to 31536000000)",
+        ),
         (
             "after:1970-02 before:1970-01-01T00:00:01Z",
             "(from 2678400000 & to 1000)",
@@ -85,7 +95,10 @@ fn what_cannot_be_understood_is_named() {
     for (text, complaint) in [
         ("", "the query is empty"),
         (" \t", "the query is empty"),
-        ("a \"b c", "a phrase is not closed: \"\\\"b c\" at character 3"),
+        (
+            "a \"b c",
+            "a phrase is not closed: \"\\\"b c\" at character 3",
+        ),
         ("(a", "a parenthesis is not closed: \"(\" at character 1"),
         ("é a)", "a parenthesis closes nothing: \")\" at character 4"),
         ("a OR", "nothing follows: \"OR\" at character 3"),
@@ -104,7 +117,10 @@ fn what_cannot_be_understood_is_named() {
         ("pag*", "there are no wildcards: \"pag*\" at character 1"),
         ("host:a/b", "this is no host: \"host:a/b\" at character 1"),
         ("lang:1", "this is no language: \"lang:1\" at character 1"),
-        ("after:soon", "this is no date: \"after:soon\" at character 1"),
+        (
+            "after:soon",
+            "this is no date: \"after:soon\" at character 1",
+        ),
         (
             "before:2026-13-01",
             "this is no date: \"before:2026-13-01\" at character 1",
@@ -133,7 +149,11 @@ fn every_size_has_a_cap() {
         Some(Reason::TooManyWords)
     );
     assert_eq!(
-        reason(&format!("{}a{}", "(".repeat(MAX_DEPTH), ")".repeat(MAX_DEPTH))),
+        reason(&format!(
+            "{}a{}",
+            "(".repeat(MAX_DEPTH),
+            ")".repeat(MAX_DEPTH)
+        )),
         None
     );
     assert_eq!(

@@ -64,18 +64,29 @@ fn folded(c: char) -> Option<u16> {
         return Some('_' as u16);
     }
     let is_letter = c.is_alphanumeric() && !is_combining_mark(c);
-    let joins =
-        whole(format!("a{c}")) && whole(format!("{c}a")) && whole(format!("1{c}")) && whole(format!("{c}1"));
+    let joins = whole(format!("a{c}"))
+        && whole(format!("{c}a"))
+        && whole(format!("1{c}"))
+        && whole(format!("{c}1"));
     if !(is_letter && joins) {
         return None;
     }
-    let spelled: String = [c].into_iter().nfkd().flat_map(case_folded).nfkc().collect();
+    let spelled: String = [c]
+        .into_iter()
+        .nfkd()
+        .flat_map(case_folded)
+        .nfkc()
+        .collect();
     let mut letters = spelled.chars();
     let (letter, None) = (letters.next()?, letters.next()) else {
         return None;
     };
-    let inert =
-        canonical_combining_class(letter) == 0 && is_nfkc_quick([letter].into_iter()) == IsNormalized::Yes;
+    let inert = canonical_combining_class(letter) == 0
+        && is_nfkc_quick([letter].into_iter()) == IsNormalized::Yes;
     let again = case_folded(letter).eq([letter]);
-    inert.then_some(letter as u32).filter(|_| again)?.try_into().ok()
+    inert
+        .then_some(letter as u32)
+        .filter(|_| again)?
+        .try_into()
+        .ok()
 }

@@ -151,8 +151,16 @@ impl Iterator for Pieces<'_> {
 fn first_of(text: &str, word: Range<usize>) -> (Piece, Range<usize>) {
     let mut chars = text[word.clone()].char_indices();
     let unspaced = chars.next().is_some_and(|(_, first)| is_unspaced(first));
-    let ends = |c: char| if unspaced { !is_mark(c) } else { is_unspaced(c) };
-    let length = chars.find(|&(_, c)| ends(c)).map_or(word.len(), |(at, _)| at);
+    let ends = |c: char| {
+        if unspaced {
+            !is_mark(c)
+        } else {
+            is_unspaced(c)
+        }
+    };
+    let length = chars
+        .find(|&(_, c)| ends(c))
+        .map_or(word.len(), |(at, _)| at);
     let end = word.start + length;
     let piece = Piece {
         place: word.start..end,

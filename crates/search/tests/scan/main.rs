@@ -1,6 +1,9 @@
 //! What the index finds is what a plain scan finds, and its order is that of BM25.
 
-#![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
 
 mod plain;
 
@@ -77,7 +80,10 @@ fn random_pages(seed: u64, count: usize, length: usize) -> Vec<Page> {
                 });
                 words.collect::<Vec<_>>()
             };
-            let text = sentence(length / 2).join(" ") + ", " + &sentence(length - length / 2).join(" ") + ".";
+            let text = sentence(length / 2).join(" ")
+                + ", "
+                + &sentence(length - length / 2).join(" ")
+                + ".";
             let title = sentence(3).join(" ");
             let random = &mut Random::of(seed ^ 1, number as u64);
             Page {
@@ -216,12 +222,14 @@ fn bm25(query: &[&str], fields: &[Vec<String>]) -> Vec<f64> {
     let average = fields.iter().map(Vec::len).sum::<usize>() as f64 / count;
     let mut scores = vec![0.0; fields.len()];
     for word in query {
-        let occurs = |field: &Vec<String>| field.iter().filter(|other| *other == word).count() as f64;
+        let occurs =
+            |field: &Vec<String>| field.iter().filter(|other| *other == word).count() as f64;
         let times: Vec<f64> = fields.iter().map(occurs).collect();
         let pages = times.iter().filter(|times| **times > 0.0).count() as f64;
         let idf = (1.0 + (count - pages + 0.5) / (pages + 0.5)).ln();
         for ((score, times), field) in scores.iter_mut().zip(times).zip(fields) {
-            *score += idf * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * field.len() as f64 / average));
+            *score +=
+                idf * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * field.len() as f64 / average));
         }
     }
     scores
@@ -234,7 +242,12 @@ fn hits_come_in_the_order_of_bm25() {
     let part = |part: fn(&Page) -> &str| {
         pages
             .iter()
-            .map(|page| words(part(page)).into_iter().map(|(word, _)| word).collect())
+            .map(|page| {
+                words(part(page))
+                    .into_iter()
+                    .map(|(word, _)| word)
+                    .collect()
+            })
             .collect::<Vec<Vec<String>>>()
     };
     let (titles, texts) = (part(|page| &page.title), part(|page| &page.text));
@@ -272,7 +285,9 @@ fn hits_come_in_the_order_of_bm25() {
 fn a_hit_tells_what_the_page_is() {
     let pages = random_pages(5, 50, 20);
     let (_directory, finder) = index(&pages, 10);
-    let hits = finder.search(&Query::parse("-nowhere").unwrap(), 100, 0).unwrap();
+    let hits = finder
+        .search(&Query::parse("-nowhere").unwrap(), 100, 0)
+        .unwrap();
     assert_eq!(hits.len(), pages.len());
     for hit in hits {
         let expected = page(hit.place.offset as usize, &pages[hit.place.offset as usize]);
@@ -434,8 +449,9 @@ fn whatever_byte_of_an_index_is_wrong_it_is_opened_or_called_damaged() {
 #[test]
 fn a_snippet_shows_the_words_where_they_stand_together() {
     let filler = "nothing of interest stands in this part of the text. ".repeat(20);
-    let text =
-        format!("A lantern first.\n{filler}The copper\tlantern of the quiet harbour, 東京都. {filler}");
+    let text = format!(
+        "A lantern first.\n{filler}The copper\tlantern of the quiet harbour, 東京都. {filler}"
+    );
     for (query, marked) in [
         ("copper harbour", &["copper", "harbour"][..]),
         ("\"quiet harbour\" harbour", &["quiet harbour"]),
@@ -469,7 +485,12 @@ fn a_phrase_that_is_cut_off_between_its_words_ends_where_the_text_does() {
     let snippet = Snippets::of(&query).cut(text);
     assert!(!snippet.found.is_empty());
     for place in snippet.found {
-        assert!(snippet.text.get(place).is_some_and(|found| !found.is_empty()));
+        assert!(
+            snippet
+                .text
+                .get(place)
+                .is_some_and(|found| !found.is_empty())
+        );
     }
 }
 

@@ -81,7 +81,9 @@ impl Asked {
         match self {
             Self::Words(_, words) => stand(words, &has.title) || stand(words, &has.text),
             Self::Title(_, words) => stand(words, &has.title),
-            Self::Host(domain) => page.host == *domain || page.host.ends_with(&format!(".{domain}")),
+            Self::Host(domain) => {
+                page.host == *domain || page.host.ends_with(&format!(".{domain}"))
+            }
             Self::Language(language) => page.language == *language,
             Self::After(day) => page.day >= *day,
             Self::Before(day) => page.day < *day,
@@ -163,7 +165,10 @@ pub(crate) fn ask(random: &mut Random, pages: &[Page], depth: usize) -> Asked {
             }
             Asked::All(all)
         }
-        12 => Asked::Any(vec![ask(random, pages, depth - 1), ask(random, pages, depth - 1)]),
+        12 => Asked::Any(vec![
+            ask(random, pages, depth - 1),
+            ask(random, pages, depth - 1),
+        ]),
         _ => Asked::All(vec![word(random), Asked::Not(Box::new(word(random)))]),
     }
 }

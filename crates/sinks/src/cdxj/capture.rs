@@ -47,7 +47,11 @@ impl Capture {
     /// The line, with its end, of a capture in the file of this name.
     #[must_use]
     pub fn line(&self, file: &str) -> String {
-        let Self { told, offset, length } = self;
+        let Self {
+            told,
+            offset,
+            length,
+        } = self;
         let mut line = String::with_capacity(told.len() + file.len() + 80);
         line.push_str(told);
         write!(
@@ -104,7 +108,11 @@ impl Told {
         let mut line = begin("", &url, date)?;
         push(&mut line, "url", Some(&url));
         push(&mut line, "mime", mime.as_deref().map(essence));
-        push(&mut line, "status", head.as_ref().map(Head::status).as_deref());
+        push(
+            &mut line,
+            "status",
+            head.as_ref().map(Head::status).as_deref(),
+        );
         push(&mut line, "digest", digest.as_deref());
         (line.len() <= MAX_TOLD).then_some(Self(line))
     }
@@ -129,7 +137,11 @@ fn of_verdict(url: &str, date: &str, block: &[u8]) -> Option<Told> {
     push(&mut line, "status", notes.field("http-status").as_deref());
     push(&mut line, "duplicate_of", Some(&original));
     push(&mut line, "distance", notes.field("distance").as_deref());
-    push(&mut line, "resemblance", notes.field("resemblance").as_deref());
+    push(
+        &mut line,
+        "resemblance",
+        notes.field("resemblance").as_deref(),
+    );
     (line.len() <= MAX_TOLD).then_some(Told(line))
 }
 
@@ -154,7 +166,8 @@ fn essence(media_type: &str) -> &str {
 /// Key and timestamp; nothing where the date is none, or the URL is one of which no key for a line can be made.
 fn begin(before_key: &str, url: &str, date: &str) -> Option<String> {
     let key = key(url);
-    if key.is_empty() || key.contains(|letter: char| letter.is_whitespace() || letter.is_control()) {
+    if key.is_empty() || key.contains(|letter: char| letter.is_whitespace() || letter.is_control())
+    {
         return None;
     }
     let mut line = String::with_capacity(before_key.len() + key.len() + 2 * url.len() + 192);

@@ -122,7 +122,9 @@ fn look_into(
     // How much more often a line is in the archive than in the index.
     let mut lines: BTreeMap<Vec<u8>, i64> = BTreeMap::new();
     let mut count = |line: &[u8], more: i64| {
-        if differing.contains(&bucket(digest(line))) && (lines.len() < MAX_KEPT || lines.contains_key(line)) {
+        if differing.contains(&bucket(digest(line)))
+            && (lines.len() < MAX_KEPT || lines.contains_key(line))
+        {
             *lines.entry(line.to_vec()).or_default() += more;
         }
     };

@@ -80,7 +80,8 @@ pub fn index_files(
     } else {
         runs.push(spill(disk, scratch, &batch, &name())?);
         let whole = run::merge(disk, &runs, &mut name).map_err(of_scratch)?;
-        run::merged(std::slice::from_ref(&whole), &mut |line| Ok(write(line)?)).map_err(of_scratch)?;
+        run::merged(std::slice::from_ref(&whole), &mut |line| Ok(write(line)?))
+            .map_err(of_scratch)?;
         for run in runs.iter().chain([&whole]) {
             run::remove(disk, &run.path)?;
         }

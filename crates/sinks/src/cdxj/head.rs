@@ -41,7 +41,14 @@ impl<'a> Head<'a> {
             Cow::Borrowed(line) => Cow::Borrowed(word(line)),
             Cow::Owned(line) => {
                 let (_, behind) = line.trim_end().split_once(' ').unwrap_or_default();
-                Cow::Owned(behind.trim().split(' ').next().unwrap_or_default().to_owned())
+                Cow::Owned(
+                    behind
+                        .trim()
+                        .split(' ')
+                        .next()
+                        .unwrap_or_default()
+                        .to_owned(),
+                )
             }
         }
     }
@@ -60,7 +67,10 @@ impl<'a> Head<'a> {
             let Some((found, value)) = line.split_once(':') else {
                 continue;
             };
-            if !found.trim_end_matches([' ', '\t']).eq_ignore_ascii_case(name) {
+            if !found
+                .trim_end_matches([' ', '\t'])
+                .eq_ignore_ascii_case(name)
+            {
                 continue;
             }
             let mut value = match &line {
@@ -122,7 +132,11 @@ mod tests {
                 Some("a/b"),
             ),
             ("HTTP/1.1\r\n\r\nContent-Type: body/only", "", None),
-            ("ICY 200 OK\r\nx: y\r\ncontent-type:\r\n\r\n", "200", Some("")),
+            (
+                "ICY 200 OK\r\nx: y\r\ncontent-type:\r\n\r\n",
+                "200",
+                Some(""),
+            ),
             ("\r\nContent-Type: a/b\r\n\r\n", "", None),
             (
                 "HTTP/1.0 200\r\nno colon\r\nContent-Type: a/b\r\n  ;c=d\r\n\te\r\n\r\n",
@@ -134,7 +148,11 @@ mod tests {
         ] {
             let head = Head::of_message(message.as_bytes());
             assert_eq!(head.status(), status, "{message:?}");
-            assert_eq!(head.field("content-type").as_deref(), media_type, "{message:?}");
+            assert_eq!(
+                head.field("content-type").as_deref(),
+                media_type,
+                "{message:?}"
+            );
         }
         let latin = Head::of_message(b"HTTP/1.1 200 OK\r\nContent-Type: t\xe9xt\r\n\r\n");
         assert_eq!(latin.field("content-type").as_deref(), Some("t\u{e9}xt"));

@@ -63,7 +63,12 @@ impl Index {
         disk.create_directories(&directory)
             .map_err(|source| SinkFault::io("create", &directory, source))?;
         let manifest = Manifest::read(&directory.join(MANIFEST));
-        let next = manifest.0.iter().map(|run| run.number + 1).max().unwrap_or(1);
+        let next = manifest
+            .0
+            .iter()
+            .map(|run| run.number + 1)
+            .max()
+            .unwrap_or(1);
         let mut index = Self {
             disk,
             archive: archive.to_owned(),
@@ -252,7 +257,8 @@ impl Index {
         let mut read = || -> Result<(), MergeFault> {
             let mut reader = Reader::open(run)?;
             while let Some(line) = reader.next()? {
-                let entry = Entry::parse(line).map_err(|_odd| MergeFault::Damaged(run.path.clone()))?;
+                let entry =
+                    Entry::parse(line).map_err(|_odd| MergeFault::Damaged(run.path.clone()))?;
                 let place = ArchiveEnd {
                     file: entry.file().to_owned(),
                     end: entry.end(),
@@ -305,7 +311,8 @@ impl Index {
             }
         }
         let whole = self.archive.join(INDEX);
-        let is_run = !self.manifest.0.is_empty() && self.found(0).is_some_and(|run| run.path == whole);
+        let is_run =
+            !self.manifest.0.is_empty() && self.found(0).is_some_and(|run| run.path == whole);
         if !is_run {
             run::remove(&*self.disk, &whole)?;
         }
@@ -352,9 +359,16 @@ pub(super) fn survey(archive: &Path) -> Option<Survey> {
     for (place, run) in manifest.0.iter().enumerate() {
         let own = run_path(archive, run.number);
         let whole = archive.join(INDEX);
-        let path = if place == 0 && !own.exists() { whole } else { own };
+        let path = if place == 0 && !own.exists() {
+            whole
+        } else {
+            own
+        };
         if path.exists() {
-            survey.runs.push(Run { path, seal: run.seal });
+            survey.runs.push(Run {
+                path,
+                seal: run.seal,
+            });
         } else {
             survey.missing = Some(path);
         }
@@ -378,7 +392,8 @@ pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
     let [run] = survey.runs.as_slice() else {
         return None;
     };
-    let is_whole = run.path == archive.join(INDEX) && survey.missing.is_none() && check(run).is_ok();
+    let is_whole =
+        run.path == archive.join(INDEX) && survey.missing.is_none() && check(run).is_ok();
     is_whole.then_some(survey.covered)
 }
 
@@ -399,7 +414,11 @@ pub fn make_again(disk: Arc<dyn Disk>, archive: &Path) -> Result<Made, SinkFault
 ///
 /// # Errors
 /// As [`make_again`].
-pub fn make_again_with(disk: Arc<dyn Disk>, archive: &Path, memory: usize) -> Result<Made, SinkFault> {
+pub fn make_again_with(
+    disk: Arc<dyn Disk>,
+    archive: &Path,
+    memory: usize,
+) -> Result<Made, SinkFault> {
     let directory = archive.join(DIRECTORY);
     disk.create_directories(&directory)
         .map_err(|source| SinkFault::io("create", &directory, source))?;
@@ -410,7 +429,12 @@ pub fn make_again_with(disk: Arc<dyn Disk>, archive: &Path, memory: usize) -> Re
     let mut index = Index {
         disk,
         archive: archive.to_owned(),
-        next: manifest.0.iter().map(|run| run.number + 1).max().unwrap_or(1),
+        next: manifest
+            .0
+            .iter()
+            .map(|run| run.number + 1)
+            .max()
+            .unwrap_or(1),
         manifest: Manifest::default(),
         full: memory / 2,
         is_checked: false,
@@ -504,7 +528,10 @@ fn find(archive: &Path, run: &Covering, is_first: bool) -> Option<Run> {
         .into_iter()
         .flatten()
         .find(|path| is_sealed(path, run.seal))?;
-    Some(Run { path, seal: run.seal })
+    Some(Run {
+        path,
+        seal: run.seal,
+    })
 }
 
 /// Whether a file is as long as it should be. Its checksum is left to whoever reads it.

@@ -48,7 +48,11 @@ impl Indexed {
     ///
     /// # Errors
     /// What the disk says, and what [`Sink::sync`] of `inner` does.
-    pub async fn open(inner: Arc<dyn Sink>, disk: Arc<dyn Disk>, archive: &Path) -> Result<Self, SinkFault> {
+    pub async fn open(
+        inner: Arc<dyn Sink>,
+        disk: Arc<dyn Disk>,
+        archive: &Path,
+    ) -> Result<Self, SinkFault> {
         Self::open_with(inner, disk, archive, MEMORY).await
     }
 
@@ -90,7 +94,8 @@ impl Indexed {
             }
             (std::mem::take(&mut gathered.batch), gathered.end.clone())
         };
-        self.change(index, move |index| index.add(&batch, end)).await
+        self.change(index, move |index| index.add(&batch, end))
+            .await
     }
 
     /// Changes the index off the reactor. One that failed is not touched again: the next opening puts it right.

@@ -49,7 +49,10 @@ mod tests {
             ("", r#""""#),
             ("plain ~", r#""plain ~""#),
             ("a\"b\\c/d", r#""a\"b\\c/d""#),
-            ("\n\r\t\u{8}\u{c}\0\u{1f}\u{7f}", r#""\n\r\t\b\f\u0000\u001f"#),
+            (
+                "\n\r\t\u{8}\u{c}\0\u{1f}\u{7f}",
+                r#""\n\r\t\b\f\u0000\u001f"#,
+            ),
             ("é漢😀", r#""\u00e9\u6f22\ud83d\ude00""#),
         ] {
             let mut line = String::new();

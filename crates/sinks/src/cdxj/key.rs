@@ -279,7 +279,9 @@ fn address(host: &[u8]) -> Option<String> {
     let address = if host.iter().all(u8::is_ascii_digit) {
         // Only the lower four bytes count.
         host.iter().fold(0_u32, |number, digit| {
-            number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'))
+            number
+                .wrapping_mul(10)
+                .wrapping_add(u32::from(digit - b'0'))
         })
     } else {
         inet_aton(host)?
@@ -375,7 +377,8 @@ fn decoded(text: &[u8]) -> Vec<u8> {
     for &byte in text {
         decoded.push(byte);
         while let [.., b'%', high, low] = decoded[..]
-            && let (Some(high), Some(low)) = ((high as char).to_digit(16), (low as char).to_digit(16))
+            && let (Some(high), Some(low)) =
+                ((high as char).to_digit(16), (low as char).to_digit(16))
         {
             decoded.truncate(decoded.len() - 3);
             decoded.push(u8::try_from(high << 4 | low).expect("two hexadecimal digits are a byte"));

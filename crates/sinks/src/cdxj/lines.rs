@@ -135,7 +135,8 @@ fn is_header(line: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    const PLACE: &str = r#"{"url": "http://a.com/", "length": "5", "offset": 7, "filename": "a.warc.gz"}"#;
+    const PLACE: &str =
+        r#"{"url": "http://a.com/", "length": "5", "offset": 7, "filename": "a.warc.gz"}"#;
 
     fn read(text: &[u8]) -> (Vec<String>, Skipped) {
         let mut lines = Lines::new(text);
@@ -155,7 +156,10 @@ mod tests {
              com,a)/ 2025 {PLACE}\r\n\ncom,z)/ 2026 {PLACE}"
         );
         let (keys, skipped) = read(text.as_bytes());
-        assert_eq!(keys, ["!duplicate:com,a)/", "com,a)/", "com,a)/", "com,z)/"]);
+        assert_eq!(
+            keys,
+            ["!duplicate:com,a)/", "com,a)/", "com,a)/", "com,z)/"]
+        );
         let expected = Skipped {
             lines: 12,
             too_long: 1,
@@ -172,7 +176,10 @@ mod tests {
     fn a_line_at_the_cap_is_read_and_one_past_it_is_not() {
         let rest = format!(" 2026 {PLACE}\n");
         for (length, expected) in [(MAX_LINE, 1), (MAX_LINE + 1, 0)] {
-            let text = format!("{}{rest}com,z)/ 2026 {PLACE}\n", "a".repeat(length - rest.len()));
+            let text = format!(
+                "{}{rest}com,z)/ 2026 {PLACE}\n",
+                "a".repeat(length - rest.len())
+            );
             assert_eq!(read(text.as_bytes()).0.len(), expected + 1);
         }
     }
@@ -180,10 +187,14 @@ mod tests {
     #[test]
     fn places_are_numbers_however_they_are_written() {
         let entry = Entry::parse(format!("com,a)/ 20260101000000 {PLACE}").as_bytes()).unwrap();
-        assert_eq!((entry.offset(), entry.end(), entry.file()), (7, 12, "a.warc.gz"));
+        assert_eq!(
+            (entry.offset(), entry.end(), entry.file()),
+            (7, 12, "a.warc.gz")
+        );
         assert_eq!(entry.text("url"), Some("http://a.com/"));
         for value in ["-1", "1.5", "\"x\"", "null", "[]", "18446744073709551616"] {
-            let line = format!("a 2026 {{\"length\": 1, \"offset\": {value}, \"filename\": \"a\"}}");
+            let line =
+                format!("a 2026 {{\"length\": 1, \"offset\": {value}, \"filename\": \"a\"}}");
             assert_eq!(
                 Entry::parse(line.as_bytes()),
                 Err(Oddity::Missing("offset")),

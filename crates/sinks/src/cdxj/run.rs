@@ -223,7 +223,10 @@ pub(super) fn merged(
     runs: &[Run],
     each: &mut dyn FnMut(&[u8]) -> Result<(), MergeFault>,
 ) -> Result<(), MergeFault> {
-    let mut readers = runs.iter().map(Reader::open).collect::<Result<Vec<_>, _>>()?;
+    let mut readers = runs
+        .iter()
+        .map(Reader::open)
+        .collect::<Result<Vec<_>, _>>()?;
     let mut heads = BinaryHeap::with_capacity(readers.len());
     for (place, reader) in readers.iter_mut().enumerate() {
         if let Some(line) = reader.next()? {
@@ -249,7 +252,9 @@ pub(super) fn merged(
 /// Removes a file that may be there.
 pub(super) fn remove(disk: &dyn Disk, path: &Path) -> Result<(), SinkFault> {
     match disk.remove(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(SinkFault::io("remove", path, error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(SinkFault::io("remove", path, error))
+        }
         _removed_or_not_there => Ok(()),
     }
 }

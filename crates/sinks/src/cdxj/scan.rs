@@ -58,7 +58,8 @@ fn files(directory: &Path) -> Result<Vec<(Option<u64>, String, PathBuf)>, SinkFa
 /// Whether the archive has a file of this name, of ours, that is as long.
 pub(super) fn reaches(directory: &Path, end: &ArchiveEnd) -> bool {
     let path = warc::locate(directory, &end.file);
-    let is_there = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() >= end.end);
+    let is_there =
+        std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() >= end.end);
     number(&end.file).is_some() && is_there
 }
 
@@ -104,7 +105,10 @@ pub(super) fn scan(
             }
             Err(ScanFault::Read(_torn)) => {}
         }
-        reached = Some(ArchiveEnd { file: name, end: at });
+        reached = Some(ArchiveEnd {
+            file: name,
+            end: at,
+        });
     }
     Ok(reached)
 }

@@ -79,7 +79,8 @@ impl<W: Write> Blocks<W> {
                 "digest": sha256_text(&Sha256::digest(block)),
             });
             self.list.extend_from_slice(prefix(&self.text));
-            self.list.extend_from_slice(format!(" {place}\n").as_bytes());
+            self.list
+                .extend_from_slice(format!(" {place}\n").as_bytes());
         }
         self.offset += length as u64;
         self.lines = 0;
@@ -126,10 +127,12 @@ mod tests {
     }
 
     #[test]
-    fn each_block_unpacks_by_itself_from_where_the_list_says_and_begins_with_the_line_of_the_list() {
+    fn each_block_unpacks_by_itself_from_where_the_list_says_and_begins_with_the_line_of_the_list()
+    {
         for count in [0, 1, LINES - 1, LINES, LINES + 1, 3 * LINES] {
-            let line =
-                |number| format!("com,example)/{number:07} 20261120190455 {{\"offset\": \"{number}\"}}");
+            let line = |number| {
+                format!("com,example)/{number:07} 20261120190455 {{\"offset\": \"{number}\"}}")
+            };
             let lines: Vec<String> = (0..count).map(line).collect();
             let (bytes, places, prefixes) = packed(&lines);
             assert_eq!(places.len(), count.div_ceil(LINES), "{count}");
@@ -140,7 +143,10 @@ mod tests {
                 assert_eq!(place["digest"], sha256_text(&Sha256::digest(block)));
                 let before = text.len();
                 GzDecoder::new(block).read_to_string(&mut text).unwrap();
-                assert!(text[before..].starts_with(&format!("{prefix} {{")), "{prefix}");
+                assert!(
+                    text[before..].starts_with(&format!("{prefix} {{")),
+                    "{prefix}"
+                );
             }
             assert!(text.lines().eq(lines.iter().map(String::as_str)), "{count}");
         }
@@ -149,7 +155,9 @@ mod tests {
     #[test]
     fn lines_that_are_very_long_make_small_blocks() {
         let long = "x".repeat(1 << 20);
-        let lines: Vec<String> = (0..10).map(|number| format!("{number} 2026 {long}")).collect();
+        let lines: Vec<String> = (0..10)
+            .map(|number| format!("{number} 2026 {long}"))
+            .collect();
         assert_eq!(packed(&lines).1.len(), 3);
     }
 

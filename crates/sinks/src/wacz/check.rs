@@ -56,7 +56,10 @@ pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczChec
     }
     let mut found = WaczCheck::default();
     let told = told(&entries, &mut complaints);
-    let mut listed: HashMap<&str, &Told> = told.iter().map(|(path, told)| (path.as_str(), told)).collect();
+    let mut listed: HashMap<&str, &Told> = told
+        .iter()
+        .map(|(path, told)| (path.as_str(), told))
+        .collect();
     for entry in &entries.list {
         let name = shown(&entry.name);
         for oddity in &entry.oddities {
@@ -70,8 +73,8 @@ pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczChec
             found.archives += 1;
             found.archive_bytes += entry.length;
         }
-        let is_read_in_parts =
-            entry.name.starts_with(ARCHIVE) || entry.name.starts_with(INDEXES) && entry.name.ends_with(".gz");
+        let is_read_in_parts = entry.name.starts_with(ARCHIVE)
+            || entry.name.starts_with(INDEXES) && entry.name.ends_with(".gz");
         if is_read_in_parts && entry.packing != Packing::Stored {
             complaints.add(format!(
                 "{name} is not stored as it is: nothing in it can be found"
@@ -126,7 +129,9 @@ fn compare(name: &str, told: &Told, bytes: u64, hash: &str, complaints: &mut Com
     if !told.hash.starts_with("sha256:") {
         complaints.add(format!("{name}: its digest in {PACKAGE} is no SHA-256"));
     } else if told.hash != hash {
-        complaints.add(format!("{name} does not have the digest that {PACKAGE} says"));
+        complaints.add(format!(
+            "{name} does not have the digest that {PACKAGE} says"
+        ));
     }
 }
 
@@ -160,10 +165,14 @@ fn told<R: Read + Seek>(entries: &Entries<R>, complaints: &mut Complaints) -> Ve
         && let Some((digest, _)) = json(entries, DIGEST, complaints)
         && digest["hash"] != sha256_text(&Sha256::digest(&bytes))
     {
-        complaints.add(format!("{PACKAGE} does not have the digest that {DIGEST} says"));
+        complaints.add(format!(
+            "{PACKAGE} does not have the digest that {DIGEST} says"
+        ));
     }
     if !package["wacz_version"].is_string() {
-        complaints.add(format!("{PACKAGE} does not say which version of WACZ it is"));
+        complaints.add(format!(
+            "{PACKAGE} does not say which version of WACZ it is"
+        ));
     }
     let Some(resources) = package["resources"].as_array() else {
         complaints.add(format!("{PACKAGE} lists no resources"));
@@ -180,7 +189,9 @@ fn told<R: Read + Seek>(entries: &Entries<R>, complaints: &mut Complaints) -> Ve
     let told: Vec<_> = resources.iter().filter_map(read).collect();
     if told.len() < resources.len() {
         let count = resources.len() - told.len();
-        complaints.add(format!("{PACKAGE}: {count} resources have no path or no hash"));
+        complaints.add(format!(
+            "{PACKAGE}: {count} resources have no path or no hash"
+        ));
     }
     told
 }

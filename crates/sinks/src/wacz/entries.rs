@@ -73,7 +73,9 @@ impl<R: Read + Seek> Entries<R> {
         for number in 0..zip.len() {
             match zip.by_index_raw(number) {
                 Ok(file) => list.push(Entry::of(&file, end)),
-                Err(error) => oddities.push(format!("file {number} of the ZIP is damaged: {error}")),
+                Err(error) => {
+                    oddities.push(format!("file {number} of the ZIP is damaged: {error}"))
+                }
             }
         }
         Ok(Self {
@@ -92,7 +94,10 @@ impl<R: Read + Seek> Entries<R> {
         let section = self.section(entry, 0, entry.length);
         match entry.packing {
             Packing::Stored => Ok(Box::new(section)),
-            Packing::Deflated => Ok(Box::new(Bounded::of(DeflateDecoder::new(section), entry.length))),
+            Packing::Deflated => Ok(Box::new(Bounded::of(
+                DeflateDecoder::new(section),
+                entry.length,
+            ))),
             Packing::Other => Err(io::Error::other(
                 "it is encrypted, or packed in a way that WACZ does not have",
             )),
@@ -168,7 +173,9 @@ pub(super) struct Section<'a, R> {
 
 impl<R: Read + Seek> Read for Section<'_, R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let length = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let length = bytes
+            .len()
+            .min(usize::try_from(self.left).unwrap_or(usize::MAX));
         if length == 0 {
             return Ok(0);
         }
@@ -248,7 +255,10 @@ pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
             continue;
         }
         if entry.packing != Packing::Stored {
-            let reason = format!("{} in it is not stored as it is, as WACZ has it", entry.name);
+            let reason = format!(
+                "{} in it is not stored as it is, as WACZ has it",
+                entry.name
+            );
             return Err(WaczFault::NotZip { reason });
         }
         parts.push(ArchivePart {

@@ -42,7 +42,9 @@ pub(super) fn check<R: Read + Seek>(
         let packed = [".cdx.gz", ".cdxj.gz"]
             .iter()
             .any(|end| entry.name.ends_with(end));
-        let plain = [".cdx", ".cdxj"].iter().any(|end| entry.name.ends_with(end));
+        let plain = [".cdx", ".cdxj"]
+            .iter()
+            .any(|end| entry.name.ends_with(end));
         if packed || plain {
             count += 1;
             let index = Index {
@@ -52,7 +54,9 @@ pub(super) fn check<R: Read + Seek>(
             };
             match index.check(packed, complaints, each) {
                 Ok(found) => lines += found,
-                Err(error) => complaints.add(format!("{} cannot be read: {error}", shown(&entry.name))),
+                Err(error) => {
+                    complaints.add(format!("{} cannot be read: {error}", shown(&entry.name)))
+                }
             }
         }
         if entry.name.ends_with(".idx")
@@ -75,7 +79,12 @@ struct Index<'a, R> {
 }
 
 impl<R: Read + Seek> Index<'_, R> {
-    fn check(&self, packed: bool, complaints: &mut Complaints, each: &mut dyn FnMut()) -> io::Result<u64> {
+    fn check(
+        &self,
+        packed: bool,
+        complaints: &mut Complaints,
+        each: &mut dyn FnMut(),
+    ) -> io::Result<u64> {
         let name = shown(&self.entry.name);
         let input = self.entries.open(self.entry)?;
         let input: Box<dyn Read + '_> = if packed {
@@ -96,7 +105,9 @@ impl<R: Read + Seek> Index<'_, R> {
                 }
                 Some(archive) => match self.record(archive, line.offset(), line.end()) {
                     Ok(()) => continue,
-                    Err(reason) => format!("leads to no record of {}: {reason}", shown(line.file())),
+                    Err(reason) => {
+                        format!("leads to no record of {}: {reason}", shown(line.file()))
+                    }
                 },
             };
             complaints.add(format!("{name}: line {number} {complaint}"));
@@ -113,7 +124,9 @@ impl<R: Read + Seek> Index<'_, R> {
 
     /// That a record begins here.
     fn record(&self, archive: &Entry, offset: u64, end: u64) -> Result<(), String> {
-        let mut section = self.entries.section(archive, offset, end.saturating_sub(offset));
+        let mut section = self
+            .entries
+            .section(archive, offset, end.saturating_sub(offset));
         if archive.name.ends_with(".zst") {
             let mut magic = [0; 4];
             section
@@ -150,7 +163,10 @@ fn check_blocks<R: Read + Seek>(
         {
             break;
         }
-        let brace = line.iter().position(|&byte| byte == b'{').unwrap_or(line.len());
+        let brace = line
+            .iter()
+            .position(|&byte| byte == b'{')
+            .unwrap_or(line.len());
         let place: Value = serde_json::from_slice(&line[brace..]).unwrap_or_default();
         if line.starts_with(b"!meta ") {
             let file = place["filename"].as_str().unwrap_or_default();
@@ -160,7 +176,9 @@ fn check_blocks<R: Read + Seek>(
         let (Some(index), Some(offset), Some(length)) =
             (index, place["offset"].as_u64(), place["length"].as_u64())
         else {
-            complaints.add(format!("{name}: line {number} does not say where its block is"));
+            complaints.add(format!(
+                "{name}: line {number} does not say where its block is"
+            ));
             return Ok(());
         };
         if let Err(reason) = check_block(
@@ -196,7 +214,10 @@ fn check_block<R: Read + Seek>(
     begin: &[u8],
     digest: Option<&str>,
 ) -> Result<(), String> {
-    if offset.checked_add(length).is_none_or(|end| end > index.length) {
+    if offset
+        .checked_add(length)
+        .is_none_or(|end| end > index.length)
+    {
         return Err("its block ends behind the end of the index".to_owned());
     }
     let told = |error: io::Error| format!("its block cannot be read: {error}");

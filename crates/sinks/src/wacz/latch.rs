@@ -21,7 +21,14 @@ impl<W> Latch<W> {
     pub(super) fn over(out: W) -> (Self, Shutting) {
         let is_shut = Rc::new(Cell::new(false));
         let shutting = Shutting(Rc::clone(&is_shut));
-        (Self { out, is_shut, at: 0 }, shutting)
+        (
+            Self {
+                out,
+                is_shut,
+                at: 0,
+            },
+            shutting,
+        )
     }
 
     /// What was written to.

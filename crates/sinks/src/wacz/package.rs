@@ -15,7 +15,9 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::blocks::Blocks;
 use super::latch::{Latch, Shutting};
-use super::{ARCHIVE, BLOCKS, CHUNK, DIGEST, INDEX, PACKAGE, PAGES, WACZ_VERSION, WaczFault, sha256_text};
+use super::{
+    ARCHIVE, BLOCKS, CHUNK, DIGEST, INDEX, PACKAGE, PAGES, WACZ_VERSION, WaczFault, sha256_text,
+};
 use crate::cdxj::{DUPLICATE, Lines};
 
 /// What a WACZ says of itself.
@@ -124,7 +126,9 @@ impl<W: Write + Seek> Packer<W> {
                     });
                 }
             };
-            writing.write_all(&chunk[..length]).map_err(WaczFault::Write)?;
+            writing
+                .write_all(&chunk[..length])
+                .map_err(WaczFault::Write)?;
             each();
         }
         let resource = writing.end(entry);
@@ -243,13 +247,19 @@ impl<W: Write + Seek> Packer<W> {
         Ok(())
     }
 
-    fn begin(&mut self, path: &str, method: CompressionMethod) -> Result<Writing<'_, W>, WaczFault> {
+    fn begin(
+        &mut self,
+        path: &str,
+        method: CompressionMethod,
+    ) -> Result<Writing<'_, W>, WaczFault> {
         let options = SimpleFileOptions::default()
             .compression_method(method)
             .large_file(true)
             .unix_permissions(0o644)
             .last_modified_time(dos_time(self.at));
-        self.zip.start_file(path, options).map_err(WaczFault::writing)?;
+        self.zip
+            .start_file(path, options)
+            .map_err(WaczFault::writing)?;
         Ok(Writing {
             zip: &mut self.zip,
             digest: Sha256::new(),
@@ -283,7 +293,12 @@ impl<W: Write + Seek> Write for Writing<'_, W> {
 
 impl Resource {
     fn told(&self) -> Value {
-        let name = self.path.rsplit('/').next().unwrap_or_default().to_lowercase();
+        let name = self
+            .path
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .to_lowercase();
         json!({ "name": name, "path": self.path, "hash": self.hash, "bytes": self.bytes })
     }
 }

@@ -139,7 +139,10 @@ impl Record {
         let answer = Answer::read(&self.block)?;
         match self.block.len() as u64 == self.block_length {
             true => Some(answer),
-            false => Some(Answer { sent: b"", ..answer }),
+            false => Some(Answer {
+                sent: b"",
+                ..answer
+            }),
         }
     }
 
@@ -193,7 +196,11 @@ mod tests {
             ("HTTP/2 200\r\nA: b\r\n\r\nbody", 200, "body"),
             ("HTTP/2.0 200 \r\nA: b\r\n\r\nbody", 200, "body"),
             ("HTTP/3 200\r\nA: b\r\n\r\nbody", 200, "body"),
-            ("HTTP/1.1 200 OK\r\nA: b\r\nno field\r\n\r\nbody", 200, "body"),
+            (
+                "HTTP/1.1 200 OK\r\nA: b\r\nno field\r\n\r\nbody",
+                200,
+                "body",
+            ),
             (
                 "HTTP/1.1 200 OK\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
                 200,
@@ -231,7 +238,10 @@ mod tests {
     #[test]
     fn chunks_are_put_together_and_what_is_not_in_chunks_is_left_alone() {
         for (sent, body) in [
-            (&b"5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n"[..], Some(&b"hello!"[..])),
+            (
+                &b"5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n"[..],
+                Some(&b"hello!"[..]),
+            ),
             (b"5;note=1\r\nhello\r\n0\r\n\r\n", Some(b"hello")),
             (b"5\r\nhel", Some(b"hel")),
             (b"ffffffffffffffff\r\nhello", Some(b"hello")),

@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 
 use super::identity::RecordId;
 use super::packing::Compression;
-use super::record::Press;
+use super::record::RecordWriter;
 use super::settled::Settled;
 use super::tail::{Appended, Tail};
 use super::visit::{self, Names};
@@ -49,7 +49,7 @@ struct Inner {
     arrivals: AtomicU64,
     permits: Arc<Semaphore>,
     /// Idle presses, never more than there are permits.
-    presses: Mutex<Vec<Press>>,
+    presses: Mutex<Vec<RecordWriter>>,
     tail: Mutex<Tail>,
     /// Held during a sync: of two, the second must know how the first one ended. Taken before `tail`.
     syncing: Mutex<()>,
@@ -101,7 +101,11 @@ impl Sink for WarcArchive {
             .acquire_owned()
             .await
             .expect("this semaphore is never closed");
-        let bytes: u64 = visit.exchanges.iter().map(|exchange| exchange.body.len()).sum();
+        let bytes: u64 = visit
+            .exchanges
+            .iter()
+            .map(|exchange| exchange.body.len())
+            .sum();
         if bytes <= SMALL_VISIT {
             return self.0.write(&visit);
         }
@@ -147,7 +151,9 @@ impl Inner {
             };
             let page_offset = visit::press(visit, names, &mut press)
                 .map_err(|source| SinkFault::io("spool records in", &self.dir, source))?;
-            let appended = self.tail()?.append(press.members(), &warcinfo, page_offset)?;
+            let appended = self
+                .tail()?
+                .append(press.members(), &warcinfo, page_offset)?;
             match appended {
                 Appended::At(mut archived) => {
                     archived.captures = press.take_captures(archived.offset);
@@ -189,7 +195,8 @@ impl Inner {
                 noted => noted.map_err(|source| SinkFault::io("write", &path, source))?,
             }
         }
-        self.tail()?.hear_settled(settled.map(|settled| settled.place));
+        self.tail()?
+            .hear_settled(settled.map(|settled| settled.place));
         self.close_files()
     }
 
@@ -229,12 +236,16 @@ impl Inner {
         }
     }
 
-    fn take_press(&self) -> Press {
-        let idle = self.presses.lock().ok().and_then(|mut presses| presses.pop());
-        idle.unwrap_or_else(|| Press::new(&self.compression, self.digest, &self.dir))
+    fn take_press(&self) -> RecordWriter {
+        let idle = self
+            .presses
+            .lock()
+            .ok()
+            .and_then(|mut presses| presses.pop());
+        idle.unwrap_or_else(|| RecordWriter::new(&self.compression, self.digest, &self.dir))
     }
 
-    fn give_back(&self, mut press: Press) {
+    fn give_back(&self, mut press: RecordWriter) {
         press.clear();
         if let Ok(mut presses) = self.presses.lock() {
             presses.push(press);

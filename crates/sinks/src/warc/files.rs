@@ -90,7 +90,11 @@ impl FileName {
             .iter()
             .all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
         let counter = number.parse().ok()?;
-        if !digits_only || time.len() != 14 || format!("{counter:05}") != number || !is_prefix(prefix) {
+        if !digits_only
+            || time.len() != 14
+            || format!("{counter:05}") != number
+            || !is_prefix(prefix)
+        {
             return None;
         }
         Some(Self {
@@ -162,8 +166,16 @@ mod tests {
         let at = Timestamp::from_millis(1_795_199_095_120);
         for (prefix, packing, expected) in [
             ("crawl", Packing::Gzip, "crawl-20261120182455-00001.warc.gz"),
-            ("crawl", Packing::Zstd, "crawl-20261120182455-00001.warc.zst"),
-            ("a-b_c.d", Packing::Plain, "a-b_c.d-20261120182455-00001.warc"),
+            (
+                "crawl",
+                Packing::Zstd,
+                "crawl-20261120182455-00001.warc.zst",
+            ),
+            (
+                "a-b_c.d",
+                Packing::Plain,
+                "a-b_c.d-20261120182455-00001.warc",
+            ),
         ] {
             let name = FileName::new(prefix, at, 1, packing);
             assert_eq!(name.as_str(), expected);

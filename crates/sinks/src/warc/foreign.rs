@@ -13,7 +13,7 @@ use super::archive::{ArchiveEnd, session};
 use super::files::{self, FileName, name_of};
 use super::packing::Packing;
 use super::stream::WarcStream;
-use super::volume::{Volume, first_record};
+use super::volume::{WarcFile, first_record};
 use super::warcinfo::ArchiveOptions;
 use crate::SinkFault;
 
@@ -82,7 +82,7 @@ pub fn begin_behind(
             before = before.max(number.checked_add(1).ok_or_else(taken)? - 1);
         }
     }
-    let volume = Volume::begin(disk, dir, options, session(options, None), before + 1)?;
+    let volume = WarcFile::begin(disk, dir, options, session(options, None), before + 1)?;
     volume.open.sync()?;
     Ok(ArchiveEnd {
         file: volume.name.as_str().to_owned(),
@@ -171,7 +171,8 @@ mod tests {
         assert!(begun.file.ends_with("-00043.warc.gz"), "{begun:?}");
         // What was cut short is made use of.
         assert_eq!(begin_behind(&disk, dir.path(), &options).unwrap(), begun);
-        let archive = super::super::WarcArchive::open(disk, dir.path(), options, Some(begun)).unwrap();
+        let archive =
+            super::super::WarcArchive::open(disk, dir.path(), options, Some(begun)).unwrap();
         drop(archive);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 4);
     }

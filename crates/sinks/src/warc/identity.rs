@@ -16,7 +16,8 @@ pub(super) struct RecordId([u8; 16]);
 
 impl RecordId {
     /// The namespace of all namespaces of ours: drawn once, never changed.
-    pub(super) const ROOT: RecordId = RecordId(0x7d5c_a3f1_0b4e_4c52_9e36_5f0d_8a61_c7e4_u128.to_be_bytes());
+    pub(super) const ROOT: RecordId =
+        RecordId(0x7d5c_a3f1_0b4e_4c52_9e36_5f0d_8a61_c7e4_u128.to_be_bytes());
 
     /// The name `name` in the namespace `self`.
     pub(super) fn name(self, name: &[u8]) -> RecordId {
@@ -54,6 +55,9 @@ mod tests {
     fn ids_are_made_as_rfc_9562_appendix_a_4_has_it() {
         let dns = RecordId(0x6ba7_b810_9dad_11d1_80b4_00c0_4fd4_30c8_u128.to_be_bytes());
         let id = dns.name(b"www.example.com");
-        assert_eq!(id.to_string(), "<urn:uuid:2ed6657d-e927-568b-95e1-2665a8aea6a2>");
+        assert_eq!(
+            id.to_string(),
+            "<urn:uuid:2ed6657d-e927-568b-95e1-2665a8aea6a2>"
+        );
     }
 }

@@ -82,7 +82,9 @@ impl Oddities {
 
     /// Those that were seen, and in how many records.
     pub fn seen(&self) -> impl Iterator<Item = (Oddity, u64)> {
-        let all = Oddity::ALL.into_iter().map(|oddity| (oddity, self.count(oddity)));
+        let all = Oddity::ALL
+            .into_iter()
+            .map(|oddity| (oddity, self.count(oddity)));
         all.filter(|(_, count)| *count > 0)
     }
 

@@ -159,7 +159,9 @@ impl Compression {
                 gzip.finish()?;
             }
             Self::Zstd { level, dictionary } => {
-                let dictionary = dictionary.as_ref().map_or(&[][..], |dictionary| &dictionary.0);
+                let dictionary = dictionary
+                    .as_ref()
+                    .map_or(&[][..], |dictionary| &dictionary.0);
                 let level = (*level).clamp(1, 19);
                 let mut zstd = zstd::Encoder::with_dictionary(members, level, dictionary)?;
                 zstd.include_checksum(true)?;
@@ -178,12 +180,16 @@ impl Compression {
     pub(super) fn packer(&self) -> Packer {
         match self {
             Self::Gzip { level } => {
-                let level = CompressionLvl::new((*level).clamp(1, 12)).expect("levels 1 to 12 exist");
+                let level =
+                    CompressionLvl::new((*level).clamp(1, 12)).expect("levels 1 to 12 exist");
                 Packer::Gzip(Deflate::new(level))
             }
             Self::Zstd { level, dictionary } => {
-                let dictionary = dictionary.as_ref().map_or(&[][..], |dictionary| &dictionary.0);
-                let packer = zstd(*level, dictionary).expect("it was tried when the dictionary was read");
+                let dictionary = dictionary
+                    .as_ref()
+                    .map_or(&[][..], |dictionary| &dictionary.0);
+                let packer =
+                    zstd(*level, dictionary).expect("it was tried when the dictionary was read");
                 Packer::Zstd(Box::new(packer))
             }
             Self::None => Packer::Plain,
@@ -224,7 +230,9 @@ impl Dictionary {
         if bytes.len() > MAX_DICTIONARY {
             return Err(UnusableDictionary("it is longer than 16 MiB"));
         }
-        if !bytes.starts_with(&DICTIONARY_MAGIC) || zstd_safe::get_dict_id_from_dict(bytes).is_none() {
+        if !bytes.starts_with(&DICTIONARY_MAGIC)
+            || zstd_safe::get_dict_id_from_dict(bytes).is_none()
+        {
             return Err(UnusableDictionary(
                 "it does not begin as a zstd dictionary does: `zstd --train` makes one",
             ));

@@ -52,9 +52,9 @@ pub(super) fn next_record(member: &mut impl BufRead, keep: usize) -> Result<Reco
     member.take(4).read_to_end(&mut ending)?;
     match ending.as_slice() {
         ending if ending == EMPTY_LINE => Ok(record),
-        short if EMPTY_LINE.starts_with(short) => {
-            Err(Trouble::Short("the block is not followed by two line breaks"))
-        }
+        short if EMPTY_LINE.starts_with(short) => Err(Trouble::Short(
+            "the block is not followed by two line breaks",
+        )),
         _ => malformed("the block is not followed by two line breaks"),
     }
 }
@@ -292,12 +292,15 @@ impl Block {
     }
 
     fn finish(self, fields: Fields, block_length: u64) -> Record {
-        let checked = |name, found: Option<Hasher>| match (fields.get(name), found.map(Hasher::finish)) {
-            (None, _) => DigestCheck::Absent,
-            (Some(_), None) => DigestCheck::Unchecked,
-            (Some(text), Some(found)) if PayloadDigest::parse(text) == Some(found) => DigestCheck::Holds,
-            (Some(_), Some(found)) => DigestCheck::False { found },
-        };
+        let checked =
+            |name, found: Option<Hasher>| match (fields.get(name), found.map(Hasher::finish)) {
+                (None, _) => DigestCheck::Absent,
+                (Some(_), None) => DigestCheck::Unchecked,
+                (Some(text), Some(found)) if PayloadDigest::parse(text) == Some(found) => {
+                    DigestCheck::Holds
+                }
+                (Some(_), Some(found)) => DigestCheck::False { found },
+            };
         Record {
             offset: 0,
             length: 0,

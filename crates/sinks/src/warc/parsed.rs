@@ -76,7 +76,8 @@ impl Record {
     /// `WARC-Payload-Digest`, where it is a SHA-1 or a SHA-256, whether it agrees or not.
     #[must_use]
     pub fn payload(&self) -> Option<PayloadDigest> {
-        self.field("WARC-Payload-Digest").and_then(PayloadDigest::parse)
+        self.field("WARC-Payload-Digest")
+            .and_then(PayloadDigest::parse)
     }
 
     /// `WARC-Truncated`: why the block is not whole.
@@ -119,7 +120,10 @@ pub(super) struct Fields(Vec<(String, String)>);
 
 impl Fields {
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        let field = self.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let field = self
+            .0
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
         field.map(|(_, value)| value.as_str())
     }
 

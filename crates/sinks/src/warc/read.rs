@@ -198,7 +198,11 @@ impl Trouble {
     pub(super) fn at(self, path: &Path, offset: u64) -> ReadFault {
         let path = path.to_owned();
         match self {
-            Self::Malformed(reason) => ReadFault::Damaged { path, offset, reason },
+            Self::Malformed(reason) => ReadFault::Damaged {
+                path,
+                offset,
+                reason,
+            },
             Self::Short(reason) => ReadFault::Damaged {
                 path,
                 offset,
@@ -212,7 +216,11 @@ impl Trouble {
                     offset,
                     reason: source.to_string(),
                 },
-                _ => ReadFault::Io { path, offset, source },
+                _ => ReadFault::Io {
+                    path,
+                    offset,
+                    source,
+                },
             },
         }
     }

@@ -80,7 +80,7 @@ fn ends_lines(character: char) -> bool {
 }
 
 /// Turns records into members, one behind the other; used again and again.
-pub(super) struct Press {
+pub(super) struct RecordWriter {
     packer: Packer,
     compression: Compression,
     digest: DigestAlgorithm,
@@ -89,9 +89,13 @@ pub(super) struct Press {
     captures: Vec<Capture>,
 }
 
-impl Press {
+impl RecordWriter {
     /// Returns an empty press, which spools to the file system of `directory`.
-    pub(super) fn new(compression: &Compression, digest: DigestAlgorithm, directory: &Path) -> Self {
+    pub(super) fn new(
+        compression: &Compression,
+        digest: DigestAlgorithm,
+        directory: &Path,
+    ) -> Self {
         Self {
             packer: compression.packer(),
             compression: compression.clone(),
@@ -133,7 +137,8 @@ impl Press {
                 let before = [&header.0, b"\r\n".as_slice(), head].concat();
                 let length = (before.len() + RECORD_END.len()) as u64 + body.len();
                 let plain = before.chain(body.reader()).chain(RECORD_END);
-                self.compression.pack_stream(plain, length, &mut self.members)?;
+                self.compression
+                    .pack_stream(plain, length, &mut self.members)?;
             }
         }
         let length = self.members.length() - start;
@@ -153,7 +158,7 @@ impl Press {
         self.digest
     }
 
-    /// What an index tells of the records pressed since the last [`Press::clear`], the first of which begins at `start` in its
+    /// What an index tells of the records pressed since the last [`RecordWriter::clear`], the first of which begins at `start` in its
     /// file. They are given away once.
     pub(super) fn take_captures(&mut self, start: u64) -> Vec<Capture> {
         let mut captures = std::mem::take(&mut self.captures);
@@ -163,7 +168,7 @@ impl Press {
         captures
     }
 
-    /// The members pressed since the last [`Press::clear`].
+    /// The members pressed since the last [`RecordWriter::clear`].
     pub(super) fn members(&self) -> &Members {
         &self.members
     }
@@ -195,7 +200,9 @@ fn told(header: &Header, content_type: &str, head: &[u8], body: &Body) -> io::Re
     };
     let field = |name: &str| {
         let mut fields = header.lines().filter_map(|line| line.split_once(": "));
-        fields.find(|(known, _)| *known == name).map(|(_, value)| value)
+        fields
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value)
     };
     let is_head = body.is_empty() || head.len() >= GLANCE || head.ends_with(b"\r\n\r\n");
     let glance = if is_head {
@@ -226,9 +233,15 @@ mod tests {
         for (value, expected) in [
             ("plain", "name: plain\r\n"),
             ("", "name: \r\n"),
-            ("a\r\nWARC-Type: response", "name: a  WARC-Type: response\r\n"),
+            (
+                "a\r\nWARC-Type: response",
+                "name: a  WARC-Type: response\r\n",
+            ),
             ("\r\n\r\nHTTP/1.1 200 OK", "name:     HTTP/1.1 200 OK\r\n"),
-            ("nul\0 tab\t del\u{7f} nel\u{85}", "name: nul  tab  del  nel \r\n"),
+            (
+                "nul\0 tab\t del\u{7f} nel\u{85}",
+                "name: nul  tab  del  nel \r\n",
+            ),
             ("ls\u{2028}ps\u{2029}.", "name: ls ps .\r\n"),
             ("漢字 é", "name: 漢字 é\r\n"),
         ] {

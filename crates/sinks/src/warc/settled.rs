@@ -48,7 +48,11 @@ impl Settled {
     /// Returns the settled part where the archive is on the disk up to `archive`, and the settlements are up to `place`.
     #[must_use]
     pub fn new(archive: ArchiveEnd, place: ArchiveEnd, journal: u64) -> Self {
-        let place = if archive.is_before(&place) { archive } else { place };
+        let place = if archive.is_before(&place) {
+            archive
+        } else {
+            place
+        };
         Self { place, journal }
     }
 

@@ -54,7 +54,9 @@ fn is_covered(visit: &ArchiveEnd, durable: Option<&ArchiveEnd>) -> Result<bool, 
     let Some(durable) = durable else {
         return Ok(false);
     };
-    let files = file_name(visit)?.counter().cmp(&file_name(durable)?.counter());
+    let files = file_name(visit)?
+        .counter()
+        .cmp(&file_name(durable)?.counter());
     Ok(match files {
         Ordering::Less => true,
         Ordering::Equal => visit.end <= durable.end,
@@ -105,7 +107,9 @@ fn synced_end(disk: &dyn Disk, path: &Path, from: u64) -> Result<u64, SinkFault>
 /// [`ReadFault::Io`] where the system does not let us read: what is there is not known then.
 fn sound_end(path: &Path, from: u64) -> Result<u64, ReadFault> {
     let mut reader = match WarcReader::open_at(path, from) {
-        Err(ReadFault::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(from),
+        Err(ReadFault::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            return Ok(from);
+        }
         // The dictionary with which the file begins is not whole, so no record is.
         Err(ReadFault::TornTail { .. } | ReadFault::Damaged { .. }) => return Ok(from),
         opened => opened?,

@@ -145,7 +145,9 @@ impl WarcStream {
             Trouble::Short(reason) => (reason.to_owned(), true),
             Trouble::Io(error) => match error.kind() {
                 io::ErrorKind::UnexpectedEof => ("the file ends within it".to_owned(), false),
-                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => (error.to_string(), false),
+                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+                    (error.to_string(), false)
+                }
                 _ => {
                     self.ended = true;
                     return Some(Trouble::Io(error).at(&self.path, offset));
@@ -318,7 +320,8 @@ impl WarcStream {
             self.oddities.note(Oddity::MissingEnding);
         }
         let is_false = matches!(record.block_digest, DigestCheck::False { .. });
-        match ending.is_end || record.block_digest == DigestCheck::Holds || (is_whole && !is_false) {
+        match ending.is_end || record.block_digest == DigestCheck::Holds || (is_whole && !is_false)
+        {
             true => Ok(()),
             false => Err(Trouble::Malformed(
                 "the block is longer or shorter than Content-Length says".to_owned(),
@@ -417,7 +420,10 @@ impl BufRead for Across<'_> {
         }
         let here = self.input.offset();
         let first = self.input.member().and_then(|member| member.first);
-        if here != self.begin && first == Some(here) && is_version(self.input.peek(VERSION.len() + 3)?) {
+        if here != self.begin
+            && first == Some(here)
+            && is_version(self.input.peek(VERSION.len() + 3)?)
+        {
             return Ok(&[]);
         }
         self.input.fill()

@@ -26,12 +26,18 @@ use crate::SinkFault;
 ///
 /// # Errors
 /// [`SinkFault::Foreign`] where the end is in a file that is none of ours; otherwise what the system said.
-pub fn settled_behind(dir: &Path, prefix: &str, end: Option<&ArchiveEnd>) -> Result<Vec<String>, SinkFault> {
+pub fn settled_behind(
+    dir: &Path,
+    prefix: &str,
+    end: Option<&ArchiveEnd>,
+) -> Result<Vec<String>, SinkFault> {
     let name = match end {
         None => None,
-        Some(end) => Some(FileName::parse(&end.file).ok_or_else(|| SinkFault::Foreign {
-            name: end.file.clone(),
-        })?),
+        Some(end) => Some(
+            FileName::parse(&end.file).ok_or_else(|| SinkFault::Foreign {
+                name: end.file.clone(),
+            })?,
+        ),
     };
     let last = name.as_ref().zip(end.map(|end| end.end));
     Behind { dir, prefix, last }.settled()
@@ -88,7 +94,11 @@ impl Behind<'_> {
     /// are full, and are closed where that was not done yet. With no settled one, all of ours are set aside.
     pub(super) fn clear_up(self, disk: &Arc<dyn Disk>) -> Result<(), SinkFault> {
         for found in self.files()? {
-            let Found { name, is_open, path } = &found;
+            let Found {
+                name,
+                is_open,
+                path,
+            } = &found;
             if self.is_cut(&found) {
                 // Closed ones hold no visit, or the check had refused them.
                 if holds_records(path, 0).map_err(damaged(path))? {
@@ -99,7 +109,11 @@ impl Behind<'_> {
                     disk.remove(path)
                         .map_err(|source| SinkFault::io("remove", path, source))?;
                 }
-            } else if *is_open && self.last.is_some_and(|(last, _)| name.counter() < last.counter()) {
+            } else if *is_open
+                && self
+                    .last
+                    .is_some_and(|(last, _)| name.counter() < last.counter())
+            {
                 disk.open(path)
                     .and_then(|file| disk.sync(&file))
                     .map_err(|source| SinkFault::io("sync", path, source))?;
@@ -114,11 +128,15 @@ impl Behind<'_> {
     /// Returns whether a file stands behind the end, and is ours to cut.
     fn is_cut(self, found: &Found) -> bool {
         let name = &found.name;
-        let is_behind = self.last.is_none_or(|(last, _)| name.counter() > last.counter());
+        let is_behind = self
+            .last
+            .is_none_or(|(last, _)| name.counter() > last.counter());
         // What another session began under another prefix is ours if it is open; else somebody may have put it there.
         let is_ours = found.is_open
             || name.prefix() == self.prefix
-            || self.last.is_some_and(|(last, _)| name.prefix() == last.prefix());
+            || self
+                .last
+                .is_some_and(|(last, _)| name.prefix() == last.prefix());
         is_behind && is_ours
     }
 
@@ -128,7 +146,8 @@ impl Behind<'_> {
 
     fn noted(self) -> Result<Noted, SinkFault> {
         let path = Settled::path(self.dir);
-        let noted = Settled::read(self.dir).map_err(|source| SinkFault::io("read", &path, source))?;
+        let noted =
+            Settled::read(self.dir).map_err(|source| SinkFault::io("read", &path, source))?;
         if noted == Noted::Damaged {
             tracing::warn!(path = %path.display(), "the note of the archive's settled end is damaged: it is written anew");
         }
@@ -172,7 +191,9 @@ pub(super) fn holds_records(path: &Path, from: u64) -> Result<bool, ReadFault> {
     while at < length {
         match WarcReader::open_at(path, at).and_then(|mut reader| reader.next_record(0)) {
             Ok(None) => return Ok(false),
-            Ok(Some(record)) if record.kind() != "warcinfo" && record.digests_hold() => return Ok(true),
+            Ok(Some(record)) if record.kind() != "warcinfo" && record.digests_hold() => {
+                return Ok(true);
+            }
             Ok(Some(record)) => at = record.offset + record.length,
             Err(fault @ ReadFault::Io { .. }) => return Err(fault),
             Err(_damage) => match next_record_behind(path, at)? {

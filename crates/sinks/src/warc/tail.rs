@@ -13,7 +13,7 @@ use super::files::{FileName, is_prefix};
 use super::identity::RecordId;
 use super::members::Members;
 use super::surplus::Behind;
-use super::volume::{OpenFile, Volume};
+use super::volume::{OpenFile, WarcFile};
 use super::warcinfo::ArchiveOptions;
 use crate::{Archived, SinkFault};
 
@@ -23,7 +23,7 @@ pub(super) struct Tail {
     dir: PathBuf,
     options: ArchiveOptions,
     session: RecordId,
-    current: Volume,
+    current: WarcFile,
     ticket: u64,
     condition: Condition,
     /// Files that are full and not closed yet: one for every `max_file` bytes.
@@ -85,7 +85,7 @@ impl Tail {
             return Err(SinkFault::Foreign { name });
         }
         let current = match resume {
-            Some(end) => Volume::resume(&disk, dir, &options, end)?,
+            Some(end) => WarcFile::resume(&disk, dir, &options, end)?,
             None => {
                 let behind = Behind {
                     dir,
@@ -94,7 +94,7 @@ impl Tail {
                 };
                 behind.check()?;
                 behind.clear_up(&disk)?;
-                Volume::begin(&disk, dir, &options, session, 1)?
+                WarcFile::begin(&disk, dir, &options, session, 1)?
             }
         };
         Ok(Self {
@@ -263,7 +263,7 @@ impl Tail {
 
     fn begin_next_file(&mut self) -> Result<(), SinkFault> {
         let counter = self.current.name.counter() + 1;
-        let next = Volume::begin(&self.disk, &self.dir, &self.options, self.session, counter);
+        let next = WarcFile::begin(&self.disk, &self.dir, &self.options, self.session, counter);
         match next {
             Ok(next) => {
                 let full = std::mem::replace(&mut self.current, next);

@@ -17,7 +17,7 @@ use web::{Body, Exchange, Protocol, Timestamp};
 
 use super::identity::RecordId;
 use super::message::response_head;
-use super::record::{FIELDS, Header, Press, push_field};
+use super::record::{FIELDS, Header, RecordWriter, push_field};
 use crate::{Keeping, Original, PayloadDigest, Resource, Visit};
 
 /// The profile of a `revisit` record that stands for an equal payload (section 6.7.2).
@@ -46,7 +46,7 @@ pub(super) struct Names<'a> {
 ///
 /// # Errors
 /// What the system says while a stored body is read.
-pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut Press) -> io::Result<u64> {
+pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut RecordWriter) -> io::Result<u64> {
     press.clear();
     let algorithm = press.digest();
     let mut records = Records {
@@ -74,7 +74,9 @@ pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut Press) -> io::R
         Keeping::NotModified { of } => records.not_modified(page, visit.payload, of)?,
         Keeping::LeftOut => {
             // With neither a record nor notes of its own, the page is where its visit begins.
-            return Ok(records.metadata(visit, Some(page), None)?.unwrap_or_default());
+            return Ok(records
+                .metadata(visit, Some(page), None)?
+                .unwrap_or_default());
         }
     };
     records.metadata(visit, Some(page), Some(page_record))?;
@@ -84,7 +86,7 @@ pub(super) fn press(visit: &Visit, names: Names<'_>, press: &mut Press) -> io::R
 struct Records<'a, 'p> {
     names: Names<'a>,
     issued: u32,
-    press: &'p mut Press,
+    press: &'p mut RecordWriter,
 }
 
 impl Records<'_, '_> {
@@ -115,7 +117,12 @@ impl Records<'_, '_> {
     }
 
     /// A page without its payload, which `of` has, and the request for it; returns the id of the former.
-    fn revisit(&mut self, exchange: &Exchange, digest: PayloadDigest, of: &Original) -> io::Result<RecordId> {
+    fn revisit(
+        &mut self,
+        exchange: &Exchange,
+        digest: PayloadDigest,
+        of: &Original,
+    ) -> io::Result<RecordId> {
         let (id, mut header) = self.captured("revisit", exchange);
         header.field("WARC-Payload-Digest", digest);
         // The block lacks its payload: section 6.7.2 wants exactly this word for it.
@@ -184,7 +191,8 @@ impl Records<'_, '_> {
         for (name, value) in &visit.notes {
             push_field(&mut block, name, value);
         }
-        self.press.record(header, FIELDS, &block, &Body::default())?;
+        self.press
+            .record(header, FIELDS, &block, &Body::default())?;
         Ok(Some(offset))
     }
 

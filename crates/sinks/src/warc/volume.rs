@@ -1,7 +1,7 @@
 //! One file of the archive: begun with its `warcinfo` record, or found again and cut to its settled end.
 //!
 //! Invariant: a file is called `….open` from before its first byte is written until after its last is on the disk
-//! ([`Volume::begin`], [`Volume::resume`], [`OpenFile::close`]). Each change of a name is durable before the next step, and each step may be
+//! ([`WarcFile::begin`], [`WarcFile::resume`], [`OpenFile::close`]). Each change of a name is durable before the next step, and each step may be
 //! cut short and made once more, so that a file never has both names.
 
 use std::io;
@@ -17,13 +17,13 @@ use super::identity::RecordId;
 use super::members::Members;
 use super::packing::preamble_of;
 use super::read::{ReadFault, WarcReader};
-use super::record::{FIELDS, Header, Press};
+use super::record::{FIELDS, Header, RecordWriter};
 use super::surplus::{self, Behind};
 use super::warcinfo::ArchiveOptions;
 use crate::SinkFault;
 
 /// One file of the archive, open for appending.
-pub(super) struct Volume {
+pub(super) struct WarcFile {
     pub(super) name: FileName,
     pub(super) open: OpenFile,
     pub(super) length: u64,
@@ -76,7 +76,7 @@ impl OpenFile {
     }
 }
 
-impl Volume {
+impl WarcFile {
     /// Begins file number `counter` with its `warcinfo` record.
     pub(super) fn begin(
         disk: &Arc<dyn Disk>,
@@ -97,7 +97,7 @@ impl Volume {
         let id = session.name(name.as_str().as_bytes());
         let mut header = Header::new("warcinfo", id, now);
         header.field("WARC-Filename", name.as_str());
-        let mut press = Press::new(&options.compression, options.digest, dir);
+        let mut press = RecordWriter::new(&options.compression, options.digest, dir);
         let mut beginning = Members::new(dir);
         beginning
             .held()
@@ -105,7 +105,9 @@ impl Volume {
         press
             .record(header, FIELDS, &options.warcinfo(), &Body::default())
             .map_err(|source| SinkFault::io("begin", &path, source))?;
-        beginning.held().extend_from_slice(press.members_mut().held());
+        beginning
+            .held()
+            .extend_from_slice(press.members_mut().held());
         let preface = beginning.length();
         let mut volume = Self {
             name,
@@ -154,8 +156,8 @@ impl Volume {
             source,
         })?;
         let preamble = preamble_of(&path).map_err(|source| SinkFault::io("read", &path, source))?;
-        let is_packed_alike =
-            name.packing() == options.compression.packing() && preamble == options.compression.preamble();
+        let is_packed_alike = name.packing() == options.compression.packing()
+            && preamble == options.compression.preamble();
 
         let length = end.end.max(preface);
         let last = Some((&name, length));
@@ -198,7 +200,8 @@ impl Volume {
     /// Appends all of the records or, where that fails, none: the file is cut back to what it was.
     pub(super) fn append(&mut self, records: &Members) -> Result<(), SinkFault> {
         let OpenFile { disk, file } = &self.open;
-        let appended = records.for_each_piece(|piece| disk.append(file, piece).map_err(|short| short.source));
+        let appended =
+            records.for_each_piece(|piece| disk.append(file, piece).map_err(|short| short.source));
         let Err(source) = appended else {
             self.length += records.length();
             return Ok(());

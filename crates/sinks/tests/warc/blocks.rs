@@ -13,8 +13,16 @@ async fn response_to(exchange: Exchange) -> Record {
 #[tokio::test]
 async fn fields_that_would_mislead_a_reader_of_the_kept_payload_are_renamed() {
     for (fields, body, expected) in [
-        (vec![("content-length", "5")], "hello", "content-length: 5\r\n"),
-        (vec![("content-length", " 5")], "hello", "content-length:  5\r\n"),
+        (
+            vec![("content-length", "5")],
+            "hello",
+            "content-length: 5\r\n",
+        ),
+        (
+            vec![("content-length", " 5")],
+            "hello",
+            "content-length:  5\r\n",
+        ),
         (
             vec![("content-length", "05")],
             "hello",
@@ -130,7 +138,10 @@ async fn addresses_are_written_bare() {
 async fn hostile_text_adds_no_field_and_no_record() {
     let hostile = "x\r\n\r\nWARC/1.1\r\nWARC-Type: warcinfo\r\n\0\u{85}";
     let hop = Exchange {
-        headers: headers(&[("x-evil", b"\xff\xfe WARC/1.1 \t"), ("location", b"/\xe9?\"<>")]),
+        headers: headers(&[
+            ("x-evil", b"\xff\xfe WARC/1.1 \t"),
+            ("location", b"/\xe9?\"<>"),
+        ]),
         ..exchange(
             "http://example.org/%0d%0aWARC-Type:%20request?a=\r\nb&%00#\r\n",
             hostile,

@@ -96,8 +96,11 @@ async fn a_changed_byte_is_noticed_or_changes_nothing() {
 
 #[test]
 fn damage_is_named_with_its_file_and_place() {
-    let head = "WARC-Type: resource\r\nWARC-Record-ID: <urn:x>\r\nWARC-Date: 2026-11-20T18:24:55Z\r\n";
-    let good = packed(&format!("WARC/1.1\r\n{head}Content-Length: 2\r\n\r\nab\r\n\r\n"));
+    let head =
+        "WARC-Type: resource\r\nWARC-Record-ID: <urn:x>\r\nWARC-Date: 2026-11-20T18:24:55Z\r\n";
+    let good = packed(&format!(
+        "WARC/1.1\r\n{head}Content-Length: 2\r\n\r\nab\r\n\r\n"
+    ));
     let long = "x".repeat(256 << 10);
     for (record, reason) in [
         (
@@ -105,7 +108,10 @@ fn damage_is_named_with_its_file_and_place() {
             "WARC version",
         ),
         (String::new(), "WARC version"),
-        (format!("WARC/1.1\r\n{head}\r\nab\r\n\r\n"), "no Content-Length"),
+        (
+            format!("WARC/1.1\r\n{head}\r\nab\r\n\r\n"),
+            "no Content-Length",
+        ),
         (
             format!("WARC/1.1\r\n{head}Content-Length: -1\r\n\r\nab\r\n\r\n"),
             "no Content-Length",
@@ -148,7 +154,10 @@ fn damage_is_named_with_its_file_and_place() {
             "{fault}"
         );
         let told = fault.to_string();
-        assert!(told.contains(reason) && told.contains("test.warc.gz"), "{told}");
+        assert!(
+            told.contains(reason) && told.contains("test.warc.gz"),
+            "{told}"
+        );
     }
     let (_, no_archive) = read(b"hello, this is not an archive at all");
     assert!(
@@ -207,7 +216,10 @@ async fn no_more_of_a_block_is_kept_than_was_asked_for() {
     for keep in [0, 1, 10, usize::MAX] {
         let mut reader = WarcReader::new(Path::new("test.warc.gz"), &bytes[..]);
         while let Some(record) = reader.next_record(keep).unwrap() {
-            assert_eq!(record.block.len() as u64, record.block_length.min(keep as u64));
+            assert_eq!(
+                record.block.len() as u64,
+                record.block_length.min(keep as u64)
+            );
             assert!(record.digests_hold());
             let whole = record.block.len() as u64 == record.block_length;
             assert_eq!(

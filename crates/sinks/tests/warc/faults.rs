@@ -14,7 +14,9 @@ const LIMITED: &str = "SINKS_TEST_LIMITED_DIR";
 #[tokio::test]
 async fn a_file_that_may_not_grow_poisons_the_archive_and_keeps_what_was_whole() {
     let Some(dir) = std::env::var_os(LIMITED) else {
-        return run_limited("faults::a_file_that_may_not_grow_poisons_the_archive_and_keeps_what_was_whole");
+        return run_limited(
+            "faults::a_file_that_may_not_grow_poisons_the_archive_and_keeps_what_was_whole",
+        );
     };
     let dir = Path::new(&dir);
     let archive = fresh(dir);
@@ -23,7 +25,10 @@ async fn a_file_that_may_not_grow_poisons_the_archive_and_keeps_what_was_whole()
         .await
         .unwrap();
     let full = archive
-        .write(visit(vec![exchange("http://example.org/b", noise(100_000))]))
+        .write(visit(vec![exchange(
+            "http://example.org/b",
+            noise(100_000),
+        )]))
         .await;
     assert!(matches!(full, Err(SinkFault::Full { .. })), "{full:?}");
     for _ in 0..2 {
@@ -31,9 +36,18 @@ async fn a_file_that_may_not_grow_poisons_the_archive_and_keeps_what_was_whole()
         let after = archive
             .write(visit(vec![exchange("http://example.org/c", "small")]))
             .await;
-        assert!(matches!(after, Err(SinkFault::Poisoned { .. })), "{after:?}");
-        assert!(matches!(archive.sync().await, Err(SinkFault::Poisoned { .. })));
-        assert!(matches!(archive.close().await, Err(SinkFault::Poisoned { .. })));
+        assert!(
+            matches!(after, Err(SinkFault::Poisoned { .. })),
+            "{after:?}"
+        );
+        assert!(matches!(
+            archive.sync().await,
+            Err(SinkFault::Poisoned { .. })
+        ));
+        assert!(matches!(
+            archive.close().await,
+            Err(SinkFault::Poisoned { .. })
+        ));
     }
     let path = locate(dir, &kept.file);
     assert_eq!(
@@ -41,7 +55,10 @@ async fn a_file_that_may_not_grow_poisons_the_archive_and_keeps_what_was_whole()
         kept.end,
         "the torn write was cut back"
     );
-    assert_eq!(kinds(&records_of(&path)), ["warcinfo", "response", "request"]);
+    assert_eq!(
+        kinds(&records_of(&path)),
+        ["warcinfo", "response", "request"]
+    );
 }
 
 /// Bytes that no compressor makes fewer.
@@ -84,10 +101,19 @@ fn a_place_that_is_no_directory_is_a_fault_that_names_it() {
             .err()
             .unwrap();
         assert!(
-            matches!(fault, SinkFault::Io { doing: "create", .. }),
+            matches!(
+                fault,
+                SinkFault::Io {
+                    doing: "create",
+                    ..
+                }
+            ),
             "{fault:?}"
         );
-        assert!(fault.to_string().contains(place.to_str().unwrap()), "{fault}");
+        assert!(
+            fault.to_string().contains(place.to_str().unwrap()),
+            "{fault}"
+        );
     }
 }
 
@@ -110,7 +136,10 @@ async fn a_file_that_cannot_be_begun_poisons_the_archive() {
     std::fs::rename(&inner, dir.path().join("elsewhere")).unwrap();
     assert!(matches!(
         archive.write(page()).await,
-        Err(SinkFault::Io { doing: "create", .. })
+        Err(SinkFault::Io {
+            doing: "create",
+            ..
+        })
     ));
     std::fs::rename(dir.path().join("elsewhere"), &inner).unwrap();
     assert!(

@@ -21,7 +21,10 @@ struct Found {
 
 impl Found {
     fn blocks(&self) -> Vec<Vec<u8>> {
-        self.records.iter().map(|record| record.block.clone()).collect()
+        self.records
+            .iter()
+            .map(|record| record.block.clone())
+            .collect()
     }
 
     fn counts(&self) -> Vec<(Oddity, u64)> {
@@ -76,7 +79,10 @@ async fn ours() -> Vec<u8> {
     let archive = fresh(dir.path());
     for path in ["a", "b"] {
         let url = format!("http://example.org/{path}");
-        archive.write(visit(vec![exchange(&url, "hello")])).await.unwrap();
+        archive
+            .write(visit(vec![exchange(&url, "hello")]))
+            .await
+            .unwrap();
     }
     std::fs::read(dir.path().join(&files(dir.path())[0])).unwrap()
 }
@@ -114,7 +120,11 @@ fn what_every_crawler_writes_is_read_in_every_packing() {
             assert!(found.faults.is_empty(), "{packed:?} {:?}", found.faults);
             assert_eq!(found.blocks(), blocks(&theirs), "{packed:?}");
             assert!(found.records.iter().all(Record::digests_hold), "{packed:?}");
-            let addressable = found.records.iter().filter(|record| record.addressable).count();
+            let addressable = found
+                .records
+                .iter()
+                .filter(|record| record.addressable)
+                .count();
             match packed {
                 Packed::GzipBlocks => assert!(addressable < 2),
                 _ if packed.is_addressable() => assert_eq!(addressable, theirs.len(), "{packed:?}"),
@@ -129,7 +139,10 @@ fn what_every_crawler_writes_is_read_in_every_packing() {
 #[test]
 fn a_record_that_can_be_read_by_its_offset_is_read_by_it() {
     let theirs = everybody();
-    for packed in Packed::ALL.into_iter().filter(|packed| packed.is_addressable()) {
+    for packed in Packed::ALL
+        .into_iter()
+        .filter(|packed| packed.is_addressable())
+    {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), packed.file(&theirs)).unwrap();
         let found = read_all(WarcStream::open(file.path()).unwrap());
@@ -146,10 +159,14 @@ fn a_record_that_can_be_read_by_its_offset_is_read_by_it() {
             .filter(|record| record.field("warc-type").is_some());
         let mut reader = WarcReader::open(file.path()).unwrap();
         // Our own reader is strict: it reads no draft.
-        for record in ours.filter(|record| !record.target().is_some_and(|url| url.contains("old.test"))) {
+        for record in
+            ours.filter(|record| !record.target().is_some_and(|url| url.contains("old.test")))
+        {
             let mut once = WarcReader::open_at(file.path(), record.offset).unwrap();
             reader.go_to(record.offset).unwrap();
-            for found in [&mut once, &mut reader].map(|reader| reader.next_record(KEEP).unwrap().unwrap()) {
+            for found in
+                [&mut once, &mut reader].map(|reader| reader.next_record(KEEP).unwrap().unwrap())
+            {
                 assert_eq!(found.block, record.block, "{packed:?}");
                 assert_eq!((found.offset, found.length), (record.offset, record.length));
             }
@@ -172,7 +189,10 @@ fn few() -> Vec<Theirs> {
 #[test]
 fn behind_any_byte_the_next_record_is_found() {
     let records: Vec<Vec<u8>> = few().iter().map(Theirs::bytes).collect();
-    for packed in Packed::ALL.into_iter().filter(|packed| packed.is_addressable()) {
+    for packed in Packed::ALL
+        .into_iter()
+        .filter(|packed| packed.is_addressable())
+    {
         let file = tempfile::NamedTempFile::new().unwrap();
         let bytes = packed.pieces(&records).concat();
         std::fs::write(file.path(), &bytes).unwrap();
@@ -223,7 +243,11 @@ fn cut_at_any_byte_a_file_gives_every_record_that_is_whole() {
                 expected[..found.records.len()],
                 "{packed:?} {length}"
             );
-            assert!(found.faults.len() <= 1, "{packed:?} {length}: {:?}", found.faults);
+            assert!(
+                found.faults.len() <= 1,
+                "{packed:?} {length}: {:?}",
+                found.faults
+            );
         }
     }
 }
@@ -232,7 +256,10 @@ fn cut_at_any_byte_a_file_gives_every_record_that_is_whole() {
 fn of_a_file_with_a_changed_byte_every_other_record_is_read() {
     let theirs = few();
     let records: Vec<Vec<u8>> = theirs.iter().map(Theirs::bytes).collect();
-    for packed in Packed::ALL.into_iter().filter(|packed| packed.is_addressable()) {
+    for packed in Packed::ALL
+        .into_iter()
+        .filter(|packed| packed.is_addressable())
+    {
         let pieces = packed.pieces(&records);
         let dictionary = pieces.len() - records.len();
         for (place, piece) in pieces.iter().enumerate().skip(dictionary) {
@@ -244,7 +271,10 @@ fn of_a_file_with_a_changed_byte_every_other_record_is_read() {
                 let found = read(&pieces.concat());
                 let mut found_others = found.blocks();
                 found_others.retain(|block| others.contains(block));
-                assert_eq!(found_others, others, "{packed:?}: byte {byte} of record {place}");
+                assert_eq!(
+                    found_others, others,
+                    "{packed:?}: byte {byte} of record {place}"
+                );
                 assert!(found.records.len() <= theirs.len());
             }
         }
@@ -273,8 +303,7 @@ fn all_but(broken: &[u8], reason: &str) {
     }
 }
 
-const HEAD: &str =
-    "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n";
+const HEAD: &str = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n";
 
 #[test]
 fn records_around_a_broken_one_are_read() {
@@ -304,7 +333,10 @@ fn records_around_a_broken_one_are_read() {
             "WARC/1.0\r\nContent-Length: 1\r\n\r\nx\r\n\r\n".to_owned(),
             "no WARC-Type",
         ),
-        ("garbage between two records\r\n\r\n".to_owned(), "WARC version"),
+        (
+            "garbage between two records\r\n\r\n".to_owned(),
+            "WARC version",
+        ),
         (
             format!(
                 "{HEAD}X: {}\r\nContent-Length: 1\r\n\r\nx\r\n\r\n",
@@ -477,7 +509,11 @@ fn a_length_of_gigabytes_allocates_nothing_and_a_bomb_is_passed_through_in_littl
                 .pieces(&[torn.clone().into_bytes(), wet()[0].bytes()])
                 .concat();
             for found in both(&file) {
-                assert_eq!((found.records.len(), found.faults.len()), (1, 1), "{packed:?}");
+                assert_eq!(
+                    (found.records.len(), found.faults.len()),
+                    (1, 1),
+                    "{packed:?}"
+                );
             }
         }
     }

@@ -92,7 +92,10 @@ fn visits() -> Vec<Visit> {
         },
         visit(vec![Exchange {
             started: later(4_000),
-            headers: headers(&[("transfer-encoding", b"chunked"), ("content-encoding", b"gzip")]),
+            headers: headers(&[
+                ("transfer-encoding", b"chunked"),
+                ("content-encoding", b"gzip"),
+            ]),
             truncated: Some(Truncation::Disconnect),
             address: Some("[2001:db8::1]:80".parse().unwrap()),
             protocol: Protocol::Http10,

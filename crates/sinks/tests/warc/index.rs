@@ -8,7 +8,8 @@ use disk::Disk;
 use proptest::prelude::*;
 use sinks::cdxj::{self, Difference, Indexed, Lines};
 use sinks::{
-    ArchiveEnd, ArchiveOptions, Archived, Keeping, Original, Settled, Sink, SinkFault, Visit, WarcArchive,
+    ArchiveEnd, ArchiveOptions, Archived, Keeping, Original, Settled, Sink, SinkFault, Visit,
+    WarcArchive,
 };
 use testkit::{Failure, FaultyDisk, Plan};
 
@@ -23,7 +24,9 @@ fn quick(dir: &Path) -> Arc<dyn Disk> {
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().build().unwrap()
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
 }
 
 fn small() -> ArchiveOptions {
@@ -33,7 +36,11 @@ fn small() -> ArchiveOptions {
     }
 }
 
-async fn open(disk: Arc<dyn Disk>, dir: &Path, resume: Option<ArchiveEnd>) -> Result<Indexed, SinkFault> {
+async fn open(
+    disk: Arc<dyn Disk>,
+    dir: &Path,
+    resume: Option<ArchiveEnd>,
+) -> Result<Indexed, SinkFault> {
     let archive = WarcArchive::open(disk.clone(), dir, small(), resume)?;
     Indexed::open_with(Arc::new(archive), disk, dir, LITTLE).await
 }
@@ -122,7 +129,10 @@ fn an_index_that_is_made_again_is_the_old_one_or_the_new_one_wherever_that_ends(
         let new = index_of(dir.path());
         let old = format!("{new}zz)/ 20260101000000 {{}}\n");
         fs::write(dir.path().join(cdxj::INDEX), &old).unwrap();
-        disk.fail(Plan::from(disk.calls().len() as u64 + call, Failure::Broken));
+        disk.fail(Plan::from(
+            disk.calls().len() as u64 + call,
+            Failure::Broken,
+        ));
         let made = cdxj::make_again_with(disk.clone(), dir.path(), LITTLE);
         disk.mend();
         let found = index_of(dir.path());
@@ -153,7 +163,10 @@ fn assert_sorted(index: &str) {
 fn assert_indexed(dir: &Path, end: &ArchiveEnd) {
     let index = index_of(dir);
     assert_sorted(&index);
-    assert!(index == from_scratch(dir), "another index than the archive's");
+    assert!(
+        index == from_scratch(dir),
+        "another index than the archive's"
+    );
     let comparison = cdxj::compare(dir, end).unwrap();
     assert_eq!(comparison.differences, []);
     assert_eq!(comparison.lines, index.lines().count() as u64);
@@ -201,7 +214,9 @@ fn each_capture_has_a_line_and_each_line_a_record() {
     let mut lines = Lines::new(index.as_bytes());
     let mut duplicates = 0;
     while let Some(entry) = lines.next_entry().unwrap() {
-        let record = sinks::warc::read_head(&dir.path().join(entry.file()), entry.offset(), 1 << 10).unwrap();
+        let record =
+            sinks::warc::read_head(&dir.path().join(entry.file()), entry.offset(), 1 << 10)
+                .unwrap();
         assert_eq!(record.target(), entry.text("url"));
         let is_duplicate = entry.key.starts_with(cdxj::DUPLICATE);
         duplicates += u32::from(is_duplicate);
@@ -228,8 +243,14 @@ fn writers_side_by_side_leave_one_index() {
                 tokio::spawn(async move {
                     for number in 0..60 {
                         // Large ones are made elsewhere, and overtaken.
-                        let shape = if number % 9 == 0 { 255 } else { (number % 8) as u8 };
-                        sink.write(shaped(shape, writer * 100 + number)).await.unwrap();
+                        let shape = if number % 9 == 0 {
+                            255
+                        } else {
+                            (number % 8) as u8
+                        };
+                        sink.write(shaped(shape, writer * 100 + number))
+                            .await
+                            .unwrap();
                     }
                 })
             })
@@ -347,7 +368,8 @@ fn story(disk: &Arc<FaultyDisk>, dir: &Path) -> Option<ArchiveEnd> {
                     return settled;
                 };
                 settled = Some(end);
-                if sink.settled(settled.as_ref().map(in_order)).await.is_err() || sink.close().await.is_err()
+                if sink.settled(settled.as_ref().map(in_order)).await.is_err()
+                    || sink.close().await.is_err()
                 {
                     return settled;
                 }
@@ -424,7 +446,10 @@ fn an_index_that_was_damaged_is_made_again() {
             index.replacen("length", "lenght", 1),
             Difference::Touched(dir.path().join(cdxj::INDEX)),
         ),
-        (swapped, Difference::Unsorted(dir.path().join(cdxj::INDEX), 2)),
+        (
+            swapped,
+            Difference::Unsorted(dir.path().join(cdxj::INDEX), 2),
+        ),
         (
             lines[1..].join("\n") + "\n",
             Difference::NoLine(lines[0].to_owned()),
@@ -434,13 +459,18 @@ fn an_index_that_was_damaged_is_made_again() {
                 "{index}zzz 20260101000000 {{\"offset\": \"1\", \"length\": \"1\", \"filename\": \"x\"}}\n"
             ),
             Difference::NoCapture(
-                "zzz 20260101000000 {\"offset\": \"1\", \"length\": \"1\", \"filename\": \"x\"}".to_owned(),
+                "zzz 20260101000000 {\"offset\": \"1\", \"length\": \"1\", \"filename\": \"x\"}"
+                    .to_owned(),
             ),
         ),
     ] {
         fs::write(dir.path().join(cdxj::INDEX), damaged).unwrap();
         let told = cdxj::compare(dir.path(), &end).unwrap();
-        assert!(told.differences.contains(&expected), "{:?}", told.differences);
+        assert!(
+            told.differences.contains(&expected),
+            "{:?}",
+            told.differences
+        );
         runtime().block_on(async {
             let sink = open(quick(dir.path()), dir.path(), Some(end.clone()))
                 .await
@@ -468,10 +498,13 @@ fn an_archive_that_goes_on_without_an_index_has_none_that_is_wrong() {
         let written = write_all(&sink, visits(60)).await;
         drop(sink);
         cdxj::remove(&disk::SystemDisk, dir.path()).unwrap();
-        let archive = WarcArchive::open(quick(dir.path()), dir.path(), small(), after(&written[3])).unwrap();
+        let archive =
+            WarcArchive::open(quick(dir.path()), dir.path(), small(), after(&written[3])).unwrap();
         write_all(&archive, visits(90)).await;
         let end = archive.close().await.unwrap();
-        let sink = open(quick(dir.path()), dir.path(), Some(end)).await.unwrap();
+        let sink = open(quick(dir.path()), dir.path(), Some(end))
+            .await
+            .unwrap();
         let end = sink.close().await.unwrap();
         assert_indexed(dir.path(), &end);
     });

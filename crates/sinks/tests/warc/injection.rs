@@ -12,7 +12,9 @@ use sinks::warc::Record;
 use sinks::{ArchiveOptions, Archived, Keeping, Original, Resource, Sink, Visit, WarcArchive};
 use web::{CanonicalForm, Exchange, PageUrl};
 
-use crate::fixtures::{NOON, exchange, fresh, kinds, options, page, records_at, records_of, system, visit};
+use crate::fixtures::{
+    NOON, exchange, fresh, kinds, options, page, records_at, records_of, system, visit,
+};
 use sinks::warc::locate;
 
 /// Text that a careless writer would turn into lines of its own.
@@ -90,7 +92,10 @@ fn header_lines(dir: &Path, archived: &Archived, record: &Record) -> Vec<String>
     GzDecoder::new(file.take(record.length))
         .read_to_end(&mut plain)
         .unwrap();
-    let end = plain.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap();
+    let end = plain
+        .windows(4)
+        .position(|bytes| bytes == b"\r\n\r\n")
+        .unwrap();
     let header = String::from_utf8(plain[..end].to_vec()).unwrap();
     // By any of them, as careless readers do.
     header
@@ -103,7 +108,9 @@ fn header_lines(dir: &Path, archived: &Archived, record: &Record) -> Vec<String>
 /// The names of the fields of all records of a visit, record by record.
 fn names(dir: &Path, archived: &Archived) -> Vec<Vec<String>> {
     let records = records_at(dir, archived);
-    let headers = records.iter().map(|record| header_lines(dir, archived, record));
+    let headers = records
+        .iter()
+        .map(|record| header_lines(dir, archived, record));
     headers
         .map(|lines| {
             let names = lines
@@ -115,7 +122,9 @@ fn names(dir: &Path, archived: &Archived) -> Vec<Vec<String>> {
 }
 
 fn check(hop: Exchange, last: Exchange, keeping: &Keeping, notes: &[String]) {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let dir = tempfile::tempdir().unwrap();
     let archive = fresh(dir.path());
     let benign = || exchange("http://example.org/", "benign");
@@ -133,10 +142,16 @@ fn check(hop: Exchange, last: Exchange, keeping: &Keeping, notes: &[String]) {
         };
         runtime.block_on(archive.write(visit)).unwrap()
     };
-    let plain = write(vec![benign(), benign()], &vec!["benign".to_owned(); notes.len()]);
+    let plain = write(
+        vec![benign(), benign()],
+        &vec!["benign".to_owned(); notes.len()],
+    );
     let hostile = write(vec![hop, last], notes);
     assert_eq!(names(dir.path(), &hostile), names(dir.path(), &plain));
-    let (told, plain) = (records_at(dir.path(), &hostile), records_at(dir.path(), &plain));
+    let (told, plain) = (
+        records_at(dir.path(), &hostile),
+        records_at(dir.path(), &plain),
+    );
     assert_eq!(kinds(&told), kinds(&plain));
     if let Some(told) = told.iter().find(|record| record.kind() == "metadata") {
         let block = String::from_utf8(told.block.clone()).unwrap();

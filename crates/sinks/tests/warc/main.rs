@@ -1,6 +1,9 @@
 //! The archive from outside: what is written, in which order, what survives, and what a reader makes of it.
 
-#![expect(clippy::unwrap_used, reason = "what the helpers unwrap is part of the test")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
 
 mod blocks;
 mod damage;

@@ -90,7 +90,9 @@ async fn a_place_where_no_record_begins_and_a_record_that_is_cut_are_faults_of_t
             Ok(head) => assert_eq!(head.id(), second.id(), "the rest of it is not looked at"),
             Err(fault) => assert_eq!(fault.offset(), second.offset, "{fault}"),
         }
-        let whole = WarcReader::open_at(&path, second.offset).unwrap().next_record(0);
+        let whole = WarcReader::open_at(&path, second.offset)
+            .unwrap()
+            .next_record(0);
         match whole {
             Ok(None) => assert_eq!(length, second.offset),
             Err(ReadFault::TornTail { offset, .. }) => assert_eq!(offset, second.offset),
@@ -146,5 +148,9 @@ async fn an_answer_is_read_as_it_was_written() {
         "not all of its head"
     );
     let request = read_head(&path, record.offset + record.length, KEEP).unwrap();
-    assert!(request.answer(&form).is_none(), "a {} is none", request.kind());
+    assert!(
+        request.answer(&form).is_none(),
+        "a {} is none",
+        request.kind()
+    );
 }

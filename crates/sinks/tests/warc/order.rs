@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use sinks::{ArchiveOptions, Archived, Keeping, Sink, Visit, WarcArchive};
 
-use crate::fixtures::{exchange, files, fresh, kinds, options, page, records_at, records_of, system, visit};
+use crate::fixtures::{
+    exchange, files, fresh, kinds, options, page, records_at, records_of, system, visit,
+};
 use sinks::warc::{OPEN, locate};
 
 async fn write_at_once(archive: WarcArchive, tasks: usize, each: usize) -> Vec<Archived> {
@@ -77,7 +79,9 @@ async fn tickets_are_dealt_without_gaps_in_the_order_of_the_archive() {
         }
         let last = before.unwrap();
         assert_eq!(
-            std::fs::metadata(locate(dir.path(), &last.file)).unwrap().len(),
+            std::fs::metadata(locate(dir.path(), &last.file))
+                .unwrap()
+                .len(),
             last.end
         );
     }

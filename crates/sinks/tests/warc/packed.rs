@@ -47,7 +47,11 @@ fn unpacked(packed: &[u8], compression: &Compression) -> Vec<u8> {
             .read_to_end(&mut plain)
             .unwrap(),
         Compression::Zstd { dictionary, .. } => {
-            let dictionary = if dictionary.is_some() { DICTIONARY } else { &[] };
+            let dictionary = if dictionary.is_some() {
+                DICTIONARY
+            } else {
+                &[]
+            };
             zstd::stream::read::Decoder::with_dictionary(packed, dictionary)
                 .unwrap()
                 .read_to_end(&mut plain)
@@ -77,11 +81,16 @@ fn slice(bytes: &[u8], from: u64, to: u64) -> &[u8] {
 }
 
 async fn write(archive: &WarcArchive, url: &str, body: Vec<u8>) -> Archived {
-    archive.write(visit(vec![exchange(url, body)])).await.unwrap()
+    archive
+        .write(visit(vec![exchange(url, body)]))
+        .await
+        .unwrap()
 }
 
 fn bodies_come_back(bodies: &[Vec<u8>]) {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     for compression in compressions() {
         for digest in [DigestAlgorithm::Sha1, DigestAlgorithm::Sha256] {
             let dir = tempfile::tempdir().unwrap();
@@ -194,12 +203,18 @@ async fn a_file_that_is_old_is_closed_and_the_next_one_begun() {
         write(archive, "http://example.org/", b"text".to_vec()).await
     };
     let first = file_at(&archive, Duration::ZERO).await;
-    let still = file_at(&archive, hour.checked_sub(Duration::from_millis(1)).unwrap()).await;
+    let still = file_at(
+        &archive,
+        hour.checked_sub(Duration::from_millis(1)).unwrap(),
+    )
+    .await;
     assert_eq!(first.file, still.file);
     let next = file_at(&archive, hour).await;
     assert_ne!(first.file, next.file);
     assert_eq!(
-        file_at(&archive, hour * 2 - Duration::from_millis(1)).await.file,
+        file_at(&archive, hour * 2 - Duration::from_millis(1))
+            .await
+            .file,
         next.file
     );
     drop(archive);

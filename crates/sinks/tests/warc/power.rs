@@ -17,11 +17,16 @@ fn small() -> ArchiveOptions {
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().build().unwrap()
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
 }
 
 async fn write(archive: &WarcArchive, number: usize) -> Result<Archived, SinkFault> {
-    let page = exchange(&format!("http://example.org/{number}"), format!("page {number}"));
+    let page = exchange(
+        &format!("http://example.org/{number}"),
+        format!("page {number}"),
+    );
     archive.write(visit(vec![page])).await
 }
 
@@ -51,7 +56,9 @@ fn story(disk: &Arc<FaultyDisk>, dir: &Path, options: &ArchiveOptions) -> (Vec<A
 
 /// After a power cut: all durable visits are whole, and the archive goes on behind the last whole one.
 fn goes_on(disk: &Arc<FaultyDisk>, dir: &Path, written: &[Archived], durable: usize) -> usize {
-    let known = durable.checked_sub(1).and_then(|last| after(&written[last]));
+    let known = durable
+        .checked_sub(1)
+        .and_then(|last| after(&written[last]));
     let ends: Vec<ArchiveEnd> = written.iter().filter_map(after).collect();
     let whole = whole_visits(&**disk, dir, known.as_ref(), &ends).unwrap();
     assert!(whole >= durable, "{whole} whole of {durable} durable");

@@ -7,8 +7,8 @@ use sinks::{Keeping, Original, PayloadDigest, Sink, Visit};
 use web::{Exchange, Timestamp};
 
 use crate::fixtures::{
-    NOON, after, exchange, files, fresh, headers, kinds, options, page, records_at, records_of, system, text,
-    visit, written,
+    NOON, after, exchange, files, fresh, headers, kinds, options, page, records_at, records_of,
+    system, text, visit, written,
 };
 
 #[tokio::test]
@@ -24,7 +24,10 @@ async fn a_file_begins_by_saying_what_wrote_it_and_how() {
         names[0].strip_suffix(".open"),
         "the name that it will have"
     );
-    assert_eq!(records[0].field("Content-Type"), Some("application/warc-fields"));
+    assert_eq!(
+        records[0].field("Content-Type"),
+        Some("application/warc-fields")
+    );
     assert_eq!(records[0].target(), None);
     assert_eq!(
         text(&records[0]),
@@ -67,7 +70,10 @@ async fn a_page_becomes_a_response_and_the_request_for_it() {
     assert_eq!(request.date(), response.date());
     assert_eq!(request.target(), response.target());
     assert_eq!(request.block_digest, DigestCheck::Holds);
-    assert_eq!(text(request), "GET /a HTTP/1.1\r\nhost: example.org\r\n\r\n");
+    assert_eq!(
+        text(request),
+        "GET /a HTTP/1.1\r\nhost: example.org\r\n\r\n"
+    );
 }
 
 #[tokio::test]
@@ -106,7 +112,9 @@ async fn redirects_are_kept_whole_before_the_page_they_lead_to() {
         let records = records_at(dir.path(), &archived);
         let last: &[&str] = match keeping {
             Keeping::Whole => &["response", "request", "metadata"],
-            Keeping::Revisit { .. } | Keeping::NotModified { .. } => &["revisit", "request", "metadata"],
+            Keeping::Revisit { .. } | Keeping::NotModified { .. } => {
+                &["revisit", "request", "metadata"]
+            }
             Keeping::LeftOut => &["metadata"],
         };
         assert_eq!(kinds(&records), [&["response", "request"], last].concat());
@@ -146,7 +154,10 @@ async fn a_revisit_names_its_original_and_leaves_the_payload_to_it() {
     let records = records_at(dir.path(), &second);
     assert_eq!(kinds(&records), ["revisit", "request"]);
     let revisit = &records[0];
-    assert_eq!(revisit.field("WARC-Refers-To-Target-URI"), original.target());
+    assert_eq!(
+        revisit.field("WARC-Refers-To-Target-URI"),
+        original.target()
+    );
     assert_eq!(revisit.field("WARC-Refers-To-Date"), Some(original.date()));
     assert_eq!(revisit.payload(), original.payload());
     assert_eq!(
@@ -208,7 +219,10 @@ async fn an_answer_that_nothing_was_modified_is_kept_as_it_came_and_names_what_i
             "that of what it was, never of this answer"
         );
         assert_eq!(revisit.truncated(), None);
-        assert_eq!(text(revisit), "HTTP/1.1 304 Not Modified\r\netag: \"1\"\r\n\r\n");
+        assert_eq!(
+            text(revisit),
+            "HTTP/1.1 304 Not Modified\r\netag: \"1\"\r\n\r\n"
+        );
         assert_eq!(records[1].field("WARC-Concurrent-To"), Some(revisit.id()));
     }
 }
@@ -233,9 +247,15 @@ async fn notes_become_a_metadata_record_beside_the_page() {
         assert_eq!(kinds(&records), expected);
         let metadata = records.last().unwrap();
         let page_record = records.first().filter(|record| record.kind() == "response");
-        assert_eq!(metadata.field("WARC-Concurrent-To"), page_record.map(Record::id));
+        assert_eq!(
+            metadata.field("WARC-Concurrent-To"),
+            page_record.map(Record::id)
+        );
         assert_eq!(metadata.target(), Some("http://example.org/a"));
-        assert_eq!(metadata.field("Content-Type"), Some("application/warc-fields"));
+        assert_eq!(
+            metadata.field("Content-Type"),
+            Some("application/warc-fields")
+        );
         assert_eq!(
             metadata.payload_digest,
             DigestCheck::Absent,
@@ -288,7 +308,8 @@ async fn no_two_records_share_an_id_not_even_across_openings() {
     let dir = tempfile::tempdir().unwrap();
     let mut end = None;
     for _ in 0..3 {
-        let archive = sinks::WarcArchive::open(system(), dir.path(), options(), end.clone()).unwrap();
+        let archive =
+            sinks::WarcArchive::open(system(), dir.path(), options(), end.clone()).unwrap();
         for _ in 0..2 {
             let archived = archive
                 .write(visit(vec![exchange("http://example.org/a", "same")]))
@@ -297,7 +318,10 @@ async fn no_two_records_share_an_id_not_even_across_openings() {
             end = after(&archived);
         }
     }
-    let other_seed = sinks::ArchiveOptions { seed: 1, ..options() };
+    let other_seed = sinks::ArchiveOptions {
+        seed: 1,
+        ..options()
+    };
     let other = tempfile::tempdir().unwrap();
     let archive = sinks::WarcArchive::open(system(), other.path(), other_seed, None).unwrap();
     archive
@@ -315,7 +339,10 @@ async fn no_two_records_share_an_id_not_even_across_openings() {
                 "{}",
                 record.id()
             );
-            assert_eq!(record.field("WARC-Warcinfo-ID").unwrap_or(&warcinfo), warcinfo);
+            assert_eq!(
+                record.field("WARC-Warcinfo-ID").unwrap_or(&warcinfo),
+                warcinfo
+            );
             assert!(ids.insert(record.id().to_owned()), "{record:?}");
         }
     }

@@ -9,7 +9,10 @@ use crate::fixtures::{after, exchange, files, fresh, kinds, options, records_of,
 use sinks::warc::{Noted, locate};
 
 async fn write(archive: &WarcArchive, url: &str) -> Archived {
-    archive.write(visit(vec![exchange(url, "text")])).await.unwrap()
+    archive
+        .write(visit(vec![exchange(url, "text")]))
+        .await
+        .unwrap()
 }
 
 fn reopen(dir: &Path, resume: Option<ArchiveEnd>) -> Result<WarcArchive, SinkFault> {
@@ -52,7 +55,10 @@ async fn the_unsettled_tail_is_cut_and_the_archive_goes_on_from_there() {
         .iter()
         .map(|record| record.target().map(str::to_owned))
         .collect();
-    assert_eq!(targets, vec![Some("http://example.org/unsettled".to_owned()); 2]);
+    assert_eq!(
+        targets,
+        vec![Some("http://example.org/unsettled".to_owned()); 2]
+    );
 }
 
 /// A journal that was cut, or an older one, tells of less than the archive has: finished files were deleted, and 1,524 pages of
@@ -129,7 +135,10 @@ async fn a_file_is_closed_behind_the_settlements_of_its_visits() {
     drop(archive);
     // Not even an open file is cut before the noted end.
     let refused = open(after(&first)).err().unwrap();
-    assert!(matches!(refused, SinkFault::JournalEnds { .. }), "{refused}");
+    assert!(
+        matches!(refused, SinkFault::JournalEnds { .. }),
+        "{refused}"
+    );
     drop(open(after(&second)).unwrap());
     assert!(dir.path().join(format!("{}.cut-1", third.file)).is_file());
 }
@@ -150,7 +159,10 @@ async fn a_record_that_a_power_cut_tore_is_cut_too() {
         .unwrap();
 
     reopen(dir.path(), after(&settled)).unwrap();
-    assert_eq!(kinds(&records_of(&path)), ["warcinfo", "response", "request"]);
+    assert_eq!(
+        kinds(&records_of(&path)),
+        ["warcinfo", "response", "request"]
+    );
 }
 
 #[tokio::test]
@@ -222,7 +234,10 @@ async fn where_nothing_was_settled_the_archive_begins_anew() {
             "notes.txt"
         ]
     );
-    assert_eq!(kinds(&records_of(&dir.path().join(&names[1]))), ["warcinfo"]);
+    assert_eq!(
+        kinds(&records_of(&dir.path().join(&names[1]))),
+        ["warcinfo"]
+    );
 }
 
 #[tokio::test]
@@ -329,7 +344,10 @@ async fn a_full_file_that_was_not_closed_is_closed_by_the_next_opening() {
     let second = write(&archive, "http://example.org/2").await;
     drop(archive);
     reopen(dir.path(), after(&second)).unwrap();
-    assert_eq!(files(dir.path()), [first.file, format!("{}.open", second.file)]);
+    assert_eq!(
+        files(dir.path()),
+        [first.file, format!("{}.open", second.file)]
+    );
 }
 
 #[tokio::test]
@@ -363,7 +381,11 @@ async fn what_was_begun_under_another_prefix_is_gone_on_with_and_cut() {
     assert!(next.file.starts_with("c-"));
     assert_eq!(
         files(dir.path()),
-        [first.file + ".open", lost.file + ".cut-1", next.file + ".open"]
+        [
+            first.file + ".open",
+            lost.file + ".cut-1",
+            next.file + ".open"
+        ]
     );
     for prefix in ["", "../c", "c/d"] {
         let refused = WarcArchive::open(system(), dir.path(), named(prefix), None);

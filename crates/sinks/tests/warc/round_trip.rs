@@ -28,7 +28,10 @@ fn some_headers() -> impl Strategy<Value = HeaderMap> {
         Just("transfer-encoding".to_owned()),
         "[a-z][a-z0-9_.-]{0,15}"
     ];
-    let value = vec(prop_oneof![0x20..=0x7e_u8, 0x80..=0xff_u8, Just(b'\t')], 0..40);
+    let value = vec(
+        prop_oneof![0x20..=0x7e_u8, 0x80..=0xff_u8, Just(b'\t')],
+        0..40,
+    );
     vec((name, value), 0..12).prop_map(|fields| {
         let mut headers = HeaderMap::new();
         for (name, value) in fields {
@@ -77,7 +80,9 @@ fn head_of(exchange: &Exchange, written: &[u8]) -> Vec<Vec<u8>> {
 
 fn check(exchange: Exchange) {
     let dir = tempfile::tempdir().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let archive = fresh(dir.path());
     let archived = runtime
         .block_on(archive.write(visit(vec![exchange.clone()])))
@@ -105,9 +110,16 @@ fn check(exchange: Exchange) {
 
 /// The `warc` crate reads responses with these payloads, each with its request.
 fn check_with_another_reader(path: &Path, exchanges: &[Exchange]) {
-    let unpacked = BufReader::new(MultiGzDecoder::new(BufReader::new(File::open(path).unwrap())));
-    let mut records = warc::WarcReader::new(unpacked).iter_records().map(Result::unwrap);
-    assert_eq!(*records.next().unwrap().warc_type(), warc::RecordType::WarcInfo);
+    let unpacked = BufReader::new(MultiGzDecoder::new(BufReader::new(
+        File::open(path).unwrap(),
+    )));
+    let mut records = warc::WarcReader::new(unpacked)
+        .iter_records()
+        .map(Result::unwrap);
+    assert_eq!(
+        *records.next().unwrap().warc_type(),
+        warc::RecordType::WarcInfo
+    );
     for exchange in exchanges {
         let response = records.next().unwrap();
         assert_eq!(response.warc_version(), "1.1");
@@ -177,7 +189,9 @@ async fn another_reader_reads_every_kind_of_record() {
         .unwrap();
 
     let path = locate(dir.path(), &file);
-    let unpacked = BufReader::new(MultiGzDecoder::new(BufReader::new(File::open(path).unwrap())));
+    let unpacked = BufReader::new(MultiGzDecoder::new(BufReader::new(
+        File::open(path).unwrap(),
+    )));
     let kinds: Vec<String> = warc::WarcReader::new(unpacked)
         .iter_records()
         .map(|record| record.unwrap().warc_type().to_string())

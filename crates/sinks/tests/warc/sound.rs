@@ -14,12 +14,20 @@ async fn five_visits(max_file: u64) -> (tempfile::TempDir, Vec<ArchiveEnd>) {
         max_file,
         ..options()
     };
-    let archive =
-        WarcArchive::open(std::sync::Arc::new(disk::SystemDisk), dir.path(), options, None).unwrap();
+    let archive = WarcArchive::open(
+        std::sync::Arc::new(disk::SystemDisk),
+        dir.path(),
+        options,
+        None,
+    )
+    .unwrap();
     let mut ends = Vec::new();
     for number in 0..5 {
         let url = format!("http://example.org/{number}");
-        let archived = archive.write(visit(vec![exchange(&url, "text")])).await.unwrap();
+        let archived = archive
+            .write(visit(vec![exchange(&url, "text")]))
+            .await
+            .unwrap();
         ends.push(ArchiveEnd {
             file: archived.file,
             end: archived.end,

@@ -32,12 +32,21 @@ impl Theirs {
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let length = format!("Content-Length: {}\r\n\r\n", self.block.len());
-        [self.head.as_bytes(), length.as_bytes(), &self.block, b"\r\n\r\n"].concat()
+        [
+            self.head.as_bytes(),
+            length.as_bytes(),
+            &self.block,
+            b"\r\n\r\n",
+        ]
+        .concat()
     }
 }
 
 fn sha1(bytes: &[u8]) -> String {
-    format!("sha1:{}", data_encoding::BASE32.encode(&Sha1::digest(bytes)))
+    format!(
+        "sha1:{}",
+        data_encoding::BASE32.encode(&Sha1::digest(bytes))
+    )
 }
 
 fn http(head: &str, body: &[u8]) -> Vec<u8> {
@@ -179,7 +188,10 @@ pub(crate) fn heritrix() -> Vec<Theirs> {
 /// HTTP/2 as such, SHA-256 in hex, notes about pages under names of its own.
 pub(crate) fn browsertrix() -> Vec<Theirs> {
     let body = b"<html><title>App</title>what a browser saw";
-    let digest = format!("sha256:{}", data_encoding::HEXLOWER.encode(&Sha256::digest(body)));
+    let digest = format!(
+        "sha256:{}",
+        data_encoding::HEXLOWER.encode(&Sha256::digest(body))
+    );
     let page = Theirs::new(
         "WARC/1.1",
         &[
@@ -297,7 +309,8 @@ impl Packed {
 
     /// Each record's bytes in the file; where they share members, all in one.
     pub(crate) fn pieces(self, records: &[Vec<u8>]) -> Vec<Vec<u8>> {
-        let each = |pack: &dyn Fn(&[u8]) -> Vec<u8>| records.iter().map(|record| pack(record)).collect();
+        let each =
+            |pack: &dyn Fn(&[u8]) -> Vec<u8>| records.iter().map(|record| pack(record)).collect();
         let all = records.concat();
         match self {
             Self::Plain => records.to_vec(),

@@ -1,24 +1,31 @@
 //! What [`NearDupIndex`] promises about a page that calls another one canonical, held against every implementation.
 
 use super::Subject;
-use super::index::{after, alike_by, crawled_before, kept, page, portrait, prose, verdict_in_words};
+use super::index::{
+    after, alike_by, crawled_before, kept, page, prose, signature, verdict_in_words,
+};
 use crate::{DuplicateScope, LikenessRules, NearDupIndex};
 
 /// The article with 31 words of its own behind its 120: a resemblance of .79, too little for texts of this length (.86)
 /// and enough for a canonical page (.76).
-fn printed(number: u128) -> neardup::Portrait {
-    let others: String = (0..31).map(|word| format!("print{number}x{word} ")).collect();
-    portrait(1_000 + number, &format!("{} {others}", prose("tea")))
+fn printed(number: u128) -> neardup::PageSignature {
+    let others: String = (0..31)
+        .map(|word| format!("print{number}x{word} "))
+        .collect();
+    signature(1_000 + number, &format!("{} {others}", prose("tea")))
 }
 
 async fn admitted(
     index: &dyn NearDupIndex,
     name: &str,
-    look: &neardup::Portrait,
+    look: &neardup::PageSignature,
     canonical: Option<&str>,
 ) -> String {
     let canonical = canonical.map(super::url);
-    let verdict = index.admit(&page(name), look, canonical.as_ref()).await.unwrap();
+    let verdict = index
+        .admit(&page(name), look, canonical.as_ref())
+        .await
+        .unwrap();
     verdict_in_words(verdict)
 }
 
@@ -26,7 +33,7 @@ async fn admitted(
 async fn with_article(rules: LikenessRules) -> Vec<Subject> {
     let subjects = alike_by(rules);
     for subject in &subjects {
-        let article = portrait(1, &prose("tea"));
+        let article = signature(1, &prose("tea"));
         let told = admitted(&*subject.index, "http://www.a.test/article", &article, None).await;
         assert_eq!(told, "unique", "{}", subject.name);
     }
@@ -37,7 +44,8 @@ const ARTICLE: Option<&str> = Some("http://www.a.test/article");
 const OF_ARTICLE: &str = "duplicate of http://www.a.test/article by canonical";
 
 #[tokio::test]
-async fn a_page_that_is_nearly_the_one_it_calls_canonical_repeats_it_and_is_new_without_that_word() {
+async fn a_page_that_is_nearly_the_one_it_calls_canonical_repeats_it_and_is_new_without_that_word()
+{
     for subject in with_article(LikenessRules::default()).await {
         let index = &*subject.index;
         for round in 0..2 {
@@ -57,19 +65,30 @@ async fn a_page_that_is_nearly_the_one_it_calls_canonical_repeats_it_and_is_new_
 async fn the_word_of_a_page_counts_for_nothing_without_its_text() {
     for subject in with_article(LikenessRules::default()).await {
         let index = &*subject.index;
-        let few = portrait(9, "one two three four");
-        assert_eq!(admitted(index, "http://a.test/few", &few, None).await, "unique");
+        let few = signature(9, "one two three four");
+        assert_eq!(
+            admitted(index, "http://a.test/few", &few, None).await,
+            "unique"
+        );
         for (name, look, canonical) in [
-            ("http://a.test/coffee", portrait(2, &prose("coffee")), ARTICLE),
-            ("http://a.test/picture", portrait(3, ""), ARTICLE),
+            (
+                "http://a.test/coffee",
+                signature(2, &prose("coffee")),
+                ARTICLE,
+            ),
+            ("http://a.test/picture", signature(3, ""), ARTICLE),
             // Too short to be judged by likeness.
             (
                 "http://a.test/fewer",
-                portrait(4, "one two three"),
+                signature(4, "one two three"),
                 Some("http://a.test/few"),
             ),
             // Nobody knows that one.
-            ("http://a.test/lost", printed(3), Some("http://a.test/nowhere")),
+            (
+                "http://a.test/lost",
+                printed(3),
+                Some("http://a.test/nowhere"),
+            ),
             // A page does not testify for itself.
             ("http://a.test/self", printed(4), Some("http://a.test/self")),
         ] {
@@ -124,7 +143,10 @@ async fn a_duplicate_is_nobodys_original_so_words_make_no_chain() {
     for subject in with_article(LikenessRules::default()).await {
         let index = &*subject.index;
         let copy = "http://a.test/copy";
-        assert_eq!(admitted(index, copy, &printed(1), ARTICLE).await, OF_ARTICLE);
+        assert_eq!(
+            admitted(index, copy, &printed(1), ARTICLE).await,
+            OF_ARTICLE
+        );
         let told = admitted(index, "http://a.test/third", &printed(2), Some(copy)).await;
         assert_eq!(
             told, "unique",
@@ -173,7 +195,11 @@ async fn a_canonical_page_that_was_forgotten_drops_nobody() {
 
 #[tokio::test]
 async fn a_canonical_page_of_an_earlier_crawl_counts_too() {
-    let before = crawled_before(&[("http://www.a.test/article", portrait(1, &prose("tea")))], 1).await;
+    let before = crawled_before(
+        &[("http://www.a.test/article", signature(1, &prose("tea")))],
+        1,
+    )
+    .await;
     for subject in after(&[&before], LikenessRules::default()) {
         let index = &*subject.index;
         let told = admitted(index, "http://a.test/print", &printed(1), ARTICLE).await;

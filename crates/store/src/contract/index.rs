@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use neardup::{Features, HashKey, Painter};
+use neardup::{Features, HashKey, SignatureBuilder};
 
 use super::{Subject, at, find, leases, options, row, subjects, subjects_with, url};
 use crate::embedded::{Earlier, EmbeddedStore, StoreOptions};
 use crate::{
-    DuplicateScope, Fate, Frontier, FrontierRules, LikenessRules, NearDupIndex, Original, Page, Row,
-    Settlement, Verdict,
+    DuplicateScope, Fate, Frontier, FrontierRules, LikenessRules, NearDupIndex, Original, Page,
+    Settlement, Verdict, VisitRecord,
 };
 
 /// Stores with these rules of likeness.
@@ -27,8 +27,9 @@ pub(super) fn page(name: &str) -> Page {
     }
 }
 
-pub(super) fn portrait(payload: u128, text: &str) -> neardup::Portrait {
-    Painter::new(Features::default(), HashKey::ZERO).portrait(payload, Some(neardup::PageText::of(text)))
+pub(super) fn signature(payload: u128, text: &str) -> neardup::PageSignature {
+    SignatureBuilder::new(Features::default(), HashKey::ZERO)
+        .signature(payload, Some(neardup::PageText::of(text)))
 }
 
 pub(super) fn prose(topic: &str) -> String {
@@ -41,9 +42,9 @@ pub(super) fn prose(topic: &str) -> String {
 async fn a_page_is_never_its_own_duplicate() {
     for subject in subjects(FrontierRules::default()) {
         let index = &*subject.index;
-        let first = portrait(1, &prose("tea"));
+        let first = signature(1, &prose("tea"));
         assert_eq!(admitted(index, "http://a.test/", &first).await, "unique");
-        for look in [first, portrait(1, &prose("coffee")), nearly(1)] {
+        for look in [first, signature(1, &prose("coffee")), nearly(1)] {
             let again = admitted(index, "http://a.test/", &look).await;
             assert_eq!(again, "own", "{}", subject.name);
         }
@@ -55,7 +56,7 @@ async fn a_page_is_never_its_own_duplicate() {
 async fn a_page_that_looks_different_now_is_forgotten_and_judged_anew() {
     for subject in subjects(FrontierRules::default()) {
         let index = &*subject.index;
-        let (tea, coffee) = (portrait(1, &prose("tea")), portrait(2, &prose("coffee")));
+        let (tea, coffee) = (signature(1, &prose("tea")), signature(2, &prose("coffee")));
         let name = subject.name;
         assert_eq!(admitted(index, "http://a.test/", &tea).await, "unique");
         assert_eq!(
@@ -63,10 +64,18 @@ async fn a_page_that_looks_different_now_is_forgotten_and_judged_anew() {
             "unique",
             "{name}"
         );
-        assert_eq!(admitted(index, "http://a.test/", &coffee).await, "own", "{name}");
+        assert_eq!(
+            admitted(index, "http://a.test/", &coffee).await,
+            "own",
+            "{name}"
+        );
         let repeated = admitted(index, "http://b.test/", &coffee).await;
         assert_eq!(repeated, "duplicate of http://a.test/", "{name}");
-        assert_eq!(admitted(index, "http://c.test/", &tea).await, "unique", "{name}");
+        assert_eq!(
+            admitted(index, "http://c.test/", &tea).await,
+            "unique",
+            "{name}"
+        );
         let turned = admitted(index, "http://a.test/", &tea).await;
         assert_eq!(turned, "duplicate of http://c.test/", "{name}");
         assert_eq!(
@@ -83,13 +92,13 @@ async fn a_duplicate_points_at_the_original_and_a_forgotten_original_at_nothing(
         let text = prose("tea");
         subject
             .index
-            .admit(&page("http://a.test/"), &portrait(1, &text), None)
+            .admit(&page("http://a.test/"), &signature(1, &text), None)
             .await
             .unwrap();
         for name in ["http://b.test/", "http://c.test/"] {
             let verdict = subject
                 .index
-                .admit(&page(name), &portrait(2, &text), None)
+                .admit(&page(name), &signature(2, &text), None)
                 .await
                 .unwrap();
             let Verdict::Duplicate(original) = verdict else {
@@ -97,10 +106,14 @@ async fn a_duplicate_points_at_the_original_and_a_forgotten_original_at_nothing(
             };
             assert_eq!(original.page, page("http://a.test/"), "{}", subject.name);
         }
-        subject.index.forget(url("http://a.test/").key()).await.unwrap();
+        subject
+            .index
+            .forget(url("http://a.test/").key())
+            .await
+            .unwrap();
         let verdict = subject
             .index
-            .admit(&page("http://b.test/"), &portrait(2, &text), None)
+            .admit(&page("http://b.test/"), &signature(2, &text), None)
             .await
             .unwrap();
         assert_eq!(verdict, Verdict::Unique, "{}", subject.name);
@@ -115,7 +128,7 @@ async fn of_many_like_pages_admitted_at_once_exactly_one_is_unique() {
             for topic in 0..20_u32 {
                 let index = Arc::clone(&subject.index);
                 let name = format!("http://h{worker}.test/{topic}");
-                let look = portrait(
+                let look = signature(
                     u128::from(worker * 100 + topic),
                     &prose(&format!("topic{topic}x")),
                 );
@@ -132,7 +145,7 @@ async fn of_many_like_pages_admitted_at_once_exactly_one_is_unique() {
 }
 
 /// The index's answer in a word: what it was, and of which page.
-async fn admitted(index: &dyn NearDupIndex, name: &str, look: &neardup::Portrait) -> String {
+async fn admitted(index: &dyn NearDupIndex, name: &str, look: &neardup::PageSignature) -> String {
     verdict_in_words(index.admit(&page(name), look, None).await.unwrap())
 }
 
@@ -171,10 +184,10 @@ pub(super) fn kept(per_cluster: u32) -> LikenessRules {
 }
 
 /// The text about tea with so many words cut off: near the whole, and other bytes.
-fn nearly(cut: usize) -> neardup::Portrait {
+fn nearly(cut: usize) -> neardup::PageSignature {
     let text = prose("tea");
     let kept = text.split_inclusive(' ').skip(cut).collect::<String>();
-    portrait(1_000 + cut as u128, &kept)
+    signature(1_000 + cut as u128, &kept)
 }
 
 #[tokio::test]
@@ -198,7 +211,7 @@ async fn pages_are_compared_within_the_crawl_the_domain_or_the_host() {
             for (kind, looks) in [("bytes", [0; 4]), ("text", [10, 11, 12, 13])] {
                 for (place, (name, original)) in names.iter().enumerate() {
                     let url = format!("{name}{kind}");
-                    let look = portrait(u128::from(looks[place] as u8), &prose(kind));
+                    let look = signature(u128::from(looks[place] as u8), &prose(kind));
                     let told = admitted(&*subject.index, &url, &look).await;
                     let unique = place == 0 || place >= names.len() - apart;
                     assert_eq!(
@@ -221,7 +234,7 @@ async fn where_the_text_was_found_says_which_host_it_belongs_to() {
         ..LikenessRules::default()
     };
     for subject in alike_by(rules) {
-        let look = portrait(1, &prose("tea"));
+        let look = signature(1, &prose("tea"));
         let moved = Page {
             final_url: url("http://b.test/"),
             ..page("http://a.test/")
@@ -240,20 +253,36 @@ async fn where_the_text_was_found_says_which_host_it_belongs_to() {
 async fn so_many_of_a_kind_are_let_through_and_keep_their_seats() {
     for subject in alike_by(kept(3)) {
         let index = &*subject.index;
-        let whole = portrait(1, &prose("tea"));
+        let whole = signature(1, &prose("tea"));
         assert_eq!(admitted(index, "http://a.test/", &whole).await, "unique");
         for round in 0..2 {
             let near = admitted(index, "http://a.test/near", &nearly(1)).await;
             assert_eq!(near, "2 of 3 of http://a.test/", "{} {round}", subject.name);
-            let same_text = portrait(2, &prose("tea").to_uppercase());
+            let same_text = signature(2, &prose("tea").to_uppercase());
             let same_text = admitted(index, "http://a.test/same", &same_text).await;
-            assert_eq!(same_text, "3 of 3 of http://a.test/", "{} {round}", subject.name);
+            assert_eq!(
+                same_text, "3 of 3 of http://a.test/",
+                "{} {round}",
+                subject.name
+            );
             let full = admitted(index, "http://a.test/late", &nearly(2)).await;
-            assert_eq!(full, "duplicate of http://a.test/", "{} {round}", subject.name);
+            assert_eq!(
+                full, "duplicate of http://a.test/",
+                "{} {round}",
+                subject.name
+            );
         }
-        let changed = admitted(index, "http://a.test/near", &portrait(9, &prose("coffee"))).await;
-        assert_eq!(changed, "2 of 3 of http://a.test/", "whatever it looks like now");
-        let other = admitted(index, "http://a.test/coffee", &portrait(9, &prose("coffee"))).await;
+        let changed = admitted(index, "http://a.test/near", &signature(9, &prose("coffee"))).await;
+        assert_eq!(
+            changed, "2 of 3 of http://a.test/",
+            "whatever it looks like now"
+        );
+        let other = admitted(
+            index,
+            "http://a.test/coffee",
+            &signature(9, &prose("coffee")),
+        )
+        .await;
         assert_eq!(other, "unique", "who is let through is not compared with");
     }
 }
@@ -262,7 +291,7 @@ async fn so_many_of_a_kind_are_let_through_and_keep_their_seats() {
 async fn the_same_bytes_again_take_no_seat_and_name_who_has_them() {
     for subject in alike_by(kept(2)) {
         let index = &*subject.index;
-        let whole = portrait(1, &prose("tea"));
+        let whole = signature(1, &prose("tea"));
         admitted(index, "http://a.test/", &whole).await;
         let copy = admitted(index, "http://a.test/copy", &whole).await;
         assert_eq!(copy, "duplicate of http://a.test/", "{}", subject.name);
@@ -292,7 +321,7 @@ async fn the_same_bytes_again_take_no_seat_and_name_who_has_them() {
 async fn a_seat_that_is_given_back_is_given_again() {
     for subject in alike_by(kept(3)) {
         let index = &*subject.index;
-        admitted(index, "http://a.test/", &portrait(1, &prose("tea"))).await;
+        admitted(index, "http://a.test/", &signature(1, &prose("tea"))).await;
         admitted(index, "http://a.test/1", &nearly(1)).await;
         admitted(index, "http://a.test/2", &nearly(2)).await;
         index.forget(url("http://a.test/1").key()).await.unwrap();
@@ -327,14 +356,16 @@ async fn of_many_like_pages_at_once_exactly_so_many_are_kept() {
             .collect();
         seats.sort_unstable();
         assert_eq!(seats, [2, 3, 4, 5], "{}", subject.name);
-        let unique = verdicts.iter().filter(|verdict| **verdict == Verdict::Unique);
+        let unique = verdicts
+            .iter()
+            .filter(|verdict| **verdict == Verdict::Unique);
         assert_eq!(unique.count(), 1, "{}", subject.name);
     }
 }
 
 /// A store in which these pages were admitted and visited; then the memory of an earlier crawl.
 pub(super) async fn crawled_before(
-    pages: &[(&str, neardup::Portrait)],
+    pages: &[(&str, neardup::PageSignature)],
     per_cluster: u32,
 ) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
@@ -353,7 +384,7 @@ pub(super) async fn crawled_before(
             Verdict::Changed(_) => Fate::Changed,
             _ => Fate::NearDuplicate,
         };
-        let row = Row {
+        let row = VisitRecord {
             kept: !matches!(verdict, Verdict::Duplicate(_)),
             fetched_at: at(7),
             ..row(&lease, fate)
@@ -388,14 +419,14 @@ pub(super) fn after(directories: &[&tempfile::TempDir], likeness: LikenessRules)
 #[tokio::test]
 async fn kept_pages_of_an_earlier_crawl_count_as_admitted() {
     let pages = [
-        ("http://a.test/", portrait(1, &prose("tea"))),
+        ("http://a.test/", signature(1, &prose("tea"))),
         ("http://a.test/left-out", nearly(1)),
     ];
     let before = crawled_before(&pages, 1).await;
     for subject in after(&[&before], LikenessRules::default()) {
         let index = &*subject.index;
         for (name, look) in [
-            ("http://b.test/bytes", portrait(1, "")),
+            ("http://b.test/bytes", signature(1, "")),
             ("http://b.test/near", nearly(2)),
         ] {
             let verdict = index.admit(&page(name), &look, None).await.unwrap();
@@ -405,7 +436,7 @@ async fn kept_pages_of_an_earlier_crawl_count_as_admitted() {
             assert_eq!(original.page, page("http://a.test/"), "{}", subject.name);
             assert!(original.earlier, "{}", subject.name);
         }
-        let new = portrait(5, &prose("coffee"));
+        let new = signature(5, &prose("coffee"));
         assert_eq!(admitted(index, "http://a.test/new", &new).await, "unique");
         assert_eq!(
             admitted(index, "http://b.test/new", &new).await,
@@ -415,16 +446,17 @@ async fn kept_pages_of_an_earlier_crawl_count_as_admitted() {
 }
 
 #[tokio::test]
-async fn other_bytes_than_an_earlier_crawl_archived_are_a_new_version_whatever_else_they_are_like() {
+async fn other_bytes_than_an_earlier_crawl_archived_are_a_new_version_whatever_else_they_are_like()
+{
     let pages = [
-        ("http://a.test/tea", portrait(1, &prose("tea"))),
-        ("http://a.test/cake", portrait(2, &prose("cake"))),
-        ("http://a.test/picture", portrait(3, "")),
+        ("http://a.test/tea", signature(1, &prose("tea"))),
+        ("http://a.test/cake", signature(2, &prose("cake"))),
+        ("http://a.test/picture", signature(3, "")),
     ];
     let before = crawled_before(&pages, 1).await;
     for subject in after(&[&before], LikenessRules::default()) {
         let (index, name) = (&*subject.index, subject.name);
-        let bytes_of_cake = neardup::Portrait {
+        let bytes_of_cake = neardup::PageSignature {
             payload: 2,
             ..nearly(20)
         };
@@ -435,33 +467,40 @@ async fn other_bytes_than_an_earlier_crawl_archived_are_a_new_version_whatever_e
             // The text is the same, and the markup another.
             (
                 "tea",
-                portrait(9, &prose("tea")),
+                signature(9, &prose("tea")),
                 "changed from http://a.test/tea, 1.00",
             ),
             // It has the bytes of another page now.
             ("tea", bytes_of_cake, "changed from http://a.test/tea, 0."),
             // It became a near-duplicate of another page.
             ("cake", nearly(2), "changed from http://a.test/cake, 0.00"),
-            ("picture", portrait(4, ""), "changed from http://a.test/picture"),
+            (
+                "picture",
+                signature(4, ""),
+                "changed from http://a.test/picture",
+            ),
         ] {
             let url = format!("http://a.test/{path}");
             for _again in 0..2 {
                 let told = admitted(index, &url, &look).await;
-                assert!(told.starts_with(expected), "{name}: {told} is not {expected}");
+                assert!(
+                    told.starts_with(expected),
+                    "{name}: {told} is not {expected}"
+                );
             }
         }
         // It went back to what it was, before any of these visits ended.
-        let unchanged = admitted(index, "http://a.test/tea", &portrait(1, &prose("tea"))).await;
+        let unchanged = admitted(index, "http://a.test/tea", &signature(1, &prose("tea"))).await;
         assert_eq!(unchanged, "duplicate of http://a.test/tea", "{name}");
     }
 }
 
 #[tokio::test]
 async fn a_new_version_is_an_original_of_this_crawl() {
-    let before = crawled_before(&[("http://a.test/", portrait(1, &prose("tea")))], 1).await;
+    let before = crawled_before(&[("http://a.test/", signature(1, &prose("tea")))], 1).await;
     for subject in after(&[&before], LikenessRules::default()) {
         let (index, name) = (&*subject.index, subject.name);
-        let rewritten = portrait(2, &prose("coffee"));
+        let rewritten = signature(2, &prose("coffee"));
         let told = admitted(index, "http://a.test/", &rewritten).await;
         assert_eq!(told, "changed from http://a.test/, 0.00", "{name}");
         let copy = admitted(index, "http://b.test/", &rewritten).await;
@@ -483,7 +522,7 @@ async fn a_new_version_is_an_original_of_this_crawl() {
 #[tokio::test]
 async fn seats_that_an_earlier_crawl_gave_are_taken_and_who_has_one_repeats_itself() {
     let pages = [
-        ("http://a.test/", portrait(1, &prose("tea"))),
+        ("http://a.test/", signature(1, &prose("tea"))),
         ("http://a.test/1", nearly(1)),
     ];
     let before = crawled_before(&pages, 2).await;
@@ -498,7 +537,12 @@ async fn seats_that_an_earlier_crawl_gave_are_taken_and_who_has_one_repeats_itse
         let Verdict::Duplicate(original) = copy else {
             panic!("{copy:?}")
         };
-        assert_eq!(original.bytes, Some(page("http://a.test/1")), "{}", subject.name);
+        assert_eq!(
+            original.bytes,
+            Some(page("http://a.test/1")),
+            "{}",
+            subject.name
+        );
         let third = admitted(index, "http://a.test/2", &nearly(2)).await;
         assert_eq!(third, "3 of 3 of http://a.test/", "{}", subject.name);
         let full = admitted(index, "http://a.test/3", &nearly(3)).await;
@@ -508,8 +552,8 @@ async fn seats_that_an_earlier_crawl_gave_are_taken_and_who_has_one_repeats_itse
 
 #[tokio::test]
 async fn of_several_earlier_crawls_each_counts() {
-    let monday = crawled_before(&[("http://a.test/", portrait(1, &prose("tea")))], 1).await;
-    let tuesday = crawled_before(&[("http://a.test/", portrait(2, &prose("coffee")))], 1).await;
+    let monday = crawled_before(&[("http://a.test/", signature(1, &prose("tea")))], 1).await;
+    let tuesday = crawled_before(&[("http://a.test/", signature(2, &prose("coffee")))], 1).await;
     for subject in after(&[&monday, &tuesday], LikenessRules::default()) {
         for (payload, topic, expected) in [
             // The newest capture counts, and the bytes of any.
@@ -518,7 +562,7 @@ async fn of_several_earlier_crawls_each_counts() {
             (1, "tea", "duplicate of http://a.test/"),
             (2, "coffee", "duplicate of http://a.test/"),
         ] {
-            let look = portrait(payload, &prose(topic));
+            let look = signature(payload, &prose(topic));
             let told = admitted(&*subject.index, "http://a.test/", &look).await;
             assert_eq!(told, expected, "{}: {topic}", subject.name);
         }

@@ -29,7 +29,10 @@ async fn the_pace_of_a_host_comes_back_with_its_next_lease() {
         let lease = leases(frontier, 0, 1).await.remove(0);
         assert_eq!(lease.pace, Pace::default(), "{name}");
         let told = pace(500, 2, 300);
-        frontier.settle(lease, Settlement::Returned, told).await.unwrap();
+        frontier
+            .settle(lease, Settlement::Returned, told)
+            .await
+            .unwrap();
         assert_eq!(
             frontier.pace(&Host::new("a.test")).await.unwrap(),
             Some(told),
@@ -38,8 +41,15 @@ async fn the_pace_of_a_host_comes_back_with_its_next_lease() {
         let lease = leases(frontier, 500, 1).await.remove(0);
         assert_eq!((lease.pace, lease.strikes), (told, 0), "{name}");
         let settlement = done(&lease);
-        frontier.settle(lease, settlement, at(900).into()).await.unwrap();
-        assert_eq!(leases(frontier, 900, 1).await[0].pace, at(900).into(), "{name}");
+        frontier
+            .settle(lease, settlement, at(900).into())
+            .await
+            .unwrap();
+        assert_eq!(
+            leases(frontier, 900, 1).await[0].pace,
+            at(900).into(),
+            "{name}"
+        );
     }
 }
 
@@ -50,7 +60,10 @@ async fn a_host_that_was_asked_on_the_way_is_not_handed_out_before_it_is_ready()
         let host = Host::new("a.test");
         assert_eq!(frontier.pace(&host).await.unwrap(), None, "{name}");
         frontier.note_pace(&host, pace(500, 1, 300)).await.unwrap();
-        frontier.discover(vec![find("http://a.test/1", 0)]).await.unwrap();
+        frontier
+            .discover(vec![find("http://a.test/1", 0)])
+            .await
+            .unwrap();
         let too_early = frontier.lease(at(499), 1).await.unwrap();
         assert_eq!(too_early, Supply::NothingBefore(at(500)), "{name}");
         let lease = leases(frontier, 500, 1).await.remove(0);
@@ -74,10 +87,18 @@ async fn what_a_robots_txt_said_is_remembered_by_origin_and_the_last_word_counts
         let (frontier, name) = (&*subject.frontier, subject.name);
         let origin = url("http://a.test:8080/").origin();
         assert_eq!(frontier.robots(&origin).await.unwrap(), None, "{name}");
-        for text in [None, Some(b"User-agent: *".to_vec()), Some(vec![b'#'; 20_000])] {
+        for text in [
+            None,
+            Some(b"User-agent: *".to_vec()),
+            Some(vec![b'#'; 20_000]),
+        ] {
             let robots = Robots { text, until: at(9) };
             frontier.keep_robots(&origin, robots.clone()).await.unwrap();
-            assert_eq!(frontier.robots(&origin).await.unwrap(), Some(robots), "{name}");
+            assert_eq!(
+                frontier.robots(&origin).await.unwrap(),
+                Some(robots),
+                "{name}"
+            );
         }
         let other = url("http://a.test/").origin();
         assert_eq!(frontier.robots(&other).await.unwrap(), None, "{name}");

@@ -29,17 +29,19 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
         finds().prop_map(Step::Discover),
         (1..4_usize).prop_map(Step::Lease),
         (1..4_usize).prop_map(Step::LeaseRequisites),
-        (0..8_usize, 0..4_u8, 0..50_u64, finds()).prop_map(|(which, how, ready, finds)| Step::Settle {
-            which,
-            how,
-            ready,
-            finds
+        (0..8_usize, 0..4_u8, 0..50_u64, finds()).prop_map(|(which, how, ready, finds)| {
+            Step::Settle {
+                which,
+                how,
+                ready,
+                finds,
+            }
         }),
         (0..40_u64).prop_map(Step::Wait),
     ]
 }
 
-pub(super) fn to_finds(finds: &[(u8, u8, u32)]) -> Vec<Find> {
+pub(super) fn to_finds(finds: &[(u8, u8, u32)]) -> Vec<DiscoveredUrl> {
     finds
         .iter()
         .map(|(host, page, depth)| {
@@ -90,7 +92,10 @@ impl User {
             }
             Step::Lease(want) => self.had(frontier.lease(at(self.now), *want).await.unwrap()),
             Step::LeaseRequisites(want) => {
-                let supply = frontier.lease_requisites(at(self.now), *want).await.unwrap();
+                let supply = frontier
+                    .lease_requisites(at(self.now), *want)
+                    .await
+                    .unwrap();
                 if let Supply::Leases(leases) = &supply {
                     assert!(leases.iter().all(|lease| lease.requisite > 0), "{leases:?}");
                 }
@@ -186,7 +191,10 @@ async fn visit_all(frontier: &dyn Frontier, steps: &[Step]) -> Vec<PageUrl> {
                     if lease.attempts > 0 {
                         visited.push(lease.url.clone());
                     }
-                    frontier.settle(lease, settlement, ready.into()).await.unwrap();
+                    frontier
+                        .settle(lease, settlement, ready.into())
+                        .await
+                        .unwrap();
                 }
             }
         }

@@ -5,8 +5,9 @@ use crate::embedded::audit;
 use crate::{HOSTS_RULE, LeftOut, PatternName};
 
 /// A trap: so many pages of one pattern, and one that is not of it.
-fn trap(pages: u64) -> Vec<Find> {
-    let items = (0..pages).map(|number| find(&format!("http://a.test/item/{}", number + 10_000), 1));
+fn trap(pages: u64) -> Vec<DiscoveredUrl> {
+    let items =
+        (0..pages).map(|number| find(&format!("http://a.test/item/{}", number + 10_000), 1));
     items.chain([find("http://a.test/about", 9)]).collect()
 }
 
@@ -14,7 +15,7 @@ fn trap(pages: u64) -> Vec<Find> {
 /// reasons to leave them out.
 async fn visit(
     frontier: &dyn Frontier,
-    finds_of_each: &[Find],
+    finds_of_each: &[DiscoveredUrl],
     mut stop: impl FnMut(&Lease) -> bool,
 ) -> Vec<(String, Option<String>)> {
     let mut handed_out = Vec::new();
@@ -38,7 +39,10 @@ async fn visit(
             reached: Vec::new(),
             left_out: Vec::new(),
         };
-        frontier.settle(lease, settlement, at(0).into()).await.unwrap();
+        frontier
+            .settle(lease, settlement, at(0).into())
+            .await
+            .unwrap();
         if is_last {
             break;
         }
@@ -47,7 +51,8 @@ async fn visit(
 }
 
 #[tokio::test]
-async fn what_is_found_of_a_pattern_that_brings_nothing_new_waits_behind_everything_else_of_its_host() {
+async fn what_is_found_of_a_pattern_that_brings_nothing_new_waits_behind_everything_else_of_its_host()
+ {
     for subject in subjects(FrontierRules::default()) {
         let (frontier, name) = (&*subject.frontier, subject.name);
         frontier.discover(trap(40)).await.unwrap();
@@ -57,26 +62,37 @@ async fn what_is_found_of_a_pattern_that_brings_nothing_new_waits_behind_everyth
             left == 0
         })
         .await;
-        let late = [find("http://a.test/item/99999", 1), find("http://a.test/faq", 5)];
+        let late = [
+            find("http://a.test/item/99999", 1),
+            find("http://a.test/faq", 5),
+        ];
         frontier.discover(late.to_vec()).await.unwrap();
         let mut rest = Vec::new();
         for _ in 0..3 {
             let lease = leases(frontier, 0, 1).await.remove(0);
             rest.push((lease.url.to_string(), lease.depth, lease.priority));
             let settlement = done(&lease);
-            frontier.settle(lease, settlement, at(0).into()).await.unwrap();
+            frontier
+                .settle(lease, settlement, at(0).into())
+                .await
+                .unwrap();
         }
         let expected = [
             ("http://a.test/faq".to_owned(), 5, 0),
             ("http://a.test/about".to_owned(), 9, 0),
-            ("http://a.test/item/99999".to_owned(), 1, Find::BEHIND),
+            (
+                "http://a.test/item/99999".to_owned(),
+                1,
+                DiscoveredUrl::BEHIND,
+            ),
         ];
         assert_eq!(rest, expected, "{name}");
     }
 }
 
 #[tokio::test]
-async fn a_closed_pattern_is_left_out_with_the_reason_and_the_few_that_were_are_visited_in_the_end() {
+async fn a_closed_pattern_is_left_out_with_the_reason_and_the_few_that_were_are_visited_in_the_end()
+{
     for subject in subjects(FrontierRules::default()) {
         let (frontier, name) = (&*subject.frontier, subject.name);
         frontier.discover(trap(110)).await.unwrap();
@@ -124,7 +140,10 @@ async fn a_pattern_has_its_budget_of_pages() {
     for subject in subjects(rules) {
         subject.frontier.discover(trap(5)).await.unwrap();
         let handed_out = visit(&*subject.frontier, &[], |_| false).await;
-        let barred: Vec<bool> = handed_out.iter().map(|(_, barred)| barred.is_some()).collect();
+        let barred: Vec<bool> = handed_out
+            .iter()
+            .map(|(_, barred)| barred.is_some())
+            .collect();
         assert_eq!(
             barred,
             [false, false, false, true, true, false],
@@ -140,7 +159,7 @@ async fn a_domain_has_its_budget_of_hosts_which_seeds_may_exceed() {
         max_hosts_per_domain: Some(3),
         ..FrontierRules::default()
     };
-    let hosts = |depth: u32, hosts: &[&str]| -> Vec<Find> {
+    let hosts = |depth: u32, hosts: &[&str]| -> Vec<DiscoveredUrl> {
         hosts
             .iter()
             .map(|host| find(&format!("http://{host}/{depth}"), depth))
@@ -163,7 +182,10 @@ async fn a_domain_has_its_budget_of_hosts_which_seeds_may_exceed() {
         // c takes the last place, and d finds none; the second c is the same URL.
         assert_eq!(frontier.discover(links).await.unwrap(), 3, "{name}");
         assert_eq!(
-            frontier.discover(hosts(0, &["e.example.org"])).await.unwrap(),
+            frontier
+                .discover(hosts(0, &["e.example.org"]))
+                .await
+                .unwrap(),
             1,
             "{name}"
         );
@@ -176,7 +198,10 @@ async fn a_domain_has_its_budget_of_hosts_which_seeds_may_exceed() {
             "{name}"
         );
         assert_eq!(
-            frontier.discover(hosts(2, &["c.example.org"])).await.unwrap(),
+            frontier
+                .discover(hosts(2, &["c.example.org"]))
+                .await
+                .unwrap(),
             1,
             "{name}"
         );
@@ -184,9 +209,11 @@ async fn a_domain_has_its_budget_of_hosts_which_seeds_may_exceed() {
 }
 
 #[tokio::test]
-async fn what_is_known_of_patterns_outlasts_the_process_and_opening_one_brings_back_what_was_left_out() {
+async fn what_is_known_of_patterns_outlasts_the_process_and_opening_one_brings_back_what_was_left_out()
+ {
     let directory = tempfile::tempdir().unwrap();
-    let open = || EmbeddedStore::open(directory.path(), &options(FrontierRules::default())).unwrap();
+    let open =
+        || EmbeddedStore::open(directory.path(), &options(FrontierRules::default())).unwrap();
     let name = PatternName::from_text("a.test/item/{n}").unwrap();
     let mut store = open();
     store.discover(trap(120)).await.unwrap();
@@ -198,7 +225,10 @@ async fn what_is_known_of_patterns_outlasts_the_process_and_opening_one_brings_b
             left == 0
         })
         .await;
-        assert!(handed_out.iter().all(|(_, barred)| barred.is_none()), "{round}");
+        assert!(
+            handed_out.iter().all(|(_, barred)| barred.is_none()),
+            "{round}"
+        );
         if round % 3 == 0 {
             store.fold().await.unwrap();
         } else {
@@ -216,7 +246,10 @@ async fn what_is_known_of_patterns_outlasts_the_process_and_opening_one_brings_b
     assert_eq!(barred.len(), 19, "all but a probe after sixteen");
     store.close().await.unwrap();
     drop(store);
-    assert_eq!(audit(directory.path()).unwrap().complaints, Vec::<String>::new());
+    assert_eq!(
+        audit(directory.path()).unwrap().complaints,
+        Vec::<String>::new()
+    );
 
     let store = open();
     let unknown = PatternName::from_text("b.test/item/{n}").unwrap();
@@ -244,7 +277,10 @@ async fn what_is_known_of_patterns_outlasts_the_process_and_opening_one_brings_b
         "what was brought back is not brought back again"
     );
     drop(store);
-    assert_eq!(audit(directory.path()).unwrap().complaints, Vec::<String>::new());
+    assert_eq!(
+        audit(directory.path()).unwrap().complaints,
+        Vec::<String>::new()
+    );
 }
 
 #[tokio::test]
@@ -259,7 +295,10 @@ async fn links_that_a_rule_left_out_are_told_to_the_journal_with_an_example() {
         .discover(vec![find("http://a.example.org/", 0)])
         .await
         .unwrap();
-    let finds = [find("http://b.example.org/", 1), find("http://c.example.org/", 1)];
+    let finds = [
+        find("http://b.example.org/", 1),
+        find("http://c.example.org/", 1),
+    ];
     visit(&store, &finds, |_| false).await;
     drop(store);
     let told = crate::embedded::History::open(directory.path())

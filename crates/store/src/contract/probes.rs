@@ -4,7 +4,7 @@ use super::*;
 use crate::PatternName;
 use crate::embedded::audit;
 
-fn probe(text: &str) -> Find {
+fn probe(text: &str) -> DiscoveredUrl {
     find(text, 3).probed()
 }
 
@@ -12,7 +12,7 @@ fn probe(text: &str) -> Find {
 async fn visit_all(
     frontier: &dyn Frontier,
     is_new: impl Fn(&str) -> bool,
-    leads_to: impl Fn(&str) -> Vec<Find>,
+    leads_to: impl Fn(&str) -> Vec<DiscoveredUrl>,
 ) -> (Vec<String>, Vec<String>) {
     let (mut visited, mut left_out) = (Vec::new(), Vec::new());
     while let Some(lease) = leases(frontier, 0, 1).await.pop() {
@@ -40,7 +40,10 @@ async fn visit_all(
             reached: Vec::new(),
             left_out: Vec::new(),
         };
-        frontier.settle(lease, settlement, at(0).into()).await.unwrap();
+        frontier
+            .settle(lease, settlement, at(0).into())
+            .await
+            .unwrap();
     }
     (visited, left_out)
 }
@@ -95,15 +98,21 @@ async fn a_folder_of_which_a_sample_brings_nothing_new_is_closed_and_its_neighbo
     for subject in subjects(FrontierRules::default()) {
         let (frontier, name) = (&*subject.frontier, subject.name);
         let page = |folder, n| probe(&format!("http://a.test/{folder}/f{}/{n}", n % 50));
-        let mut finds: Vec<Find> = (0..1_000).map(|n| page("mirror", n)).collect();
+        let mut finds: Vec<DiscoveredUrl> = (0..1_000).map(|n| page("mirror", n)).collect();
         finds.extend((0..1_000).map(|n| page("edition", n)));
         frontier.discover(finds).await.unwrap();
         // Half of the edition is new.
         let is_new = |text: &str| text.contains("/edition/") && text.len().is_multiple_of(2);
         let (visited, left_out) = visit_all(frontier, is_new, |_| Vec::new()).await;
-        let mirrored = visited.iter().filter(|url| url.contains("/mirror/")).count();
+        let mirrored = visited
+            .iter()
+            .filter(|url| url.contains("/mirror/"))
+            .count();
         assert!((160..=180).contains(&mirrored), "{name}: {mirrored}");
-        assert!(left_out.iter().all(|url| url.contains("/mirror/")), "{name}");
+        assert!(
+            left_out.iter().all(|url| url.contains("/mirror/")),
+            "{name}"
+        );
         assert_eq!(visited.len() + left_out.len(), 2_000, "{name}");
     }
 }
@@ -112,7 +121,7 @@ async fn a_folder_of_which_a_sample_brings_nothing_new_is_closed_and_its_neighbo
 async fn a_folder_that_brings_something_new_after_all_reopens_with_what_it_left_out() {
     for subject in subjects(FrontierRules::default()) {
         let (frontier, name) = (&*subject.frontier, subject.name);
-        let finds: Vec<Find> = (0..600)
+        let finds: Vec<DiscoveredUrl> = (0..600)
             .map(|n| probe(&format!("http://a.test/f{}/{n}", n % 30)))
             .collect();
         frontier.discover(finds).await.unwrap();
@@ -170,7 +179,7 @@ async fn what_is_known_of_folders_outlasts_the_process() {
     let rules = FrontierRules::default();
     let open = || EmbeddedStore::open(directory.path(), &options(rules)).unwrap();
     let store = open();
-    let finds: Vec<Find> = (0..700)
+    let finds: Vec<DiscoveredUrl> = (0..700)
         .map(|n| probe(&format!("http://a.test/f{}/{n}", n % 30)))
         .collect();
     store.discover(finds).await.unwrap();
@@ -204,7 +213,13 @@ async fn what_is_known_of_folders_outlasts_the_process() {
     assert!((160..=164).contains(&visited), "{visited}");
     store.close().await.unwrap();
     let name = PatternName::from_text("a.test/{duplicates}").unwrap();
-    assert_eq!(store.reopen(&name).await.unwrap(), Some(u64::from(left_out)));
+    assert_eq!(
+        store.reopen(&name).await.unwrap(),
+        Some(u64::from(left_out))
+    );
     drop(store);
-    assert_eq!(audit(directory.path()).unwrap().complaints, Vec::<String>::new());
+    assert_eq!(
+        audit(directory.path()).unwrap().complaints,
+        Vec::<String>::new()
+    );
 }

@@ -2,13 +2,16 @@
 
 use super::*;
 
-fn needed(text: &str, steps: u8) -> Find {
+fn needed(text: &str, steps: u8) -> DiscoveredUrl {
     find(text, 1).needed(steps)
 }
 
 async fn settle(frontier: &dyn Frontier, lease: Lease) {
     let settlement = done(&lease);
-    frontier.settle(lease, settlement, at(0).into()).await.unwrap();
+    frontier
+        .settle(lease, settlement, at(0).into())
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -28,7 +31,11 @@ async fn what_a_page_needs_goes_before_the_pages_of_its_host_the_nearest_first()
             let Some(lease) = next.into_iter().next() else {
                 break;
             };
-            told.push((lease.url.to_string(), lease.requisite, lease.find().requisite));
+            told.push((
+                lease.url.to_string(),
+                lease.requisite,
+                lease.find().requisite,
+            ));
             settle(frontier, lease).await;
         }
         told.retain(|(url, ..)| url.starts_with("http://a.test/"));
@@ -60,7 +67,10 @@ async fn when_there_were_enough_pages_what_they_need_is_still_handed_out() {
             subject.name
         );
         let settlement = done_with(&first, None, vec![needed("http://a.test/3.png", 1)]);
-        frontier.settle(first, settlement, at(0).into()).await.unwrap();
+        frontier
+            .settle(first, settlement, at(0).into())
+            .await
+            .unwrap();
 
         let Supply::Leases(mut left) = frontier.lease_requisites(at(0), 9).await.unwrap() else {
             panic!("{}: something is needed", subject.name);
@@ -88,7 +98,10 @@ async fn what_failed_comes_back_as_what_a_page_needs() {
     for subject in subjects(FrontierRules::default()) {
         let frontier = &*subject.frontier;
         frontier
-            .discover(vec![find("http://a.test/", 0), needed("http://a.test/x", 3)])
+            .discover(vec![
+                find("http://a.test/", 0),
+                needed("http://a.test/x", 3),
+            ])
             .await
             .unwrap();
         let first = leases(frontier, 0, 1).await.remove(0);

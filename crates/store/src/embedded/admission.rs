@@ -7,7 +7,7 @@
 //! Lock order: the looks before the journal's tail.
 
 use async_trait::async_trait;
-use neardup::Portrait;
+use neardup::PageSignature;
 use web::{PageUrl, UrlKey};
 
 use super::EmbeddedStore;
@@ -16,27 +16,27 @@ use super::looks::Looks;
 use super::record::{LetThrough, Record};
 use super::segment::{Position, encode};
 use crate::known::{Cluster, Like, Name, Opinion, Seated};
-use crate::{EarlierCapture, NearDupIndex, Original, Page, Seat, StoreFault, Verdict};
+use crate::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, StoreFault, Verdict};
 
 #[async_trait]
 impl NearDupIndex for EmbeddedStore {
     async fn admit(
         &self,
         page: &Page,
-        portrait: &Portrait,
+        signature: &PageSignature,
         canonical: Option<&PageUrl>,
     ) -> Result<Verdict, StoreFault> {
         let admission = Record::Admitted {
             page: page.clone(),
-            portrait: Box::new(portrait.clone()),
+            signature: Box::new(signature.clone()),
         };
         let frame = encode(&admission);
         let (like, seat) = {
             let mut looks = self.looks();
-            let mut opinion = looks.judge(page, portrait, canonical)?;
+            let mut opinion = looks.judge(page, signature, canonical)?;
             if opinion == Opinion::Changed {
                 self.forget_known(&mut looks, page.key())?;
-                opinion = looks.judge(page, portrait, canonical)?;
+                opinion = looks.judge(page, signature, canonical)?;
             }
             match opinion {
                 Opinion::Own | Opinion::Changed => return Ok(Verdict::Own),
@@ -44,7 +44,10 @@ impl NearDupIndex for EmbeddedStore {
                     self.tell(&mut looks, &admission, &frame)?;
                     return Ok(Verdict::Unique);
                 }
-                Opinion::Version { change, is_admitted } => {
+                Opinion::Version {
+                    change,
+                    is_admitted,
+                } => {
                     if !is_admitted {
                         self.tell(&mut looks, &admission, &frame)?;
                     }
@@ -57,7 +60,7 @@ impl NearDupIndex for EmbeddedStore {
                     return self.let_through_before(place, of);
                 }
                 Opinion::Like(like) => {
-                    let seat = self.seat(&mut looks, page, portrait, like)?;
+                    let seat = self.seat(&mut looks, page, signature, like)?;
                     (like, seat)
                 }
             }
@@ -103,16 +106,16 @@ impl EmbeddedStore {
         &self,
         looks: &mut Looks,
         page: &Page,
-        portrait: &Portrait,
+        signature: &PageSignature,
         like: Like,
-    ) -> Result<Option<Seat>, StoreFault> {
+    ) -> Result<Option<RetainedDuplicate>, StoreFault> {
         let Some(number) = like.seat else {
             return Ok(None);
         };
         let original = self.original(like)?;
         let record = Record::LetThrough(Box::new(LetThrough {
             page: page.clone(),
-            portrait: portrait.clone(),
+            signature: signature.clone(),
             of: original.page,
             earlier: original.earlier,
             likeness: like.likeness,
@@ -120,7 +123,7 @@ impl EmbeddedStore {
             by_canonical: like.by_canonical,
         }));
         self.tell(looks, &record, &encode(&record))?;
-        Ok(Some(Seat {
+        Ok(Some(RetainedDuplicate {
             number,
             of: looks.per_cluster(),
         }))
@@ -138,7 +141,10 @@ impl EmbeddedStore {
             by_canonical: seated.by_canonical,
         };
         let number = seated.number;
-        Ok(Verdict::LetThrough(Box::new(original), Seat { number, of }))
+        Ok(Verdict::LetThrough(
+            Box::new(original),
+            RetainedDuplicate { number, of },
+        ))
     }
 
     fn earlier_capture(&self, change: Change) -> Result<EarlierCapture, StoreFault> {
@@ -204,7 +210,7 @@ impl LetThrough {
             place,
             cluster: self.cluster(),
             number: self.number,
-            copy: (group, self.portrait.payload),
+            copy: (group, self.signature.payload),
         }
     }
 }

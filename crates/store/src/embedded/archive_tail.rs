@@ -16,7 +16,7 @@ use web::PageUrl;
 use super::EmbeddedStore;
 use super::record::Record;
 use super::segment::Replay;
-use crate::{ArchivePlace, ArchiveSpan, Row, StoreFault};
+use crate::{ArchivePlace, ArchiveSpan, StoreFault, VisitRecord};
 
 /// The end of the archive as the journal tells it.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ pub struct ArchiveTail {
 /// A visit as it was settled.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
-    pub(super) row: Box<Row>,
+    pub(super) row: Box<VisitRecord>,
     pub(super) reached: Vec<PageUrl>,
 }
 
@@ -64,7 +64,10 @@ impl ArchiveTail {
                 self.settled.push(Told { row, reached });
             }
             Record::Revoked { row, .. } if row.warc_file.is_none() => {
-                let revoked = self.settled.iter().rposition(|told| told.row.url == row.url);
+                let revoked = self
+                    .settled
+                    .iter()
+                    .rposition(|told| told.row.url == row.url);
                 if let Some(place) = revoked {
                     self.visits.remove(place);
                     self.settled.remove(place);
@@ -97,7 +100,11 @@ impl ArchiveTail {
     /// Takes out the visits behind the one that ends at this place; all of them where none does.
     fn split_after(&mut self, file: &str, end: u64) -> Vec<Told> {
         let is_there = |visit: &ArchivePlace| visit.file == file && visit.end == end;
-        let kept = self.visits.iter().rposition(is_there).map_or(0, |last| last + 1);
+        let kept = self
+            .visits
+            .iter()
+            .rposition(is_there)
+            .map_or(0, |last| last + 1);
         self.visits.truncate(kept);
         let revoked = self.settled.split_off(kept);
         self.cut |= !revoked.is_empty();

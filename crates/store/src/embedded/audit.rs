@@ -79,7 +79,8 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
     let mut complaints = told.differences(&store)?;
     if set_aside(shadow.path())? {
         complaints.push(
-            "state/sled cannot be read: it is made again from the journal when the crawl goes on".to_owned(),
+            "state/sled cannot be read: it is made again from the journal when the crawl goes on"
+                .to_owned(),
         );
     }
     let standing = store.standing();
@@ -104,7 +105,9 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
 /// Whether opening found tables that it could not use.
 fn set_aside(directory: &Path) -> Result<bool, StoreFault> {
     for item in std::fs::read_dir(directory).map_err(StoreFault::file("list", directory))? {
-        let name = item.map_err(StoreFault::file("list", directory))?.file_name();
+        let name = item
+            .map_err(StoreFault::file("list", directory))?
+            .file_name();
         if name.to_string_lossy().starts_with("sled.unusable") {
             return Ok(true);
         }
@@ -119,7 +122,9 @@ impl Told {
             Record::Begun { features, .. } => self.features.clone_from(features),
             Record::Discovered { first, finds } => self.queue(*first, finds),
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
-            Record::LetThrough(seated) => drop(self.seated.insert((seated.page.key(), seated.number))),
+            Record::LetThrough(seated) => {
+                drop(self.seated.insert((seated.page.key(), seated.number)))
+            }
             Record::Forgotten { page } => {
                 self.admitted.remove(page);
                 self.seated.retain(|(key, _)| key != page);
@@ -156,7 +161,7 @@ impl Told {
         }
     }
 
-    fn queue(&mut self, first: u64, finds: &[crate::Find]) {
+    fn queue(&mut self, first: u64, finds: &[crate::DiscoveredUrl]) {
         for (sequence, find) in (first..).zip(finds) {
             self.queued.insert(sequence);
             self.seen.insert(seen_as(find));

@@ -17,7 +17,9 @@
 //! A picture takes 41 bytes and a text 347 at most, so a block is below 6 KiB. Invariants: what a document's slot holds
 //! depends on the last change to it only, so that the same changes may be made again; the count changes in the same batch.
 
-use neardup::{BAG_BYTES, BagSketch, Fingerprint, Portrait, SKETCH_BYTES, Sketch, Subject, TextPortrait};
+use neardup::{
+    BAG_BYTES, BagSketch, Fingerprint, PageSignature, SKETCH_BYTES, Sketch, Subject, TextSignature,
+};
 use web::UrlKey;
 
 use super::database::{Batch, Database, Tree};
@@ -49,7 +51,7 @@ pub struct Card {
     /// With which others it is compared.
     pub group: u64,
     /// What it looks like.
-    pub portrait: Portrait,
+    pub signature: PageSignature,
 }
 
 type Block = [Option<Card>; SLOTS];
@@ -93,7 +95,8 @@ impl Cards {
             let Some(number) = heads.chain(forgotten.first().copied()).map(block_of).min() else {
                 break;
             };
-            let (here, later) = cards.split_at(cards.partition_point(|(of, _)| block_of(*of) == number));
+            let (here, later) =
+                cards.split_at(cards.partition_point(|(of, _)| block_of(*of) == number));
             let (gone, later_gone) =
                 forgotten.split_at(forgotten.partition_point(|of| block_of(*of) == number));
             (cards, forgotten) = (later, later_gone);
@@ -128,7 +131,9 @@ impl Cards {
     /// How many cards there are.
     pub fn count(&self) -> Result<u64, StoreFault> {
         match self.tree.get(COUNT)? {
-            Some(value) => seal::read(COUNT, &value).map_err(|broken| self.broken(&broken.to_string())),
+            Some(value) => {
+                seal::read(COUNT, &value).map_err(|broken| self.broken(&broken.to_string()))
+            }
             None => Ok(0),
         }
     }
@@ -184,7 +189,8 @@ impl Cards {
     }
 
     fn read(&self, key: &[u8], value: &[u8]) -> Result<Block, StoreFault> {
-        let content = seal::opened(key, value).map_err(|broken| self.broken(&broken.to_string()))?;
+        let content =
+            seal::opened(key, value).map_err(|broken| self.broken(&broken.to_string()))?;
         decode(content).ok_or_else(|| self.broken("a block of cards is malformed"))
     }
 
@@ -205,7 +211,7 @@ fn encode(block: &Block) -> Vec<u8> {
             bytes.push(0);
             continue;
         };
-        let text = card.portrait.text.as_deref();
+        let text = card.signature.text.as_deref();
         let own = text.and_then(|text| text.own);
         let sketch = text.and_then(|text| text.sketch.as_ref());
         let bag = text.and_then(|text| text.bag.as_ref());
@@ -221,7 +227,7 @@ fn encode(block: &Block) -> Vec<u8> {
         for part in [card.position, card.page.as_u64(), card.group] {
             bytes.extend_from_slice(&part.to_le_bytes());
         }
-        bytes.extend_from_slice(&card.portrait.payload.to_le_bytes());
+        bytes.extend_from_slice(&card.signature.payload.to_le_bytes());
         if let Some(text) = text {
             bytes.extend_from_slice(&text.digest.to_le_bytes());
             bytes.extend_from_slice(&text.words.to_le_bytes());
@@ -295,7 +301,7 @@ fn card_of(bytes: &mut &[u8]) -> Option<Option<Card>> {
         } else {
             None
         };
-        Some(Box::new(TextPortrait {
+        Some(Box::new(TextSignature {
             digest,
             words,
             own,
@@ -311,7 +317,7 @@ fn card_of(bytes: &mut &[u8]) -> Option<Option<Card>> {
         position,
         page,
         group,
-        portrait: Portrait { payload, text },
+        signature: PageSignature { payload, text },
     }))
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use neardup::Portrait;
+use neardup::PageSignature;
 use web::UrlKey;
 
 use super::cards::{Card, Cards};
@@ -45,7 +45,7 @@ fn cards(fold: u64) -> Vec<(u32, Card)> {
         position: fold,
         page: UrlKey::from_u64(u64::from(document)),
         group: 7,
-        portrait: Portrait {
+        signature: PageSignature {
             payload: u128::from(document),
             text: None,
         },
@@ -188,5 +188,8 @@ fn turn_bits(whole: &Path, broken: &Path, history: &[Contents]) {
         }
     }
     println!("{reported} reported, {equal} equal");
-    assert!(reported > 0 && equal > 0, "{reported} reported, {equal} equal");
+    assert!(
+        reported > 0 && equal > 0,
+        "{reported} reported, {equal} equal"
+    );
 }

@@ -74,7 +74,11 @@ pub(super) struct Batch {
 
 impl Batch {
     pub(super) fn insert(&mut self, key: &[u8], value: &[u8]) {
-        debug_assert!(value.len() <= MAX_VALUE_BYTES, "a value of {} bytes", value.len());
+        debug_assert!(
+            value.len() <= MAX_VALUE_BYTES,
+            "a value of {} bytes",
+            value.len()
+        );
         self.changes.insert(key, value);
         self.len += 1;
     }
@@ -121,7 +125,10 @@ impl Database {
             .filter(own)
             .map(|name| match std::str::from_utf8(&name) {
                 Ok(name) => Ok(name.to_owned()),
-                Err(_) => Err(broken(&self.path, "the name of a tree is malformed".to_owned())),
+                Err(_) => Err(broken(
+                    &self.path,
+                    "the name of a tree is malformed".to_owned(),
+                )),
             })
             .collect()
     }
@@ -164,7 +171,9 @@ impl Tree {
 
     /// The last entry whose key is not above `key`.
     pub(super) fn at_or_before(&self, key: &[u8]) -> Result<Option<(Value, Value)>, StoreFault> {
-        let found = guarded(&self.path, || self.engine.range(..=key).next_back().transpose())?;
+        let found = guarded(&self.path, || {
+            self.engine.range(..=key).next_back().transpose()
+        })?;
         Ok(found.map(|(key, value)| (Value(key), Value(value))))
     }
 
@@ -204,7 +213,10 @@ impl Tree {
     /// The engine splits a leaf of 17 entries and writes both halves, and writes a leaf anew at about every tenth change of it, so
     /// that entries that are added one after the other are written several times over. So the keys come first, without their
     /// values, and one by one: what is split then is next to empty, and leaves eight entries behind, which is fewer than ten.
-    pub(super) fn append(&self, entries: &[(impl AsRef<[u8]>, impl AsRef<[u8]>)]) -> Result<(), StoreFault> {
+    pub(super) fn append(
+        &self,
+        entries: &[(impl AsRef<[u8]>, impl AsRef<[u8]>)],
+    ) -> Result<(), StoreFault> {
         guarded(&self.path, || {
             for (key, _) in entries {
                 self.engine.insert(key, &[])?;

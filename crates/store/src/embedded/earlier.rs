@@ -11,13 +11,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use neardup::{Fingerprint, Gallery, HashKey, Likeness, Portrait};
+use neardup::{Fingerprint, HashKey, Likeness, PageSignature, SignatureIndex};
 use web::UrlKey;
 
 use super::lock::DirectoryLock;
 use super::record::{LetThrough, Record};
 use super::segment::{Position, Replay, record_at, segments};
-use crate::{LikenessRules, Page, Row, StoreFault};
+use crate::{LikenessRules, Page, StoreFault, VisitRecord};
 
 /// The kept pages of one or more crawls that ended, for reading.
 pub struct Earlier {
@@ -26,13 +26,13 @@ pub struct Earlier {
     journals: Vec<Told>,
     pages: Vec<Kept>,
     /// The originals, by their numbers in `pages`.
-    originals: Gallery,
+    originals: SignatureIndex,
     /// Pages that were let through, by their numbers.
     seated: HashMap<u32, Seated>,
     /// Who of these has these bytes, within a group.
     copies: HashMap<(u64, u128), u32>,
     /// Pages that were kept without being admitted (`--on-duplicate keep`), by their numbers: there
-    /// is no portrait of them.
+    /// is no signature of them.
     unadmitted: HashMap<u32, Unadmitted>,
     /// All pages by their URLs, sorted.
     by_url: Vec<(UrlKey, u32)>,
@@ -58,10 +58,10 @@ struct Kept {
 struct Seated {
     original: UrlKey,
     number: u32,
-    portrait: Portrait,
+    signature: PageSignature,
 }
 
-/// The identity of a page without a portrait.
+/// The identity of a page without a signature.
 struct Unadmitted {
     payload: u128,
     fingerprint: Option<Fingerprint>,
@@ -87,7 +87,7 @@ pub(crate) struct Change {
 
 /// A page that was admitted, and whose visit has not ended yet where the journal is being read.
 enum Begun {
-    Original(Box<Portrait>),
+    Original(Box<PageSignature>),
     LetThrough(Box<LetThrough>),
 }
 
@@ -127,7 +127,7 @@ impl Earlier {
             key,
             journals: Vec::new(),
             pages: Vec::new(),
-            originals: Gallery::new(rules.thresholds),
+            originals: SignatureIndex::new(rules.thresholds),
             seated: HashMap::new(),
             copies: HashMap::new(),
             unadmitted: HashMap::new(),
@@ -164,8 +164,8 @@ impl Earlier {
         &self,
         url: UrlKey,
         is_asked: impl Fn(usize) -> bool,
-    ) -> Result<Option<(usize, Row)>, StoreFault> {
-        let mut newest: Option<(usize, Row)> = None;
+    ) -> Result<Option<(usize, VisitRecord)>, StoreFault> {
+        let mut newest: Option<(usize, VisitRecord)> = None;
         for number in self.looks(url) {
             let crawl = self.pages[number as usize].journal as usize;
             if !is_asked(crawl) {
@@ -202,7 +202,12 @@ impl Earlier {
         Err(other_key(first.unwrap_or(Path::new(""))))
     }
 
-    fn hear(&mut self, directory: PathBuf, replay: &mut Replay, features: &str) -> Result<(), StoreFault> {
+    fn hear(
+        &mut self,
+        directory: PathBuf,
+        replay: &mut Replay,
+        features: &str,
+    ) -> Result<(), StoreFault> {
         self.journals.push(Told {
             segments: segments(&directory)?,
             directory: directory.clone(),
@@ -211,7 +216,9 @@ impl Earlier {
         let (mut begun, mut position): (HashMap<UrlKey, Begun>, Position) = (HashMap::new(), 0);
         while let Some((end, record)) = replay.next_record()? {
             match record {
-                Record::Begun { features: theirs, .. } if theirs != features => {
+                Record::Begun {
+                    features: theirs, ..
+                } if theirs != features => {
                     return Err(StoreFault::Incomparable {
                         path: directory,
                         setting: "--features",
@@ -219,8 +226,8 @@ impl Earlier {
                         ours: features.to_owned(),
                     });
                 }
-                Record::Admitted { page, portrait } => {
-                    begun.insert(page.key(), Begun::Original(portrait));
+                Record::Admitted { page, signature } => {
+                    begun.insert(page.key(), Begun::Original(signature));
                 }
                 Record::LetThrough(seated) => {
                     begun.insert(seated.page.key(), Begun::LetThrough(seated));
@@ -240,11 +247,12 @@ impl Earlier {
         Ok(())
     }
 
-    fn remember(&mut self, row: &Row, begun: Option<Begun>, position: Position) {
+    fn remember(&mut self, row: &VisitRecord, begun: Option<Begun>, position: Position) {
         if begun.is_none() && row.payload.is_none() {
             return;
         }
-        let number = u32::try_from(self.pages.len()).expect("so many portraits would take terabytes");
+        let number =
+            u32::try_from(self.pages.len()).expect("so many signatures would take terabytes");
         let (page, key) = (row.page(), row.url.key());
         self.by_url.push((key, number));
         if let (Some(journal), Some(file)) = (self.journals.last_mut(), &row.warc_file)
@@ -268,21 +276,22 @@ impl Earlier {
                 };
                 self.unadmitted.insert(number, unadmitted);
             }
-            Some(Begun::Original(mut portrait)) => {
+            Some(Begun::Original(mut signature)) => {
                 // A visit that did not end may have admitted other bytes than were archived in the
                 // end.
-                portrait.payload = row.payload.unwrap_or(portrait.payload);
-                self.originals.insert_in(group, u64::from(number), *portrait);
+                signature.payload = row.payload.unwrap_or(signature.payload);
+                self.originals
+                    .insert_in(group, u64::from(number), *signature);
             }
             Some(Begun::LetThrough(mut seated)) => {
-                seated.portrait.payload = row.payload.unwrap_or(seated.portrait.payload);
+                seated.signature.payload = row.payload.unwrap_or(seated.signature.payload);
                 self.copies
-                    .entry((group, seated.portrait.payload))
+                    .entry((group, seated.signature.payload))
                     .or_insert(number);
                 let seated = Seated {
                     original: seated.of.key(),
                     number: seated.number,
-                    portrait: seated.portrait,
+                    signature: seated.signature,
                 };
                 self.seated.insert(number, seated);
             }
@@ -306,7 +315,7 @@ impl Earlier {
         self.row(number).map(|row| row.page())
     }
 
-    fn row(&self, number: u32) -> Result<Row, StoreFault> {
+    fn row(&self, number: u32) -> Result<VisitRecord, StoreFault> {
         let kept = &self.pages[number as usize];
         let journal = &self.journals[kept.journal as usize];
         match record_at(&journal.segments, kept.position)? {
@@ -321,7 +330,7 @@ impl Earlier {
 
     /// Compares a page with what these crawls archived under its URL; none where they archived
     /// nothing.
-    pub(crate) fn capture(&self, url: UrlKey, portrait: &Portrait) -> Option<Capture> {
+    pub(crate) fn capture(&self, url: UrlKey, signature: &PageSignature) -> Option<Capture> {
         let mut newest = None;
         let mut same = None;
         // The crawls were read in their order, the oldest first.
@@ -331,7 +340,7 @@ impl Earlier {
                 (None, Some(unadmitted)) => unadmitted.payload,
                 (None, None) => continue,
             };
-            if payload == portrait.payload {
+            if payload == signature.payload {
                 same = Some(number);
             }
             newest = Some(number);
@@ -341,8 +350,8 @@ impl Earlier {
         }
         let of = newest?;
         let (distance, resemblance) = match self.look(of) {
-            Some(look) => nearness(portrait, look),
-            None => (self.distance_to_unadmitted(of, portrait), None),
+            Some(look) => nearness(signature, look),
+            None => (self.distance_to_unadmitted(of, signature), None),
         };
         Some(Capture::OtherBytes(Change {
             of,
@@ -351,15 +360,15 @@ impl Earlier {
         }))
     }
 
-    fn distance_to_unadmitted(&self, number: u32, portrait: &Portrait) -> Option<u32> {
+    fn distance_to_unadmitted(&self, number: u32, signature: &PageSignature) -> Option<u32> {
         let theirs = self.unadmitted.get(&number)?.fingerprint?;
-        Some(portrait.text.as_deref()?.fingerprint.distance(theirs))
+        Some(signature.text.as_deref()?.fingerprint.distance(theirs))
     }
 
-    /// The portrait of the page with this number.
-    fn look(&self, number: u32) -> Option<&Portrait> {
+    /// The signature of the page with this number.
+    fn look(&self, number: u32) -> Option<&PageSignature> {
         match self.seated.get(&number) {
-            Some(seated) => Some(&seated.portrait),
+            Some(seated) => Some(&seated.signature),
             None => self.originals.get(u64::from(number)),
         }
     }
@@ -374,8 +383,8 @@ impl Earlier {
     }
 
     /// The original that looks like this.
-    pub(crate) fn find(&self, group: u64, portrait: &Portrait) -> Option<(u32, Likeness)> {
-        let found = self.originals.find_in(group, portrait)?;
+    pub(crate) fn find(&self, group: u64, signature: &PageSignature) -> Option<(u32, Likeness)> {
+        let found = self.originals.find_in(group, signature)?;
         let number = u32::try_from(found.of).expect("it was hung under a number of 32 bits");
         Some((number, found.likeness))
     }
@@ -385,12 +394,12 @@ impl Earlier {
         &self,
         group: u64,
         url: UrlKey,
-        portrait: &Portrait,
+        signature: &PageSignature,
     ) -> Option<(u32, Likeness)> {
         let thresholds = self.rules.thresholds;
         let looks = self.looks(url).filter_map(|number| {
             let look = self.originals.get_in(group, u64::from(number))?;
-            Some((number, thresholds.likeness_to_canonical(portrait, look)?))
+            Some((number, thresholds.likeness_to_canonical(signature, look)?))
         });
         most_certain(looks)
     }
@@ -403,7 +412,7 @@ impl Earlier {
 
 /// Bits between the fingerprints of two pages, and the estimated resemblance of their texts,
 /// however unlike they are.
-fn nearness(one: &Portrait, two: &Portrait) -> (Option<u32>, Option<f64>) {
+fn nearness(one: &PageSignature, two: &PageSignature) -> (Option<u32>, Option<f64>) {
     let texts = one.text.as_deref().zip(two.text.as_deref());
     let Some((one, two)) = texts else {
         return (None, None);

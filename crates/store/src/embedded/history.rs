@@ -8,7 +8,7 @@ use web::UrlKey;
 
 use super::record::Record;
 use super::segment::Replay;
-use crate::{Row, StoreFault};
+use crate::{StoreFault, VisitRecord};
 
 /// The records of a store, in the order in which they happened. Takes no lock: what is written while it reads may
 /// or may not be seen.
@@ -37,7 +37,9 @@ impl Iterator for History {
 }
 
 /// What became of each visited URL, in the order in which the visits ended. What was revoked is not told.
-pub fn rows(directory: &Path) -> Result<impl Iterator<Item = Result<Row, StoreFault>>, StoreFault> {
+pub fn rows(
+    directory: &Path,
+) -> Result<impl Iterator<Item = Result<VisitRecord, StoreFault>>, StoreFault> {
     let mut revoked = revocations(directory)?;
     let history = History::open(directory)?;
     Ok(history.filter_map(move |record| match record {
@@ -85,12 +87,12 @@ pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
 
 impl Revocations {
     /// Whether this row was revoked later; the rows of a journal are shown in their order, each once.
-    pub fn takes_back(&mut self, row: &Row) -> bool {
+    pub fn takes_back(&mut self, row: &VisitRecord) -> bool {
         self.why(row).is_some()
     }
 
     /// The same, and why.
-    pub fn why(&mut self, row: &Row) -> Option<TakenBack> {
+    pub fn why(&mut self, row: &VisitRecord) -> Option<TakenBack> {
         self.0.get_mut(&row.url.key())?.pop_front()
     }
 }

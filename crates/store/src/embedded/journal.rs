@@ -28,7 +28,8 @@ use self::group_commit::{GroupCommit, Part, State, StdLocks};
 use super::mark;
 use super::record::Record;
 use super::segment::{
-    HEADER_BYTES, Position, Replay, encode, header, is_current, records_behind, segments, sound_length,
+    HEADER_BYTES, Position, Replay, encode, header, is_current, records_behind, segments,
+    sound_length,
 };
 use crate::StoreFault;
 
@@ -100,7 +101,8 @@ impl Journal {
                 match key {
                     // The crash came before the header was whole: nothing was ever written to this segment.
                     None => {
-                        disk.remove(path).map_err(StoreFault::file("remove", path))?;
+                        disk.remove(path)
+                            .map_err(StoreFault::file("remove", path))?;
                         return Self::open(disk, directory, new_key, segment_bytes);
                     }
                     // An older version would take records that it does not know for damage.
@@ -251,26 +253,36 @@ impl Journal {
 }
 
 fn locked(tail: &Mutex<Tail>) -> MutexGuard<'_, Tail> {
-    tail.lock().expect("no panic can happen while the tail is locked")
+    tail.lock()
+        .expect("no panic can happen while the tail is locked")
 }
 
-fn begin_segment(disk: &dyn Disk, directory: &Path, key: HashKey, base: Position) -> Result<Tail, Refusal> {
+fn begin_segment(
+    disk: &dyn Disk,
+    directory: &Path,
+    key: HashKey,
+    base: Position,
+) -> Result<Tail, Refusal> {
     let path = directory.join(format!("{base:020}.log"));
     let file = disk.create(&path).map_err(|source| Refusal {
         fault: StoreFault::file("create", &path)(source),
         undone: true,
     })?;
-    disk.append(&file, &header(key, base)).map_err(|short| Refusal {
-        fault: StoreFault::file("write", &path)(short.source),
-        undone: disk.remove(&path).is_ok(),
-    })?;
+    disk.append(&file, &header(key, base))
+        .map_err(|short| Refusal {
+            fault: StoreFault::file("write", &path)(short.source),
+            undone: disk.remove(&path).is_ok(),
+        })?;
     let synced = disk.sync(&file).map_err(StoreFault::file("sync", &path));
     let named = synced.and_then(|()| {
         disk.sync_directory(directory)
             .map_err(StoreFault::file("sync", directory))
     });
     // Never undone: what a sync that failed has lost is not known.
-    named.map_err(|fault| Refusal { fault, undone: false })?;
+    named.map_err(|fault| Refusal {
+        fault,
+        undone: false,
+    })?;
     let length = HEADER_BYTES as u64;
     Ok(Tail {
         file: Arc::new(file),
@@ -281,12 +293,17 @@ fn begin_segment(disk: &dyn Disk, directory: &Path, key: HashKey, base: Position
     })
 }
 
-fn reopen_segment(disk: &dyn Disk, path: &Path, base: Position, length: u64) -> Result<Tail, StoreFault> {
+fn reopen_segment(
+    disk: &dyn Disk,
+    path: &Path,
+    base: Position,
+    length: u64,
+) -> Result<Tail, StoreFault> {
     let file = disk.open(path).map_err(StoreFault::file("open", path))?;
     let found = file.length().map_err(StoreFault::file("examine", path))?;
     if found > length {
-        let kept =
-            keep_records(disk, path, length).map_err(StoreFault::file("set aside the end of", path))?;
+        let kept = keep_records(disk, path, length)
+            .map_err(StoreFault::file("set aside the end of", path))?;
         let kept = kept.map(|kept| kept.display().to_string());
         tracing::warn!(path = %path.display(), bytes = found - length, kept, "cut a torn write off the journal");
         disk.set_length(&file, length)
@@ -315,7 +332,8 @@ fn succeed_segment(
     let end = if length > HEADER_BYTES as u64 {
         reopen_segment(disk, &path, base, length)?.end()
     } else {
-        disk.remove(&path).map_err(StoreFault::file("remove", &path))?;
+        disk.remove(&path)
+            .map_err(StoreFault::file("remove", &path))?;
         base
     };
     begin_segment(disk, directory, key, end).map_err(|refusal| refusal.fault)

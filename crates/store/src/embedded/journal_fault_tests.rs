@@ -66,7 +66,9 @@ fn record(number: u64) -> Record {
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().build().unwrap()
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
 }
 
 fn is_full(fault: &StoreFault) -> bool {
@@ -84,7 +86,10 @@ fn a_write_that_finds_no_room_is_cut_off_and_may_be_repeated_when_there_is_some(
             if let Err(fault) = journal.append(&record(number)) {
                 assert!(is_full(&fault), "{fault}");
                 assert_eq!(machine.found(), written, "nothing torn is left");
-                assert!(is_full(&journal.append(&record(number)).unwrap_err()), "still");
+                assert!(
+                    is_full(&journal.append(&record(number)).unwrap_err()),
+                    "still"
+                );
                 machine.disk.set_budget(None);
                 journal.append(&record(number)).unwrap();
             }
@@ -105,7 +110,10 @@ fn a_full_disk_that_cannot_cut_poisons() {
         .disk
         .fail(Plan::once(1, Failure::Broken).of_kind(CallKind::SetLength));
     assert!(is_full(&journal.append(&record(0)).unwrap_err()));
-    assert!(matches!(journal.append(&record(0)), Err(StoreFault::Poisoned(_))));
+    assert!(matches!(
+        journal.append(&record(0)),
+        Err(StoreFault::Poisoned(_))
+    ));
 }
 
 #[test]
@@ -117,9 +125,15 @@ fn any_other_failure_of_a_write_poisons_for_good_and_leaves_whole_frames() {
         machine
             .disk
             .fail(Plan::once(1, failure).of_kind(CallKind::Append));
-        assert!(matches!(journal.append(&record(1)), Err(StoreFault::File { .. })));
+        assert!(matches!(
+            journal.append(&record(1)),
+            Err(StoreFault::File { .. })
+        ));
         for _ in 0..2 {
-            assert!(matches!(journal.append(&record(1)), Err(StoreFault::Poisoned(_))));
+            assert!(matches!(
+                journal.append(&record(1)),
+                Err(StoreFault::Poisoned(_))
+            ));
             let synced = runtime().block_on(journal.sync(Position::MAX));
             assert!(matches!(synced, Err(StoreFault::Poisoned(_))));
         }
@@ -136,10 +150,15 @@ fn a_sync_that_fails_is_never_repeated_whatever_the_reason() {
         let machine = Machine::new(1);
         let journal = machine.open().unwrap();
         let end = journal.append(&record(0)).unwrap();
-        machine.disk.fail(Plan::once(1, failure).of_kind(CallKind::Sync));
+        machine
+            .disk
+            .fail(Plan::once(1, failure).of_kind(CallKind::Sync));
         let count = |machine: &Machine| {
             let calls = machine.disk.calls();
-            calls.iter().filter(|call| call.kind == CallKind::Sync).count()
+            calls
+                .iter()
+                .filter(|call| call.kind == CallKind::Sync)
+                .count()
         };
         let before = count(&machine);
         assert!(matches!(
@@ -151,8 +170,14 @@ fn a_sync_that_fails_is_never_repeated_whatever_the_reason() {
                 runtime().block_on(journal.sync(end)),
                 Err(StoreFault::Poisoned(_))
             ));
-            assert!(matches!(journal.append(&record(1)), Err(StoreFault::Poisoned(_))));
-            assert!(matches!(journal.mark(), Err(StoreFault::Poisoned(_)) | Ok(())));
+            assert!(matches!(
+                journal.append(&record(1)),
+                Err(StoreFault::Poisoned(_))
+            ));
+            assert!(matches!(
+                journal.mark(),
+                Err(StoreFault::Poisoned(_)) | Ok(())
+            ));
         }
         assert_eq!(count(&machine), before + 1);
         assert!(journal.durable() < end);
@@ -173,7 +198,9 @@ fn story(machine: &Machine, retry: bool) -> (Vec<u64>, Vec<u64>) {
             break;
         };
         if number % 3 == 2 {
-            if runtime.block_on(journal.sync(end)).is_err() || repeated(retry, || journal.mark()).is_err() {
+            if runtime.block_on(journal.sync(end)).is_err()
+                || repeated(retry, || journal.mark()).is_err()
+            {
                 break;
             }
             durable = (0..=number).collect();
@@ -228,7 +255,11 @@ fn whichever_write_finds_no_room_once_nothing_is_missing_in_the_end() {
                 .disk
                 .fail(Plan::once(number, Failure::NoRoom).of_kind(kind));
             story(&machine, true);
-            assert_eq!(machine.found(), (0..16).collect::<Vec<_>>(), "{kind:?} {number}");
+            assert_eq!(
+                machine.found(),
+                (0..16).collect::<Vec<_>>(),
+                "{kind:?} {number}"
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The journal is read back as it was written, or says why not.
 
 use disk::SystemDisk;
-use neardup::{Likeness, Portrait};
+use neardup::{Likeness, PageSignature};
 use proptest::prelude::*;
 use web::{Host, Pace, Timestamp};
 
@@ -90,7 +90,9 @@ fn a_record_is_read_where_a_replay_came_by_it() {
 #[test]
 fn a_reopened_journal_keeps_its_key_and_goes_on_where_it_was() {
     let directory = tempfile::tempdir().unwrap();
-    let end = journal(directory.path(), 1 << 20).append(&record(0)).unwrap();
+    let end = journal(directory.path(), 1 << 20)
+        .append(&record(0))
+        .unwrap();
     let again = Journal::open(system(), directory.path(), HashKey::ZERO, 1 << 20).unwrap();
     assert_eq!(again.key(), KEY);
     assert_eq!(again.end(), end);
@@ -125,7 +127,11 @@ fn a_torn_write_of_any_length_is_cut_off_and_nothing_before_it_is_lost() {
             let context = format!("cut at {length}, {zeros} zeros");
             assert_eq!(all(torn.path()).unwrap(), expected, "{context}");
             reopened.append(&record(7)).unwrap();
-            assert_eq!(all(torn.path()).unwrap().last(), Some(&record(7)), "{context}");
+            assert_eq!(
+                all(torn.path()).unwrap().last(),
+                Some(&record(7)),
+                "{context}"
+            );
         }
     }
 }
@@ -138,7 +144,10 @@ fn a_segment_that_is_missing_in_the_middle_is_reported() {
         journal.append(&record(number)).unwrap();
     }
     std::fs::remove_file(&files(directory.path())[1]).unwrap();
-    assert!(matches!(all(directory.path()), Err(StoreFault::Damaged { .. })));
+    assert!(matches!(
+        all(directory.path()),
+        Err(StoreFault::Damaged { .. })
+    ));
 }
 
 #[test]
@@ -255,7 +264,7 @@ fn golden_records() -> Vec<Record> {
         answered: Timestamp::from_millis(5),
         address: Some(std::net::IpAddr::from([192, 0, 2, 1])),
     };
-    let settled = crate::Row {
+    let settled = crate::VisitRecord {
         payload: Some(0x0123_4567_89ab_cdef),
         ..row(&lease, Fate::NearDuplicate)
     };
@@ -268,7 +277,9 @@ fn golden_records() -> Vec<Record> {
             first: 0,
             finds: vec![seed.clone(), seed.clone().needed(2)],
         },
-        Record::Forgotten { page: seed.url.key() },
+        Record::Forgotten {
+            page: seed.url.key(),
+        },
         Record::Postponed {
             entry: entry.clone(),
             at: Timestamp::from_millis(2),
@@ -286,7 +297,7 @@ fn golden_records() -> Vec<Record> {
             finds: Vec::new(),
             reached: Vec::new(),
             pace: Pace::default(),
-            priority: crate::Find::BEHIND,
+            priority: crate::DiscoveredUrl::BEHIND,
             left_out: vec![crate::LeftOut {
                 rule: "calendar".to_owned(),
                 links: 2,
@@ -368,7 +379,7 @@ fn let_through(url: &web::PageUrl) -> super::super::record::LetThrough {
     };
     super::super::record::LetThrough {
         page: page.clone(),
-        portrait: Portrait {
+        signature: PageSignature {
             payload: 77,
             text: None,
         },
@@ -382,7 +393,9 @@ fn let_through(url: &web::PageUrl) -> super::super::record::LetThrough {
 
 /// Five records, synced, and a mark that says so.
 fn marked(directory: &Path) -> PathBuf {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let journal = journal(directory, 1 << 20);
     for number in 0..5 {
         journal.append(&record(number)).unwrap();

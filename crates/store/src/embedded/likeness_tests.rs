@@ -3,17 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use neardup::{Features, HashKey, PageText, Painter, Portrait};
+use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 
 use super::{Earlier, EmbeddedStore, StoreOptions, audit};
 use crate::contract::{at, options, url};
-use crate::{DuplicateScope, FrontierRules, LikenessRules, NearDupIndex, Page, StoreFault, Verdict};
+use crate::{
+    DuplicateScope, FrontierRules, LikenessRules, NearDupIndex, Page, StoreFault, Verdict,
+};
 
 /// A text in other bytes each time, nearly the same.
-fn like(payload: u8) -> Portrait {
+fn like(payload: u8) -> PageSignature {
     let text: String = (0..100).map(|word| format!("word{word} ")).collect();
     let text = format!("{text} {payload}");
-    Painter::new(Features::default(), HashKey::ZERO).portrait(u128::from(payload), Some(PageText::of(&text)))
+    SignatureBuilder::new(Features::default(), HashKey::ZERO)
+        .signature(u128::from(payload), Some(PageText::of(&text)))
 }
 
 fn page_of(name: &str) -> Page {
@@ -50,7 +53,9 @@ async fn seats_are_counted_over_all_processes_and_over_tables_that_are_made_agai
             Verdict::Unique => "unique".to_owned(),
             Verdict::Own => "own".to_owned(),
             Verdict::Duplicate(original) => format!("of {}", original.page.url),
-            Verdict::LetThrough(original, seat) => format!("{} of {}", seat.number, original.page.url),
+            Verdict::LetThrough(original, seat) => {
+                format!("{} of {}", seat.number, original.page.url)
+            }
             Verdict::Changed(capture) => format!("changed from {}", capture.page.url),
         });
         drop(store);
@@ -130,7 +135,10 @@ fn crawls_that_cannot_be_compared_do_not_count_as_seen() {
         drop(EmbeddedStore::open(directory.path(), &begun).unwrap());
     }
     let load = |directories: &[&tempfile::TempDir], features: &str| {
-        let paths: Vec<_> = directories.iter().map(|one| one.path().to_owned()).collect();
+        let paths: Vec<_> = directories
+            .iter()
+            .map(|one| one.path().to_owned())
+            .collect();
         Earlier::load(&paths, features, LikenessRules::default())
     };
     let features = Features::default().to_string();
@@ -140,7 +148,10 @@ fn crawls_that_cannot_be_compared_do_not_count_as_seen() {
         (load(&[&one, &two], &features).unwrap_err(), "--hash-key"),
         (load(&[&one], "char:5").unwrap_err(), "char:5"),
     ] {
-        assert!(matches!(refused, StoreFault::Incomparable { .. }), "{refused}");
+        assert!(
+            matches!(refused, StoreFault::Incomparable { .. }),
+            "{refused}"
+        );
         assert!(refused.to_string().contains(words), "{refused}");
     }
     let third = tempfile::tempdir().unwrap();

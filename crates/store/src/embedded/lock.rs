@@ -15,7 +15,9 @@ use crate::{Holder, StoreFault};
 const MAX_BYTES: u64 = 1024;
 
 /// Held for as long as the store is open; the system lets go of it when the process ends, however it ends.
-pub struct DirectoryLock(#[expect(dead_code, reason = "holding the file is what holds the lock")] File);
+pub struct DirectoryLock(
+    #[expect(dead_code, reason = "holding the file is what holds the lock")] File,
+);
 
 impl DirectoryLock {
     /// Takes it for writing.
@@ -128,7 +130,10 @@ mod tests {
             ("7\n", Some("process 7")),
             ("7\nhere\n", Some("process 7 on here")),
             ("7\n\nnoon\n", Some("process 7, since noon")),
-            ("7\nhere\nnoon\nmore\n", Some("process 7 on here, since noon")),
+            (
+                "7\nhere\nnoon\nmore\n",
+                Some("process 7 on here, since noon"),
+            ),
         ] {
             let found = holder(told).map(|holder| holder.to_string());
             assert_eq!(found.as_deref(), expected, "{told:?}");

@@ -41,7 +41,9 @@ impl Meta {
         };
         match meta.get::<u16>(LAYOUT_NAME)? {
             Some(LAYOUT) => Ok(meta),
-            Some(other) => Err(meta.broken(&format!("they have layout {other}, where {LAYOUT} is known"))),
+            Some(other) => Err(meta.broken(&format!(
+                "they have layout {other}, where {LAYOUT} is known"
+            ))),
             None => {
                 for name in database.tree_names()? {
                     if let Some(entry) = database.tree(&name)?.under(&[]).next() {
@@ -84,7 +86,11 @@ impl Meta {
     }
 
     /// Makes the changes to the tables durable, then the watermark that tells of them, under `name`.
-    pub(super) fn end_fold<T: Serialize>(&self, name: &str, watermark: &T) -> Result<(), StoreFault> {
+    pub(super) fn end_fold<T: Serialize>(
+        &self,
+        name: &str,
+        watermark: &T,
+    ) -> Result<(), StoreFault> {
         self.tree.flush()?;
         let mut batch = Batch::default();
         self.write(&mut batch, name, watermark)?;
@@ -98,11 +104,19 @@ impl Meta {
         Ok(self.get(FOLD_NAME)?.unwrap_or(false))
     }
 
-    fn write<T: Serialize>(&self, batch: &mut Batch, name: &str, content: &T) -> Result<(), StoreFault> {
+    fn write<T: Serialize>(
+        &self,
+        batch: &mut Batch,
+        name: &str,
+        content: &T,
+    ) -> Result<(), StoreFault> {
         let value = seal::written(name.as_bytes(), content);
         let pieces = value.chunks(PIECE_BYTES);
         if pieces.len() > MAX_PIECES {
-            return Err(self.broken(&format!("{name} of {} bytes is too large for them", value.len())));
+            return Err(self.broken(&format!(
+                "{name} of {} bytes is too large for them",
+                value.len()
+            )));
         }
         for old in self.tree.under(&prefix_of(name)) {
             batch.remove(&old?.0);
@@ -157,7 +171,10 @@ mod tests {
         assert!(meta.put("name", &"x".repeat(most)).is_err());
         assert_eq!(meta.get::<String>("name").unwrap().as_deref(), Some("old"));
         meta.put("name", &"x".repeat(most - 16)).unwrap();
-        assert_eq!(meta.get::<String>("name").unwrap().unwrap().len(), most - 16);
+        assert_eq!(
+            meta.get::<String>("name").unwrap().unwrap().len(),
+            most - 16
+        );
     }
 
     #[test]
@@ -206,6 +223,9 @@ mod tests {
         let meta = Meta::open(&database).unwrap();
         meta.put(LAYOUT_NAME, &(LAYOUT + 1)).unwrap();
         let fault = Meta::open(&database).map(drop).unwrap_err().to_string();
-        assert!(fault.ends_with("they have layout 4, where 3 is known"), "{fault}");
+        assert!(
+            fault.ends_with("they have layout 4, where 3 is known"),
+            "{fault}"
+        );
     }
 }

@@ -60,7 +60,7 @@ use self::frontier::{Queue, Wanted};
 pub use self::history::{History, Revocations, TakenBack, revocations, rows};
 use self::journal::Journal;
 pub use self::lock::DirectoryLock;
-pub use self::looks::LooksMemory;
+pub use self::looks::SignatureIndexLocation;
 use self::looks::{Looks, Teller};
 use self::meta::Meta;
 use self::opening::Baked;
@@ -70,7 +70,9 @@ pub use self::restoring::{Admission as RestoredAdmission, RestoredVisit, Restori
 use self::saving::Saved;
 pub use self::segment::TornTail;
 pub use self::sorted::{Posting, Scan, SortedTables, Summary, Table};
-use crate::{ArchivePlace, ArchiveSpan, Durable, Find, Frontier, Lease, PatternName, Robots};
+use crate::{
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, Lease, PatternName, Robots,
+};
 use crate::{Settlement, Standing, StoreFault, Supply};
 
 /// The memory of a crawl, in a directory. See the module's documentation.
@@ -173,7 +175,8 @@ impl EmbeddedStore {
         for row in rows(&self.directory)? {
             let row = row?;
             if PatternName::that_left_out(&row).as_ref() == Some(name) {
-                self.queue().revoke(&self.journal, Box::new(row), Vec::new())?;
+                self.queue()
+                    .revoke(&self.journal, Box::new(row), Vec::new())?;
                 count += 1;
             }
         }
@@ -188,7 +191,7 @@ impl EmbeddedStore {
 
     /// What is held in memory of the pages' looks.
     #[must_use]
-    pub fn looks_memory(&self) -> LooksMemory {
+    pub fn looks_memory(&self) -> SignatureIndexLocation {
         self.looks().memory()
     }
 
@@ -210,8 +213,14 @@ impl EmbeddedStore {
     ///
     /// # Errors
     /// What the journal meets.
-    pub fn note_clock_set(&self, at: Timestamp, ahead: Duration, behind: Duration) -> Result<(), StoreFault> {
-        self.queue().note_clock_set(&self.journal, at, ahead, behind)
+    pub fn note_clock_set(
+        &self,
+        at: Timestamp,
+        ahead: Duration,
+        behind: Duration,
+    ) -> Result<(), StoreFault> {
+        self.queue()
+            .note_clock_set(&self.journal, at, ahead, behind)
     }
 
     /// The hosts whose last answer, in whatever session, asks to be left alone beyond `now`, and how: what to know before the first
@@ -257,7 +266,7 @@ impl EmbeddedStore {
 
 #[async_trait]
 impl Frontier for EmbeddedStore {
-    async fn discover(&self, finds: Vec<Find>) -> Result<usize, StoreFault> {
+    async fn discover(&self, finds: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
         let new = self.queue().discover(&self.journal, finds)?;
         // A host can list faster than the tables take it. Who discovers waits for them then, so that what they do not have yet is
         // bounded: four hosts with packed sitemaps took 447 MiB.
@@ -272,10 +281,16 @@ impl Frontier for EmbeddedStore {
     }
 
     async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
-        self.queue().lease(&self.journal, now, want, Wanted::Requisites)
+        self.queue()
+            .lease(&self.journal, now, want, Wanted::Requisites)
     }
 
-    async fn settle(&self, lease: Lease, settlement: Settlement, pace: Pace) -> Result<(), StoreFault> {
+    async fn settle(
+        &self,
+        lease: Lease,
+        settlement: Settlement,
+        pace: Pace,
+    ) -> Result<(), StoreFault> {
         self.queue().settle(&self.journal, lease, settlement, pace)
     }
 

@@ -6,11 +6,11 @@
 
 use std::time::Duration;
 
-use neardup::{Likeness, Portrait};
+use neardup::{Likeness, PageSignature};
 use serde::{Deserialize, Serialize};
 use web::{AfterDeath, Host, Pace, PageUrl, Timestamp, UrlKey};
 
-use crate::{ArchiveSpan, Find, LeftOut, Page, PatternName, Row};
+use crate::{ArchiveSpan, DiscoveredUrl, LeftOut, Page, PatternName, VisitRecord};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,14 +27,14 @@ pub enum Record {
         /// The first one's number.
         first: u64,
         /// In order.
-        finds: Vec<Find>,
+        finds: Vec<DiscoveredUrl>,
     },
     /// A page was found to be new.
     Admitted {
         /// Which.
         page: Page,
         /// What it looks like.
-        portrait: Box<Portrait>,
+        signature: Box<PageSignature>,
     },
     /// An admission was taken back.
     Forgotten {
@@ -55,13 +55,13 @@ pub enum Record {
         /// The number of its place in the queue.
         sequence: u64,
         /// What became of the page.
-        row: Box<Row>,
+        row: Box<VisitRecord>,
         /// Its place in the archive.
         archived: Option<ArchiveSpan>,
         /// The number of the first of `finds`.
         first: u64,
         /// The links that were new.
-        finds: Vec<Find>,
+        finds: Vec<DiscoveredUrl>,
         /// URLs that were reached on the way.
         reached: Vec<PageUrl>,
         /// How its host wants to be asked.
@@ -116,7 +116,7 @@ pub enum Record {
         /// Its new place in the queue.
         entry: Entry,
         /// What was said of it.
-        row: Box<Row>,
+        row: Box<VisitRecord>,
         /// URLs that were reached on the way: its next visit may reach them again.
         reached: Vec<PageUrl>,
     },
@@ -189,7 +189,7 @@ pub struct LetThrough {
     /// Which.
     pub page: Page,
     /// What it looks like.
-    pub portrait: Portrait,
+    pub signature: PageSignature,
     /// The original.
     pub of: Page,
     /// Whether the original is a page of an earlier crawl.
@@ -208,7 +208,7 @@ pub struct Entry {
     /// The order of discovery; no two entries of a crawl share it.
     pub sequence: u64,
     /// The page.
-    pub find: Find,
+    pub find: DiscoveredUrl,
     /// Visits that were begun.
     pub attempts: u32,
     /// Sessions that died while it was out on lease.

@@ -84,7 +84,10 @@ fn damage_in(file: &mut (impl Read + Seek), snapshot: Lsn) -> io::Result<Option<
             Some(header) if header.lsn >= from => {
                 durable = durable.max(header.durable);
                 if places.insert(header.lsn, place).is_some() {
-                    return Ok(Some(format!("two segments of its log begin at {}", header.lsn)));
+                    return Ok(Some(format!(
+                        "two segments of its log begin at {}",
+                        header.lsn
+                    )));
                 }
             }
             Some(_) => {}
@@ -102,7 +105,10 @@ fn damage_in(file: &mut (impl Read + Seek), snapshot: Lsn) -> io::Result<Option<
     for (lsn, place) in places.range(..tail) {
         let bytes = read_at(file, *place, SEGMENT_BYTES)?;
         if let Some(end) = tear_in(&bytes, *lsn) {
-            return Ok(Some(format!("its log is damaged at {}", place + end as u64)));
+            return Ok(Some(format!(
+                "its log is damaged at {}",
+                place + end as u64
+            )));
         }
     }
     for lsn in (tail..).step_by(SEGMENT_BYTES) {
@@ -161,7 +167,9 @@ fn tear_in(segment: &[u8], lsn: Lsn) -> Option<usize> {
             Some((CAP, _)) => return None,
             Some((_, length)) => place += length,
             // The engine leaves such a rest alone if it was there when it was opened.
-            None if place + MOST_HEAD_BYTES == SEGMENT_BYTES && rest.iter().all(|byte| *byte == NOTHING) => {
+            None if place + MOST_HEAD_BYTES == SEGMENT_BYTES
+                && rest.iter().all(|byte| *byte == NOTHING) =>
+            {
                 return None;
             }
             None => return Some(place),
@@ -183,8 +191,9 @@ fn message(bytes: &[u8], of_segment: u64) -> Option<(u8, usize)> {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(body);
     hasher.update(head);
-    let is_whole =
-        (NOTHING + 1..=LAST_KIND).contains(&kind) && segment == of_segment && hasher.finalize() == checksum;
+    let is_whole = (NOTHING + 1..=LAST_KIND).contains(&kind)
+        && segment == of_segment
+        && hasher.finalize() == checksum;
     is_whole.then_some((kind, 4 + head.len() + length))
 }
 

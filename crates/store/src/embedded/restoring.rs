@@ -8,13 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disk::Disk;
-use neardup::{HashKey, Portrait};
+use neardup::{HashKey, PageSignature};
 use web::{Pace, PageUrl, Timestamp, UrlKey};
 
 use super::journal::{Journal, SEGMENT_BYTES};
 use super::record::{Entry, LetThrough, Record};
 use super::segment::Position;
-use crate::{ArchivePlace, ArchiveSpan, Find, Row, StoreFault};
+use crate::{ArchivePlace, ArchiveSpan, DiscoveredUrl, StoreFault, VisitRecord};
 
 /// Writes a journal.
 pub struct Restoring {
@@ -40,7 +40,7 @@ struct Waiting {
 impl Waiting {
     /// Returns whether the page was found on left-out pages only.
     const fn is_probed(&self) -> bool {
-        self.requisite == 0 && self.priority >= Find::PROBED
+        self.requisite == 0 && self.priority >= DiscoveredUrl::PROBED
     }
 }
 
@@ -48,11 +48,11 @@ impl Waiting {
 #[derive(Debug)]
 pub struct RestoredVisit {
     /// What became of the page, with its place in the archive.
-    pub row: Row,
+    pub row: VisitRecord,
     /// Where the visit ends in the archive; none where another crawler wrote it.
     pub end: Option<ArchivePlace>,
     /// Its links that are to be visited.
-    pub finds: Vec<Find>,
+    pub finds: Vec<DiscoveredUrl>,
     /// The targets of the redirects that were followed.
     pub reached: Vec<PageUrl>,
     /// How it was admitted to the index.
@@ -65,7 +65,7 @@ pub enum Admission {
     /// It was not.
     None,
     /// It was new, and looked like this.
-    New(Box<Portrait>),
+    New(Box<PageSignature>),
     /// It was let through beside its original.
     LetThrough(Box<LetThrough>),
 }
@@ -169,7 +169,7 @@ impl Restoring {
     ///
     /// # Errors
     /// What the system said.
-    pub fn discover(&mut self, finds: Vec<Find>) -> Result<(), StoreFault> {
+    pub fn discover(&mut self, finds: Vec<DiscoveredUrl>) -> Result<(), StoreFault> {
         let finds = self.only_new(finds);
         if finds.is_empty() {
             return Ok(());
@@ -182,12 +182,12 @@ impl Restoring {
 
     /// How a page that waits was found; none where it does not.
     #[must_use]
-    pub fn waiting(&self, url: &PageUrl) -> Option<Find> {
+    pub fn waiting(&self, url: &PageUrl) -> Option<DiscoveredUrl> {
         let waiting = self.known.get(&url.key())?.as_ref()?;
-        Some(Find {
+        Some(DiscoveredUrl {
             priority: waiting.priority,
             requisite: waiting.requisite,
-            ..Find::new(url.clone(), waiting.depth, waiting.via.clone())
+            ..DiscoveredUrl::new(url.clone(), waiting.depth, waiting.via.clone())
         })
     }
 
@@ -211,7 +211,8 @@ impl Restoring {
             reached,
             admission,
         } = visit;
-        let find = Find::new(row.url.clone(), row.depth, row.via.clone()).needed(row.requisite);
+        let find =
+            DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone()).needed(row.requisite);
         let (sequence, priority) = match self.known.get_mut(&row.url.key()).and_then(Option::take) {
             Some(waiting) => (waiting.sequence, waiting.priority),
             None => {
@@ -225,9 +226,9 @@ impl Restoring {
         };
         match admission {
             Admission::None => {}
-            Admission::New(portrait) => self.append(&Record::Admitted {
+            Admission::New(signature) => self.append(&Record::Admitted {
                 page: row.page(),
-                portrait,
+                signature,
             })?,
             Admission::LetThrough(seated) => self.append(&Record::LetThrough(seated))?,
         }
@@ -279,7 +280,7 @@ impl Restoring {
         self.journal.append(record).map(drop)
     }
 
-    fn only_new(&self, mut finds: Vec<Find>) -> Vec<Find> {
+    fn only_new(&self, mut finds: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
         let mut among = std::collections::HashSet::new();
         finds.retain(|find| {
             let key = find.url.key();
@@ -294,7 +295,7 @@ impl Restoring {
     }
 
     /// Gives up the places of pages that were found on left-out pages only, where these are found elsewhere now.
-    fn supersede(&mut self, finds: &[Find]) -> Result<(), StoreFault> {
+    fn supersede(&mut self, finds: &[DiscoveredUrl]) -> Result<(), StoreFault> {
         for find in finds {
             let Some(sequence) = self.known.get(&find.url.key()).and_then(|known| {
                 let waiting = known.as_ref()?;
@@ -315,7 +316,7 @@ impl Restoring {
         Ok(())
     }
 
-    fn hear_finds(&mut self, first: u64, finds: &[Find]) {
+    fn hear_finds(&mut self, first: u64, finds: &[DiscoveredUrl]) {
         for (sequence, find) in (first..).zip(finds) {
             let waiting = Waiting {
                 sequence,

@@ -33,7 +33,10 @@ const LIVE: &str = "live bytes";
 ///
 /// # Errors
 /// [`StoreFault::Tables`] where it cannot be read. Where the copy cannot be written the old one is gone on with.
-pub(super) fn rewrite_if_bloated(database: Database, free_room: Option<u64>) -> Result<Database, StoreFault> {
+pub(super) fn rewrite_if_bloated(
+    database: Database,
+    free_room: Option<u64>,
+) -> Result<Database, StoreFault> {
     let Some(live) = live_if_bloated(&database, SMALL)? else {
         return Ok(database);
     };
@@ -198,7 +201,10 @@ mod tests {
     /// A database in which most was written over, and what is in it.
     fn bloated(path: &Path) -> (Database, Contents) {
         let database = Database::open(path).unwrap();
-        Meta::open(&database).unwrap().put("name", &"value").unwrap();
+        Meta::open(&database)
+            .unwrap()
+            .put("name", &"value")
+            .unwrap();
         for round in 0..40_u8 {
             for name in ["one", "two"] {
                 let mut batch = Batch::default();
@@ -222,7 +228,10 @@ mod tests {
         let live = live_if_bloated(&database, 0).unwrap().unwrap();
         let database = replace(database, copy).unwrap();
         let smaller = database.size_on_disk().unwrap();
-        assert!(smaller * 2 < size, "{size} bytes became {smaller}, {live} live");
+        assert!(
+            smaller * 2 < size,
+            "{size} bytes became {smaller}, {live} live"
+        );
         let after: Contents = contents(&database)
             .into_iter()
             .filter(|(_, key, _)| !key.starts_with(LIVE.as_bytes()))

@@ -74,7 +74,12 @@ pub(super) struct Fold {
 
 impl Fold {
     /// Takes it out of them; both have heard the journal up to `position`, and nothing else.
-    pub(super) fn of(queue: &mut Queue, looks: &mut Looks, position: Position, last: &Checkpoint) -> Self {
+    pub(super) fn of(
+        queue: &mut Queue,
+        looks: &mut Looks,
+        position: Position,
+        last: &Checkpoint,
+    ) -> Self {
         let looks = looks.fold();
         let checkpoint = Checkpoint {
             position,
@@ -138,8 +143,9 @@ impl EmbeddedStore {
         };
         let heard = end.saturating_sub(saved.checkpoint.position);
         let tables = self.database.size_on_disk()?;
-        let wanted =
-            is_due(heard, tables) || self.queue().wants_fold() || at_the_end && is_cheap(heard, tables);
+        let wanted = is_due(heard, tables)
+            || self.queue().wants_fold()
+            || at_the_end && is_cheap(heard, tables);
         if wanted && self.has_room_for_a_fold(heard, tables) {
             self.fold_into_tables(&mut saved).await?;
         }
@@ -168,7 +174,12 @@ impl EmbeddedStore {
             // What is journalled under either lock is heard before it is let go: none is half done here.
             let mut looks = self.looks();
             let mut queue = self.queue();
-            Fold::of(&mut queue, &mut looks, self.journal.end(), &saved.checkpoint)
+            Fold::of(
+                &mut queue,
+                &mut looks,
+                self.journal.end(),
+                &saved.checkpoint,
+            )
         };
         let fold = Arc::new(fold);
         let written = self.write(&fold).await;
@@ -190,7 +201,11 @@ impl EmbeddedStore {
 
     async fn write(&self, fold: &Arc<Fold>) -> Result<(), StoreFault> {
         self.journal.sync(fold.checkpoint.position).await?;
-        let (database, meta, fold) = (Arc::clone(&self.database), self.meta.clone(), Arc::clone(fold));
+        let (database, meta, fold) = (
+            Arc::clone(&self.database),
+            self.meta.clone(),
+            Arc::clone(fold),
+        );
         let written = tokio::task::spawn_blocking(move || fold.write(&database, &meta));
         written.await.unwrap_or_else(|panic| {
             Err(StoreFault::Tables {

@@ -50,7 +50,9 @@ pub(super) fn sealed(key: &[u8], content: &[u8]) -> Vec<u8> {
 
 /// The bytes that were sealed.
 pub(super) fn opened<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], BrokenSeal> {
-    let (header, content) = value.split_first_chunk::<HEADER>().ok_or(BrokenSeal::Malformed)?;
+    let (header, content) = value
+        .split_first_chunk::<HEADER>()
+        .ok_or(BrokenSeal::Malformed)?;
     let &[version, c0, c1, c2, c3] = header;
     if version != VERSION {
         return Err(BrokenSeal::Version(version));
@@ -77,7 +79,10 @@ mod tests {
 
     #[test]
     fn a_value_is_pinned_to_the_byte() {
-        assert_eq!(written(b"key", &(7_u64, true)), [1, 119, 133, 144, 173, 7, 1]);
+        assert_eq!(
+            written(b"key", &(7_u64, true)),
+            [1, 119, 133, 144, 173, 7, 1]
+        );
     }
 
     proptest! {

@@ -43,7 +43,8 @@ pub(super) fn encode(record: &Record) -> Vec<u8> {
     let head = vec![0; FRAME_HEAD_BYTES];
     let mut frame = postcard::to_extend(record, head).expect("encoding to memory cannot fail");
     let payload = &frame[FRAME_HEAD_BYTES..];
-    let length = u32::try_from(payload.len()).expect("a record is far below 4 GiB: its parts are capped");
+    let length =
+        u32::try_from(payload.len()).expect("a record is far below 4 GiB: its parts are capped");
     let checksum = crc32fast::hash(payload);
     frame[..4].copy_from_slice(&length.to_le_bytes());
     frame[4..8].copy_from_slice(&checksum.to_le_bytes());
@@ -65,7 +66,11 @@ pub(super) fn header(key: HashKey, base: Position) -> [u8; HEADER_BYTES] {
     header
 }
 
-fn read_header(path: &Path, header: &[u8; HEADER_BYTES], base: Position) -> Result<HashKey, StoreFault> {
+fn read_header(
+    path: &Path,
+    header: &[u8; HEADER_BYTES],
+    base: Position,
+) -> Result<HashKey, StoreFault> {
     let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
     let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| header[at + i]));
     let damaged = |what: &str| StoreFault::Damaged {
@@ -136,7 +141,10 @@ pub(super) fn segments(directory: &Path) -> Result<Vec<(Position, PathBuf)>, Sto
 }
 
 /// How much of the last segment is whole, and its key; no key where not even the header is.
-pub(super) fn sound_length(path: &Path, base: Position) -> Result<(u64, Option<HashKey>), StoreFault> {
+pub(super) fn sound_length(
+    path: &Path,
+    base: Position,
+) -> Result<(u64, Option<HashKey>), StoreFault> {
     let mut segment = Segment::open(path, base, AHEAD, Tear::Allowed)?;
     let Some(key) = segment.key else {
         return Ok((0, None));
@@ -167,7 +175,8 @@ pub(super) fn records_behind(path: &Path, from: u64) -> std::io::Result<u64> {
 /// The length of the record's frame with which these bytes begin.
 fn whole_frame(bytes: &[u8]) -> Option<usize> {
     let (head, rest) = bytes.split_first_chunk::<FRAME_HEAD_BYTES>()?;
-    let field = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    let field =
+        |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     if crc32fast::hash(&head[..8]) != field(8) {
         return None;
     }
@@ -234,7 +243,10 @@ const AHEAD_OF_ONE: usize = 4 << 10;
 impl Segment {
     fn open(path: &Path, base: Position, ahead: usize, tear: Tear) -> Result<Self, StoreFault> {
         let file = File::open(path).map_err(StoreFault::file("open", path))?;
-        let length = file.metadata().map_err(StoreFault::file("examine", path))?.len();
+        let length = file
+            .metadata()
+            .map_err(StoreFault::file("examine", path))?
+            .len();
         let mut reader = BufReader::with_capacity(ahead, file);
         let key = if length < HEADER_BYTES as u64 {
             None
@@ -246,7 +258,11 @@ impl Segment {
             match read_header(path, &header, base) {
                 Ok(key) => Some(key),
                 // Also a format that we do not know may be rubbish: a header of ours, of any format, ends in its checksum.
-                Err(_) if tear == Tear::Allowed && length == HEADER_BYTES as u64 && !is_whole(&header) => {
+                Err(_)
+                    if tear == Tear::Allowed
+                        && length == HEADER_BYTES as u64
+                        && !is_whole(&header) =>
+                {
                     None
                 }
                 Err(fault) => return Err(fault),
@@ -282,7 +298,9 @@ impl Segment {
             }
             let mut head = [0; FRAME_HEAD_BYTES];
             self.read(&mut head)?;
-            let field = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+            let field = |at: usize| {
+                u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]])
+            };
             let (length, checksum, head_checksum) = (field(0), field(4), field(8));
             if crc32fast::hash(&head[..8]) != head_checksum {
                 return self.bad(tear, "a frame's head is wrong");
@@ -430,7 +448,8 @@ impl Replay {
             let path = segment.path.clone();
             self.advance()?;
             if self.current.as_ref().is_some_and(|(next, _)| *next != end) {
-                let what = "the next segment does not follow on this one: one is missing".to_owned();
+                let what =
+                    "the next segment does not follow on this one: one is missing".to_owned();
                 return Err(StoreFault::Damaged {
                     path,
                     offset: end,

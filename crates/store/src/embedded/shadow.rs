@@ -41,7 +41,8 @@ impl Shadow {
             let made = if last {
                 fs::copy(segment, journal.join(name)).map(drop)
             } else {
-                absolute(segment).and_then(|segment| std::os::unix::fs::symlink(segment, journal.join(name)))
+                absolute(segment)
+                    .and_then(|segment| std::os::unix::fs::symlink(segment, journal.join(name)))
             };
             made.map_err(unwritten())?;
         }

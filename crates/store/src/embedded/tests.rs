@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use neardup::{Features, HashKey, PageText, Painter};
+use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use proptest::prelude::*;
 
 use super::*;
 use crate::contract::{at, done, done_with, find, leases, options, row, url};
-use crate::{Fate, FrontierRules, NearDupIndex, Page, Row, Verdict};
+use crate::{Fate, FrontierRules, NearDupIndex, Page, Verdict, VisitRecord};
 
 fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, &options(FrontierRules::default())).unwrap()
@@ -48,7 +48,10 @@ async fn a_page_that_was_leased_and_not_settled_is_leased_again_by_the_next_proc
     let mut out = leases(&store, 0, 9).await;
     let settled = out.remove(0);
     let settlement = done_with(&settled, None, vec![find("http://a.test/2", 1)]);
-    store.settle(settled, settlement, at(0).into()).await.unwrap();
+    store
+        .settle(settled, settlement, at(0).into())
+        .await
+        .unwrap();
     killed(store);
 
     let store = open(directory.path());
@@ -61,7 +64,10 @@ async fn a_page_that_was_leased_and_not_settled_is_leased_again_by_the_next_proc
     again.sort();
     assert_eq!(again, ["http://a.test/2", "http://b.test/1"]);
     assert_eq!(
-        store.discover(vec![find("http://a.test/1", 0)]).await.unwrap(),
+        store
+            .discover(vec![find("http://a.test/1", 0)])
+            .await
+            .unwrap(),
         0,
         "it was seen"
     );
@@ -100,7 +106,10 @@ async fn the_next_session_is_told_who_is_to_be_left_alone_before_it_leases_anyth
         .map(|(host, pace)| (host.as_str(), pace.wait))
         .collect();
     let millis = Duration::from_millis;
-    assert_eq!(told, [("just.test", millis(4_001)), ("long.test", millis(9_000))]);
+    assert_eq!(
+        told,
+        [("just.test", millis(4_001)), ("long.test", millis(9_000))]
+    );
 }
 
 #[tokio::test]
@@ -171,7 +180,11 @@ async fn the_archive_ends_where_the_last_recorded_page_ends() {
         100,
         "the third page's bytes come after the second's, which is not recorded"
     );
-    assert_eq!(leases(&store, 0, 9).await.len(), 2, "both are visited again");
+    assert_eq!(
+        leases(&store, 0, 9).await.len(),
+        2,
+        "both are visited again"
+    );
 }
 
 #[tokio::test]
@@ -179,8 +192,8 @@ async fn what_was_admitted_is_known_to_the_next_process_and_what_was_forgotten_i
     let directory = tempfile::tempdir().unwrap();
     let look = |topic: &str| {
         let text: String = (0..100).map(|word| format!("{topic}{word} ")).collect();
-        Painter::new(Features::default(), HashKey::ZERO)
-            .portrait(topic.len() as u128, Some(PageText::of(&text)))
+        SignatureBuilder::new(Features::default(), HashKey::ZERO)
+            .signature(topic.len() as u128, Some(PageText::of(&text)))
     };
     let page = |name: &str| Page {
         url: url(name),
@@ -196,7 +209,10 @@ async fn what_was_admitted_is_known_to_the_next_process_and_what_was_forgotten_i
         .admit(&page("http://a.test/coffee"), &look("coffee"), None)
         .await
         .unwrap();
-    store.forget(url("http://a.test/coffee").key()).await.unwrap();
+    store
+        .forget(url("http://a.test/coffee").key())
+        .await
+        .unwrap();
     killed(store);
 
     let store = open(directory.path());
@@ -257,25 +273,30 @@ async fn tables_that_cannot_be_opened_are_made_again_from_the_journal() {
 }
 
 #[tokio::test]
-async fn what_was_dropped_for_an_original_that_comes_to_nothing_is_visited_again_in_whatever_session() {
+async fn what_was_dropped_for_an_original_that_comes_to_nothing_is_visited_again_in_whatever_session()
+ {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let finds = vec![find("http://a.test/original", 0), find("http://b.test/copy", 0)];
+    let finds = vec![
+        find("http://a.test/original", 0),
+        find("http://b.test/copy", 0),
+    ];
     store.discover(finds).await.unwrap();
     let text: String = (0..100).map(|word| format!("word{word} ")).collect();
     let text = PageText::of(&text);
-    let portrait = Painter::new(Features::default(), HashKey::ZERO).portrait(1, Some(text));
+    let signature =
+        SignatureBuilder::new(Features::default(), HashKey::ZERO).signature(1, Some(text));
     let original = Page {
         url: url("http://a.test/original"),
         final_url: url("http://a.test/original"),
         at: at(3),
     };
-    store.admit(&original, &portrait, None).await.unwrap();
+    store.admit(&original, &signature, None).await.unwrap();
     let copy = leases(&store, 0, 9).await.pop().unwrap();
     let reached = url("http://b.test/on-the-way");
     assert!(store.claim(&copy, &reached).await.unwrap());
     let settlement = Settlement::Done {
-        row: Box::new(Row {
+        row: Box::new(VisitRecord {
             duplicate_of: Some(original.url.clone()),
             ..row(&copy, Fate::NearDuplicate)
         }),
@@ -313,14 +334,29 @@ async fn what_robots_txt_said_is_read_from_the_journal_by_the_next_session() {
         until: at(9),
     };
     let store = open(directory.path());
-    store.keep_robots("http://a.test", robots("old")).await.unwrap();
-    store.keep_robots("http://b.test", robots("b")).await.unwrap();
+    store
+        .keep_robots("http://a.test", robots("old"))
+        .await
+        .unwrap();
+    store
+        .keep_robots("http://b.test", robots("b"))
+        .await
+        .unwrap();
     store.fold().await.unwrap();
-    store.keep_robots("http://a.test", robots("new")).await.unwrap();
+    store
+        .keep_robots("http://a.test", robots("new"))
+        .await
+        .unwrap();
     killed(store);
     let store = open(directory.path());
-    assert_eq!(store.robots("http://a.test").await.unwrap(), Some(robots("new")));
-    assert_eq!(store.robots("http://b.test").await.unwrap(), Some(robots("b")));
+    assert_eq!(
+        store.robots("http://a.test").await.unwrap(),
+        Some(robots("new"))
+    );
+    assert_eq!(
+        store.robots("http://b.test").await.unwrap(),
+        Some(robots("b"))
+    );
     assert_eq!(store.robots("http://c.test").await.unwrap(), None);
 }
 
@@ -346,7 +382,12 @@ async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_
     for lease in leases(&store, MONTH, 2).await {
         let (settlement, ready) = match lease.url.host().as_str() {
             "a.test" => (done(&lease), at(MONTH + 1000)),
-            _ => (Settlement::Again { at: at(MONTH + 2000) }, at(MONTH)),
+            _ => (
+                Settlement::Again {
+                    at: at(MONTH + 2000),
+                },
+                at(MONTH),
+            ),
         };
         store.settle(lease, settlement, ready.into()).await.unwrap();
     }
@@ -395,7 +436,9 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
             answered: at(DAY + 1_000),
             ..at(DAY + 3_000).into()
         };
-        let again = Settlement::Again { at: at(DAY + 9_000) };
+        let again = Settlement::Again {
+            at: at(DAY + 9_000),
+        };
         store.settle(lease, again, pace).await.unwrap();
         if folded {
             store.fold().await.unwrap();
@@ -406,7 +449,11 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
         drop(store);
 
         let store = open_at(5);
-        assert_eq!(store.clock_behind(), Duration::from_millis(DAY + 995), "{name}");
+        assert_eq!(
+            store.clock_behind(),
+            Duration::from_millis(DAY + 995),
+            "{name}"
+        );
         let host = store.pace(&Host::new(&name)).await.unwrap().unwrap();
         assert_eq!((host.ready, host.answered), (at(2_005), at(5)), "{name}");
         let first = store.lease(at(2_004), 9).await.unwrap();
@@ -418,14 +465,20 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
         );
         for lease in ready {
             let settlement = done(&lease);
-            store.settle(lease, settlement, at(2_005).into()).await.unwrap();
+            store
+                .settle(lease, settlement, at(2_005).into())
+                .await
+                .unwrap();
         }
         // The page that was put off has waited for eight seconds from then on, too.
         let last = store.lease(at(8_004), 9).await.unwrap();
         assert_eq!(last, Supply::NothingBefore(at(8_005)), "{name}");
         for lease in leases(&store, 8_005, 9).await {
             let settlement = done(&lease);
-            store.settle(lease, settlement, at(8_005).into()).await.unwrap();
+            store
+                .settle(lease, settlement, at(8_005).into())
+                .await
+                .unwrap();
         }
         store.close().await.unwrap();
         drop(store);
@@ -454,7 +507,11 @@ async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
         EmbeddedStore::open(directory.path(), &options).unwrap()
     };
     let store = open_at(0);
-    let pages = ["http://slow.test/1", "http://slow.test/2", "http://silent.test/1"];
+    let pages = [
+        "http://slow.test/1",
+        "http://slow.test/2",
+        "http://silent.test/1",
+    ];
     let pages = pages.iter().chain(&["http://unasked.test/1"]);
     store
         .discover(pages.map(|page| find(page, 0)).collect())
@@ -473,7 +530,10 @@ async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
     store.settle(lease, settlement, slow).await.unwrap();
     // One that is asked for the first time, and has not answered when the process dies.
     let silent = Pace::unanswered(at(9_400), rules.least_wait);
-    store.note_pace(&Host::new("silent.test"), silent).await.unwrap();
+    store
+        .note_pace(&Host::new("silent.test"), silent)
+        .await
+        .unwrap();
     let patient = Pace {
         wait: Duration::from_secs(60),
         why: web::Why::RetryAfter,
@@ -485,7 +545,8 @@ async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
         .unwrap();
     let out = leases(&store, 9_000, 9).await;
     assert!(
-        out.iter().any(|lease| lease.url.host().as_str() == "slow.test"),
+        out.iter()
+            .any(|lease| lease.url.host().as_str() == "slow.test"),
         "{out:?}"
     );
     killed(store);
@@ -550,14 +611,22 @@ fn other_features_than_the_crawl_was_begun_with_are_refused() {
 fn a_history_is_told_while_the_store_is_open() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     runtime.block_on(async {
-        store.discover(vec![find("http://a.test/", 0)]).await.unwrap();
+        store
+            .discover(vec![find("http://a.test/", 0)])
+            .await
+            .unwrap();
         let lease = leases(&store, 0, 1).await.remove(0);
         let settlement = done(&lease);
         store.settle(lease, settlement, at(0).into()).await.unwrap();
     });
-    let rows: Vec<_> = rows(directory.path()).unwrap().map(Result::unwrap).collect();
+    let rows: Vec<_> = rows(directory.path())
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].fate, Fate::Unique);
 }

@@ -1,26 +1,26 @@
-//! The index without a disk: all portraits hang in one gallery.
+//! The index without a disk: all signatures hang in one signature index.
 
 use async_trait::async_trait;
-use neardup::{Likeness, Portrait};
+use neardup::{Likeness, PageSignature};
 use web::{PageUrl, UrlKey};
 
 use super::{Hung, MemoryStore, State};
 use crate::known::{Held, Like, Name, Opinion, Originals, Seated};
-use crate::{EarlierCapture, NearDupIndex, Original, Page, Seat, StoreFault, Verdict};
+use crate::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, StoreFault, Verdict};
 
 #[async_trait]
 impl NearDupIndex for MemoryStore {
     async fn admit(
         &self,
         page: &Page,
-        portrait: &Portrait,
+        signature: &PageSignature,
         canonical: Option<&PageUrl>,
     ) -> Result<Verdict, StoreFault> {
         let mut state = self.state();
-        let mut opinion = state.known.judge(page, portrait, canonical)?;
+        let mut opinion = state.known.judge(page, signature, canonical)?;
         if opinion == Opinion::Changed {
             state.known.forget(page.key())?;
-            opinion = state.known.judge(page, portrait, canonical)?;
+            opinion = state.known.judge(page, signature, canonical)?;
         }
         match opinion {
             Opinion::Own | Opinion::Changed => Ok(Verdict::Own),
@@ -29,12 +29,15 @@ impl NearDupIndex for MemoryStore {
                 Ok(Verdict::LetThrough(original, seat))
             }
             Opinion::New => {
-                state.admit(page, portrait);
+                state.admit(page, signature);
                 Ok(Verdict::Unique)
             }
-            Opinion::Version { change, is_admitted } => {
+            Opinion::Version {
+                change,
+                is_admitted,
+            } => {
                 if !is_admitted {
-                    state.admit(page, portrait);
+                    state.admit(page, signature);
                 }
                 Ok(Verdict::Changed(Box::new(EarlierCapture {
                     page: state.named(Name::Earlier(change.of))?,
@@ -42,7 +45,7 @@ impl NearDupIndex for MemoryStore {
                     resemblance: change.resemblance,
                 })))
             }
-            Opinion::Like(like) => state.compare(page, portrait, like),
+            Opinion::Like(like) => state.compare(page, signature, like),
         }
     }
 
@@ -62,9 +65,9 @@ impl NearDupIndex for MemoryStore {
 
 impl State {
     /// Remembers an original.
-    fn admit(&mut self, page: &Page, portrait: &Portrait) {
+    fn admit(&mut self, page: &Page, signature: &PageSignature) {
         let place = self.keep(page);
-        self.known.admit(page, portrait.clone(), place);
+        self.known.admit(page, signature.clone(), place);
         self.forgotten.remove(&page.key());
     }
 
@@ -74,7 +77,12 @@ impl State {
         self.kept.len() as u64 - 1
     }
 
-    fn compare(&mut self, page: &Page, portrait: &Portrait, like: Like) -> Result<Verdict, StoreFault> {
+    fn compare(
+        &mut self,
+        page: &Page,
+        signature: &PageSignature,
+        like: Like,
+    ) -> Result<Verdict, StoreFault> {
         let original = Box::new(Original {
             page: self.named(like.of)?,
             likeness: like.likeness,
@@ -85,7 +93,7 @@ impl State {
         let Some(number) = like.seat else {
             return Ok(Verdict::Duplicate(original));
         };
-        let seat = Seat {
+        let seat = RetainedDuplicate {
             number,
             of: self.known.per_cluster(),
         };
@@ -93,7 +101,7 @@ impl State {
             place: self.keep(page),
             cluster: self.known.cluster(like.of),
             number,
-            copy: (self.known.group(page), portrait.payload),
+            copy: (self.known.group(page), signature.payload),
         };
         self.known.seat(page.key(), seated);
         self.seated.insert(page.key(), (original.clone(), seat));
@@ -113,20 +121,28 @@ impl State {
 }
 
 impl Originals for Hung {
-    fn portrait_of(&mut self, page: UrlKey) -> Result<Option<Portrait>, StoreFault> {
-        Ok(self.gallery.get(page.as_u64()).cloned())
+    fn signature_of(&mut self, page: UrlKey) -> Result<Option<PageSignature>, StoreFault> {
+        Ok(self.signature_index.get(page.as_u64()).cloned())
     }
 
-    fn held_in(&mut self, group: u64, page: UrlKey) -> Result<Option<(Held, Portrait)>, StoreFault> {
-        let portrait = self.gallery.get_in(group, page.as_u64()).cloned();
-        Ok(portrait.map(|portrait| {
+    fn held_in(
+        &mut self,
+        group: u64,
+        page: UrlKey,
+    ) -> Result<Option<(Held, PageSignature)>, StoreFault> {
+        let signature = self.signature_index.get_in(group, page.as_u64()).cloned();
+        Ok(signature.map(|signature| {
             let place = self.places[&page];
-            (Held { key: page, place }, portrait)
+            (Held { key: page, place }, signature)
         }))
     }
 
-    fn find_in(&mut self, group: u64, portrait: &Portrait) -> Result<Option<(Held, Likeness)>, StoreFault> {
-        let found = self.gallery.find_in(group, portrait);
+    fn find_in(
+        &mut self,
+        group: u64,
+        signature: &PageSignature,
+    ) -> Result<Option<(Held, Likeness)>, StoreFault> {
+        let found = self.signature_index.find_in(group, signature);
         Ok(found.map(|found| {
             let key = UrlKey::from_u64(found.of);
             let place = self.places[&key];
@@ -134,13 +150,14 @@ impl Originals for Hung {
         }))
     }
 
-    fn insert_in(&mut self, group: u64, page: Held, portrait: Portrait) {
+    fn insert_in(&mut self, group: u64, page: Held, signature: PageSignature) {
         self.places.insert(page.key, page.place);
-        self.gallery.insert_in(group, page.key.as_u64(), portrait);
+        self.signature_index
+            .insert_in(group, page.key.as_u64(), signature);
     }
 
     fn remove(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
         self.places.remove(&page);
-        Ok(self.gallery.remove(page.as_u64()))
+        Ok(self.signature_index.remove(page.as_u64()))
     }
 }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use web::{Generality, Host, PageUrl, UrlPattern};
 
 use crate::embedded::record::Record;
-use crate::{Fate, Find, FrontierRules, Row};
+use crate::{DiscoveredUrl, Fate, FrontierRules, VisitRecord};
 
 pub(crate) use self::left::LeftRows;
 use self::left::MAX_LEFT_ROWS;
@@ -58,8 +58,11 @@ impl PatternName {
 
     /// The pattern for whose sake a row was left out.
     #[must_use]
-    pub fn that_left_out(row: &Row) -> Option<Self> {
-        let reason = row.reason.as_deref().filter(|_| row.fate == Fate::Excluded)?;
+    pub fn that_left_out(row: &VisitRecord) -> Option<Self> {
+        let reason = row
+            .reason
+            .as_deref()
+            .filter(|_| row.fate == Fate::Excluded)?;
         let rest = reason
             .strip_prefix(CLOSED)
             .or_else(|| reason.strip_prefix(SPENT))
@@ -145,7 +148,7 @@ impl Patterns {
     }
 
     /// Counts the end of a visit of what had this priority. `place` is that of its row.
-    pub(crate) fn settled(&mut self, row: &Row, priority: u8, place: Option<u64>) {
+    pub(crate) fn settled(&mut self, row: &VisitRecord, priority: u8, place: Option<u64>) {
         self.heard += 1;
         if row.requisite > 0 {
             return;
@@ -162,7 +165,7 @@ impl Patterns {
             (None, Some(visit)) => visit,
             (None, None) => return,
         };
-        if priority >= Find::PROBED && visit != Visit::LeftOut {
+        if priority >= DiscoveredUrl::PROBED && visit != Visit::LeftOut {
             self.probes.count(visit, row);
         }
         // What a budget left out comes back when somebody says so only.
@@ -187,7 +190,7 @@ impl Patterns {
     }
 
     /// A row is void: what it left out is left out no more.
-    pub(crate) fn revoked(&mut self, row: &Row) {
+    pub(crate) fn revoked(&mut self, row: &VisitRecord) {
         let Some(name) = PatternName::that_left_out(row) else {
             return;
         };
@@ -196,7 +199,9 @@ impl Patterns {
         if Probes::names(&name) {
             remembered = self.probes.take_back(&name, page);
         } else {
-            self.change(&name, |pattern| remembered = pattern.take_back_left_out(page));
+            self.change(&name, |pattern| {
+                remembered = pattern.take_back_left_out(page)
+            });
         }
         self.left_rows -= usize::from(remembered);
     }
@@ -207,7 +212,9 @@ impl Patterns {
             return None;
         }
         let patterns = self.reopened.iter();
-        let rows = patterns.filter_map(|name| self.get(name)?.to_requeue()).next();
+        let rows = patterns
+            .filter_map(|name| self.get(name)?.to_requeue())
+            .next();
         rows.or_else(|| self.probes.to_requeue())
     }
 
@@ -263,21 +270,26 @@ impl Patterns {
     }
 
     /// Puts those behind everything else whose pattern has brought little so far.
-    pub(crate) fn put_behind(&self, finds: &mut [Find]) {
+    pub(crate) fn put_behind(&self, finds: &mut [DiscoveredUrl]) {
         if self.troubled == 0 {
             return;
         }
         for find in finds.iter_mut().filter(|find| find.requisite == 0) {
             if self.is_troubled(&find.url) {
-                find.priority = find.priority.max(Find::BEHIND);
+                find.priority = find.priority.max(DiscoveredUrl::BEHIND);
             }
         }
     }
 
     /// Returns the reason to leave out a URL of this priority that comes up for lease: its pattern or its folder is closed, or
     /// had so many pages. A probe of what is closed is let through.
-    pub(crate) fn bar(&mut self, url: &PageUrl, priority: u8, rules: &FrontierRules) -> Option<String> {
-        if priority >= Find::PROBED {
+    pub(crate) fn bar(
+        &mut self,
+        url: &PageUrl,
+        priority: u8,
+        rules: &FrontierRules,
+    ) -> Option<String> {
+        if priority >= DiscoveredUrl::PROBED {
             if !rules.probes {
                 return Some(Probes::unfollowed(url));
             }
@@ -390,7 +402,10 @@ impl Patterns {
     }
 
     fn get(&self, name: &PatternName) -> Option<&Pattern> {
-        self.hosts.get(name.host.as_str())?.patterns.get(&name.pattern)
+        self.hosts
+            .get(name.host.as_str())?
+            .patterns
+            .get(&name.pattern)
     }
 
     fn get_mut(&mut self, name: &PatternName) -> Option<&mut Pattern> {
@@ -457,7 +472,8 @@ impl OfHost {
     /// Whether there is room for this pattern, which is not known.
     fn has_room(&self, pattern: &UrlPattern, generality: Generality) -> bool {
         let alike = |known: &&Pattern| known.generality == generality as u8;
-        let room = self.patterns.values().filter(alike).count() < MAX_OF_A_HOST[generality as usize];
+        let room =
+            self.patterns.values().filter(alike).count() < MAX_OF_A_HOST[generality as usize];
         room && (generality != Generality::Exact || self.queries_beside(pattern) < MAX_QUERIES)
     }
 

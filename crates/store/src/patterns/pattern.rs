@@ -7,7 +7,7 @@ use web::{UrlKey, UrlPattern};
 
 use super::PatternReport;
 use super::left::LeftRows;
-use crate::{Fate, Row};
+use crate::{Fate, VisitRecord};
 
 /// Visits after which a pattern may become poor.
 const POOR_VISITS: u32 = 30;
@@ -36,7 +36,9 @@ pub(super) fn last_look(new: u64, fruitless: u64) -> usize {
     if new * HONEST_ONE_IN < visited {
         return LAST_LOOK;
     }
-    usize::try_from(visited).unwrap_or(usize::MAX).max(LAST_LOOK)
+    usize::try_from(visited)
+        .unwrap_or(usize::MAX)
+        .max(LAST_LOOK)
 }
 
 /// Whether the URLs of a pattern are visited.
@@ -83,7 +85,7 @@ pub(super) enum Visit {
 
 impl Example {
     /// Remembers a visit that brought nothing new among the latest ones.
-    pub(super) fn remember(examples: &mut Vec<Self>, row: &Row) {
+    pub(super) fn remember(examples: &mut Vec<Self>, row: &VisitRecord) {
         let original = row.duplicate_of.as_ref().map(|url| url.as_str().into());
         let url = row.url.as_str().into();
         examples.truncate(EXAMPLES - 1);
@@ -93,7 +95,7 @@ impl Example {
 
 impl Visit {
     /// None where it says nothing about the pattern: the host was in trouble, or nothing was asked for.
-    pub(super) fn of(row: &Row) -> Option<Self> {
+    pub(super) fn of(row: &VisitRecord) -> Option<Self> {
         match row.fate {
             Fate::Unique | Fate::Changed => Some(Self::New),
             // What is unchanged since an earlier crawl is no fault of its address.
@@ -162,7 +164,7 @@ impl Pattern {
         }
     }
 
-    pub(super) fn count(&mut self, visit: Visit, row: &Row, heard: u64) {
+    pub(super) fn count(&mut self, visit: Visit, row: &VisitRecord, heard: u64) {
         self.touched = heard;
         self.probing = false;
         *match visit {
@@ -236,8 +238,8 @@ impl Pattern {
             return PatternState::Closed;
         }
         let window = self.recent_visits.min(POOR_WINDOW);
-        let is_poor =
-            self.recent_visits >= POOR_VISITS && self.new_of_last(window) * 100 < window * POOR_PERCENT;
+        let is_poor = self.recent_visits >= POOR_VISITS
+            && self.new_of_last(window) * 100 < window * POOR_PERCENT;
         if is_poor {
             PatternState::Poor
         } else {
@@ -258,7 +260,11 @@ impl Pattern {
 
     pub(super) fn close(&mut self) {
         let (since, gap, hopeful) = (0, FIRST_GAP, 0);
-        self.closed = Some(Closed { since, gap, hopeful });
+        self.closed = Some(Closed {
+            since,
+            gap,
+            hopeful,
+        });
     }
 
     /// What was counted stays, what decides begins anew.
@@ -304,7 +310,11 @@ impl Pattern {
         (self.closed.is_some(), self.touched)
     }
 
-    pub(super) fn report<'a>(&'a self, host: &'a str, pattern: &'a UrlPattern) -> PatternReport<'a> {
+    pub(super) fn report<'a>(
+        &'a self,
+        host: &'a str,
+        pattern: &'a UrlPattern,
+    ) -> PatternReport<'a> {
         PatternReport {
             host,
             pattern,

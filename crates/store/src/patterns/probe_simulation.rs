@@ -36,15 +36,24 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
     let mut patterns = Patterns::default();
     let rules = FrontierRules::default();
     let address = |page: u64| format!("http://m{site}.test/d{}/p{page}", page % folders);
-    let mut finds: Vec<Find> = (0..PAGES).map(|page| find(&address(page), 2).probed()).collect();
+    let mut finds: Vec<DiscoveredUrl> = (0..PAGES)
+        .map(|page| find(&address(page), 2).probed())
+        .collect();
     finds.sort_by_key(|find| find.priority);
-    let mut queue: VecDeque<Find> = finds.into();
-    let mut left_out: BTreeMap<UrlKey, Row> = BTreeMap::new();
+    let mut queue: VecDeque<DiscoveredUrl> = finds.into();
+    let mut left_out: BTreeMap<UrlKey, VisitRecord> = BTreeMap::new();
     let (mut fetches, mut had) = (0, 0);
     while let Some(page) = queue.pop_front() {
-        let number: u64 = page.url.as_str().rsplit_once("/p").unwrap().1.parse().unwrap();
+        let number: u64 = page
+            .url
+            .as_str()
+            .rsplit_once("/p")
+            .unwrap()
+            .1
+            .parse()
+            .unwrap();
         let barred = patterns.bar(&page.url, page.priority, &rules);
-        let mut row = Row::new(page.clone(), Fate::Excluded, web::Timestamp::default());
+        let mut row = VisitRecord::new(page.clone(), Fate::Excluded, web::Timestamp::default());
         row.reason.clone_from(&barred);
         if barred.is_none() {
             fetches += 1;
@@ -104,11 +113,19 @@ fn probe_simulation_of_mirrors_and_editions() {
     println!("|--:|--:|---|--:|--:|--:|");
     for folders in [1, 20, 100, 1_000] {
         let mirror = simulate(folders, 0, false);
-        assert!(mirror.most_fetches <= 200, "{folders}: {}", mirror.most_fetches);
+        assert!(
+            mirror.most_fetches <= 200,
+            "{folders}: {}",
+            mirror.most_fetches
+        );
     }
     for folders in [20, 100, 1_000] {
         for by_folder in [false, true] {
-            assert_eq!(simulate(folders, 500, by_folder).lost, 0, "{folders} {by_folder}");
+            assert_eq!(
+                simulate(folders, 500, by_folder).lost,
+                0,
+                "{folders} {by_folder}"
+            );
         }
     }
     for (folders, share) in [

@@ -2,7 +2,7 @@
 //!
 //! The links of a duplicate resolve against its own URL, so they may lead to what nobody has seen (the second edition of a
 //! manual behind an index that is equal to the first one's) or to a mirror of everything that is known. Nobody can tell
-//! which from outside. So what such links lead to waits behind everything else of the crawl ([`Find::PROBED`](crate::Find::PROBED)), in an
+//! which from outside. So what such links lead to waits behind everything else of the crawl ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), in an
 //! order drawn from the URLs, and each visit is counted for every folder above it:
 //!
 //! | level | closed when | a visit in between | reopened |
@@ -24,7 +24,7 @@ use web::{Host, PageUrl, UrlKey, UrlPattern};
 use super::left::LeftRows;
 use super::pattern::{Example, PatternState, Visit, last_look};
 use super::{PatternName, PatternReport};
-use crate::Row;
+use crate::VisitRecord;
 
 /// Fruitless visits in a row that close a folder.
 const CLOSED_AFTER: u32 = 160;
@@ -89,7 +89,7 @@ impl Probes {
     }
 
     /// Counts the end of a visit for each folder above the page.
-    pub(super) fn count(&mut self, visit: Visit, row: &Row) {
+    pub(super) fn count(&mut self, visit: Visit, row: &VisitRecord) {
         for name in levels(&row.url) {
             if !self.folders.contains_key(&name) {
                 if self.folders.len() >= MAX_FOLDERS {
@@ -103,7 +103,12 @@ impl Probes {
 
     /// Counts a URL that was left out for the sake of this folder, and remembers the place of its row if one is given.
     /// Returns whether it did.
-    pub(super) fn left_out(&mut self, name: &PatternName, page: UrlKey, place: Option<u64>) -> bool {
+    pub(super) fn left_out(
+        &mut self,
+        name: &PatternName,
+        page: UrlKey,
+        place: Option<u64>,
+    ) -> bool {
         let folder = self.folders.entry(name.clone()).or_default();
         folder.left_out += 1;
         if let Some(closed) = &mut folder.closed {
@@ -198,7 +203,8 @@ impl Probes {
 
     /// Returns all folders below which something was left out or closed.
     pub(super) fn reports(&self) -> impl Iterator<Item = PatternReport<'_>> {
-        let told = |(_, folder): &(&PatternName, &Folder)| folder.closed.is_some() || folder.left_out > 0;
+        let told =
+            |(_, folder): &(&PatternName, &Folder)| folder.closed.is_some() || folder.left_out > 0;
         self.folders
             .iter()
             .filter(told)
@@ -228,7 +234,7 @@ impl Probes {
 }
 
 impl Folder {
-    fn count(&mut self, visit: Visit, row: &Row, name: &PatternName) {
+    fn count(&mut self, visit: Visit, row: &VisitRecord, name: &PatternName) {
         self.probing = false;
         self.grace = self.grace.saturating_sub(1);
         let is_new = visit == Visit::New;
@@ -259,7 +265,11 @@ impl Folder {
     fn close(&mut self) {
         let (since, gap, hopeful) = (0, FIRST_GAP, false);
         self.reopened = false;
-        self.closed = Some(Closed { since, gap, hopeful });
+        self.closed = Some(Closed {
+            since,
+            gap,
+            hopeful,
+        });
     }
 
     fn probe(&mut self) -> bool {

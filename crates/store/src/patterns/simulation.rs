@@ -55,11 +55,19 @@ fn visit_site(share: u64, run: u64, pages: u64, site: u64, told: &mut Told) {
             is_new = random.next() % 100 < share;
         } else {
             // Runs of new pages and of others take turns; their mean lengths are as the shares.
-            let mean = if is_new { run * share / (100 - share) } else { run };
+            let mean = if is_new {
+                run * share / (100 - share)
+            } else {
+                run
+            };
             is_new ^= random.next().is_multiple_of(mean.max(1));
         }
         told.new += u64::from(is_new);
-        let fate = if is_new { Fate::Unique } else { Fate::NearDuplicate };
+        let fate = if is_new {
+            Fate::Unique
+        } else {
+            Fate::NearDuplicate
+        };
         let barred = visit(&mut patterns, page, fate, None).is_some();
         told.new_left_out += u64::from(barred && is_new);
         told.fruitless += u64::from(!barred && !is_new);
@@ -81,8 +89,15 @@ fn simulation_of_honest_sites_and_traps() {
     println!("|---|---|---|---|---|---|---|");
     for (share, run) in [(0, 1), (1, 1)] {
         let told = simulate(share, run);
-        assert_eq!(told.closed, number("SITES", 6), "{share} %: a trap is closed");
-        assert!(told.visits_before / told.closed < 400, "{share} %: and soon");
+        assert_eq!(
+            told.closed,
+            number("SITES", 6),
+            "{share} %: a trap is closed"
+        );
+        assert!(
+            told.visits_before / told.closed < 400,
+            "{share} %: and soon"
+        );
     }
     for (share, run) in [(2, 1), (3, 1), (5, 1), (10, 1)] {
         simulate(share, run);

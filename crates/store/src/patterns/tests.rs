@@ -6,17 +6,22 @@ use web::{CanonicalForm, Timestamp};
 use super::*;
 use crate::contract::{find, url};
 
-fn row(address: &str, fate: Fate, status: u16) -> Row {
-    Row {
+fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {
+    VisitRecord {
         status: Some(status),
         duplicate_of: fate.is_duplicate().then(|| url("http://a.test/original")),
         kept: fate == Fate::Unique,
-        ..Row::new(find(address, 1), fate, Timestamp::from_millis(1))
+        ..VisitRecord::new(find(address, 1), fate, Timestamp::from_millis(1))
     }
 }
 
 /// Visits the next page of the pattern, or leaves it out, as a crawl does.
-pub(super) fn visit(patterns: &mut Patterns, number: u64, fate: Fate, max: Option<u64>) -> Option<String> {
+pub(super) fn visit(
+    patterns: &mut Patterns,
+    number: u64,
+    fate: Fate,
+    max: Option<u64>,
+) -> Option<String> {
     let address = format!("http://a.test/item/{}", number + 10_000);
     let rules = FrontierRules {
         max_pages_per_pattern: max,
@@ -36,7 +41,7 @@ pub(super) fn visit(patterns: &mut Patterns, number: u64, fate: Fate, max: Optio
 }
 
 /// A visit of an ordinary page ended.
-fn settled(patterns: &mut Patterns, row: &Row) {
+fn settled(patterns: &mut Patterns, row: &VisitRecord) {
     patterns.settled(row, 0, None);
 }
 
@@ -58,12 +63,21 @@ fn a_pattern_that_brings_nothing_new_becomes_poor_and_then_is_closed_and_says_wh
     assert_eq!(state(&patterns), PatternState::Open);
     visit(&mut patterns, 29, Fate::ExactDuplicate, None);
     assert_eq!(state(&patterns), PatternState::Poor);
-    let mut finds = [find("http://a.test/item/7", 3), find("http://a.test/about", 3)];
+    let mut finds = [
+        find("http://a.test/item/7", 3),
+        find("http://a.test/about", 3),
+    ];
     patterns.put_behind(&mut finds);
-    assert_eq!(finds.each_ref().map(|find| find.priority), [Find::BEHIND, 0]);
+    assert_eq!(
+        finds.each_ref().map(|find| find.priority),
+        [DiscoveredUrl::BEHIND, 0]
+    );
     for number in 30..100 {
         assert_eq!(state(&patterns), PatternState::Poor, "{number}");
-        assert_eq!(visit(&mut patterns, number, Fate::NearDuplicate, None), None);
+        assert_eq!(
+            visit(&mut patterns, number, Fate::NearDuplicate, None),
+            None
+        );
     }
     assert_eq!(state(&patterns), PatternState::Closed);
     let reason = visit(&mut patterns, 100, Fate::Unique, None).unwrap();
@@ -76,7 +90,11 @@ fn a_pattern_that_brings_nothing_new_becomes_poor_and_then_is_closed_and_says_wh
         (report.visited, report.new, report.repeated, report.left_out),
         (100, 1, 99, 1)
     );
-    let examples: Vec<&str> = report.examples.iter().map(|example| &*example.url).collect();
+    let examples: Vec<&str> = report
+        .examples
+        .iter()
+        .map(|example| &*example.url)
+        .collect();
     assert_eq!(
         examples,
         [
@@ -111,7 +129,10 @@ fn a_closed_pattern_is_probed_ever_more_rarely_and_opens_when_it_brings_somethin
             probes.push(number);
         }
     }
-    let gaps: Vec<u64> = probes.windows(2).map(|pair| pair[1] - pair[0] - 1).collect();
+    let gaps: Vec<u64> = probes
+        .windows(2)
+        .map(|pair| pair[1] - pair[0] - 1)
+        .collect();
     assert_eq!(probes[0], 116);
     assert_eq!(gaps, [32, 64, 128, 256, 512, 1_024, 1_024, 1_024]);
 
@@ -143,7 +164,11 @@ fn what_says_nothing_about_the_address_does_not_count() {
         silent.iter().for_each(|row| settled(&mut patterns, row));
     }
     assert_eq!(state(&patterns), PatternState::Open);
-    for (fate, status) in [(Fate::Failed, 404), (Fate::Failed, 410), (Fate::Excluded, 200)] {
+    for (fate, status) in [
+        (Fate::Failed, 404),
+        (Fate::Failed, 410),
+        (Fate::Excluded, 200),
+    ] {
         let mut patterns = Patterns::default();
         for _ in 0..300 {
             settled(&mut patterns, &row("http://a.test/item/1", fate, status));
@@ -177,7 +202,11 @@ fn beyond_so_many_patterns_of_a_host_general_ones_count() {
             .collect();
         settled(
             &mut patterns,
-            &row(&format!("http://a.test/shop/{word}/item"), Fate::Unique, 200),
+            &row(
+                &format!("http://a.test/shop/{word}/item"),
+                Fate::Unique,
+                200,
+            ),
         );
         settled(
             &mut patterns,
@@ -189,10 +218,16 @@ fn beyond_so_many_patterns_of_a_host_general_ones_count() {
         .map(|report| report.pattern.as_str().to_owned())
         .collect();
     assert!(names.len() <= 241, "{}", names.len());
-    assert!(names.contains(&"/shop/{name}/{name}".to_owned()), "{names:?}");
+    assert!(
+        names.contains(&"/shop/{name}/{name}".to_owned()),
+        "{names:?}"
+    );
     assert!(names.contains(&"/{name}?**".to_owned()), "{names:?}");
     assert_eq!(
-        names.iter().filter(|name| name.starts_with("/{name}?")).count(),
+        names
+            .iter()
+            .filter(|name| name.starts_with("/{name}?"))
+            .count(),
         MAX_QUERIES + 1
     );
     let visited: u64 = patterns.reports().map(|report| report.visited).sum();
@@ -215,7 +250,11 @@ fn those_go_that_were_idle_longest_and_closed_ones_last() {
         patterns.count
     );
     assert_eq!(state(&patterns), PatternState::Closed);
-    let known = |host: usize| patterns.hosts.contains_key(format!("h{host}.test").as_str());
+    let known = |host: usize| {
+        patterns
+            .hosts
+            .contains_key(format!("h{host}.test").as_str())
+    };
     assert!(!known(0) && known(MAX_PATTERNS - 1));
     assert_eq!(patterns.troubled, 1);
 }
@@ -228,7 +267,10 @@ fn a_row_tells_which_pattern_left_it_out() {
             Some("pattern closed: a.test/item/{n}: 1 of: its last"),
             Some(name()),
         ),
-        (Some("pattern budget: a.test/item/{n}: it had"), Some(name())),
+        (
+            Some("pattern budget: a.test/item/{n}: it had"),
+            Some(name()),
+        ),
         (Some("pattern closed: "), None),
         (Some("robots.txt: pattern closed: a.test/item/{n}: x"), None),
         (None, None),
@@ -286,7 +328,11 @@ fn what_is_visited_at_the_end_is_little_for_a_trap_and_as_much_again_for_an_hone
         (50, 950, 1_000),
         (298, 527, 825),
     ] {
-        assert_eq!(pattern::last_look(new, fruitless), most, "{new} of {fruitless}");
+        assert_eq!(
+            pattern::last_look(new, fruitless),
+            most,
+            "{new} of {fruitless}"
+        );
     }
 }
 
@@ -309,7 +355,7 @@ fn a_pattern_that_is_looked_into_is_not_closed_again_before_what_it_left_out_was
         patterns.settled(&row, 0, Some(number));
         row
     });
-    let left_out: Vec<Row> = left_out.filter(|row| row.reason.is_some()).collect();
+    let left_out: Vec<VisitRecord> = left_out.filter(|row| row.reason.is_some()).collect();
     let look = patterns.last_look().unwrap();
     patterns.hear(&look);
     left_out.iter().for_each(|row| patterns.revoked(row));

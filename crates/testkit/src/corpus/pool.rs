@@ -167,7 +167,11 @@ pub(super) fn first_words(text: &[u8], count: usize) -> &[u8] {
 }
 
 /// A sentence of eight to twenty-four words, and a space.
-fn write_sentence<'a>(text: &mut Vec<u8>, random: &mut Random, mut word: impl FnMut(&mut Random) -> &'a str) {
+fn write_sentence<'a>(
+    text: &mut Vec<u8>,
+    random: &mut Random,
+    mut word: impl FnMut(&mut Random) -> &'a str,
+) {
     let length = 8 + random.below(17);
     let start = text.len();
     for place in 0..length {
@@ -182,7 +186,10 @@ fn write_sentence<'a>(text: &mut Vec<u8>, random: &mut Random, mut word: impl Fn
 
 /// The function words and then invented ones, each once.
 fn vocabulary(random: &mut Random) -> Vec<String> {
-    let mut words: Vec<String> = FUNCTION_WORDS.split_whitespace().map(str::to_owned).collect();
+    let mut words: Vec<String> = FUNCTION_WORDS
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
     let mut seen: std::collections::HashSet<String> = words.iter().cloned().collect();
     let enough = words.len() + VOCABULARY;
     while words.len() < enough {

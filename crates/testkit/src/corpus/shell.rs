@@ -59,9 +59,9 @@ impl Shell {
             after_section: String::new(),
             bottom: String::new(),
         };
-        shell
-            .head
-            .push_str("\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<style>");
+        shell.head.push_str(
+            "\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<style>",
+        );
         write_style(&mut shell.head, &mut random, 24_000);
         shell.head.push_str("</style>\n<script>");
         write_script(&mut shell.head, &mut random, 30_000);
@@ -99,7 +99,8 @@ impl Shell {
         // The rest of the size is state for scripts, as single-page frameworks leave it behind.
         let sections = shell.text.div_ceil(PARAGRAPH);
         let around = sections * (shell.before_section.len() + shell.after_section.len());
-        let so_far = shell.head.len() + shell.top.len() + tail.len() + around + shell.text + 20 * 50;
+        let so_far =
+            shell.head.len() + shell.top.len() + tail.len() + around + shell.text + 20 * 50;
         write_script(&mut tail, &mut random, REAL_SIZE.saturating_sub(so_far));
         tail.push_str("</script></body></html>\n");
         shell.bottom = tail;
@@ -138,7 +139,9 @@ impl Shell {
 
 /// A menu whose entries lead to places on the same page, so that the links of a page stay the ones of its text.
 fn write_menu(top: &mut String, random: &mut Random) {
-    top.push_str("<header class=\"site-header\"><nav aria-label=\"Main\"><ul class=\"menu menu--mega\">\n");
+    top.push_str(
+        "<header class=\"site-header\"><nav aria-label=\"Main\"><ul class=\"menu menu--mega\">\n",
+    );
     for entry in 0..MENU {
         let (id, label) = (random.next(), coined(random, 2));
         let (x, y) = (random.below(24), random.below(24));
@@ -155,7 +158,11 @@ fn write_menu(top: &mut String, random: &mut Random) {
 fn write_style(out: &mut String, random: &mut Random, size: usize) {
     let until = out.len() + size;
     while out.len() < until {
-        let (name, width, colour) = (coined(random, 2), random.below(100), random.below(0xff_ff_ff));
+        let (name, width, colour) = (
+            coined(random, 2),
+            random.below(100),
+            random.below(0xff_ff_ff),
+        );
         out.push_str(&format!(
             ".{name}__inner>li:not(:last-child){{margin:0 {width}px;color:#{colour:06x};flex:1 1 {width}%}}\n"
         ));

@@ -27,7 +27,11 @@ fn pages_have_the_size_and_the_links_they_should() {
     ] {
         for page in (0..400).step_by(23) {
             let html = html(&corpus, page);
-            assert!(within(0.04, size, html.len()), "{} bytes of HTML", html.len());
+            assert!(
+                within(0.04, size, html.len()),
+                "{} bytes of HTML",
+                html.len()
+            );
             let visible = visible_text(&html).len();
             assert!(within(0.08, text, visible), "{visible} bytes of text");
 
@@ -55,7 +59,12 @@ fn a_tenth_are_copies_spread_evenly_over_the_pages() {
             .count();
         assert!((490..=500).contains(&copies), "{copies}");
     }
-    for change in [Change::Nothing, Change::Date, Change::Counter, Change::Sentence] {
+    for change in [
+        Change::Nothing,
+        Change::Date,
+        Change::Counter,
+        Change::Sentence,
+    ] {
         let copies = corpus
             .planted()
             .iter()
@@ -84,7 +93,10 @@ fn copies_are_alike_and_exact_ones_equal() {
     for copy in corpus.planted().iter().step_by(3) {
         let (one, other) = (html(&corpus, copy.original), html(&corpus, copy.page));
         assert_eq!(one == other, copy.change == Change::Nothing, "{copy:?}");
-        let alike = resemblance(&shingles(&visible_text(&one)), &shingles(&visible_text(&other)));
+        let alike = resemblance(
+            &shingles(&visible_text(&one)),
+            &shingles(&visible_text(&other)),
+        );
         assert!(alike > 0.97, "{copy:?}: {alike}");
     }
 }
@@ -117,7 +129,12 @@ fn reached(corpus: &Corpus) -> usize {
     let mut judged = BTreeSet::new();
     while let Some(page) = queue.pop_front() {
         if judged.insert(corpus.original(page)) {
-            queue.extend(corpus.links(page).into_iter().filter(|&link| queued.insert(link)));
+            queue.extend(
+                corpus
+                    .links(page)
+                    .into_iter()
+                    .filter(|&link| queued.insert(link)),
+            );
         }
     }
     queued.len()
@@ -164,7 +181,10 @@ fn the_site_answers_for_every_page_and_for_nothing_else() {
     let site = corpus.site();
     for page in 0..30 {
         let reply = site.answer(&Request::get(&corpus.url(page, PORT)));
-        assert_eq!((reply.code(), reply.body()), (200, &corpus.html(page, PORT)));
+        assert_eq!(
+            (reply.code(), reply.body()),
+            (200, &corpus.html(page, PORT))
+        );
     }
     for url in [
         "http://w00.corpus.test/robots.txt",

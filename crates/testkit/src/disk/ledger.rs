@@ -102,7 +102,10 @@ impl Ledger {
     /// What was to be synced is gone from the system's memory: later syncs do not find it.
     pub(super) fn sync_failed(&mut self, node: Node) {
         let content = self.contents.entry(node).or_default();
-        let kept = content.cut.as_ref().map_or(content.durable, |(from, _)| *from);
+        let kept = content
+            .cut
+            .as_ref()
+            .map_or(content.durable, |(from, _)| *from);
         content.hopeless_from = Some(content.hopeless_from.unwrap_or(kept).min(kept));
     }
 
@@ -110,14 +113,23 @@ impl Ledger {
     pub(super) fn cut(&mut self, node: Node, length: u64) -> io::Result<()> {
         let path = self.path_of(node);
         let content = self.contents.entry(node).or_default();
-        let known = content.cut.as_ref().map_or(content.durable, |(from, _)| *from);
+        let known = content
+            .cut
+            .as_ref()
+            .map_or(content.durable, |(from, _)| *from);
         if length < known
             && let Some(path) = path
         {
             let bytes = fs::read(path)?;
             let whole = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
             let mut lost = bytes[whole(length)..whole(known)].to_vec();
-            lost.extend(content.cut.take().map(|(_, bytes)| bytes).unwrap_or_default());
+            lost.extend(
+                content
+                    .cut
+                    .take()
+                    .map(|(_, bytes)| bytes)
+                    .unwrap_or_default(),
+            );
             content.cut = Some((length, lost));
         }
         if content.hopeless_from.is_some_and(|from| length <= from) {
@@ -149,7 +161,12 @@ impl Ledger {
     pub(super) fn directory_synced(&mut self, directory: &Path) {
         let (synced, left) = std::mem::take(&mut self.changes)
             .into_iter()
-            .partition(|change| change.paths().iter().any(|path| path.parent() == Some(directory)));
+            .partition(|change| {
+                change
+                    .paths()
+                    .iter()
+                    .any(|path| path.parent() == Some(directory))
+            });
         self.changes = left;
         let synced: Vec<Change> = synced;
         for change in synced {
@@ -197,7 +214,9 @@ impl Ledger {
     /// Files that no name leads to, now or after a power cut.
     fn forget_what_is_gone(&mut self) {
         let wanted = |node: &Node| {
-            let named = |names: &BTreeMap<PathBuf, Option<Node>>| names.values().any(|at| *at == Some(*node));
+            let named = |names: &BTreeMap<PathBuf, Option<Node>>| {
+                names.values().any(|at| *at == Some(*node))
+            };
             let changing = self.changes.iter().any(|change| match change {
                 Change::Create(_, of) | Change::Rename(_, _, of) => of == node,
                 Change::Remove(_) => false,

@@ -117,7 +117,12 @@ impl FaultyDisk {
     /// # Errors
     /// What the system said while it was read.
     pub fn remember(&self, path: &Path) -> io::Result<()> {
-        for foreign in self.state().foreign.iter_mut().filter(|foreign| foreign.is(path)) {
+        for foreign in self
+            .state()
+            .foreign
+            .iter_mut()
+            .filter(|foreign| foreign.is(path))
+        {
             foreign.remember()?;
         }
         Ok(())
@@ -155,7 +160,9 @@ impl FaultyDisk {
     }
 
     fn room(&self, state: &State) -> Option<u64> {
-        state.budget.map(|budget| budget.saturating_sub(used(&self.root)))
+        state
+            .budget
+            .map(|budget| budget.saturating_sub(used(&self.root)))
     }
 
     /// For calls that need a little room: a name in a directory.
@@ -179,7 +186,10 @@ impl State {
             kind,
             path: path.to_owned(),
         });
-        let failures = self.plans.iter_mut().filter_map(|plan| plan.meets(number, kind));
+        let failures = self
+            .plans
+            .iter_mut()
+            .filter_map(|plan| plan.meets(number, kind));
         match failures.last() {
             Some(failure) => Err(failure.error()),
             None => Ok(()),
@@ -223,9 +233,10 @@ impl Disk for FaultyDisk {
         let (taken, refusal) = match (turn, self.room(&state)) {
             (Err(error), _) if !state.power => (0, error),
             (Err(error), _) => (state.random.below(bytes.len() + 1), error),
-            (Ok(()), Some(room)) if room < bytes.len() as u64 => {
-                (usize::try_from(room).unwrap_or_default(), Failure::NoRoom.error())
-            }
+            (Ok(()), Some(room)) if room < bytes.len() as u64 => (
+                usize::try_from(room).unwrap_or_default(),
+                Failure::NoRoom.error(),
+            ),
             (Ok(()), _) => return SystemDisk.append(file, bytes),
         };
         SystemDisk.append(file, &bytes[..taken])?;

@@ -131,7 +131,10 @@ fn a_small_disk_takes_what_fits_and_more_when_there_is_more_room() {
     disk.set_budget(Some(10));
     let file = disk.create(&directory.path().join("a")).unwrap();
     let short = disk.append(&file, b"12345").unwrap_err();
-    assert_eq!((short.written, short.source.kind()), (4, ErrorKind::StorageFull));
+    assert_eq!(
+        (short.written, short.source.kind()),
+        (4, ErrorKind::StorageFull)
+    );
     assert_eq!(disk.free_room(directory.path()), Some(0));
     let refused = disk.create(&directory.path().join("b")).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::StorageFull);
@@ -198,7 +201,10 @@ fn a_removed_file_may_be_back() {
         fs::write(root.join("a"), "back").unwrap();
         disk.remove(&root.join("a")).unwrap();
     });
-    assert_eq!(all, [vec![], vec![("a".to_owned(), b"back".to_vec())]].into());
+    assert_eq!(
+        all,
+        [vec![], vec![("a".to_owned(), b"back".to_vec())]].into()
+    );
     let all = wrecks(|disk, root| {
         fs::write(root.join("a"), "gone").unwrap();
         disk.remove(&root.join("a")).unwrap();
@@ -217,7 +223,9 @@ fn a_cut_that_was_not_synced_may_be_undone() {
         disk.append(&file, b"x").unwrap();
     });
     let found: BTreeSet<&[u8]> = all.iter().map(|wreck| &wreck[0].1[..]).collect();
-    assert!(found.contains(&b"123456"[..]) && found.contains(&b"12x"[..]) && found.contains(&b"12"[..]));
+    assert!(
+        found.contains(&b"123456"[..]) && found.contains(&b"12x"[..]) && found.contains(&b"12"[..])
+    );
     let all = wrecks(|disk, root| {
         fs::write(root.join("a"), "123456").unwrap();
         let file = disk.open(&root.join("a")).unwrap();

@@ -32,7 +32,12 @@ impl Asked<'_> {
 
     /// `http://HOST:PORT` of this mode.
     pub(super) fn origin(&self) -> String {
-        format!("{}://{}:{}", self.mode.scheme(), self.request.host, self.port)
+        format!(
+            "{}://{}:{}",
+            self.mode.scheme(),
+            self.request.host,
+            self.port
+        )
     }
 
     /// The number that the target ends with; 0 where there is none.

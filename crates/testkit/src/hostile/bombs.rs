@@ -17,8 +17,9 @@ const MEBIBYTE: usize = 1 << 20;
 
 pub(super) fn modes() -> Vec<Mode> {
     use Expect::{Failed, FailedOrPage, Page};
-    let mode =
-        |name, does, expect, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, expect, answer);
+    let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, expect, answer)
+    };
     vec![
         mode(
             "gzip-bomb-of-nuls",
@@ -38,12 +39,18 @@ pub(super) fn modes() -> Vec<Mode> {
             Page,
             |_| coded("gzip", gzip_of(b"<p>a", 1024)),
         ),
-        mode("gzip-bomb-of-tags", "4 MiB of opening tags in gzip", Page, |_| {
-            coded("gzip", gzip_of(b"<div>", 4))
-        }),
-        mode("gzip-bomb-of-links", "4 MiB of one link in gzip", Page, |_| {
-            coded("gzip", gzip_of(b"<a href=/x>x</a>", 4))
-        }),
+        mode(
+            "gzip-bomb-of-tags",
+            "4 MiB of opening tags in gzip",
+            Page,
+            |_| coded("gzip", gzip_of(b"<div>", 4)),
+        ),
+        mode(
+            "gzip-bomb-of-links",
+            "4 MiB of one link in gzip",
+            Page,
+            |_| coded("gzip", gzip_of(b"<a href=/x>x</a>", 4)),
+        ),
         mode(
             "deflate-bomb",
             "a gibibyte of zeros in zlib's format",
@@ -62,9 +69,12 @@ pub(super) fn modes() -> Vec<Mode> {
             Page,
             |_| coded_file("br", brotli::bomb(64)),
         ),
-        mode("zstd-bomb", "a gibibyte of zeros in 32 KiB of zstd", Page, |_| {
-            coded_file("zstd", zstd_bomb(8192))
-        }),
+        mode(
+            "zstd-bomb",
+            "a gibibyte of zeros in 32 KiB of zstd",
+            Page,
+            |_| coded_file("zstd", zstd_bomb(8192)),
+        ),
         mode(
             "zstd-frames",
             "100,000 zstd frames of 128 KiB of zeros each",
@@ -88,16 +98,26 @@ pub(super) fn modes() -> Vec<Mode> {
                 )
             },
         ),
-        mode("ten-layers", "names ten codings and has them", Page, |asked| {
-            let layered = (0..10).fold(asked.article("").into_bytes(), |body, _| gzip(&body));
-            coded(&["gzip"; 10].join(", "), layered)
-        }),
-        mode("thousand-codings", "names a thousand codings", Page, |asked| {
-            Script::page(
-                format!("Content-Encoding: {}\r\n", ["gzip"; 1000].join(",")),
-                asked.article(""),
-            )
-        }),
+        mode(
+            "ten-layers",
+            "names ten codings and has them",
+            Page,
+            |asked| {
+                let layered = (0..10).fold(asked.article("").into_bytes(), |body, _| gzip(&body));
+                coded(&["gzip"; 10].join(", "), layered)
+            },
+        ),
+        mode(
+            "thousand-codings",
+            "names a thousand codings",
+            Page,
+            |asked| {
+                Script::page(
+                    format!("Content-Encoding: {}\r\n", ["gzip"; 1000].join(",")),
+                    asked.article(""),
+                )
+            },
+        ),
         mode(
             "gzip-many-members",
             "20,000 gzip members that stand for nothing",
@@ -119,10 +139,15 @@ pub(super) fn modes() -> Vec<Mode> {
                 coded("deflate", [hollow, deflate_of(b"x", 1)].concat())
             },
         ),
-        mode("gzip-endless", "a gzip stream without end", FailedOrPage, |_| {
-            let segment = deflate_segment(&ZEROS);
-            until_close("gzip", &GZIP_HEAD).stream(Piece::Same(segment.into()), ENDLESS, TICK)
-        }),
+        mode(
+            "gzip-endless",
+            "a gzip stream without end",
+            FailedOrPage,
+            |_| {
+                let segment = deflate_segment(&ZEROS);
+                until_close("gzip", &GZIP_HEAD).stream(Piece::Same(segment.into()), ENDLESS, TICK)
+            },
+        ),
         mode(
             "gzip-endless-name",
             "a file name without end in the gzip header",
@@ -164,9 +189,12 @@ pub(super) fn modes() -> Vec<Mode> {
                 )
             },
         ),
-        mode("gzip-head-only", "ten bytes of gzip, and no more", Page, |_| {
-            coded("gzip", GZIP_HEAD)
-        }),
+        mode(
+            "gzip-head-only",
+            "ten bytes of gzip, and no more",
+            Page,
+            |_| coded("gzip", GZIP_HEAD),
+        ),
         mode(
             "gzip-flipped",
             "a gzip stream with a bit turned in the middle",
@@ -208,14 +236,22 @@ pub(super) fn modes() -> Vec<Mode> {
             Page,
             |asked| coded("zstd", gzip(asked.article("").as_bytes())),
         ),
-        mode("coding-unknown", "a coding that nobody knows", Page, |asked| {
-            coded("frobnicate", asked.article(""))
-        }),
+        mode(
+            "coding-unknown",
+            "a coding that nobody knows",
+            Page,
+            |asked| coded("frobnicate", asked.article("")),
+        ),
         mode(
             "coding-garbage",
             "a coding's name of bytes that are no text",
             Page,
-            |asked| Script::page(b"Content-Encoding: \xff\xfe\x80gzip;;,,=\r\n", asked.article("")),
+            |asked| {
+                Script::page(
+                    b"Content-Encoding: \xff\xfe\x80gzip;;,,=\r\n",
+                    asked.article(""),
+                )
+            },
         ),
         mode(
             "coding-cut-by-length",

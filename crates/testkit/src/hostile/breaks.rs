@@ -13,8 +13,9 @@ const BODY: &str = "<title>t</title><p>some words, and a last one";
 
 pub(super) fn modes() -> Vec<Mode> {
     use Expect::{Failed, FailedOrPage};
-    let mode =
-        |name, does, expect, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, expect, answer);
+    let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, expect, answer)
+    };
     vec![
         mode(
             "reset-on-connect",
@@ -30,12 +31,18 @@ pub(super) fn modes() -> Vec<Mode> {
             |_| Script::new().close(),
         )
         .at(Place::Own(OwnPort::Eager)),
-        mode("reset-at-once", "resets instead of an answer", Failed, |_| {
-            Script::new().reset()
-        }),
-        mode("close-at-once", "closes instead of an answer", Failed, |_| {
-            Script::new().close()
-        }),
+        mode(
+            "reset-at-once",
+            "resets instead of an answer",
+            Failed,
+            |_| Script::new().reset(),
+        ),
+        mode(
+            "close-at-once",
+            "closes instead of an answer",
+            Failed,
+            |_| Script::new().close(),
+        ),
         mode(
             "reset-in-status-line",
             "resets within the status line",
@@ -48,12 +55,18 @@ pub(super) fn modes() -> Vec<Mode> {
             Failed,
             |_| Script::only("HTTP/1"),
         ),
-        mode("reset-in-fields", "resets within the header", Failed, |_| {
-            Script::new().send("HTTP/1.1 200 OK\r\nContent-Ty").reset()
-        }),
-        mode("close-in-fields", "closes within the header", Failed, |_| {
-            Script::only("HTTP/1.1 200 OK\r\nContent-Ty")
-        }),
+        mode(
+            "reset-in-fields",
+            "resets within the header",
+            Failed,
+            |_| Script::new().send("HTTP/1.1 200 OK\r\nContent-Ty").reset(),
+        ),
+        mode(
+            "close-in-fields",
+            "closes within the header",
+            Failed,
+            |_| Script::only("HTTP/1.1 200 OK\r\nContent-Ty"),
+        ),
         mode(
             "reset-in-body",
             "resets within a body that has a length",

@@ -6,8 +6,9 @@ use super::{Asked, Expect, Mode};
 const FAMILY: &str = "charsets";
 
 pub(super) fn modes() -> Vec<Mode> {
-    let mode =
-        |name, does, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, Expect::Page, answer);
+    let mode = |name, does, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, Expect::Page, answer)
+    };
     vec![
         mode(
             "charset-utf-16-as-utf-8",
@@ -19,16 +20,20 @@ pub(super) fn modes() -> Vec<Mode> {
             "UTF-16 in the other order than is usual",
             |asked| named("utf-16", wide(&asked.article(""), u16::to_be_bytes)),
         ),
-        mode("charset-utf-32", "UTF-32, which browsers do not read", |asked| {
-            named(
-                "utf-32",
-                asked
-                    .article("")
-                    .chars()
-                    .flat_map(|letter| (letter as u32).to_be_bytes())
-                    .collect::<Vec<u8>>(),
-            )
-        }),
+        mode(
+            "charset-utf-32",
+            "UTF-32, which browsers do not read",
+            |asked| {
+                named(
+                    "utf-32",
+                    asked
+                        .article("")
+                        .chars()
+                        .flat_map(|letter| (letter as u32).to_be_bytes())
+                        .collect::<Vec<u8>>(),
+                )
+            },
+        ),
         mode("charset-utf-7", "UTF-7, in which a script hides", |asked| {
             named(
                 "utf-7",
@@ -41,7 +46,12 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "charset-name-odd",
             "a charset's name of 10 KB, quotes and commas",
-            |asked| named(&format!("\"{}\", '';=;", "utf-8".repeat(2000)), asked.article("")),
+            |asked| {
+                named(
+                    &format!("\"{}\", '';=;", "utf-8".repeat(2000)),
+                    asked.article(""),
+                )
+            },
         ),
         mode(
             "charset-mark-against-field",
@@ -54,7 +64,11 @@ pub(super) fn modes() -> Vec<Mode> {
             |asked| {
                 named(
                     "utf-8",
-                    [&[0xff, 0xfe, 0xef, 0xbb, 0xbf][..], asked.article("").as_bytes()].concat(),
+                    [
+                        &[0xff, 0xfe, 0xef, 0xbb, 0xbf][..],
+                        asked.article("").as_bytes(),
+                    ]
+                    .concat(),
                 )
             },
         ),
@@ -98,18 +112,27 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "charset-cut",
             "a letter of three bytes of which two come",
-            |asked| named("utf-8", [asked.article("").as_bytes(), b"\xe2\x82"].concat()),
+            |asked| {
+                named(
+                    "utf-8",
+                    [asked.article("").as_bytes(), b"\xe2\x82"].concat(),
+                )
+            },
         ),
-        mode("charset-overlong", "overlong and impossible UTF-8", |asked| {
-            named(
-                "utf-8",
-                [
-                    asked.article("").as_bytes(),
-                    &b"\xc0\xaf\xe0\x80\xaf\xf8\x88\x80\x80\x80\xed\xa0\x80\xff"[..],
-                ]
-                .concat(),
-            )
-        }),
+        mode(
+            "charset-overlong",
+            "overlong and impossible UTF-8",
+            |asked| {
+                named(
+                    "utf-8",
+                    [
+                        asked.article("").as_bytes(),
+                        &b"\xc0\xaf\xe0\x80\xaf\xf8\x88\x80\x80\x80\xed\xa0\x80\xff"[..],
+                    ]
+                    .concat(),
+                )
+            },
+        ),
         mode("charset-nuls", "a NUL after every letter", |asked| {
             named(
                 "utf-8",
@@ -152,12 +175,16 @@ pub(super) fn modes() -> Vec<Mode> {
                 )
             },
         ),
-        mode("charset-accents", "one letter with 100,000 accents", |asked| {
-            named(
-                "utf-8",
-                asked.article(&format!("Z{}", "\u{0301}".repeat(100_000))),
-            )
-        }),
+        mode(
+            "charset-accents",
+            "one letter with 100,000 accents",
+            |asked| {
+                named(
+                    "utf-8",
+                    asked.article(&format!("Z{}", "\u{0301}".repeat(100_000))),
+                )
+            },
+        ),
     ]
 }
 

@@ -7,8 +7,9 @@ const FAMILY: &str = "chunks";
 
 pub(super) fn modes() -> Vec<Mode> {
     use Expect::{Failed, FailedOrPage, Page};
-    let mode =
-        |name, does, expect, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, expect, answer);
+    let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, expect, answer)
+    };
     vec![
         mode(
             "chunk-size-no-number",
@@ -16,9 +17,12 @@ pub(super) fn modes() -> Vec<Mode> {
             Failed,
             |asked| then(asked, "zebra\r\n").close(),
         ),
-        mode("chunk-size-negative", "a chunk of -5 bytes", Failed, |asked| {
-            then(asked, "-5\r\nabcde\r\n").close()
-        }),
+        mode(
+            "chunk-size-negative",
+            "a chunk of -5 bytes",
+            Failed,
+            |asked| then(asked, "-5\r\nabcde\r\n").close(),
+        ),
         mode(
             "chunk-size-overflow",
             "a chunk of more bytes than 64 bits can count",
@@ -37,9 +41,12 @@ pub(super) fn modes() -> Vec<Mode> {
             Failed,
             |asked| then(asked, "\r\nabcde\r\n0\r\n\r\n").close(),
         ),
-        mode("chunk-size-prefixed", "a chunk's size as 0x5", Failed, |asked| {
-            then(asked, "0x5\r\nabcde\r\n0\r\n\r\n").close()
-        }),
+        mode(
+            "chunk-size-prefixed",
+            "a chunk's size as 0x5",
+            Failed,
+            |asked| then(asked, "0x5\r\nabcde\r\n0\r\n\r\n").close(),
+        ),
         mode(
             "chunk-size-spaced",
             "spaces and tabs around a chunk's size",
@@ -131,22 +138,32 @@ pub(super) fn modes() -> Vec<Mode> {
             FailedOrPage,
             |asked| then(asked, "5;a=\"\0\\\"\r;b\x7f\r\nabcde\r\n0\r\n\r\n").close(),
         ),
-        mode("chunk-trailers-endless", "endless trailers", Failed, |asked| {
-            let trailer = |number| format!("X-Trailer-{number}: {}\r\n", "t".repeat(500));
-            then(asked, "0\r\n").stream(Piece::Numbered(trailer), super::script::ENDLESS, TICK)
-        }),
+        mode(
+            "chunk-trailers-endless",
+            "endless trailers",
+            Failed,
+            |asked| {
+                let trailer = |number| format!("X-Trailer-{number}: {}\r\n", "t".repeat(500));
+                then(asked, "0\r\n").stream(Piece::Numbered(trailer), super::script::ENDLESS, TICK)
+            },
+        ),
         mode(
             "chunk-trailer-endless",
             "one trailer whose value does not end",
             Failed,
             |asked| then(asked, "0\r\nX-Trailer: ").endless("t".repeat(8192), TICK),
         ),
-        mode("chunk-trailers-many", "2,000 trailers", FailedOrPage, |asked| {
-            let trailer = |number| format!("X-Trailer-{number}: t\r\n");
-            then(asked, "0\r\n")
-                .stream(Piece::Numbered(trailer), 2000, std::time::Duration::ZERO)
-                .send("\r\n")
-        }),
+        mode(
+            "chunk-trailers-many",
+            "2,000 trailers",
+            FailedOrPage,
+            |asked| {
+                let trailer = |number| format!("X-Trailer-{number}: t\r\n");
+                then(asked, "0\r\n")
+                    .stream(Piece::Numbered(trailer), 2000, std::time::Duration::ZERO)
+                    .send("\r\n")
+            },
+        ),
         mode(
             "chunk-trailer-forged",
             "trailers that name a length, a type and a cookie",
@@ -160,7 +177,9 @@ pub(super) fn modes() -> Vec<Mode> {
         ),
         mode("chunk-one-byte-each", "every byte a chunk", Page, |asked| {
             let page = asked.article("");
-            let chunks = page.bytes().map(|byte| [b"1\r\n", &[byte][..], b"\r\n"].concat());
+            let chunks = page
+                .bytes()
+                .map(|byte| [b"1\r\n", &[byte][..], b"\r\n"].concat());
             Script::chunked("")
                 .send(chunks.collect::<Vec<_>>().concat())
                 .chunk("")

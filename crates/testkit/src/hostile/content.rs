@@ -5,33 +5,49 @@ use super::{Asked, Expect, Mode};
 
 const FAMILY: &str = "content";
 /// A picture of one pixel, as far as the first chunk.
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
+const PNG: &[u8] =
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
 
 pub(super) fn modes() -> Vec<Mode> {
-    let mode =
-        |name, does, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, Expect::Page, answer);
+    let mode = |name, does, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, Expect::Page, answer)
+    };
     vec![
-        mode("type-image-is-html", "a page that is called a picture", |asked| {
-            Script::document("image/png", "", asked.article(""))
-        }),
-        mode("type-html-is-image", "a picture that is called a page", |asked| {
-            Script::page("", [PNG, asked.paragraph().as_bytes()].concat())
-        }),
+        mode(
+            "type-image-is-html",
+            "a page that is called a picture",
+            |asked| Script::document("image/png", "", asked.article("")),
+        ),
+        mode(
+            "type-html-is-image",
+            "a picture that is called a page",
+            |asked| Script::page("", [PNG, asked.paragraph().as_bytes()].concat()),
+        ),
         mode(
             "type-html-is-noise",
             "a mebibyte of noise that is called a page",
             |asked| {
                 let mut random = crate::Random::of(5, 0);
-                let noise: Vec<u8> = (0..1 << 17).flat_map(|_| random.next().to_le_bytes()).collect();
+                let noise: Vec<u8> = (0..1 << 17)
+                    .flat_map(|_| random.next().to_le_bytes())
+                    .collect();
                 Script::page("", [asked.paragraph().as_bytes(), &noise].concat())
             },
         ),
-        mode("type-html-is-zip", "an archive that is called a page", |asked| {
-            Script::page(
-                "",
-                [&b"PK\x03\x04\x14\0\0\0\x08\0"[..], asked.paragraph().as_bytes()].concat(),
-            )
-        }),
+        mode(
+            "type-html-is-zip",
+            "an archive that is called a page",
+            |asked| {
+                Script::page(
+                    "",
+                    [
+                        &b"PK\x03\x04\x14\0\0\0\x08\0"[..],
+                        asked.paragraph().as_bytes(),
+                    ]
+                    .concat(),
+                )
+            },
+        ),
         mode(
             "type-html-is-program",
             "a program that is called a page",
@@ -66,7 +82,10 @@ pub(super) fn modes() -> Vec<Mode> {
             "type-multipart",
             "a page in parts that replace each other",
             |asked| {
-                let part = format!("--x\r\nContent-Type: text/html\r\n\r\n{}\r\n", asked.article(""));
+                let part = format!(
+                    "--x\r\nContent-Type: text/html\r\n\r\n{}\r\n",
+                    asked.article("")
+                );
                 Script::document("multipart/x-mixed-replace; boundary=x", "", part.repeat(20))
             },
         ),
@@ -74,7 +93,11 @@ pub(super) fn modes() -> Vec<Mode> {
             Script::document("text/html, image/png, */*", "", asked.article(""))
         }),
         mode("type-pdf-hollow", "a PDF of one line", |asked| {
-            Script::document("application/pdf", "", format!("%PDF-1.7\n%{}\n", asked.mode.name))
+            Script::document(
+                "application/pdf",
+                "",
+                format!("%PDF-1.7\n%{}\n", asked.mode.name),
+            )
         }),
         mode(
             "type-xml-laughs",
@@ -94,13 +117,17 @@ pub(super) fn modes() -> Vec<Mode> {
                 Script::document("application/xhtml+xml", "", page)
             },
         ),
-        mode("type-feed-broken", "a feed that is not well formed", |asked| {
-            Script::document(
-                "application/rss+xml",
-                "",
-                format!("<rss><channel><item><link>/a</item>{}", asked.paragraph()),
-            )
-        }),
+        mode(
+            "type-feed-broken",
+            "a feed that is not well formed",
+            |asked| {
+                Script::document(
+                    "application/rss+xml",
+                    "",
+                    format!("<rss><channel><item><link>/a</item>{}", asked.paragraph()),
+                )
+            },
+        ),
         mode("type-json-nested", "brackets within brackets", |_| {
             Script::document("application/json", "", "[".repeat(500_000))
         }),
@@ -108,7 +135,8 @@ pub(super) fn modes() -> Vec<Mode> {
             "type-archive",
             "an archive's records instead of a page",
             |asked| {
-                let record = "WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 3\r\n\r\nabc\r\n\r\n";
+                let record =
+                    "WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 3\r\n\r\nabc\r\n\r\n";
                 Script::document("text/html", "", record.repeat(100) + &asked.paragraph())
             },
         ),

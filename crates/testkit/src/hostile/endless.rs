@@ -11,8 +11,9 @@ const LATE: Duration = Duration::from_secs(600);
 
 pub(super) fn modes() -> Vec<Mode> {
     use Expect::{Failed, FailedOrPage, Page};
-    let mode =
-        |name, does, expect, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, expect, answer);
+    let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, expect, answer)
+    };
     let never = |_: &Asked<'_>| Script::new().hang();
     vec![
         mode(
@@ -36,12 +37,18 @@ pub(super) fn modes() -> Vec<Mode> {
         )
         .at(Place::Own(OwnPort::Full)),
         mode("refused", "does not listen", Failed, never).at(Place::Own(OwnPort::Refused)),
-        mode("answers-too-late", "answers after ten minutes", Failed, |asked| {
-            Script::new().pause(LATE).send(asked.article("")).close()
-        }),
-        mode("half-open", "ends its side at once, and stays", Failed, |_| {
-            Script::new().then(Step::HalfClose).hang()
-        }),
+        mode(
+            "answers-too-late",
+            "answers after ten minutes",
+            Failed,
+            |asked| Script::new().pause(LATE).send(asked.article("")).close(),
+        ),
+        mode(
+            "half-open",
+            "ends its side at once, and stays",
+            Failed,
+            |_| Script::new().then(Step::HalfClose).hang(),
+        ),
         mode(
             "half-open-after-head",
             "ends its side behind the header, and stays",
@@ -75,9 +82,12 @@ pub(super) fn modes() -> Vec<Mode> {
                     .drip(slowly("X-Field: value\r\n"), SLOW)
             },
         ),
-        mode("slow-body", "three letters of a page a second", Failed, |_| {
-            head("Content-Length: 100000\r\n").drip(slowly("<p>slow</p>"), SLOW)
-        }),
+        mode(
+            "slow-body",
+            "three letters of a page a second",
+            Failed,
+            |_| head("Content-Length: 100000\r\n").drip(slowly("<p>slow</p>"), SLOW),
+        ),
         mode(
             "slow-chunks",
             "three chunks of one letter a second",
@@ -127,14 +137,19 @@ pub(super) fn modes() -> Vec<Mode> {
             Failed,
             |_| Script::new().endless("\r\n".repeat(2000), TICK),
         ),
-        mode("endless-fields", "header fields without end", Failed, |_| {
-            let field = |number| format!("X-Field-{number}: {}\r\n", "f".repeat(200));
-            Script::new().send("HTTP/1.1 200 OK\r\n").stream(
-                Piece::Numbered(field),
-                ENDLESS,
-                Duration::from_millis(2),
-            )
-        }),
+        mode(
+            "endless-fields",
+            "header fields without end",
+            Failed,
+            |_| {
+                let field = |number| format!("X-Field-{number}: {}\r\n", "f".repeat(200));
+                Script::new().send("HTTP/1.1 200 OK\r\n").stream(
+                    Piece::Numbered(field),
+                    ENDLESS,
+                    Duration::from_millis(2),
+                )
+            },
+        ),
         mode(
             "endless-field-value",
             "a header field's value without end",
@@ -187,9 +202,12 @@ pub(super) fn modes() -> Vec<Mode> {
                 )
                 .endless(vec![0xa5; 16 << 10], TICK)
         }),
-        mode("endless-continue", "100 Continue without end", Failed, |_| {
-            Script::new().endless("HTTP/1.1 100 Continue\r\n\r\n".repeat(20), TICK)
-        }),
+        mode(
+            "endless-continue",
+            "100 Continue without end",
+            Failed,
+            |_| Script::new().endless("HTTP/1.1 100 Continue\r\n\r\n".repeat(20), TICK),
+        ),
         mode(
             "endless-continue-fast",
             "100 Continue without end, as quickly as it is taken",
@@ -198,11 +216,14 @@ pub(super) fn modes() -> Vec<Mode> {
         ),
         mode(
             "endless-hints",
-            "103 Early Hints without end, with a link each",
+            "103 Early ResponseMetadata without end, with a link each",
             Failed,
             |_| {
-                let hint =
-                    |number| format!("HTTP/1.1 103 Early Hints\r\nLink: </{number}>; rel=preload\r\n\r\n");
+                let hint = |number| {
+                    format!(
+                        "HTTP/1.1 103 Early ResponseMetadata\r\nLink: </{number}>; rel=preload\r\n\r\n"
+                    )
+                };
                 Script::new().stream(Piece::Numbered(hint), ENDLESS, TICK)
             },
         ),
@@ -219,7 +240,9 @@ pub(super) fn modes() -> Vec<Mode> {
             |_| {
                 let noise = |number| {
                     let mut random = crate::Random::of(7, number);
-                    (0..512).map(|_| char::from(random.below(128) as u8)).collect()
+                    (0..512)
+                        .map(|_| char::from(random.below(128) as u8))
+                        .collect()
                 };
                 Script::new().stream(Piece::Numbered(noise), ENDLESS, TICK)
             },

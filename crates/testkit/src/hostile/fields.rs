@@ -7,8 +7,9 @@ const FAMILY: &str = "fields";
 
 pub(super) fn modes() -> Vec<Mode> {
     use Expect::{Failed, FailedOrPage, Page};
-    let mode =
-        |name, does, expect, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, expect, answer);
+    let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, expect, answer)
+    };
     vec![
         mode("field-nul", "a NUL in a field's value", Failed, |asked| {
             asked.page_with("X-Field: a\0b\r\n")
@@ -19,21 +20,30 @@ pub(super) fn modes() -> Vec<Mode> {
             Page,
             |asked| asked.page_with("X-Field: one\r\n two\r\n\tthree\r\n"),
         ),
-        mode("field-without-colon", "a line without a colon", Failed, |asked| {
-            asked.page_with("this is no field\r\n")
-        }),
+        mode(
+            "field-without-colon",
+            "a line without a colon",
+            Failed,
+            |asked| asked.page_with("this is no field\r\n"),
+        ),
         mode(
             "field-space-before-colon",
             "a space before the colon",
             FailedOrPage,
             |asked| asked.page_with("X-Field : value\r\n"),
         ),
-        mode("field-empty-name", "a field without a name", Failed, |asked| {
-            asked.page_with(": value\r\n")
-        }),
-        mode("field-name-spaced", "a name with a space", Failed, |asked| {
-            asked.page_with("X Field: value\r\n")
-        }),
+        mode(
+            "field-empty-name",
+            "a field without a name",
+            Failed,
+            |asked| asked.page_with(": value\r\n"),
+        ),
+        mode(
+            "field-name-spaced",
+            "a name with a space",
+            Failed,
+            |asked| asked.page_with("X Field: value\r\n"),
+        ),
         mode(
             "field-name-binary",
             "a name of bytes that are no letters",
@@ -45,7 +55,14 @@ pub(super) fn modes() -> Vec<Mode> {
             "a value of bytes that are no text",
             Page,
             |asked| {
-                asked.page_with([b"X-Field: ", &(0x80..=0xff).collect::<Vec<u8>>()[..], b"\r\n"].concat())
+                asked.page_with(
+                    [
+                        b"X-Field: ",
+                        &(0x80..=0xff).collect::<Vec<u8>>()[..],
+                        b"\r\n",
+                    ]
+                    .concat(),
+                )
             },
         ),
         mode(
@@ -94,9 +111,12 @@ pub(super) fn modes() -> Vec<Mode> {
         mode("fields-10000", "10,000 fields", Failed, |asked| {
             asked.page_with(many(10_000))
         }),
-        mode("fields-same-name", "200 fields of one name", Page, |asked| {
-            asked.page_with("X-Field: value\r\n".repeat(200))
-        }),
+        mode(
+            "fields-same-name",
+            "200 fields of one name",
+            Page,
+            |asked| asked.page_with("X-Field: value\r\n".repeat(200)),
+        ),
         mode("field-name-60k", "a name of 60 KB", FailedOrPage, |asked| {
             asked.page_with(format!("{}: value\r\n", "N".repeat(60_000)))
         }),
@@ -106,9 +126,12 @@ pub(super) fn modes() -> Vec<Mode> {
             Failed,
             |asked| asked.page_with(format!("{}: value\r\n", "N".repeat(70_000))),
         ),
-        mode("field-value-60k", "a value of 60 KB", FailedOrPage, |asked| {
-            asked.page_with(format!("X-Field: {}\r\n", "v".repeat(60_000)))
-        }),
+        mode(
+            "field-value-60k",
+            "a value of 60 KB",
+            FailedOrPage,
+            |asked| asked.page_with(format!("X-Field: {}\r\n", "v".repeat(60_000))),
+        ),
         mode("field-value-300k", "a value of 300 KB", Failed, |asked| {
             asked.page_with(format!("X-Field: {}\r\n", "v".repeat(300_000)))
         }),
@@ -124,8 +147,12 @@ pub(super) fn modes() -> Vec<Mode> {
             "200 cookies of 200 bytes, for any domain",
             Page,
             |asked| {
-                let cookies = (0..200)
-                    .map(|n| format!("Set-Cookie: c{n}={}; Domain=.test; Path=/\r\n", "c".repeat(200)));
+                let cookies = (0..200).map(|n| {
+                    format!(
+                        "Set-Cookie: c{n}={}; Domain=.test; Path=/\r\n",
+                        "c".repeat(200)
+                    )
+                });
                 asked.page_with(cookies.collect::<String>())
             },
         ),
@@ -149,7 +176,9 @@ pub(super) fn modes() -> Vec<Mode> {
             "60 KB of links in the header",
             FailedOrPage,
             |asked| {
-                let links: Vec<String> = (0..1500).map(|n| format!("<http://x/{n}>; rel=next")).collect();
+                let links: Vec<String> = (0..1500)
+                    .map(|n| format!("<http://x/{n}>; rel=next"))
+                    .collect();
                 asked.page_with(format!("Link: {}\r\n", links.join(", ")))
             },
         ),
@@ -189,7 +218,9 @@ pub(super) fn modes() -> Vec<Mode> {
             "sends us to other ports by Alt-Svc",
             Page,
             |asked| {
-                asked.page_with("Alt-Svc: h2=\"localhost:1\"; ma=99999999, h3=\":1\"\r\nUpgrade: h2c\r\n")
+                asked.page_with(
+                    "Alt-Svc: h2=\"localhost:1\"; ma=99999999, h3=\":1\"\r\nUpgrade: h2c\r\n",
+                )
             },
         ),
         mode(
@@ -206,5 +237,7 @@ pub(super) fn modes() -> Vec<Mode> {
 }
 
 fn many(count: usize) -> String {
-    (0..count).map(|number| format!("X-{number}: v\r\n")).collect()
+    (0..count)
+        .map(|number| format!("X-{number}: v\r\n"))
+        .collect()
 }

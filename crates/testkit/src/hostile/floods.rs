@@ -43,9 +43,11 @@ pub(super) fn modes() -> Vec<Mode> {
         mode("h2-flood-settings", "SETTINGS without end", |_| {
             begun().flood(&frame(SETTINGS, NO_FLAGS, CONNECTION, &[]))
         }),
-        mode("h2-flood-window-update", "WINDOW_UPDATE without end", |_| {
-            begun().flood(&frame(WINDOW_UPDATE, NO_FLAGS, CONNECTION, &[0, 0, 0, 1]))
-        }),
+        mode(
+            "h2-flood-window-update",
+            "WINDOW_UPDATE without end",
+            |_| begun().flood(&frame(WINDOW_UPDATE, NO_FLAGS, CONNECTION, &[0, 0, 0, 1])),
+        ),
         mode("h2-flood-priority", "PRIORITY without end", |_| {
             begun().flood(&frame(PRIORITY, NO_FLAGS, REQUEST, &[0, 0, 0, 0, 1]))
         }),
@@ -68,11 +70,15 @@ pub(super) fn modes() -> Vec<Mode> {
                     .flood(&frame(CONTINUATION, NO_FLAGS, REQUEST, &[]))
             },
         ),
-        mode("h2-flood-informational", "103 Early Hints without end", |_| {
-            // A literal field with an indexed name, `:status` (RFC 7541 section 6.2.2).
-            let hints = [&[0x08, 3][..], b"103"].concat();
-            begun().flood(&frame(HEADERS, END_HEADERS, REQUEST, &hints))
-        }),
+        mode(
+            "h2-flood-informational",
+            "103 Early ResponseMetadata without end",
+            |_| {
+                // A literal field with an indexed name, `:status` (RFC 7541 section 6.2.2).
+                let hints = [&[0x08, 3][..], b"103"].concat();
+                begun().flood(&frame(HEADERS, END_HEADERS, REQUEST, &hints))
+            },
+        ),
     ]
 }
 

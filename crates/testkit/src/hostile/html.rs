@@ -10,8 +10,9 @@ const FAMILY: &str = "html";
 const SIZE: usize = 256 << 10;
 
 pub(super) fn modes() -> Vec<Mode> {
-    let mode =
-        |name, does, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, Expect::Page, answer);
+    let mode = |name, does, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, Expect::Page, answer)
+    };
     vec![
         mode("html-nested-blocks", "blocks within blocks", |asked| {
             repeated(asked, "<div>")
@@ -25,18 +26,26 @@ pub(super) fn modes() -> Vec<Mode> {
         mode("html-nested-forms", "fields within fields", |asked| {
             repeated(asked, "<fieldset><select><option>")
         }),
-        mode("html-nested-templates", "templates within templates", |asked| {
-            repeated(asked, "<template>")
-        }),
-        mode("html-nested-drawings", "drawings within drawings", |asked| {
-            repeated(asked, "<svg><foreignObject>")
-        }),
-        mode("html-nested-formulas", "formulas within formulas", |asked| {
-            repeated(asked, "<math><mi>")
-        }),
-        mode("html-formatting", "formatting that is never closed", |asked| {
-            repeated(asked, "<b><i><u>")
-        }),
+        mode(
+            "html-nested-templates",
+            "templates within templates",
+            |asked| repeated(asked, "<template>"),
+        ),
+        mode(
+            "html-nested-drawings",
+            "drawings within drawings",
+            |asked| repeated(asked, "<svg><foreignObject>"),
+        ),
+        mode(
+            "html-nested-formulas",
+            "formulas within formulas",
+            |asked| repeated(asked, "<math><mi>"),
+        ),
+        mode(
+            "html-formatting",
+            "formatting that is never closed",
+            |asked| repeated(asked, "<b><i><u>"),
+        ),
         mode(
             "html-formatting-differs",
             "formatting that differs each time",
@@ -67,7 +76,12 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "html-same-attribute",
             "a tag with one attribute 50,000 times",
-            |asked| Script::page("", asked.article(&format!("<p{}>end", " a=b".repeat(50_000)))),
+            |asked| {
+                Script::page(
+                    "",
+                    asked.article(&format!("<p{}>end", " a=b".repeat(50_000))),
+                )
+            },
         ),
         mode("html-attribute-giant", "an attribute of 256 KiB", |asked| {
             Script::page(
@@ -79,7 +93,10 @@ pub(super) fn modes() -> Vec<Mode> {
             Script::page("", asked.article(&format!("<{}>end", "t".repeat(SIZE))))
         }),
         mode("html-tag-unclosed", "a tag that is never closed", |asked| {
-            Script::page("", asked.article(&format!("<p title={}", "x ".repeat(SIZE / 2))))
+            Script::page(
+                "",
+                asked.article(&format!("<p title={}", "x ".repeat(SIZE / 2))),
+            )
         }),
         mode("html-entities", "entities of many letters", |asked| {
             repeated(asked, "&CounterClockwiseContourIntegral;")
@@ -94,12 +111,16 @@ pub(super) fn modes() -> Vec<Mode> {
             "an entity of a number with 256 Ki digits",
             |asked| Script::page("", asked.article(&format!("&#{};", "9".repeat(SIZE)))),
         ),
-        mode("html-links", "thousands of links that lead nowhere", |asked| {
-            counted(asked, |n| format!("<a href=/{n}>{n}</a>\n"))
-        }),
-        mode("html-links-same", "thousands of times the same link", |asked| {
-            repeated(asked, "<a href=/>x</a>")
-        }),
+        mode(
+            "html-links",
+            "thousands of links that lead nowhere",
+            |asked| counted(asked, |n| format!("<a href=/{n}>{n}</a>\n")),
+        ),
+        mode(
+            "html-links-same",
+            "thousands of times the same link",
+            |asked| repeated(asked, "<a href=/>x</a>"),
+        ),
         mode("html-images", "a srcset of 10,000 pictures", |asked| {
             let pictures: String = (0..10_000).map(|n| format!("/p{n}.png {n}w, ")).collect();
             Script::page("", asked.article(&format!("<img srcset=\"{pictures}\">")))
@@ -107,26 +128,41 @@ pub(super) fn modes() -> Vec<Mode> {
         mode(
             "html-comment-unclosed",
             "a comment that is never closed",
-            |asked| Script::page("", asked.article(&format!("<!--{}", "-- >".repeat(SIZE / 4)))),
+            |asked| {
+                Script::page(
+                    "",
+                    asked.article(&format!("<!--{}", "-- >".repeat(SIZE / 4))),
+                )
+            },
         ),
         mode("html-comments", "thousands of comments", |asked| {
             repeated(asked, "<!---->")
         }),
-        mode("html-bogus-comments", "declarations that are none", |asked| {
-            repeated(asked, "<!x><?y><![CDATA[z]]>")
-        }),
-        mode("html-script-unclosed", "a script that is never closed", |asked| {
-            Script::page(
-                "",
-                asked.article(&format!("<script>{}", "<!--<script>".repeat(SIZE / 12))),
-            )
-        }),
-        mode("html-title-unclosed", "a title that is never closed", |asked| {
-            Script::page(
-                "",
-                format!("<title>{}{}", asked.paragraph(), "t ".repeat(SIZE / 2)),
-            )
-        }),
+        mode(
+            "html-bogus-comments",
+            "declarations that are none",
+            |asked| repeated(asked, "<!x><?y><![CDATA[z]]>"),
+        ),
+        mode(
+            "html-script-unclosed",
+            "a script that is never closed",
+            |asked| {
+                Script::page(
+                    "",
+                    asked.article(&format!("<script>{}", "<!--<script>".repeat(SIZE / 12))),
+                )
+            },
+        ),
+        mode(
+            "html-title-unclosed",
+            "a title that is never closed",
+            |asked| {
+                Script::page(
+                    "",
+                    format!("<title>{}{}", asked.paragraph(), "t ".repeat(SIZE / 2)),
+                )
+            },
+        ),
         mode("html-doctype-giant", "a doctype of 256 KiB", |asked| {
             Script::page(
                 "",
@@ -137,9 +173,11 @@ pub(super) fn modes() -> Vec<Mode> {
                 ),
             )
         }),
-        mode("html-bodies", "a body that is opened again and again", |asked| {
-            counted(asked, |n| format!("<body a{n}><html b{n}>"))
-        }),
+        mode(
+            "html-bodies",
+            "a body that is opened again and again",
+            |asked| counted(asked, |n| format!("<body a{n}><html b{n}>")),
+        ),
         mode("html-framesets", "frames within frames", |asked| {
             Script::page(
                 "",

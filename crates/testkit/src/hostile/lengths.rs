@@ -7,8 +7,9 @@ const FAMILY: &str = "lengths";
 
 pub(super) fn modes() -> Vec<Mode> {
     use Expect::{Failed, FailedOrPage, Page};
-    let mode =
-        |name, does, expect, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, expect, answer);
+    let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, expect, answer)
+    };
     vec![
         mode(
             "length-too-long",
@@ -16,9 +17,12 @@ pub(super) fn modes() -> Vec<Mode> {
             Failed,
             |asked| said(asked, |length| field(&(length + 100).to_string())).close(),
         ),
-        mode("length-too-short", "sends more than it promised", Page, |asked| {
-            said(asked, |length| field(&(length - 20).to_string())).close()
-        }),
+        mode(
+            "length-too-short",
+            "sends more than it promised",
+            Page,
+            |asked| said(asked, |length| field(&(length - 20).to_string())).close(),
+        ),
         mode(
             "length-zero-with-body",
             "promises nothing and sends a page",
@@ -44,7 +48,12 @@ pub(super) fn modes() -> Vec<Mode> {
             "lengths-differ",
             "two lengths, of which one is right",
             Failed,
-            |asked| said(asked, |length| [field("7"), field(&length.to_string())].concat()).close(),
+            |asked| {
+                said(asked, |length| {
+                    [field("7"), field(&length.to_string())].concat()
+                })
+                .close()
+            },
         ),
         mode(
             "lengths-agree",
@@ -52,9 +61,12 @@ pub(super) fn modes() -> Vec<Mode> {
             FailedOrPage,
             |asked| said(asked, |length| field(&length.to_string()).repeat(2)).close(),
         ),
-        mode("length-plus", "a length with a plus sign", Failed, |asked| {
-            said(asked, |length| field(&format!("+{length}"))).close()
-        }),
+        mode(
+            "length-plus",
+            "a length with a plus sign",
+            Failed,
+            |asked| said(asked, |length| field(&format!("+{length}"))).close(),
+        ),
         mode(
             "length-list-agrees",
             "the right length twice in one field",
@@ -67,9 +79,12 @@ pub(super) fn modes() -> Vec<Mode> {
             Failed,
             |asked| said(asked, |length| field(&format!("{length}, 7"))).close(),
         ),
-        mode("length-hexadecimal", "Content-Length: 0x40", Failed, |asked| {
-            said(asked, |_| field("0x40")).close()
-        }),
+        mode(
+            "length-hexadecimal",
+            "Content-Length: 0x40",
+            Failed,
+            |asked| said(asked, |_| field("0x40")).close(),
+        ),
         mode("length-word", "Content-Length: many", Failed, |asked| {
             said(asked, |_| field("many")).close()
         }),
@@ -158,7 +173,10 @@ pub(super) fn modes() -> Vec<Mode> {
             FailedOrPage,
             |asked| {
                 said(asked, |length| {
-                    format!("Transfer-Encoding: \x0bchunked\r\n{}", field(&length.to_string()))
+                    format!(
+                        "Transfer-Encoding: \x0bchunked\r\n{}",
+                        field(&length.to_string())
+                    )
                 })
                 .close()
             },

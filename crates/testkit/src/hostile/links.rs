@@ -6,8 +6,9 @@ use super::{Asked, Expect, Mode};
 const FAMILY: &str = "links";
 
 pub(super) fn modes() -> Vec<Mode> {
-    let mode =
-        |name, does, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, Expect::Page, answer);
+    let mode = |name, does, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, Expect::Page, answer)
+    };
     vec![
         mode("link-64k", "a link of 64 KB", |asked| {
             linking(asked, &[&format!("/{}", "a".repeat(64 << 10))])
@@ -66,7 +67,10 @@ pub(super) fn modes() -> Vec<Mode> {
                     "http://HOST%40x/",
                     "http://HOST\\@x/",
                 ];
-                let links: Vec<String> = links.iter().map(|link| link.replace("HOST", host)).collect();
+                let links: Vec<String> = links
+                    .iter()
+                    .map(|link| link.replace("HOST", host))
+                    .collect();
                 linking(asked, &links.iter().map(String::as_str).collect::<Vec<_>>())
             },
         ),
@@ -107,7 +111,10 @@ pub(super) fn modes() -> Vec<Mode> {
                 let (label, name) = ("a".repeat(64), "a.".repeat(200));
                 linking(
                     asked,
-                    &[&format!("http://{label}.test/"), &format!("http://{name}test/")],
+                    &[
+                        &format!("http://{label}.test/"),
+                        &format!("http://{name}test/"),
+                    ],
                 )
             },
         ),
@@ -157,7 +164,10 @@ pub(super) fn modes() -> Vec<Mode> {
             "link-session",
             "every page links to itself under a new session",
             |asked| {
-                let session = asked.number().wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let session = asked
+                    .number()
+                    .wrapping_add(1)
+                    .wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 linking(
                     asked,
                     &[
@@ -167,9 +177,11 @@ pub(super) fn modes() -> Vec<Mode> {
                 )
             },
         ),
-        mode("link-calendar", "every day links to the next one", |asked| {
-            linking(asked, &[&format!("/day/{}", asked.number() + 1)])
-        }),
+        mode(
+            "link-calendar",
+            "every day links to the next one",
+            |asked| linking(asked, &[&format!("/day/{}", asked.number() + 1)]),
+        ),
         mode(
             "link-letters-odd",
             "letters of other scripts, spaces and emoji",

@@ -248,7 +248,10 @@ impl Mode {
     /// crawler comes to what it is about.
     fn script(&self, asked: &Asked<'_>) -> Script {
         let of_its_own = matches!(self.family, "robots" | "sitemaps" | "reuse");
-        if asked.request.target == "/robots.txt" && !of_its_own && self.place != Place::Own(OwnPort::Eager) {
+        if asked.request.target == "/robots.txt"
+            && !of_its_own
+            && self.place != Place::Own(OwnPort::Eager)
+        {
             return Script::not_found();
         }
         (self.answer)(asked)

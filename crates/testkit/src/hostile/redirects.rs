@@ -7,8 +7,9 @@ const FAMILY: &str = "redirects";
 
 pub(super) fn modes() -> Vec<Mode> {
     use Expect::{Excluded, Failed, FailedOrPage, Page};
-    let mode =
-        |name, does, expect, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, expect, answer);
+    let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, expect, answer)
+    };
     let mut modes = vec![
         mode("redirect-self", "redirects to itself", Excluded, |_| {
             Script::redirect("/")
@@ -49,9 +50,12 @@ pub(super) fn modes() -> Vec<Mode> {
             Failed,
             |asked| Script::redirect(format!("http://2130706433:{}/canary", asked.port)),
         ),
-        mode("redirect-no-port", "redirects to port 0", FailedOrPage, |_| {
-            Script::redirect("http://127.0.0.1:0/")
-        }),
+        mode(
+            "redirect-no-port",
+            "redirects to port 0",
+            FailedOrPage,
+            |_| Script::redirect("http://127.0.0.1:0/"),
+        ),
         mode(
             "redirect-crlf",
             "a target with encoded line ends and a forged field behind them",
@@ -64,18 +68,27 @@ pub(super) fn modes() -> Vec<Mode> {
             FailedOrPage,
             |asked| landed(asked, "/lan\tded\x1b[31m\x7f"),
         ),
-        mode("redirect-nul", "a NUL in the target", FailedOrPage, |asked| {
-            landed(asked, "/lan\0ded")
-        }),
+        mode(
+            "redirect-nul",
+            "a NUL in the target",
+            FailedOrPage,
+            |asked| landed(asked, "/lan\0ded"),
+        ),
         mode("redirect-long", "a target of 10 KB", Excluded, |asked| {
             landed(asked, format!("/{}", "a".repeat(10_000)))
         }),
-        mode("redirect-very-long", "a target of 60 KB", Excluded, |asked| {
-            landed(asked, format!("/{}", "a".repeat(60_000)))
-        }),
-        mode("redirect-empty", "a Location without a value", Excluded, |_| {
-            Script::redirect("")
-        }),
+        mode(
+            "redirect-very-long",
+            "a target of 60 KB",
+            Excluded,
+            |asked| landed(asked, format!("/{}", "a".repeat(60_000))),
+        ),
+        mode(
+            "redirect-empty",
+            "a Location without a value",
+            Excluded,
+            |_| Script::redirect(""),
+        ),
         mode("redirect-missing", "302 without a Location", Failed, |_| {
             Script::answer("HTTP/1.1 302 Found", "", "gone")
         }),
@@ -96,7 +109,10 @@ pub(super) fn modes() -> Vec<Mode> {
             "a target with a user and a password",
             Page,
             |asked| {
-                let target = format!("http://user:secret@{}:{}/landed", asked.request.host, asked.port);
+                let target = format!(
+                    "http://user:secret@{}:{}/landed",
+                    asked.request.host, asked.port
+                );
                 landed(asked, target)
             },
         ),
@@ -132,7 +148,11 @@ pub(super) fn modes() -> Vec<Mode> {
                 if !asked.is_front() {
                     return asked.page();
                 }
-                Script::answer("HTTP/1.1 302 Found", "Location: /one\r\nLocation: /two\r\n", "")
+                Script::answer(
+                    "HTTP/1.1 302 Found",
+                    "Location: /one\r\nLocation: /two\r\n",
+                    "",
+                )
             },
         ),
         mode(
@@ -160,9 +180,12 @@ pub(super) fn modes() -> Vec<Mode> {
                     .endless("gone ".repeat(1000), TICK)
             },
         ),
-        mode("redirect-no-host", "a target without a host", Excluded, |_| {
-            Script::redirect("http://?path")
-        }),
+        mode(
+            "redirect-no-host",
+            "a target without a host",
+            Excluded,
+            |_| Script::redirect("http://?path"),
+        ),
         mode(
             "redirect-host-spaced",
             "a host name with spaces",
@@ -185,7 +208,12 @@ pub(super) fn modes() -> Vec<Mode> {
             "redirect-meta-self",
             "a page that refreshes itself at once",
             Page,
-            |asked| Script::page("", asked.article("<meta http-equiv=refresh content='0;url=/'>")),
+            |asked| {
+                Script::page(
+                    "",
+                    asked.article("<meta http-equiv=refresh content='0;url=/'>"),
+                )
+            },
         ),
         mode(
             "redirect-meta-endless",
@@ -232,18 +260,22 @@ fn elsewhere() -> Vec<Mode> {
         Mode::new(FAMILY, name, does, Expect::Excluded, answer)
     };
     vec![
-        mode("redirect-file", "redirects to a file of the visitor's", |_| {
-            Script::redirect("file:///etc/passwd")
-        }),
+        mode(
+            "redirect-file",
+            "redirects to a file of the visitor's",
+            |_| Script::redirect("file:///etc/passwd"),
+        ),
         mode("redirect-ftp", "redirects to FTP", |_| {
             Script::redirect("ftp://ftp.hostile.test/pub")
         }),
         mode("redirect-javascript", "redirects to a script", |_| {
             Script::redirect("javascript:alert(document.cookie)")
         }),
-        mode("redirect-data", "redirects to a page within the URL", |_| {
-            Script::redirect("data:text/html,<h1>here</h1>")
-        }),
+        mode(
+            "redirect-data",
+            "redirects to a page within the URL",
+            |_| Script::redirect("data:text/html,<h1>here</h1>"),
+        ),
         mode("redirect-mail", "redirects to a mail address", |_| {
             Script::redirect("mailto:nobody@hostile.test")
         }),

@@ -14,14 +14,20 @@ pub const POISON: &str = "poisonous-page";
 
 pub(super) fn modes() -> Vec<Mode> {
     use Expect::{Failed, FailedOrPage, Page};
-    let mode =
-        |name, does, expect, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, expect, answer);
+    let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, expect, answer)
+    };
     vec![
         mode(
             "answers-unasked",
             "sends an answer before it is asked",
             FailedOrPage,
-            |_| Script::new().send(poison()).pause(Duration::from_secs(1)).close(),
+            |_| {
+                Script::new()
+                    .send(poison())
+                    .pause(Duration::from_secs(1))
+                    .close()
+            },
         )
         .at(Place::Own(OwnPort::Eager)),
         mode(
@@ -141,9 +147,12 @@ pub(super) fn modes() -> Vec<Mode> {
             FailedOrPage,
             |asked| first_says(asked, "keep-alive").reset(),
         ),
-        mode("close-stays", "promises to close, and stays", Page, |asked| {
-            first_says(asked, "close").hang()
-        }),
+        mode(
+            "close-stays",
+            "promises to close, and stays",
+            Page,
+            |asked| first_says(asked, "close").hang(),
+        ),
         mode(
             "close-lies",
             "Connection: close, keep-alive",

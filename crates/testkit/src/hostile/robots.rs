@@ -8,8 +8,9 @@ const FAMILY: &str = "robots";
 
 pub(super) fn modes() -> Vec<Mode> {
     use Expect::{Excluded, Failed, FailedOrPage, Page};
-    let mode =
-        |name, does, expect, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, expect, answer);
+    let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, expect, answer)
+    };
     vec![
         mode(
             "robots-endless",
@@ -119,7 +120,10 @@ pub(super) fn modes() -> Vec<Mode> {
             FailedOrPage,
             |asked| {
                 rules(asked, || {
-                    text(&format!("User-agent: *\nDisallow: /{}x\n", "*a".repeat(200_000)))
+                    text(&format!(
+                        "User-agent: *\nDisallow: /{}x\n",
+                        "*a".repeat(200_000)
+                    ))
                 })
             },
         ),
@@ -129,7 +133,10 @@ pub(super) fn modes() -> Vec<Mode> {
             FailedOrPage,
             |asked| {
                 rules(asked, || {
-                    text(&format!("User-agent: *\nDisallow: /{}\n", "a".repeat(2_000_000)))
+                    text(&format!(
+                        "User-agent: *\nDisallow: /{}\n",
+                        "a".repeat(2_000_000)
+                    ))
                 })
             },
         ),
@@ -183,23 +190,32 @@ pub(super) fn modes() -> Vec<Mode> {
                 })
             },
         ),
-        mode("robots-utf-16", "a robots.txt in UTF-16", FailedOrPage, |asked| {
-            rules(asked, || {
-                let wide = "\u{feff}User-agent: *\nDisallow: /\n".encode_utf16();
-                Script::document(
-                    "text/plain",
-                    "",
-                    wide.flat_map(u16::to_le_bytes).collect::<Vec<u8>>(),
-                )
-            })
-        }),
+        mode(
+            "robots-utf-16",
+            "a robots.txt in UTF-16",
+            FailedOrPage,
+            |asked| {
+                rules(asked, || {
+                    let wide = "\u{feff}User-agent: *\nDisallow: /\n".encode_utf16();
+                    Script::document(
+                        "text/plain",
+                        "",
+                        wide.flat_map(u16::to_le_bytes).collect::<Vec<u8>>(),
+                    )
+                })
+            },
+        ),
         mode(
             "robots-gzip-bomb",
             "a robots.txt of a gibibyte in gzip",
             FailedOrPage,
             |asked| {
                 rules(asked, || {
-                    Script::document("text/plain", "Content-Encoding: gzip\r\n", gzip_of(b"#\n", 1024))
+                    Script::document(
+                        "text/plain",
+                        "Content-Encoding: gzip\r\n",
+                        gzip_of(b"#\n", 1024),
+                    )
                 })
             },
         ),
@@ -209,11 +225,16 @@ pub(super) fn modes() -> Vec<Mode> {
             Page,
             |asked| asked.page(),
         ),
-        mode("robots-delay-huge", "a Crawl-delay of 30 years", Page, |asked| {
-            rules(asked, || {
-                text("User-agent: *\nCrawl-delay: 999999999\nAllow: /\n")
-            })
-        }),
+        mode(
+            "robots-delay-huge",
+            "a Crawl-delay of 30 years",
+            Page,
+            |asked| {
+                rules(asked, || {
+                    text("User-agent: *\nCrawl-delay: 999999999\nAllow: /\n")
+                })
+            },
+        ),
         mode(
             "robots-delay-odd",
             "Crawl-delays that are no numbers, or more than that",

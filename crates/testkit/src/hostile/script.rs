@@ -105,7 +105,11 @@ impl Script {
     }
 
     /// The same of another type.
-    pub(super) fn document(content_type: &str, fields: impl AsRef<[u8]>, body: impl AsRef<[u8]>) -> Self {
+    pub(super) fn document(
+        content_type: &str,
+        fields: impl AsRef<[u8]>,
+        body: impl AsRef<[u8]>,
+    ) -> Self {
         let typed = format!("Content-Type: {content_type}\r\n");
         Self::untyped([typed.as_bytes(), fields.as_ref()].concat(), body)
     }
@@ -116,7 +120,11 @@ impl Script {
     }
 
     /// An answer with a true length under this status line.
-    pub(super) fn answer(status_line: &str, fields: impl AsRef<[u8]>, body: impl AsRef<[u8]>) -> Self {
+    pub(super) fn answer(
+        status_line: &str,
+        fields: impl AsRef<[u8]>,
+        body: impl AsRef<[u8]>,
+    ) -> Self {
         let body = body.as_ref();
         let head = format!("{status_line}\r\nContent-Length: {}\r\n", body.len());
         Self::new().send([head.as_bytes(), fields.as_ref(), b"\r\n", body].concat())
@@ -145,7 +153,8 @@ impl Script {
 
     /// The head of an answer in chunks.
     pub(super) fn chunked(fields: impl AsRef<[u8]>) -> Self {
-        let head: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n";
+        let head: &[u8] =
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n";
         Self::new().send([head, fields.as_ref(), b"\r\n"].concat())
     }
 
@@ -173,7 +182,11 @@ impl Script {
 
     /// Pieces so often.
     pub(super) fn stream(mut self, piece: Piece, times: u64, pause: Duration) -> Self {
-        self.0.push(Step::Stream { piece, times, pause });
+        self.0.push(Step::Stream {
+            piece,
+            times,
+            pause,
+        });
         self
     }
 

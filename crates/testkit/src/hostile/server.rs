@@ -69,7 +69,9 @@ impl HostileServer {
         let mut own_ports = HashMap::new();
         let mut eager = Vec::new();
         for (number, mode) in modes.iter().enumerate() {
-            let Place::Own(kind) = mode.place else { continue };
+            let Place::Own(kind) = mode.place else {
+                continue;
+            };
             let own = {
                 let _inside = runtime.enter();
                 match kind {
@@ -275,7 +277,12 @@ impl Shared {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn script(&self, mode: &Mode, request: &Request, before_on_connection: u64) -> Script {
+    pub(super) fn script(
+        &self,
+        mode: &Mode,
+        request: &Request,
+        before_on_connection: u64,
+    ) -> Script {
         let mut counts = self.asked();
         let count = counts.entry(mode.name.to_string()).or_default();
         let before = *count;
@@ -338,7 +345,11 @@ async fn serve(shared_port: TcpListener, eager: Vec<(TcpListener, usize)>, share
     while ports.join_next().await.is_some() {}
 }
 
-async fn accept(listener: TcpListener, eager: Option<usize>, shared: Arc<Shared>) -> io::Result<()> {
+async fn accept(
+    listener: TcpListener,
+    eager: Option<usize>,
+    shared: Arc<Shared>,
+) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let mut connections = JoinSet::new();
     loop {
@@ -398,14 +409,22 @@ pub(super) enum Played {
     Ended,
 }
 
-pub(super) async fn play<W: Wire>(wire: &mut W, heard: &mut BytesMut, script: Script) -> io::Result<Played> {
+pub(super) async fn play<W: Wire>(
+    wire: &mut W,
+    heard: &mut BytesMut,
+    script: Script,
+) -> io::Result<Played> {
     for step in script.0 {
         match step {
             Step::Send(bytes) => {
                 wire.write_all(&bytes).await?;
                 wire.flush().await?;
             }
-            Step::Stream { piece, times, pause } => {
+            Step::Stream {
+                piece,
+                times,
+                pause,
+            } => {
                 // Without a pause, small pieces go together: a packet for each would make a slow answer of a large one.
                 let together = if pause.is_zero() { TOGETHER } else { 1 };
                 let mut number = 0;
@@ -459,7 +478,8 @@ async fn flood<W: Wire>(wire: &mut W, bytes: &[u8]) {
         let mut forgotten = vec![0; HEARD];
         while matches!(reader.read(&mut forgotten).await, Ok(1..)) {}
     };
-    let send = async { while writer.write_all(bytes).await.is_ok() && writer.flush().await.is_ok() {} };
+    let send =
+        async { while writer.write_all(bytes).await.is_ok() && writer.flush().await.is_ok() {} };
     tokio::select! {
         () = forget => {}
         () = send => {}

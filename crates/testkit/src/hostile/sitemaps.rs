@@ -9,16 +9,20 @@ use super::{Asked, Expect, Mode};
 const FAMILY: &str = "sitemaps";
 const URLS: &str =
     "<?xml version=\"1.0\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n";
-const INDEX: &str =
-    "<?xml version=\"1.0\"?>\n<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n";
+const INDEX: &str = "<?xml version=\"1.0\"?>\n<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n";
 
 pub(super) fn modes() -> Vec<Mode> {
-    let mode =
-        |name, does, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, Expect::Page, answer);
+    let mode = |name, does, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, Expect::Page, answer)
+    };
     vec![
         mode("sitemap-bomb", "a sitemap of a gibibyte in gzip", |asked| {
             about(asked, || {
-                Script::document("application/gzip", "", gzip_of(b"<url><loc>/a</loc></url>", 1024))
+                Script::document(
+                    "application/gzip",
+                    "",
+                    gzip_of(b"<url><loc>/a</loc></url>", 1024),
+                )
             })
         }),
         mode("sitemap-bomb-twice", "a sitemap in gzip in gzip", |asked| {
@@ -30,14 +34,18 @@ pub(super) fn modes() -> Vec<Mode> {
                 )
             })
         }),
-        mode("sitemap-index-loop", "an index that names itself", |asked| {
-            about(asked, || {
-                xml(format!(
-                    "{INDEX}<sitemap><loc>{}/sitemap.xml</loc></sitemap></sitemapindex>",
-                    asked.origin()
-                ))
-            })
-        }),
+        mode(
+            "sitemap-index-loop",
+            "an index that names itself",
+            |asked| {
+                about(asked, || {
+                    xml(format!(
+                        "{INDEX}<sitemap><loc>{}/sitemap.xml</loc></sitemap></sitemapindex>",
+                        asked.origin()
+                    ))
+                })
+            },
+        ),
         mode(
             "sitemap-index-endless",
             "every sitemap is an index of ten more",
@@ -50,7 +58,10 @@ pub(super) fn modes() -> Vec<Mode> {
                             number.saturating_mul(10) + n
                         )
                     });
-                    xml(format!("{INDEX}{}</sitemapindex>", more.collect::<String>()))
+                    xml(format!(
+                        "{INDEX}{}</sitemapindex>",
+                        more.collect::<String>()
+                    ))
                 })
             },
         ),
@@ -62,8 +73,8 @@ pub(super) fn modes() -> Vec<Mode> {
                     let origin = asked.origin();
                     // The addresses are relative to whatever the sitemap is: absolute ones would need the port.
                     let url = |number| {
-                        let urls =
-                            (0..100).map(|n| format!("<url><loc>/page-{}</loc></url>\n", number * 100 + n));
+                        let urls = (0..100)
+                            .map(|n| format!("<url><loc>/page-{}</loc></url>\n", number * 100 + n));
                         urls.collect()
                     };
                     Script::new()
@@ -113,23 +124,31 @@ pub(super) fn modes() -> Vec<Mode> {
                     .stream(Piece::Numbered(url), ENDLESS, TICK)
             })
         }),
-        mode("sitemap-slow", "a sitemap of three letters a second", |asked| {
-            about(asked, || {
-                Script::new()
+        mode(
+            "sitemap-slow",
+            "a sitemap of three letters a second",
+            |asked| {
+                about(asked, || {
+                    Script::new()
                     .send("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nContent-Length: 9000\r\n\r\n")
                     .drip(URLS.repeat(20), SLOW)
-            })
-        }),
-        mode("sitemap-nested", "100,000 elements within each other", |asked| {
-            about(asked, || xml(format!("{URLS}{}", "<url>".repeat(100_000))))
-        }),
+                })
+            },
+        ),
+        mode(
+            "sitemap-nested",
+            "100,000 elements within each other",
+            |asked| about(asked, || xml(format!("{URLS}{}", "<url>".repeat(100_000)))),
+        ),
         mode(
             "sitemap-attributes",
             "an element of 100,000 attributes",
             |asked| {
                 about(asked, || {
                     let attributes: String = (0..100_000).map(|n| format!(" a{n}=\"\"")).collect();
-                    xml(format!("{URLS}<url{attributes}><loc>/a</loc></url></urlset>"))
+                    xml(format!(
+                        "{URLS}<url{attributes}><loc>/a</loc></url></urlset>"
+                    ))
                 })
             },
         ),

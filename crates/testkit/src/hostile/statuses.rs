@@ -7,8 +7,9 @@ const FAMILY: &str = "statuses";
 
 pub(super) fn modes() -> Vec<Mode> {
     use Expect::{Failed, FailedOrPage, Page};
-    let mode =
-        |name, does, expect, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, expect, answer);
+    let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, expect, answer)
+    };
     vec![
         mode("status-0", "HTTP/1.1 0", Failed, |asked| {
             under(asked, "HTTP/1.1 0 Zero")
@@ -49,9 +50,12 @@ pub(super) fn modes() -> Vec<Mode> {
             Failed,
             |asked| under(asked, "HTTP/1.1"),
         ),
-        mode("reason-missing", "a status without a reason", Page, |asked| {
-            under(asked, "HTTP/1.1 200")
-        }),
+        mode(
+            "reason-missing",
+            "a status without a reason",
+            Page,
+            |asked| under(asked, "HTTP/1.1 200"),
+        ),
         mode("reason-long", "a reason of 20 KB", FailedOrPage, |asked| {
             under(asked, &format!("HTTP/1.1 200 {}", "OK ".repeat(7000)))
         }),
@@ -84,9 +88,12 @@ pub(super) fn modes() -> Vec<Mode> {
         mode("version-3-7", "HTTP/3.7", Failed, |asked| {
             under(asked, "HTTP/3.7 200 OK")
         }),
-        mode("version-2-in-text", "HTTP/2 in a status line", Failed, |asked| {
-            under(asked, "HTTP/2 200 OK")
-        }),
+        mode(
+            "version-2-in-text",
+            "HTTP/2 in a status line",
+            Failed,
+            |asked| under(asked, "HTTP/2 200 OK"),
+        ),
         mode("version-1-0", "HTTP/1.0", Page, |asked| {
             under(asked, "HTTP/1.0 200 OK").close()
         }),
@@ -117,14 +124,23 @@ pub(super) fn modes() -> Vec<Mode> {
         mode("answers-as-ssh", "the greeting of SSH", Failed, |_| {
             Script::new().send("SSH-2.0-OpenSSH_9.9\r\n").hang()
         }),
-        mode("answers-as-mail", "the greeting of a mail server", Failed, |_| {
-            Script::only("220 mail.hostile.test ESMTP\r\n500 unrecognised command\r\n")
-        }),
+        mode(
+            "answers-as-mail",
+            "the greeting of a mail server",
+            Failed,
+            |_| Script::only("220 mail.hostile.test ESMTP\r\n500 unrecognised command\r\n"),
+        ),
         mode(
             "answers-as-http-2",
             "a frame of HTTP/2 to a request of HTTP/1.1",
             Failed,
-            |_| Script::only(&[0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0][..]),
+            |_| {
+                Script::only(
+                    &[
+                        0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                    ][..],
+                )
+            },
         ),
         mode(
             "answers-the-request",
@@ -216,19 +232,18 @@ pub(super) fn modes() -> Vec<Mode> {
             "changes to a protocol that nobody asked for",
             Failed,
             |_| {
-                let head =
-                    "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
+                let head = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
                 Script::new().send(head).hang()
             },
         ),
         mode(
             "status-103-then-page",
-            "Early Hints, then the page",
+            "Early ResponseMetadata, then the page",
             Page,
             |asked| {
                 after(
                     asked,
-                    "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n",
+                    "HTTP/1.1 103 Early ResponseMetadata\r\nLink: </style.css>; rel=preload\r\n\r\n",
                 )
             },
         ),
@@ -284,7 +299,11 @@ pub(super) fn modes() -> Vec<Mode> {
 
 /// The mode's page under this status line.
 fn under(asked: &Asked<'_>, status_line: &str) -> Script {
-    Script::answer(status_line, "Content-Type: text/html\r\n", asked.article(""))
+    Script::answer(
+        status_line,
+        "Content-Type: text/html\r\n",
+        asked.article(""),
+    )
 }
 
 /// The mode's page behind this.

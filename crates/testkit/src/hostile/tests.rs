@@ -13,10 +13,15 @@ fn there_are_more_than_120_modes_each_with_a_name_and_a_sentence_of_its_own() {
     let names: HashSet<&str> = modes.iter().map(|mode| &*mode.name).collect();
     assert_eq!(names.len(), modes.len());
     for mode in &modes {
-        let kebab = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+        let kebab =
+            |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
         assert!(mode.name.chars().all(kebab), "{}", mode.name);
         // A label of a host's name has 63 letters at most (RFC 1035 section 2.3.4).
-        assert!(mode.name.len() <= 63 && !mode.does.is_empty(), "{}", mode.name);
+        assert!(
+            mode.name.len() <= 63 && !mode.does.is_empty(),
+            "{}",
+            mode.name
+        );
     }
 }
 
@@ -25,7 +30,12 @@ fn an_answer_is_broken_off_before_each_of_its_bytes_and_after_the_last() {
     let modes = Mode::breaks_at_every_byte();
     let names: HashSet<&str> = modes.iter().map(|mode| &*mode.name).collect();
     assert_eq!(names.len(), modes.len());
-    let offsets = |kind: &str| modes.iter().filter(|mode| mode.name.starts_with(kind)).count();
+    let offsets = |kind: &str| {
+        modes
+            .iter()
+            .filter(|mode| mode.name.starts_with(kind))
+            .count()
+    };
     assert_eq!(offsets("reset-length"), offsets("close-length"));
     assert!(offsets("reset-length") > 100 && offsets("close-chunked") > 100);
 }
@@ -78,7 +88,12 @@ fn modes_send_what_they_say_and_the_server_sees_that_everybody_left() {
     assert_eq!(front("tls-plain-http", 0), "");
     // What is endless goes on for as long as it is taken.
     assert!(front("endless-body", 100_000).len() >= 100_000);
-    assert!(front("endless-continue", 1000).matches("100 Continue").count() > 20);
+    assert!(
+        front("endless-continue", 1000)
+            .matches("100 Continue")
+            .count()
+            > 20
+    );
 
     let robots = |name: &str| {
         let heard = answer(&server, name, "/robots.txt", ALL);
@@ -108,5 +123,8 @@ fn a_front_page_is_about_its_mode_and_no_other() {
 fn nobody_comes_through_to_a_closed_port() {
     let server = HostileServer::spawn(Mode::all());
     let refused = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port(find(&server, "refused"))));
-    assert_eq!(refused.unwrap_err().kind(), std::io::ErrorKind::ConnectionRefused);
+    assert_eq!(
+        refused.unwrap_err().kind(),
+        std::io::ErrorKind::ConnectionRefused
+    );
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
+};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio_rustls::rustls::ServerConfig;
@@ -64,12 +66,16 @@ pub(super) fn modes() -> Vec<Mode> {
         plain("tls-plain-http", "answers in plain HTTP", |_| {
             Script::only("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
         }),
-        plain("tls-garbage", "answers with bytes that are no record", |_| {
-            Script::only([0xde, 0xad, 0xbe, 0xef].repeat(200))
-        }),
-        plain("tls-echo", "answers with a handshake record of nonsense", |_| {
-            Script::only([&[HANDSHAKE, 3, 3, 0, 100][..], &[0x55; 100]].concat())
-        }),
+        plain(
+            "tls-garbage",
+            "answers with bytes that are no record",
+            |_| Script::only([0xde, 0xad, 0xbe, 0xef].repeat(200)),
+        ),
+        plain(
+            "tls-echo",
+            "answers with a handshake record of nonsense",
+            |_| Script::only([&[HANDSHAKE, 3, 3, 0, 100][..], &[0x55; 100]].concat()),
+        ),
         plain("tls-stalls", "takes the greeting and says nothing", |_| {
             Script::new().hang()
         }),
@@ -164,13 +170,23 @@ pub(super) fn modes() -> Vec<Mode> {
             Certificate::ManyNames,
             page,
         ),
-        shows("tls-good", "nothing is wrong", Page, Certificate::Good, page),
+        shows(
+            "tls-good",
+            "nothing is wrong",
+            Page,
+            Certificate::Good,
+            page,
+        ),
         shows(
             "tls-no-farewell",
             "a page without a length, and leaves without a farewell",
             FailedOrPage,
             Certificate::Good,
-            |asked| Script::until_close("").send(asked.article("")).then(Step::Vanish),
+            |asked| {
+                Script::until_close("")
+                    .send(asked.article(""))
+                    .then(Step::Vanish)
+            },
         ),
         shows(
             "tls-no-farewell-cut",
@@ -233,7 +249,10 @@ pub(super) fn modes() -> Vec<Mode> {
                 if !asked.is_front() {
                     return asked.page();
                 }
-                Script::redirect(format!("http://{}:{}/landed", asked.request.host, asked.port))
+                Script::redirect(format!(
+                    "http://{}:{}/landed",
+                    asked.request.host, asked.port
+                ))
             },
         ),
         Mode::new(
@@ -262,13 +281,18 @@ impl Identities {
             authority("a stranger"),
         );
         let any = format!("*.{DOMAIN}");
-        let mut many: Vec<String> = (0..2000).map(|number| format!("name-{number}.test")).collect();
+        let mut many: Vec<String> = (0..2000)
+            .map(|number| format!("name-{number}.test"))
+            .collect();
         many.push(any.clone());
-        let named = |names: Vec<String>| CertificateParams::new(names).expect("these are host names");
+        let named =
+            |names: Vec<String>| CertificateParams::new(names).expect("these are host names");
         let ours_only = || named(vec![any.clone()]);
         let (mut expired, mut not_yet) = (ours_only(), ours_only());
-        (expired.not_before, expired.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(2001, 1, 1));
-        (not_yet.not_before, not_yet.not_after) = (date_time_ymd(2090, 1, 1), date_time_ymd(2091, 1, 1));
+        (expired.not_before, expired.not_after) =
+            (date_time_ymd(2000, 1, 1), date_time_ymd(2001, 1, 1));
+        (not_yet.not_before, not_yet.not_after) =
+            (date_time_ymd(2090, 1, 1), date_time_ymd(2091, 1, 1));
         let shown = [
             (Certificate::Good, ours_only(), Some(&ours)),
             (Certificate::SelfSigned, ours_only(), None),
@@ -282,9 +306,10 @@ impl Identities {
             (Certificate::Stranger, ours_only(), Some(&stranger)),
             (Certificate::ManyNames, named(many), Some(&ours)),
         ];
-        let configure = |(certificate, params, issuer): (_, CertificateParams, Option<&Authority>)| {
-            (certificate, configuration(&params, issuer))
-        };
+        let configure =
+            |(certificate, params, issuer): (_, CertificateParams, Option<&Authority>)| {
+                (certificate, configuration(&params, issuer))
+            };
         Self {
             configurations: shown.map(configure).into(),
             authority: ours.pem(),
@@ -292,7 +317,10 @@ impl Identities {
     }
 
     fn configuration(&self, certificate: Certificate) -> Arc<ServerConfig> {
-        let found = self.configurations.iter().find(|(of, _)| *of == certificate);
+        let found = self
+            .configurations
+            .iter()
+            .find(|(of, _)| *of == certificate);
         Arc::clone(&found.expect("there is one for each").1)
     }
 }
@@ -357,7 +385,11 @@ pub(super) async fn receive(stream: TcpStream, shared: &Shared) -> io::Result<()
 }
 
 /// Plays a mode in HTTP/2, whatever it is asked.
-async fn play_frames(greeted: StartHandshake<TcpStream>, shared: &Shared, mode: &Mode) -> io::Result<()> {
+async fn play_frames(
+    greeted: StartHandshake<TcpStream>,
+    shared: &Shared,
+    mode: &Mode,
+) -> io::Result<()> {
     let mut configuration = (*shared.identities.configuration(Certificate::Good)).clone();
     configuration.alpn_protocols = vec![b"h2".to_vec()];
     let mut stream = greeted.into_stream(Arc::new(configuration)).await?;

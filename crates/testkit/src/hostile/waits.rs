@@ -7,8 +7,9 @@ const FAMILY: &str = "waits";
 
 pub(super) fn modes() -> Vec<Mode> {
     use Expect::{Failed, Page};
-    let mode =
-        |name, does, expect, answer: fn(&Asked<'_>) -> Script| Mode::new(FAMILY, name, does, expect, answer);
+    let mode = |name, does, expect, answer: fn(&Asked<'_>) -> Script| {
+        Mode::new(FAMILY, name, does, expect, answer)
+    };
     vec![
         mode(
             "retry-after-huge",
@@ -40,9 +41,12 @@ pub(super) fn modes() -> Vec<Mode> {
         mode("retry-after-past", "a date in 1970", Failed, |_| {
             busy("Thu, 01 Jan 1970 00:00:00 GMT")
         }),
-        mode("retry-after-no-date", "a date that never was", Failed, |_| {
-            busy("Fri, 31 Feb 2026 25:61:61 GMT")
-        }),
+        mode(
+            "retry-after-no-date",
+            "a date that never was",
+            Failed,
+            |_| busy("Fri, 31 Feb 2026 25:61:61 GMT"),
+        ),
         mode("retry-after-twice", "two waits that differ", Failed, |_| {
             Script::answer(
                 "HTTP/1.1 503 Service Unavailable",

@@ -20,7 +20,10 @@ pub fn two_versions(both_are_seeds: bool) -> KnownSite {
         known.add_seed("manual.test/14/index.html");
         known.add_seed("manual.test/15/index.html");
     } else {
-        let versions = [("14/index.html", "Version 14"), ("15/index.html", "Version 15")];
+        let versions = [
+            ("14/index.html", "Version 14"),
+            ("15/index.html", "Version 15"),
+        ];
         let main = format!("<main><h1>All versions</h1>{}</main>", link_list(&versions));
         known.add_seed("manual.test/index.html");
         known.add(
@@ -56,7 +59,8 @@ fn add_version(known: &mut KnownSite, version: u64) {
             }
             if is_changed && number % 10 == 1 {
                 let name = format!("new-{number}.html");
-                more = format!("<p>New in this version: <a href=\"{name}\">a page of its own</a></p>");
+                more =
+                    format!("<p>New in this version: <a href=\"{name}\">a page of its own</a></p>");
                 let mut prose = Prose::new(24, number);
                 let heading = prose.title();
                 let text = format!("<p>{}</p>", prose.paragraph(220));
@@ -67,7 +71,10 @@ fn add_version(known: &mut KnownSite, version: u64) {
                     page,
                 );
             }
-            let text: String = paragraphs.iter().map(|text| format!("<p>{text}</p>")).collect();
+            let text: String = paragraphs
+                .iter()
+                .map(|text| format!("<p>{text}</p>"))
+                .collect();
             let edition = if is_changed { "changed" } else { "page" };
             known.add(
                 format!("{folder}/chapter-{chapter}/page-{page}.html"),
@@ -230,7 +237,10 @@ pub fn mirror(articles: u64) -> KnownSite {
             for number in first..articles.min(first + SECTION) {
                 let mut prose = Prose::new(41, number);
                 let title = prose.title();
-                let main = format!("<main><h1>{title}</h1><p>{}</p></main>", prose.paragraph(120));
+                let main = format!(
+                    "<main><h1>{title}</h1><p>{}</p></main>",
+                    prose.paragraph(120)
+                );
                 let name = format!("article-{number}.html");
                 known.add(
                     format!("{host}/section-{section}/{name}"),
@@ -289,7 +299,12 @@ pub fn thief(pages: u64) -> KnownSite {
     for number in 0..pages {
         let below = (4 * number + 1..=4 * number + 4).filter(|child| *child < pages);
         let links: Vec<(String, String)> = below
-            .map(|child| (format!("/{}", name_of(child)), article_of_the_victim(child).0))
+            .map(|child| {
+                (
+                    format!("/{}", name_of(child)),
+                    article_of_the_victim(child).0,
+                )
+            })
             .collect();
         let (title, text) = article_of_the_victim(number);
         let main = format!("<main><h1>{title}</h1>{text}</main>");
@@ -297,7 +312,12 @@ pub fn thief(pages: u64) -> KnownSite {
         known.add(
             format!("victim.test/{}", name_of(number)),
             format!("article {number}"),
-            html(&title, "<header>The original journal</header>", &main, &after),
+            html(
+                &title,
+                "<header>The original journal</header>",
+                &main,
+                &after,
+            ),
         );
     }
     known
@@ -315,6 +335,10 @@ fn article_of_the_victim(number: u64) -> (String, String) {
     let title = prose.title();
     (
         title,
-        format!("<p>{}</p><p>{}</p>", prose.paragraph(110), prose.paragraph(110)),
+        format!(
+            "<p>{}</p><p>{}</p>",
+            prose.paragraph(110),
+            prose.paragraph(110)
+        ),
     )
 }

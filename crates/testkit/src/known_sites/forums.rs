@@ -26,7 +26,11 @@ pub fn two_threads() -> KnownSite {
         links.push((target, title));
     }
     let list = format!("<div id=\"threads\">{}</div>", link_list(&links));
-    known.add("forum.test/index.php", "index", forum_page("The Forum", &list));
+    known.add(
+        "forum.test/index.php",
+        "index",
+        forum_page("The Forum", &list),
+    );
     known
 }
 
@@ -151,10 +155,16 @@ pub fn tag_twins() -> KnownSite {
         let teaser = Prose::new(71, 0).paragraph(60);
         let mut main = format!("<main><h1>Articles</h1><p>{teaser}</p>");
         for number in tag * TAGGED..(tag + 1) * TAGGED {
-            let _infallible = write!(main, "<p><a href=\"/article/{number}\">Read the article</a></p>");
+            let _infallible = write!(
+                main,
+                "<p><a href=\"/article/{number}\">Read the article</a></p>"
+            );
             let mut prose = Prose::new(72, number);
             let title = prose.title();
-            let text = format!("<main><h1>{title}</h1><p>{}</p></main>", prose.paragraph(150));
+            let text = format!(
+                "<main><h1>{title}</h1><p>{}</p></main>",
+                prose.paragraph(150)
+            );
             known.add(
                 format!("blog.test/article/{number}"),
                 format!("article {number}"),

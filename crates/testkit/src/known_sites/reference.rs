@@ -128,7 +128,12 @@ fn class_text(class: &str, number: u64) -> String {
         prose.paragraph(40)
     );
     for _ in 0..number % 5 {
-        let _infallible = write!(text, "<h3>{}</h3><p>{}</p>", prose.title(), prose.paragraph(25));
+        let _infallible = write!(
+            text,
+            "<h3>{}</h3><p>{}</p>",
+            prose.title(),
+            prose.paragraph(25)
+        );
     }
     text
 }

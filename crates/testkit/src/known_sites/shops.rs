@@ -62,7 +62,8 @@ impl Terms {
     fn new(words: usize) -> Self {
         let mut prose = Prose::new(81, 0);
         let paragraphs = (words / 100).max(1);
-        let text = (0..paragraphs).map(|_| format!("<p>{}</p>", prose.paragraph(words / paragraphs)));
+        let text =
+            (0..paragraphs).map(|_| format!("<p>{}</p>", prose.paragraph(words / paragraphs)));
         Self(text.collect())
     }
 }

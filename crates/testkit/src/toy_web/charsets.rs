@@ -81,7 +81,11 @@ pub(super) fn add(draft: &mut Draft) {
             ""
         };
         let title = page.text.split(['.', '。']).next().unwrap_or_default();
-        let paragraphs: String = page.text.lines().map(|line| format!("<p>{line}</p>\n")).collect();
+        let paragraphs: String = page
+            .text
+            .lines()
+            .map(|line| format!("<p>{line}</p>\n"))
+            .collect();
         let html = format!(
             "{mark}<!DOCTYPE html>\n<html>\n<head>{meta}<title>{title}</title></head>\n\
              <body>\n<main>\n{paragraphs}</main>\n</body>\n</html>\n"

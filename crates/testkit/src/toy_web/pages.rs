@@ -71,7 +71,11 @@ pub(super) fn original_and_mirror(draft: &mut Draft) {
                 &format!("{text}<p>Last changed on {date}. Read {visits} times.</p>\n"),
             )
         };
-        draft.add(&original, changed("12 March 2024", 4_100 + topic), Fate::Unique);
+        draft.add(
+            &original,
+            changed("12 March 2024", 4_100 + topic),
+            Fate::Unique,
+        );
         if topic % 2 == 0 {
             draft.add(
                 mirror,
@@ -81,7 +85,11 @@ pub(super) fn original_and_mirror(draft: &mut Draft) {
         } else {
             let log = format!("/log/{topic:02}.html");
             let date = format!("<a href=\"{log}\">3 April 2024</a>");
-            draft.add(mirror, changed(&date, 870 + 13 * topic), Fate::NearCopy(original));
+            draft.add(
+                mirror,
+                changed(&date, 870 + 13 * topic),
+                Fate::NearCopy(original),
+            );
             let (title, text) = article(1_500 + topic as u64, ORDINARY);
             draft.add(
                 format!("mirror.test{log}"),
@@ -113,7 +121,11 @@ pub(super) fn manual(draft: &mut Draft) {
             _ => format!("manual.test/reference/{chapter:02}.html"),
         };
         let (title, text) = article(2_000 + chapter as u64, 140);
-        draft.add(page, framed(&title, &navigation, &text, &terms), Fate::Unique);
+        draft.add(
+            page,
+            framed(&title, &navigation, &text, &terms),
+            Fate::Unique,
+        );
     }
 }
 
@@ -121,7 +133,9 @@ pub(super) fn manual(draft: &mut Draft) {
 pub(super) fn library(draft: &mut Draft) {
     draft.add_aside(
         "library.test/robots.txt",
-        Reply::text("# The reading room is open, the archive is not.\nUser-agent: *\nDisallow: /private/\n"),
+        Reply::text(
+            "# The reading room is open, the archive is not.\nUser-agent: *\nDisallow: /private/\n",
+        ),
     );
     let (title, text) = article(3_000, ORDINARY);
     draft.add(

@@ -45,9 +45,15 @@ fn every_page_answers_as_its_fate_says() {
             Fate::Missing => assert_eq!(reply.code(), 404, "{page}"),
             Fate::Redirect(to) => {
                 assert!((301..=308).contains(&reply.code()), "{page}");
-                assert!(to.ends_with(reply.header_value("location").unwrap()), "{page}");
+                assert!(
+                    to.ends_with(reply.header_value("location").unwrap()),
+                    "{page}"
+                );
             }
-            Fate::File => assert!(reply.code() == 200 && !content_type.contains("html"), "{page}"),
+            Fate::File => assert!(
+                reply.code() == 200 && !content_type.contains("html"),
+                "{page}"
+            ),
             _ => assert!(
                 reply.code() == 200 && content_type.starts_with("text/html"),
                 "{page}"
@@ -70,7 +76,9 @@ fn copies_are_as_alike_as_their_fate_says() {
     let toy = ToyWeb::new();
     for Truth { page, fate } in toy.truth() {
         match fate {
-            Fate::ExactCopy(of) => assert_eq!(ask(&toy, page).body(), ask(&toy, of).body(), "{page}"),
+            Fate::ExactCopy(of) => {
+                assert_eq!(ask(&toy, page).body(), ask(&toy, of).body(), "{page}")
+            }
             Fate::NearCopy(of) => {
                 let (one, other) = (main_text(&html(&toy, page)), main_text(&html(&toy, of)));
                 assert_ne!(one, other, "{page}");
@@ -124,9 +132,15 @@ fn charset_pages_are_readable_in_their_charset_only() {
             reply.body().starts_with(b"\xef\xbb\xbf"),
             page.declared == Declared::Mark
         );
-        let in_header = reply.header_value("content-type").unwrap().contains("charset=");
+        let in_header = reply
+            .header_value("content-type")
+            .unwrap()
+            .contains("charset=");
         assert_eq!(in_header, page.declared == Declared::Header);
-        assert_eq!(text.contains("<meta charset="), page.declared == Declared::Meta);
+        assert_eq!(
+            text.contains("<meta charset="),
+            page.declared == Declared::Meta
+        );
         let words = page.text.split_whitespace().count();
         assert!(
             words >= 120 || page.language == "ja",
@@ -167,7 +181,9 @@ fn links(toy: &ToyWeb, page: &str) -> Vec<String> {
         return vec![format!("{host}{location}")];
     }
     let html = String::from_utf8_lossy(reply.body());
-    if html.contains("content=\"nofollow\"") || reply.header_value("x-robots-tag") == Some("nofollow") {
+    if html.contains("content=\"nofollow\"")
+        || reply.header_value("x-robots-tag") == Some("nofollow")
+    {
         return Vec::new();
     }
     let resolve = |link: &str| match link.strip_prefix("http://") {
@@ -216,7 +232,9 @@ async fn log_of(toy: &ToyWeb, pages: &[String]) -> Log {
     let server = Server::start(toy.site()).await;
     for page in pages {
         let (host, path) = page.split_once('/').unwrap();
-        let mut stream = tokio::net::TcpStream::connect(server.address()).await.unwrap();
+        let mut stream = tokio::net::TcpStream::connect(server.address())
+            .await
+            .unwrap();
         let request = format!("GET /{path} HTTP/1.0\r\nHost: {host}:4000\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
         stream.read_to_end(&mut Vec::new()).await.unwrap();
@@ -230,7 +248,10 @@ async fn a_crawl_by_the_book_has_no_faults() {
     let mut asked = crawled(&toy);
     asked.push("original.test/robots.txt".into());
     asked.push("library.test/sitemap.xml".into());
-    assert_eq!(toy.faults(&log_of(&toy, &asked).await), Vec::<String>::new());
+    assert_eq!(
+        toy.faults(&log_of(&toy, &asked).await),
+        Vec::<String>::new()
+    );
 }
 
 #[tokio::test]

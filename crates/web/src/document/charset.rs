@@ -30,7 +30,11 @@ pub(crate) struct Decoded<'b> {
 }
 
 /// Decodes a body; `tld` is the last label of the host it came from, which helps a guess.
-pub(crate) fn decode<'b>(body: &'b [u8], content_type: Option<&str>, tld: Option<&str>) -> Decoded<'b> {
+pub(crate) fn decode<'b>(
+    body: &'b [u8],
+    content_type: Option<&str>,
+    tld: Option<&str>,
+) -> Decoded<'b> {
     let (encoding, mark) = encoding_of(body, content_type, tld);
     let (text, repaired) = to_text(&body[mark..], encoding);
     Decoded {
@@ -70,7 +74,11 @@ fn from_sheet(start: &[u8]) -> Option<&'static Encoding> {
     let label = start.strip_prefix(b"@charset \"")?;
     let end = label.iter().position(|&byte| byte == b'"')?;
     let is_closed = label.get(end + 1) == Some(&b';');
-    declared(std::str::from_utf8(&label[..end]).ok().filter(|_| is_closed)?)
+    declared(
+        std::str::from_utf8(&label[..end])
+            .ok()
+            .filter(|_| is_closed)?,
+    )
 }
 
 fn to_text<'b>(body: &'b [u8], encoding: &'static Encoding) -> (Cow<'b, str>, bool) {
@@ -120,7 +128,10 @@ fn from_page(start: &[u8]) -> Option<&'static Encoding> {
             is_whole: true,
             closes_itself: false,
         };
-        if let Some(encoding) = declaration.value("encoding").and_then(|label| declared(&label)) {
+        if let Some(encoding) = declaration
+            .value("encoding")
+            .and_then(|label| declared(&label))
+        {
             return Some(encoding);
         }
     }
@@ -144,7 +155,10 @@ fn from_meta(tag: &Tag<'_>) -> Option<&'static Encoding> {
     if let Some(label) = tag.value("charset") {
         return declared(&label);
     }
-    if !tag.value("http-equiv")?.eq_ignore_ascii_case("content-type") {
+    if !tag
+        .value("http-equiv")?
+        .eq_ignore_ascii_case("content-type")
+    {
         return None;
     }
     let content = tag.value("content")?;
@@ -198,10 +212,22 @@ mod tests {
                 Some("text/css"),
                 "@charset \"latin1\";ä",
             ),
-            (b"@charset 'latin1';\xe4", None, "@charset 'latin1';\u{fffd}"),
-            (b"@charset \"utf-16\";\xc3\xa4", None, "@charset \"utf-16\";ä"),
+            (
+                b"@charset 'latin1';\xe4",
+                None,
+                "@charset 'latin1';\u{fffd}",
+            ),
+            (
+                b"@charset \"utf-16\";\xc3\xa4",
+                None,
+                "@charset \"utf-16\";ä",
+            ),
             (b"@charset \"latin1", None, "@charset \"latin1"),
-            (b"\xef\xbb\xbf\xc3\xa4", Some("text/css; charset=latin1"), "ä"),
+            (
+                b"\xef\xbb\xbf\xc3\xa4",
+                Some("text/css; charset=latin1"),
+                "ä",
+            ),
             (b"\xff\xfea\0", None, "a"),
             (b"\xc3\xa4", None, "ä"),
         ] {

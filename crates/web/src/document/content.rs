@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::judged::{self, Judged};
 use super::regions::{Region, Sums};
 use super::text::{Line, Lines};
-use super::{Own, place, signs, tiles, trunk};
+use super::{MainContent, place, signs, tiles, trunk};
 
 /// Under so many words a main content is none.
 pub const MIN_MAIN_WORDS: usize = 50;
@@ -42,9 +42,9 @@ pub(crate) struct Texts {
     pub text: String,
     /// The whole page, where that is more than `text`.
     pub full: Option<String>,
-    pub own: Own,
+    pub own: MainContent,
     pub judged: JudgedText,
-    pub judged_own: Own,
+    pub judged_own: MainContent,
     pub heading: Option<String>,
 }
 
@@ -72,23 +72,23 @@ pub(crate) fn finish(mut all: Lines, heading_chars: usize) -> Texts {
 
     let page_words = words_of(all.lines.iter());
     let is_frame = |words: usize| words < MIN_MAIN_WORDS && words * 2 < page_words;
-    let (mut judged_text, mut judged_own) = (JudgedText::Full, Own::Main);
+    let (mut judged_text, mut judged_own) = (JudgedText::Full, MainContent::Main);
     if !judged.is_marked && is_frame(judged.words) {
-        judged_own = Own::PageFallback {
+        judged_own = MainContent::PageFallback {
             own_text: gather(&all, &judged.lines),
         };
     } else if judged.lines.contains(&false) {
         judged_text = JudgedText::Main;
     }
 
-    let (mut main, mut own) = (None, Own::Main);
+    let (mut main, mut own) = (None, MainContent::Main);
     if chosen.contains(&false) {
         let words = words_in(&all.lines, &chosen);
         if words >= MIN_MAIN_WORDS || judged.is_marked {
             leave_repeated_out(&mut chosen, &all);
             main = Some(gather(&all, &chosen));
         } else if is_frame(words) {
-            own = Own::PageFallback {
+            own = MainContent::PageFallback {
                 own_text: gather(&all, &chosen),
             };
         }
@@ -174,7 +174,11 @@ fn words_in(lines: &[Line], chosen: &[bool]) -> usize {
     )
 }
 
-fn choose_among(lines: &[Line], regions: &[Region], is_eligible: impl Fn(&Line) -> bool) -> Vec<bool> {
+fn choose_among(
+    lines: &[Line],
+    regions: &[Region],
+    is_eligible: impl Fn(&Line) -> bool,
+) -> Vec<bool> {
     let framed = |line: &Line| line.is_in(place::FRAME_OF_TEXT) || !is_eligible(line);
     let prose = Sums::of(
         lines
@@ -210,7 +214,8 @@ fn choose_among(lines: &[Line], regions: &[Region], is_eligible: impl Fn(&Line) 
     let choose = |(index, line): (usize, &Line)| {
         // What it is about is said beside the block, and tells pages apart that say little else.
         let is_title = line.is_in(place::TITLE) && !framed(line) && marked.contains(&index);
-        let is_inside = inside.contains(&index) && !is_out(line) && !(links_out && line.is_mostly_links());
+        let is_inside =
+            inside.contains(&index) && !is_out(line) && !(links_out && line.is_mostly_links());
         is_title || is_inside
     };
     lines.iter().enumerate().map(choose).collect()
@@ -229,7 +234,13 @@ fn prose_of(line: &Line) -> usize {
 
 /// A page of lists: what its author marked, else all but the frame.
 fn choose_without_prose(lines: &[Line], is_out: impl Fn(&Line) -> bool) -> Vec<bool> {
-    let words_in = |sign: u32| words_of(lines.iter().filter(|line| line.is_in(sign) && !is_out(line)));
+    let words_in = |sign: u32| {
+        words_of(
+            lines
+                .iter()
+                .filter(|line| line.is_in(sign) && !is_out(line)),
+        )
+    };
     let marked = [place::MAIN, place::ARTICLE]
         .into_iter()
         .find(|&sign| words_in(sign) >= MIN_MAIN_WORDS);

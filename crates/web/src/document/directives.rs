@@ -49,7 +49,8 @@ impl Directives {
             let (part, after) = rest.split_once(',').unwrap_or((rest, ""));
             let name = part.split_once(':').map(|(name, _)| name.trim());
             let value = rest.split_once(':').map_or("", |(_, value)| value);
-            let is = |directive: &str| name.is_some_and(|name| name.eq_ignore_ascii_case(directive));
+            let is =
+                |directive: &str| name.is_some_and(|name| name.eq_ignore_ascii_case(directive));
             rest = after;
             if is("unavailable_after") {
                 let (end, after) = date(value);
@@ -149,7 +150,10 @@ mod tests {
             ("none", directives(true, true, false)),
             ("all", directives(false, false, false)),
             ("noarchive nofollow", directives(false, true, true)),
-            ("otherbot: noindex, nofollow", directives(false, false, false)),
+            (
+                "otherbot: noindex, nofollow",
+                directives(false, false, false),
+            ),
             ("ourbot: noindex, nofollow", directives(true, true, false)),
             (
                 "otherbot: noindex, OurBot: nofollow",
@@ -206,7 +210,11 @@ mod tests {
                 at_ten,
             ),
             ("UNAVAILABLE_AFTER: 2010-06-25T15:00:00Z", false, at_ten),
-            ("unavailable_after: 2010-06-25T17:00:00+02:00", false, at_ten),
+            (
+                "unavailable_after: 2010-06-25T17:00:00+02:00",
+                false,
+                at_ten,
+            ),
             (
                 "unavailable_after: 2010-06-25",
                 false,
@@ -222,7 +230,11 @@ mod tests {
                 true,
                 at_ten,
             ),
-            ("otherbot: unavailable_after: 2010-06-25, noindex", false, None),
+            (
+                "otherbot: unavailable_after: 2010-06-25, noindex",
+                false,
+                None,
+            ),
             ("unavailable_after: tomorrow, noindex", true, None),
             ("unavailable_after:, noindex", true, None),
             ("unavailable_after", false, None),

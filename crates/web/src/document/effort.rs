@@ -20,11 +20,11 @@ const SCRIPT_STRIDE: usize = 16;
 
 /// Steps that may still be taken.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
+pub(crate) struct WorkBudget {
     left: usize,
 }
 
-impl Effort {
+impl WorkBudget {
     pub(crate) const fn new(steps: usize) -> Self {
         Self { left: steps }
     }
@@ -108,10 +108,10 @@ mod tests {
 
     #[test]
     fn a_page_has_as_many_steps_as_it_is_given_and_not_one_more() {
-        let mut effort = Effort::new(3);
+        let mut effort = WorkBudget::new(3);
         assert!(effort.take(1) && effort.take(2) && effort.is_spent());
         assert!(!effort.take(1));
-        let mut effort = Effort::new(3);
+        let mut effort = WorkBudget::new(3);
         assert!(!effort.take(4) && effort.is_spent());
     }
 
@@ -127,7 +127,10 @@ mod tests {
     fn what_brings_a_tokenizer_out_of_its_stride_is_a_step_each() {
         for (steps, expected) in [
             (of_markup("<a href=x y=z>"), 1),
-            (of_markup(&format!("<p title='{}'>", "a".repeat(6_400))), 106),
+            (
+                of_markup(&format!("<p title='{}'>", "a".repeat(6_400))),
+                106,
+            ),
             (of_markup(&format!("<p {}>", "/".repeat(6_400))), 6_503),
             (of_text("a b"), 0),
             (of_text("< b"), 1),

@@ -155,9 +155,10 @@ fn by_name(element: &Element, outside: u32) -> u32 {
         local_name!("article") => place::ARTICLE,
         local_name!("aside") if is_footnote(element) => 0,
         local_name!("aside") if outside & (place::MAIN | place::ARTICLE) != 0 => place::ASIDE,
-        local_name!("nav") | local_name!("aside") | local_name!("footer") | local_name!("dialog") => {
-            place::FRAME
-        }
+        local_name!("nav")
+        | local_name!("aside")
+        | local_name!("footer")
+        | local_name!("dialog") => place::FRAME,
         // Inside an article it is the article's (ARIA in HTML, section 4).
         local_name!("header") if outside & (place::MAIN | place::ARTICLE | place::SECTION) == 0 => {
             place::FRAME
@@ -168,11 +169,15 @@ fn by_name(element: &Element, outside: u32) -> u32 {
         local_name!("p") | local_name!("blockquote") | local_name!("pre") => place::PARAGRAPH,
         local_name!("section") if is_main(element) => place::PART | place::SECTION | place::MAIN,
         local_name!("section") => place::PART | place::SECTION,
-        local_name!("table") | local_name!("ul") | local_name!("ol") | local_name!("dl") => place::PART,
-        local_name!("h1") => place::HEADING | place::TITLE,
-        local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("h5") | local_name!("h6") => {
-            place::HEADING
+        local_name!("table") | local_name!("ul") | local_name!("ol") | local_name!("dl") => {
+            place::PART
         }
+        local_name!("h1") => place::HEADING | place::TITLE,
+        local_name!("h2")
+        | local_name!("h3")
+        | local_name!("h4")
+        | local_name!("h5")
+        | local_name!("h6") => place::HEADING,
         _ => 0,
     }
 }

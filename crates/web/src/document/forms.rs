@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use url::form_urlencoded;
 
-use super::effort::Effort;
+use super::effort::WorkBudget;
 use super::entities::{self, Standing};
 use super::places;
 use super::relations;
@@ -27,7 +27,7 @@ const MOST_REL: usize = 500;
 const MOST_FORMS: usize = 1_000;
 
 /// The URLs that the forms of a page ask for, and what the forms say of them.
-pub(crate) fn urls(text: &str, page: &PageUrl, effort: Effort) -> Vec<(String, String)> {
+pub(crate) fn urls(text: &str, page: &PageUrl, effort: WorkBudget) -> Vec<(String, String)> {
     let mut reader = Reader::default();
     for piece in Stream::new(text, 0, None, effort) {
         reader.hear(&piece);
@@ -109,7 +109,10 @@ impl Reader {
                 let value = entities::resolve(content, Standing::Content)
                     .replace("\r\n", "\n")
                     .replace('\r', "\n");
-                let value = value.strip_prefix('\n').unwrap_or(&value).replace('\n', "\r\n");
+                let value = value
+                    .strip_prefix('\n')
+                    .unwrap_or(&value)
+                    .replace('\n', "\r\n");
                 self.add(tag, value, None, false);
             }
             Piece::Raw(..) => {}
@@ -207,7 +210,12 @@ impl Reader {
         let value = tag.value("value").map(std::borrow::Cow::into_owned);
         match &*kind {
             "button" | "reset" => {}
-            "submit" => self.add(tag, value.unwrap_or_default(), Some(button(tag, false)), false),
+            "submit" => self.add(
+                tag,
+                value.unwrap_or_default(),
+                Some(button(tag, false)),
+                false,
+            ),
             "image" => self.add(tag, String::new(), Some(button(tag, true)), false),
             "checkbox" | "radio" => {
                 if tag.value("checked").is_some() {
@@ -228,7 +236,12 @@ impl Reader {
             {
                 self.add(tag, "UTF-8".to_owned(), None, false);
             }
-            "color" => self.add(tag, value.unwrap_or_else(|| "#000000".to_owned()), None, false),
+            "color" => self.add(
+                tag,
+                value.unwrap_or_else(|| "#000000".to_owned()),
+                None,
+                false,
+            ),
             "range" => self.add(tag, value.unwrap_or_else(|| "50".to_owned()), None, false),
             _ => self.add(tag, value.unwrap_or_default(), None, false),
         }
@@ -273,7 +286,9 @@ impl Reader {
 
     fn end_select(&mut self) {
         self.end_option();
-        let Some(select) = self.select.take() else { return };
+        let Some(select) = self.select.take() else {
+            return;
+        };
         let Some((owner, name)) = select.control else {
             return;
         };
@@ -329,7 +344,9 @@ impl Reader {
             let default = controls.iter().position(|control| control.button.is_some());
             let mut send = |sender: Option<usize>| {
                 let button = sender.and_then(|sender| controls[sender].button.as_ref());
-                let is_get = button.and_then(|button| button.is_get).unwrap_or(form.is_get);
+                let is_get = button
+                    .and_then(|button| button.is_get)
+                    .unwrap_or(form.is_get);
                 let action = button
                     .and_then(|button| button.action.as_deref())
                     .unwrap_or(&form.action);
@@ -355,7 +372,11 @@ impl Reader {
 /// The action with the entries for its query. One that is too long for a URL is cut, and then refused as one.
 fn url(action: &str, controls: &[&Control], sender: Option<usize>, page: &PageUrl) -> String {
     let action = action.trim();
-    let action = if action.is_empty() { page.as_str() } else { action };
+    let action = if action.is_empty() {
+        page.as_str()
+    } else {
+        action
+    };
     let end = action.find(['?', '#']).unwrap_or(action.len());
     let start = format!("{}?", &action[..end]);
     let start_length = start.len();
@@ -410,5 +431,7 @@ fn button(tag: &Tag<'_>, is_image: bool) -> Button {
 
 /// Whether a form with this method is sent by GET: what is no other word is.
 fn is_get(method: Option<&str>) -> bool {
-    !method.is_some_and(|method| method.eq_ignore_ascii_case("post") || method.eq_ignore_ascii_case("dialog"))
+    !method.is_some_and(|method| {
+        method.eq_ignore_ascii_case("post") || method.eq_ignore_ascii_case("dialog")
+    })
 }

@@ -38,8 +38,9 @@ pub(super) fn find(lines: &[Line], regions: &[Region]) -> Judged {
         return selected;
     }
     let menus = menus(lines, regions);
-    let is_framed =
-        |line: &Line| line.is_in(place::FRAME) || (line.is_in(place::HINT) && menus[line.region as usize]);
+    let is_framed = |line: &Line| {
+        line.is_in(place::FRAME) || (line.is_in(place::HINT) && menus[line.region as usize])
+    };
     if let Some(main) = marked(lines, |line| line.is_in(place::MAIN) && !is_framed(line)) {
         return main;
     }
@@ -68,7 +69,8 @@ fn marked(lines: &[Line], is_judged: impl Fn(&Line) -> bool) -> Option<Judged> {
 
 /// Finds the blocks in what a class name calls a part of the frame, as far as that is believed.
 fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
-    let is_named = |region: &Region| region.signs & place::HINT != 0 && region.place & place::FRAME == 0;
+    let is_named =
+        |region: &Region| region.signs & place::HINT != 0 && region.place & place::FRAME == 0;
     if !regions.iter().any(is_named) {
         return vec![false; regions.len()];
     }
@@ -111,17 +113,26 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
 
 /// The heading that names a page: the first `<h1>` among the judged lines, else the first heading.
 /// Where the content is marked and has no `<h1>`, one beside it counts before its lesser headings.
-pub(super) fn heading(all: &Lines, regions: &[Region], judged: &Judged, most: usize) -> Option<String> {
+pub(super) fn heading(
+    all: &Lines,
+    regions: &[Region],
+    judged: &Judged,
+    most: usize,
+) -> Option<String> {
     let first = |sign: u32, is_in: &dyn Fn(usize) -> bool| {
         let mut regions = regions.iter().filter(|region| region.signs & sign != 0);
         regions.find_map(|region| {
-            let lines = region.lines().take(HEADING_LINES).filter(|&index| is_in(index));
+            let lines = region
+                .lines()
+                .take(HEADING_LINES)
+                .filter(|&index| is_in(index));
             let text = folded(all, lines, most);
             (!text.is_empty()).then_some(text)
         })
     };
     let is_judged = |index: usize| judged.lines[index];
-    let is_beside = |index: usize| judged.is_marked && !all.lines[index].is_in(place::FRAME | place::HINT);
+    let is_beside =
+        |index: usize| judged.is_marked && !all.lines[index].is_in(place::FRAME | place::HINT);
     first(place::TITLE, &is_judged)
         .or_else(|| first(place::TITLE, &is_beside))
         .or_else(|| first(place::HEADING, &is_judged))
@@ -130,7 +141,10 @@ pub(super) fn heading(all: &Lines, regions: &[Region], judged: &Judged, most: us
 
 fn folded(all: &Lines, lines: impl Iterator<Item = usize>, most: usize) -> String {
     let mut text = String::new();
-    for line in lines.map(|index| all.lines[index]).filter(|line| line.words > 0) {
+    for line in lines
+        .map(|index| all.lines[index])
+        .filter(|line| line.words > 0)
+    {
         if !text.is_empty() {
             text.push(' ');
         }

@@ -139,7 +139,8 @@ mod tests {
                       vor die Tür gehen möchte.";
         assert_eq!(of_text(german).as_deref(), Some("de"));
         assert_eq!(
-            of_text("吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。").as_deref(),
+            of_text("吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。")
+                .as_deref(),
             Some("ja")
         );
         assert_eq!(of_text("404"), None);

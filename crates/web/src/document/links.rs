@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Oddity, ReadLimits, Relations, relations};
+use super::{ParseWarning, ReadLimits, Relations, relations};
 use crate::page_url::MAX_URL_BYTES;
 use crate::{CanonicalForm, PageUrl, UrlKey};
 
@@ -152,7 +152,8 @@ impl<'p> References<'p> {
         if let Some(&known) = self.known.get(&href) {
             let reference = &mut self.found[known];
             if !reference.rel.is_empty() {
-                reference.rel = relations::shared(&reference.rel, &relations::words(rel, self.rel_bytes));
+                reference.rel =
+                    relations::shared(&reference.rel, &relations::words(rel, self.rel_bytes));
             }
             reference.relations = reference.relations.shared_with(relations);
             reference.is_needed |= kind.is_needed();
@@ -213,7 +214,7 @@ impl<'p> References<'p> {
         Resolved {
             links: links.links,
             canonical,
-            oddity: links.too_many.then_some(Oddity::TooManyLinks),
+            oddity: links.too_many.then_some(ParseWarning::TooManyLinks),
         }
     }
 }
@@ -277,7 +278,7 @@ impl Links {
 pub(crate) struct Resolved {
     pub links: Vec<Link>,
     pub canonical: Option<PageUrl>,
-    pub oddity: Option<Oddity>,
+    pub oddity: Option<ParseWarning>,
 }
 
 /// Pictures must not crowd out pages, so they are counted apart.

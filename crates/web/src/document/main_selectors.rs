@@ -14,9 +14,9 @@ use std::sync::Arc;
 use ego_tree::NodeId;
 use scraper::{Html, Selector};
 
-use super::effort::Effort;
+use super::effort::WorkBudget;
 use super::tree::{self, Parsed};
-use super::{Hints, ReadLimits};
+use super::{ReadLimits, ResponseMetadata};
 use crate::PageUrl;
 
 /// Selectors of main content, in the order in which they are tried. Copies share them.
@@ -159,8 +159,13 @@ impl MainSelector {
 /// A host as URLs have it.
 fn read_host(text: &str) -> Option<Box<str>> {
     let is_host = !text.is_empty() && !text.contains(['/', '?', '#', '@', ' ']);
-    let url = PageUrl::parse(&format!("http://{text}/"), &crate::CanonicalForm::keep_all());
-    let url = url.ok().filter(|url| is_host && url.as_url().port().is_none())?;
+    let url = PageUrl::parse(
+        &format!("http://{text}/"),
+        &crate::CanonicalForm::keep_all(),
+    );
+    let url = url
+        .ok()
+        .filter(|url| is_host && url.as_url().port().is_none())?;
     url.as_url().host_str().map(Into::into)
 }
 
@@ -197,15 +202,18 @@ pub(super) struct Selection<'h> {
 }
 
 impl<'h> Selection<'h> {
-    pub(super) fn of(hints: &Hints<'h>) -> Self {
+    pub(super) fn of(hints: &ResponseMetadata<'h>) -> Self {
         let all = hints.main.map_or(&[][..], |main| &main.0);
         Self {
-            selectors: all.iter().filter(|selector| selector.is_for(hints.url)).collect(),
+            selectors: all
+                .iter()
+                .filter(|selector| selector.is_for(hints.url))
+                .collect(),
         }
     }
 
     /// Parses a page with all attributes that the selectors ask for.
-    pub(super) fn parse(&self, text: &str, limits: &ReadLimits, effort: &mut Effort) -> Parsed {
+    pub(super) fn parse(&self, text: &str, limits: &ReadLimits, effort: &mut WorkBudget) -> Parsed {
         if self.selectors.iter().any(|selector| selector.needs_data()) {
             tree::parse_whatever(text, limits, effort)
         } else {
@@ -248,10 +256,14 @@ mod tests {
             ("exa mple=p", Some("\"exa mple\" is no host")),
             ("example.org:80/x=p", Some("is no host")),
         ] {
-            let error = MainSelectors::parse(&[text]).err().map(|error| error.to_string());
+            let error = MainSelectors::parse(&[text])
+                .err()
+                .map(|error| error.to_string());
             match (error, complaint) {
                 (None, None) => {}
-                (Some(error), Some(complaint)) => assert!(error.contains(complaint), "{text}: {error}"),
+                (Some(error), Some(complaint)) => {
+                    assert!(error.contains(complaint), "{text}: {error}")
+                }
                 (error, _) => panic!("{text}: {error:?}"),
             }
         }

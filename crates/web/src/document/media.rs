@@ -71,7 +71,10 @@ fn sniff(body: &[u8]) -> Media {
             .is_some_and(|start| start.eq_ignore_ascii_case(page));
         matches
             && (page.ends_with(b"--")
-                || matches!(text.get(page.len()), None | Some(b'>' | b'/' | b'\t'..=b' ')))
+                || matches!(
+                    text.get(page.len()),
+                    None | Some(b'>' | b'/' | b'\t'..=b' ')
+                ))
     });
     if is_page {
         return Media::Html;
@@ -103,7 +106,11 @@ mod tests {
             ("text/css", Media::Other),
             ("nonsense", Media::Other),
         ] {
-            assert_eq!(Media::of(Some(content_type), b"<html>"), media, "{content_type}");
+            assert_eq!(
+                Media::of(Some(content_type), b"<html>"),
+                media,
+                "{content_type}"
+            );
         }
     }
 
@@ -122,7 +129,12 @@ mod tests {
             (b"\x89PNG\r\n\x1a\n\0\0", Media::Other),
             (b"", Media::Other),
         ] {
-            assert_eq!(Media::of(None, body), media, "{}", String::from_utf8_lossy(body));
+            assert_eq!(
+                Media::of(None, body),
+                media,
+                "{}",
+                String::from_utf8_lossy(body)
+            );
             assert_eq!(Media::of(Some(""), body), media);
         }
     }

@@ -1,7 +1,7 @@
 //! A body, read: text, title, language, links, directives.
 //!
 //! [`read`] cannot fail. A page may be encoded wrongly, be built to break its reader, or be no page at all;
-//! what can be read of it is read, and what had to be capped or repaired is noted as an [`Oddity`].
+//! what can be read of it is read, and what had to be capped or repaired is noted as an [`ParseWarning`].
 //!
 //! Sources: the HTML standard for tokens, trees and encodings; DESIGN, "The verdict", for what a page is
 //! judged by.
@@ -49,7 +49,7 @@ pub use tree::Cut;
 
 use crate::{CanonicalForm, PageUrl};
 use content::JudgedText;
-pub(crate) use effort::Effort;
+pub(crate) use effort::WorkBudget;
 use links::{Links, Reference, References};
 use main_selectors::Selection;
 use parts::Part;
@@ -57,7 +57,7 @@ use walk::Walk;
 
 /// What is known of a body beside its bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Hints<'a> {
+pub struct ResponseMetadata<'a> {
     /// Where it came from: links are relative to it.
     pub url: &'a PageUrl,
     /// The value of `Content-Type`.
@@ -76,7 +76,7 @@ pub struct Hints<'a> {
     pub main: Option<&'a MainSelectors>,
 }
 
-impl<'a> Hints<'a> {
+impl<'a> ResponseMetadata<'a> {
     /// Nothing is known but where it came from.
     #[must_use]
     pub const fn of(url: &'a PageUrl) -> Self {
@@ -160,7 +160,7 @@ pub struct Document {
     /// line.
     pub text: String,
     /// Whether [`Document::text`] is the page's own.
-    pub own: Own,
+    pub own: MainContent,
     /// Where it leads, each page once, in the order of the page; not to itself.
     pub links: Vec<Link>,
     /// What it asks crawlers to do.
@@ -168,16 +168,16 @@ pub struct Document {
     /// The address that it says it should have.
     pub canonical: Option<PageUrl>,
     /// What was capped or repaired.
-    pub oddities: Vec<Oddity>,
+    pub oddities: Vec<ParseWarning>,
     /// The whole page where [`Document::text`] is a part of it.
     full: Option<String>,
     judged: JudgedText,
-    judged_own: Own,
+    judged_own: MainContent,
 }
 
 /// The part of a text that is the page's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Own {
+pub enum MainContent {
     /// It is the main content, or most of it is.
     Main,
     /// The main content has less than [`MIN_MAIN_WORDS`] words and is less than half of the page: the text is
@@ -190,7 +190,7 @@ pub enum Own {
 
 /// Something that had to be capped or repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Oddity {
+pub enum ParseWarning {
     /// Some bytes mean nothing in the page's encoding.
     Undecodable,
     /// The tree ends early; what follows was read without one.
@@ -216,12 +216,12 @@ impl Document {
         self.full.unwrap_or(self.text)
     }
 
-    /// The page's own text: what [`Own::PageFallback`] has beside, or the text itself.
+    /// The page's own text: what [`MainContent::PageFallback`] has beside, or the text itself.
     #[must_use]
     pub fn own_text(&self) -> &str {
         match &self.own {
-            Own::Main => &self.text,
-            Own::PageFallback { own_text } => own_text,
+            MainContent::Main => &self.text,
+            MainContent::PageFallback { own_text } => own_text,
         }
     }
 
@@ -239,7 +239,7 @@ impl Document {
 
     /// Tells how much of [`Document::judged_text`] is the page's own.
     #[must_use]
-    pub const fn judged_own(&self) -> &Own {
+    pub const fn judged_own(&self) -> &MainContent {
         &self.judged_own
     }
 
@@ -251,21 +251,26 @@ impl Document {
             title: None,
             heading: None,
             text: String::new(),
-            own: Own::Main,
+            own: MainContent::Main,
             links: Vec::new(),
             directives: Directives::default(),
             canonical: None,
             oddities: Vec::new(),
             full: None,
             judged: JudgedText::Full,
-            judged_own: Own::Main,
+            judged_own: MainContent::Main,
         }
     }
 }
 
 /// Reads a body whose content coding was taken off.
 #[must_use]
-pub fn read(body: &[u8], hints: &Hints<'_>, form: &CanonicalForm, limits: &ReadLimits) -> Document {
+pub fn read(
+    body: &[u8],
+    hints: &ResponseMetadata<'_>,
+    form: &CanonicalForm,
+    limits: &ReadLimits,
+) -> Document {
     let mut document = Document::unread(Media::of(hints.content_type, body));
     for value in hints.x_robots_tag {
         document.directives.add_header(value, hints.agent);
@@ -285,7 +290,7 @@ pub fn read(body: &[u8], hints: &Hints<'_>, form: &CanonicalForm, limits: &ReadL
     let decoded = charset::decode(body, hints.content_type, top_level_domain(hints.url));
     document.charset = decoded.charset;
     if decoded.repaired {
-        document.oddities.push(Oddity::Undecodable);
+        document.oddities.push(ParseWarning::Undecodable);
     }
     if document.media == Media::Html {
         document.read_page(&decoded.text, headed.links, hints, form, limits);
@@ -303,7 +308,7 @@ impl Document {
     fn links_of_header(
         &mut self,
         headed: Headed,
-        hints: &Hints<'_>,
+        hints: &ResponseMetadata<'_>,
         form: &CanonicalForm,
         limits: &ReadLimits,
     ) {
@@ -315,7 +320,7 @@ impl Document {
     fn read_text(&mut self, text: &str, limits: &ReadLimits) {
         let end = text::end_of_share(text, limits.text);
         if end < text.len() {
-            self.oddities.push(Oddity::TooMuchText);
+            self.oddities.push(ParseWarning::TooMuchText);
         }
         text[..end].clone_into(&mut self.text);
     }
@@ -324,12 +329,12 @@ impl Document {
         &mut self,
         text: &str,
         headed: Links,
-        hints: &Hints<'_>,
+        hints: &ResponseMetadata<'_>,
         form: &CanonicalForm,
         limits: &ReadLimits,
     ) {
         let (markup, unscripted);
-        let mut effort = Effort::new(limits.tree_effort);
+        let mut effort = WorkBudget::new(limits.tree_effort);
         let selectors = Selection::of(hints);
         let parsed = selectors.parse(text, limits, &mut effort);
         let mut walk = Walk::new(hints.agent, limits, text.len() / 4);
@@ -337,7 +342,7 @@ impl Document {
         walk.selected = selectors.find(&parsed.html);
         walk.tree(parsed.html.tree.root());
         if let Some(rest) = &parsed.rest {
-            self.oddities.push(Oddity::Parsing(rest.why));
+            self.oddities.push(ParseWarning::Parsing(rest.why));
             walk.rest(text, rest);
         }
         if walk.lines.words() < MIN_MAIN_WORDS && !walk.unscripted.is_empty() {
@@ -352,7 +357,7 @@ impl Document {
         }
         walk.read_nested();
         if limits.kinds.has(LinkKind::Form) {
-            let effort = Effort::new(limits.stream_effort / 4);
+            let effort = WorkBudget::new(limits.stream_effort / 4);
             let start = &text[..text.floor_char_boundary(FORM_BYTES)];
             for (url, rel) in forms::urls(start, hints.url, effort) {
                 walk.references.add(url.into(), LinkKind::Form, &rel);
@@ -360,10 +365,10 @@ impl Document {
         }
         let resolved = walk.references.resolve(headed, hints.url, form, limits);
         if walk.effort.is_spent() {
-            self.oddities.push(Oddity::Unread);
+            self.oddities.push(ParseWarning::Unread);
         }
         if walk.lines.is_full() {
-            self.oddities.push(Oddity::TooMuchText);
+            self.oddities.push(ParseWarning::TooMuchText);
         }
         let texts = content::finish(walk.lines, limits.title_chars);
         self.title = walk.title;
@@ -388,17 +393,23 @@ struct Headed {
 }
 
 impl Headed {
-    fn read(hints: &Hints<'_>, form: &CanonicalForm, limits: &ReadLimits) -> Self {
+    fn read(hints: &ResponseMetadata<'_>, form: &CanonicalForm, limits: &ReadLimits) -> Self {
         let mut headed = Self {
             links: Links::default(),
             canonical: None,
         };
-        for link in hints.link.iter().flat_map(|value| link_header::links(value)) {
+        for link in hints
+            .link
+            .iter()
+            .flat_map(|value| link_header::links(value))
+        {
             // What is from another page is that page's link.
-            let is_ours = link
-                .anchor
-                .as_ref()
-                .is_none_or(|anchor| hints.url.join(anchor, form).is_ok_and(|from| from == *hints.url));
+            let is_ours = link.anchor.as_ref().is_none_or(|anchor| {
+                hints
+                    .url
+                    .join(anchor, form)
+                    .is_ok_and(|from| from == *hints.url)
+            });
             let Ok(url) = hints.url.join(link.target, form) else {
                 continue;
             };
@@ -423,7 +434,14 @@ impl Headed {
         headed
     }
 
-    fn add(&mut self, url: PageUrl, kind: LinkKind, rel: &str, hints: &Hints<'_>, limits: &ReadLimits) {
+    fn add(
+        &mut self,
+        url: PageUrl,
+        kind: LinkKind,
+        rel: &str,
+        hints: &ResponseMetadata<'_>,
+        limits: &ReadLimits,
+    ) {
         if url != *hints.url {
             let reference = Reference {
                 href: "".into(),

@@ -66,22 +66,28 @@ fn of_word(word: &[u8]) -> u32 {
             place::FOLDED
         }
         b"facets" | b"refinements" | b"swatch" | b"swatches" | b"variants" => place::FORM,
-        b"comment" | b"comments" | b"commentlist" | b"disqus" | b"replies" | b"respond" => place::COMMENTS,
-        b"compare" | b"crosssell" | b"latest" | b"outbrain" | b"popular" | b"recirc" | b"recommend"
-        | b"recommendation" | b"recommendations" | b"recommended" | b"related" | b"similar" | b"taboola"
-        | b"trending" | b"upsell" | b"zergnet" | b"readmore" => place::RELATED,
-        b"addthis" | b"follow" | b"share" | b"sharebar" | b"sharedaddy" | b"shares" | b"sharing"
-        | b"social" => place::SHARE,
-        b"badge" | b"breadcrumb" | b"breadcrumbs" | b"extras" | b"byline" | b"dateline" | b"datetime"
-        | b"meta" | b"metadata" | b"pager" | b"pagination" | b"postmeta" | b"pubdate" | b"signature"
-        | b"tags" | b"timestamp" => place::ABOUT,
+        b"comment" | b"comments" | b"commentlist" | b"disqus" | b"replies" | b"respond" => {
+            place::COMMENTS
+        }
+        b"compare" | b"crosssell" | b"latest" | b"outbrain" | b"popular" | b"recirc"
+        | b"recommend" | b"recommendation" | b"recommendations" | b"recommended" | b"related"
+        | b"similar" | b"taboola" | b"trending" | b"upsell" | b"zergnet" | b"readmore" => {
+            place::RELATED
+        }
+        b"addthis" | b"follow" | b"share" | b"sharebar" | b"sharedaddy" | b"shares"
+        | b"sharing" | b"social" => place::SHARE,
+        b"badge" | b"breadcrumb" | b"breadcrumbs" | b"extras" | b"byline" | b"dateline"
+        | b"datetime" | b"meta" | b"metadata" | b"pager" | b"pagination" | b"postmeta"
+        | b"pubdate" | b"signature" | b"tags" | b"timestamp" => place::ABOUT,
         b"advert" | b"advertisement" | b"banner" | b"btn" | b"button" | b"consent" | b"cookie"
-        | b"cookies" | b"disclaimer" | b"gdpr" | b"login" | b"modal" | b"newsletter" | b"paywall"
-        | b"popup" | b"promo" | b"promotion" | b"signup" | b"sponsor" | b"sponsored" | b"subscribe"
-        | b"subscription" => place::PROMOTION,
-        b"caption" | b"captions" | b"copyright" | b"credit" | b"credits" | b"legal" => place::CAPTION,
-        b"footer" | b"masthead" | b"megamenu" | b"menu" | b"nav" | b"navbar" | b"navigation" | b"sidebar"
-        | b"skip" | b"toolbar" | b"topbar" => place::HINT,
+        | b"cookies" | b"disclaimer" | b"gdpr" | b"login" | b"modal" | b"newsletter"
+        | b"paywall" | b"popup" | b"promo" | b"promotion" | b"signup" | b"sponsor"
+        | b"sponsored" | b"subscribe" | b"subscription" => place::PROMOTION,
+        b"caption" | b"captions" | b"copyright" | b"credit" | b"credits" | b"legal" => {
+            place::CAPTION
+        }
+        b"footer" | b"masthead" | b"megamenu" | b"menu" | b"nav" | b"navbar" | b"navigation"
+        | b"sidebar" | b"skip" | b"toolbar" | b"topbar" => place::HINT,
         b"toc" => place::CONTENTS,
         b"articlebody" | b"articlecontent" | b"articletext" | b"storybody" => place::BODY,
         _ => 0,
@@ -91,7 +97,9 @@ fn of_word(word: &[u8]) -> u32 {
 fn of_pair(first: &[u8], second: &[u8]) -> u32 {
     match (first, second) {
         (b"article" | b"entry" | b"post" | b"story", b"body" | b"content" | b"text") => place::BODY,
-        (b"also", b"like") | (b"most" | b"you", b"read") | (b"read", b"more" | b"next") => place::RELATED,
+        (b"also", b"like") | (b"most" | b"you", b"read") | (b"read", b"more" | b"next") => {
+            place::RELATED
+        }
         // Not `not-footer`, which is the rest of a page.
         (b"" | b"doc" | b"global" | b"main" | b"page" | b"site" | b"the", b"footer") => place::FOOT,
         (b"about", b"author") | (b"author", b"bio") => place::ABOUT,

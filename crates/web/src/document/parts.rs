@@ -5,11 +5,11 @@
 use serde_json::Value;
 
 use super::charset;
-use super::effort::{self, Effort};
+use super::effort::{self, WorkBudget};
 use super::links::{LinkKind, Links, References};
 use super::media::essence;
 use super::walk::Walk;
-use super::{Document, Hints, Oddity, ReadLimits};
+use super::{Document, ParseWarning, ReadLimits, ResponseMetadata};
 use crate::CanonicalForm;
 use crate::css::{self, Place};
 
@@ -45,17 +45,17 @@ impl Document {
         part: Part,
         body: &[u8],
         headed: Links,
-        hints: &Hints<'_>,
+        hints: &ResponseMetadata<'_>,
         form: &CanonicalForm,
         limits: &ReadLimits,
     ) {
         let (references, effort) = match part {
             Part::Sheet => of_sheet(body, hints, limits),
             Part::Drawing => of_drawing(body, hints, limits),
-            Part::Manifest => (of_manifest(body, limits), Effort::new(1)),
+            Part::Manifest => (of_manifest(body, limits), WorkBudget::new(1)),
         };
         if effort.is_spent() {
-            self.oddities.push(Oddity::Unread);
+            self.oddities.push(ParseWarning::Unread);
         }
         let resolved = references.resolve(headed, hints.url, form, limits);
         self.links = resolved.links;
@@ -63,10 +63,14 @@ impl Document {
     }
 }
 
-fn of_sheet(body: &[u8], hints: &Hints<'_>, limits: &ReadLimits) -> (References<'static>, Effort) {
+fn of_sheet(
+    body: &[u8],
+    hints: &ResponseMetadata<'_>,
+    limits: &ReadLimits,
+) -> (References<'static>, WorkBudget) {
     let text = charset::decode_sheet(body, hints.content_type);
     let mut references = References::new(limits);
-    let mut effort = Effort::new(limits.stream_effort);
+    let mut effort = WorkBudget::new(limits.stream_effort);
     css::each_url(&text, Place::Sheet, &mut effort, |url| {
         references.add(url.to_owned().into(), LinkKind::Requisite, "");
     });
@@ -74,7 +78,11 @@ fn of_sheet(body: &[u8], hints: &Hints<'_>, limits: &ReadLimits) -> (References<
 }
 
 /// A drawing is read as one that stands in a page.
-fn of_drawing<'h>(body: &[u8], hints: &Hints<'h>, limits: &'h ReadLimits) -> (References<'h>, Effort) {
+fn of_drawing<'h>(
+    body: &[u8],
+    hints: &ResponseMetadata<'h>,
+    limits: &'h ReadLimits,
+) -> (References<'h>, WorkBudget) {
     let text = charset::decode(body, hints.content_type, None).text;
     let mut walk = Walk::new(hints.agent, limits, 0);
     if walk.effort.take(effort::of_page(&text)) {

@@ -121,7 +121,9 @@ pub(crate) fn gather<'p>(
 
 /// The `href` of an element of SVG or MathML; the prefixed one is the older.
 pub(crate) fn foreign_href<'p>(element: &impl Attributed<'p>) -> Option<Cow<'p, str>> {
-    element.value("href").or_else(|| element.value("xlink:href"))
+    element
+        .value("href")
+        .or_else(|| element.value("xlink:href"))
 }
 
 fn of_html<'p>(name: &str, element: &impl Attributed<'p>, references: &mut References<'p>) {
@@ -189,11 +191,15 @@ fn requisites<'p>(name: &str, element: &impl Attributed<'p>, references: &mut Re
 }
 
 fn of_link<'p>(element: &impl Attributed<'p>, references: &mut References<'p>) {
-    let Some(rel) = element.value("rel") else { return };
+    let Some(rel) = element.value("rel") else {
+        return;
+    };
     if has_relation(&rel, "canonical") && references.canonical.is_none() {
         references.canonical = element.value("href");
     }
-    let Some(kind) = of_relations(&rel) else { return };
+    let Some(kind) = of_relations(&rel) else {
+        return;
+    };
     if let Some(href) = element.value("href") {
         references.add(href, kind, &rel);
     }

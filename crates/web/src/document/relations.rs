@@ -78,12 +78,17 @@ pub(crate) fn words(rel: &str, most: usize) -> String {
     if most == 0 {
         return String::new();
     }
-    let known: usize = Relations::of_rel(rel).words().map(|word| word.len() + 1).sum();
+    let known: usize = Relations::of_rel(rel)
+        .words()
+        .map(|word| word.len() + 1)
+        .sum();
     let mut room = most.saturating_sub(known);
     let mut told = String::new();
     for word in rel.split_ascii_whitespace() {
         let is_known = Relations::of_word(word).is_some();
-        let is_there = told.split(' ').any(|other| other.eq_ignore_ascii_case(word));
+        let is_there = told
+            .split(' ')
+            .any(|other| other.eq_ignore_ascii_case(word));
         let takes = if is_known { 0 } else { word.len() + 1 };
         if is_there || takes > room || told.len() + 1 + word.len() > most {
             continue;
@@ -120,10 +125,13 @@ impl FromStr for Relations {
         if text.trim().is_empty() || text.trim() == "none" {
             return Ok(Self::NONE);
         }
-        text.split(',').map(str::trim).try_fold(Self::NONE, |all, word| {
-            let relation = Self::of_word(word).ok_or_else(|| UnknownRelation(word.to_owned()))?;
-            Ok(all.with(relation))
-        })
+        text.split(',')
+            .map(str::trim)
+            .try_fold(Self::NONE, |all, word| {
+                let relation =
+                    Self::of_word(word).ok_or_else(|| UnknownRelation(word.to_owned()))?;
+                Ok(all.with(relation))
+            })
     }
 }
 

@@ -116,7 +116,10 @@ impl<'t> Scanner<'t> {
         let bytes = self.text.as_bytes();
         let (mut in_comment, mut in_script) = (false, false);
         let mut at = self.at;
-        while let Some(found) = bytes[at..].iter().position(|byte| matches!(byte, b'<' | b'-')) {
+        while let Some(found) = bytes[at..]
+            .iter()
+            .position(|byte| matches!(byte, b'<' | b'-'))
+        {
             at += found;
             let rest = &bytes[at..];
             if rest.starts_with(b"<!--") {
@@ -177,7 +180,9 @@ impl<'t> Scanner<'t> {
         let mut from = self.at + 4;
         while let Some(found) = self.text[from..].find('>') {
             let end = from + found;
-            let ends = |mark: &str, start: usize| self.text.as_bytes()[start..end].ends_with(mark.as_bytes());
+            let ends = |mark: &str, start: usize| {
+                self.text.as_bytes()[start..end].ends_with(mark.as_bytes())
+            };
             if ends("--", self.at + 2) || ends("--!", self.at + 4) {
                 return self.take(end + 1);
             }
@@ -239,7 +244,9 @@ impl<'t> Tag<'t> {
 
     /// Whether the tag has one of these names.
     pub(crate) fn is(&self, names: &[&str]) -> bool {
-        names.iter().any(|name| self.name.eq_ignore_ascii_case(name))
+        names
+            .iter()
+            .any(|name| self.name.eq_ignore_ascii_case(name))
     }
 }
 

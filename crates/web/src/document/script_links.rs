@@ -67,9 +67,14 @@ fn has_scheme(bytes: &[u8]) -> bool {
         .strip_prefix(b"s")
         .or_else(|| rest.strip_prefix(b"S"))
         .unwrap_or(rest);
-    [&b"://"[..], b":\\/\\/", b":\\u002f\\u002f", b":\\u002F\\u002F"]
-        .iter()
-        .any(|start| rest.starts_with(start))
+    [
+        &b"://"[..],
+        b":\\/\\/",
+        b":\\u002f\\u002f",
+        b":\\u002F\\u002F",
+    ]
+    .iter()
+    .any(|start| rest.starts_with(start))
 }
 
 /// The URL that begins there, its escapes taken off, and where it ends.
@@ -88,7 +93,8 @@ fn read(script: &str, start: usize) -> (String, usize) {
                 }
                 None => break,
             },
-            '"' | '\'' | '`' | '<' | '>' | '{' | '}' | '|' | '^' | '(' | ')' | '[' | ']' | ',' | ';' => break,
+            '"' | '\'' | '`' | '<' | '>' | '{' | '}' | '|' | '^' | '(' | ')' | '[' | ']' | ','
+            | ';' => break,
             c if c.is_whitespace() || c.is_control() => break,
             c => url.push(c),
         }
@@ -104,8 +110,8 @@ fn read(script: &str, start: usize) -> (String, usize) {
 fn escape(text: &str) -> Option<(char, usize)> {
     let digits = |from: usize, to: usize| {
         let code = u32::from_str_radix(text.get(from..to)?, 16).ok()?;
-        let c =
-            char::from_u32(code).filter(|c| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '<' | '>'))?;
+        let c = char::from_u32(code)
+            .filter(|c| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '<' | '>'))?;
         Some((c, to))
     };
     match text.as_bytes().get(1)? {
@@ -165,7 +171,9 @@ fn looks_like_a_page(url: &str) -> bool {
                     return false;
                 }
             } else if rest.len() < 2
-                || !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '~' | '%'))
+                || !rest.starts_with(|c: char| {
+                    c.is_alphanumeric() || matches!(c, '_' | '-' | '~' | '%')
+                })
             {
                 return false;
             }
@@ -173,15 +181,22 @@ fn looks_like_a_page(url: &str) -> bool {
         }
     };
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    let extension = path.rsplit('/').next().and_then(|file| file.rsplit_once('.'));
-    !extension.is_some_and(|(_, extension)| NO_PAGES.iter().any(|name| name.eq_ignore_ascii_case(extension)))
+    let extension = path
+        .rsplit('/')
+        .next()
+        .and_then(|file| file.rsplit_once('.'));
+    !extension.is_some_and(|(_, extension)| {
+        NO_PAGES
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(extension))
+    })
 }
 
 /// What no page's name ends with.
 const NO_PAGES: &[&str] = &[
-    "js", "mjs", "css", "map", "json", "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "bmp",
-    "woff", "woff2", "ttf", "otf", "eot", "mp3", "mp4", "m4a", "webm", "ogg", "wav", "wasm", "swf", "xsd",
-    "dtd",
+    "js", "mjs", "css", "map", "json", "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico",
+    "bmp", "woff", "woff2", "ttf", "otf", "eot", "mp3", "mp4", "m4a", "webm", "ogg", "wav", "wasm",
+    "swf", "xsd", "dtd",
 ];
 
 #[cfg(test)]
@@ -200,7 +215,10 @@ mod tests {
                 "{\"u\":\"https:\\/\\/a.example\\/x\\u0026y\"}",
                 &["https://a.example/x&y"],
             ),
-            ("// see http://a.example/doc for more", &["http://a.example/doc"]),
+            (
+                "// see http://a.example/doc for more",
+                &["http://a.example/doc"],
+            ),
             ("location = \"/next/page\"", &["/next/page"]),
             ("go('\\/next')", &[]),
             ("go('/next?a=1')", &["/next?a=1"]),

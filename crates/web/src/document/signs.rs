@@ -24,7 +24,11 @@ pub(crate) fn believed(regions: &[Region], prose: &Sums, words: &Sums) -> Vec<u3
             && region.place & place::LEFT_OUT == 0
             && prose.within(region) >= ARTICLE_WORDS
     });
-    let sum = |sign: u32| -> usize { outermost(regions, sign).map(|region| prose.within(region)).sum() };
+    let sum = |sign: u32| -> usize {
+        outermost(regions, sign)
+            .map(|region| prose.within(region))
+            .sum()
+    };
     let mut ignored = 0;
     if sum(place::UNSEEN) as f64 >= prose.total() as f64 * UNSEEN_PART {
         ignored |= place::UNSEEN;
@@ -91,7 +95,7 @@ pub(crate) fn is_foot(region: &Region, words: &Sums, titles: &[usize]) -> bool {
 }
 
 fn outermost(regions: &[Region], sign: u32) -> impl Iterator<Item = &Region> {
-    regions
-        .iter()
-        .filter(move |region| region.signs & sign != 0 && regions[region.parent as usize].place & sign == 0)
+    regions.iter().filter(move |region| {
+        region.signs & sign != 0 && regions[region.parent as usize].place & sign == 0
+    })
 }

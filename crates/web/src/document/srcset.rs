@@ -9,7 +9,9 @@ pub(crate) fn candidates(srcset: &str) -> impl Iterator<Item = &str> {
             if rest.is_empty() {
                 return None;
             }
-            let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+            let end = rest
+                .find(|c: char| c.is_ascii_whitespace())
+                .unwrap_or(rest.len());
             let url = &rest[..end];
             rest = &rest[end..];
             let alone = url.trim_end_matches(',');

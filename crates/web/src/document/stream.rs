@@ -4,7 +4,7 @@
 //! It knows as much of the tree builder (HTML standard, section 13.2.6) as tells where a link is one: templates, selections,
 //! SVG and MathML with what breaks out of them. A property test holds it to the tree builder.
 
-use super::effort::{self, Effort};
+use super::effort::{self, WorkBudget};
 use super::places::Space;
 use super::scan::{Scanner, Tag, Token};
 
@@ -55,7 +55,7 @@ const MOST_FOREIGN: usize = 64;
 pub(crate) struct Stream<'t> {
     scanner: Scanner<'t>,
     /// What is left of the effort.
-    effort: Effort,
+    effort: WorkBudget,
     /// Open templates, the outermost of which is inert, and so is all in it.
     templates: usize,
     /// Open templates that are shadow roots: they are shown.
@@ -67,7 +67,7 @@ pub(crate) struct Stream<'t> {
 
 impl<'t> Stream<'t> {
     /// From `at` on; `inside` is the element whose raw text is there.
-    pub(crate) fn new(text: &'t str, at: usize, inside: Option<&str>, effort: Effort) -> Self {
+    pub(crate) fn new(text: &'t str, at: usize, inside: Option<&str>, effort: WorkBudget) -> Self {
         let mut scanner = Scanner::new(text, at);
         match inside {
             Some("plaintext") => _ = scanner.plain(),
@@ -85,7 +85,7 @@ impl<'t> Stream<'t> {
     }
 
     /// The next piece, as far as this effort goes, from which others may take too.
-    pub(crate) fn next_within(&mut self, effort: &mut Effort) -> Option<Piece<'t>> {
+    pub(crate) fn next_within(&mut self, effort: &mut WorkBudget) -> Option<Piece<'t>> {
         self.effort = *effort;
         let piece = self.next();
         *effort = self.effort;
@@ -116,7 +116,8 @@ impl<'t> Stream<'t> {
             ("plaintext", Space::Html) => Piece::Text(self.scanner.plain(), self.is_visible()),
             ("script", Space::Html) => Piece::Raw(tag, name, self.scanner.script()),
             (
-                "style" | "textarea" | "title" | "iframe" | "xmp" | "noembed" | "noframes" | "noscript",
+                "style" | "textarea" | "title" | "iframe" | "xmp" | "noembed" | "noframes"
+                | "noscript",
                 Space::Html,
             ) => Piece::Raw(tag, name, self.scanner.raw(tag.name)),
             ("template", Space::Html) => {
@@ -178,7 +179,11 @@ impl<'t> Stream<'t> {
             "template" => self.shadows = self.shadows.saturating_sub(1),
             "select" => self.in_select = false,
             found => {
-                if let Some(at) = self.foreign.iter().rposition(|(open, _)| open.as_str() == found) {
+                if let Some(at) = self
+                    .foreign
+                    .iter()
+                    .rposition(|(open, _)| open.as_str() == found)
+                {
                     self.foreign.truncate(at);
                 } else if matches!(found, "p" | "br") && self.space() != Space::Html {
                     // These two break out like start tags.
@@ -212,7 +217,9 @@ impl<'t> Iterator for Stream<'t> {
                 return None;
             }
             let piece = match token {
-                Token::Text(text) => (self.templates == 0).then(|| Piece::Text(text, self.is_visible())),
+                Token::Text(text) => {
+                    (self.templates == 0).then(|| Piece::Text(text, self.is_visible()))
+                }
                 // At the end of the text an unfinished tag is none.
                 Token::Start(tag) | Token::End(tag) if !tag.is_whole => None,
                 Token::Start(tag) => self.start(tag),
@@ -247,10 +254,11 @@ fn is_page(coding: &str) -> bool {
 /// Tags that end all open drawings and formulas (HTML standard, section 13.2.6.5).
 fn breaks_out(name: &str, tag: &Tag<'_>) -> bool {
     match name {
-        "b" | "big" | "blockquote" | "body" | "br" | "center" | "code" | "dd" | "div" | "dl" | "dt"
-        | "em" | "embed" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "head" | "hr" | "i" | "img" | "li"
-        | "listing" | "menu" | "meta" | "nobr" | "ol" | "p" | "pre" | "ruby" | "s" | "small" | "span"
-        | "strong" | "strike" | "sub" | "sup" | "table" | "tt" | "u" | "ul" | "var" => true,
+        "b" | "big" | "blockquote" | "body" | "br" | "center" | "code" | "dd" | "div" | "dl"
+        | "dt" | "em" | "embed" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "head" | "hr" | "i"
+        | "img" | "li" | "listing" | "menu" | "meta" | "nobr" | "ol" | "p" | "pre" | "ruby"
+        | "s" | "small" | "span" | "strong" | "strike" | "sub" | "sup" | "table" | "tt" | "u"
+        | "ul" | "var" => true,
         "font" => ["color", "face", "size"]
             .iter()
             .any(|name| tag.value(name).is_some()),

@@ -163,7 +163,9 @@ impl Lines {
             }
             // Ideographs and kana are words each; the rest of the run is one.
             let ideographs = run.chars().filter(|&c| is_ideographic(c)).count();
-            let has_others = run.chars().any(|c| c.is_alphanumeric() && !is_ideographic(c));
+            let has_others = run
+                .chars()
+                .any(|c| c.is_alphanumeric() && !is_ideographic(c));
             let words = u32::try_from(ideographs)
                 .unwrap_or(u32::MAX)
                 .saturating_add(u32::from(has_others));
@@ -237,7 +239,9 @@ fn plain_pieces(bytes: &[u8], start: usize) -> (usize, u32) {
         let (mut others, mut spaces_here) = (0, 0);
         for (&byte, &next) in piece[..PIECE].iter().zip(&piece[1..]) {
             let is_space = u8::from(byte == b' ');
-            others |= u8::from(byte < b' ') | u8::from(!byte.is_ascii()) | is_space & u8::from(next <= b' ');
+            others |= u8::from(byte < b' ')
+                | u8::from(!byte.is_ascii())
+                | is_space & u8::from(next <= b' ');
             spaces_here += is_space;
         }
         if others != 0 {

@@ -72,7 +72,8 @@ pub(super) fn keep(chosen: &mut [bool], judged: &[bool], lines: &[Line], regions
         return;
     }
     let is_listed = listed(lines, regions);
-    let is_item = |index: usize, line: &Line| is_listed[line.region as usize] && may_be_item(index, line);
+    let is_item =
+        |index: usize, line: &Line| is_listed[line.region as usize] && may_be_item(index, line);
     let (mut in_lists, mut others) = (0, 0);
     for (index, line) in lines.iter().enumerate() {
         if is_item(index, line) {
@@ -92,10 +93,14 @@ pub(super) fn keep(chosen: &mut [bool], judged: &[bool], lines: &[Line], regions
 /// Finds the blocks that are in lists.
 fn listed(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     let sum = |bytes: fn(&Line) -> u32| {
-        Sums::of(lines.iter().map(|line| match line.is_in(place::FRAME_OF_TEXT) {
-            true => 0,
-            false => bytes(line) as usize,
-        }))
+        Sums::of(
+            lines
+                .iter()
+                .map(|line| match line.is_in(place::FRAME_OF_TEXT) {
+                    true => 0,
+                    false => bytes(line) as usize,
+                }),
+        )
     };
     let (linked, all) = (sum(|line| line.linked), sum(|line| line.end - line.start));
     let mut groups: Vec<Group> = Vec::new();

@@ -23,7 +23,7 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{LocalName, TokenizerResult};
 use scraper::{Html, HtmlTreeSink};
 
-use super::effort::{self, Effort};
+use super::effort::{self, WorkBudget};
 use super::scan::{self, Scanner, Tag};
 use super::{ReadLimits, straight};
 
@@ -81,13 +81,13 @@ pub enum Cut {
     /// There were more than [`ReadLimits::nodes`] nodes.
     Nodes,
     /// Each limit was kept, but all together would have taken too long; see [`ReadLimits::tree_effort`].
-    Effort,
+    WorkBudget,
     /// The parser saw other tags than we did.
     Disagreement,
 }
 
 /// The tree of a text within the limits, which takes its steps from the effort.
-pub(crate) fn parse(text: &str, limits: &ReadLimits, effort: &mut Effort) -> Parsed {
+pub(crate) fn parse(text: &str, limits: &ReadLimits, effort: &mut WorkBudget) -> Parsed {
     match straight::read(text, limits, effort) {
         Some(html) => Parsed { html, rest: None },
         None => parse_whatever(text, limits, effort),
@@ -95,7 +95,7 @@ pub(crate) fn parse(text: &str, limits: &ReadLimits, effort: &mut Effort) -> Par
 }
 
 /// The same with every attribute, by the parser, which knows what to make of any text.
-pub(super) fn parse_whatever(text: &str, limits: &ReadLimits, effort: &mut Effort) -> Parsed {
+pub(super) fn parse_whatever(text: &str, limits: &ReadLimits, effort: &mut WorkBudget) -> Parsed {
     let mut run = Run::new(text, limits, *effort);
     let stopped = run.feed_all().err();
     *effort = run.left;
@@ -131,7 +131,7 @@ struct Run<'t> {
     tags: usize,
     /// Tokens that are paid for.
     tokens: usize,
-    left: Effort,
+    left: WorkBudget,
     /// What the tags of the piece being gathered cost, per open element.
     cost: usize,
     effort: usize,
@@ -140,7 +140,7 @@ struct Run<'t> {
 }
 
 impl<'t> Run<'t> {
-    fn new(text: &'t str, limits: &'t ReadLimits, left: Effort) -> Self {
+    fn new(text: &'t str, limits: &'t ReadLimits, left: WorkBudget) -> Self {
         let sink = HtmlTreeSink::new(Html::new_document());
         let watch = Watch {
             tree: TreeBuilder::new(sink, TreeBuilderOpts::default()),
@@ -174,7 +174,9 @@ impl<'t> Run<'t> {
                 self.scanner.foreign = self.tokenizer.sink.in_foreign_content();
             }
             let before = self.scanner.at();
-            let Some(token) = self.scanner.next() else { break };
+            let Some(token) = self.scanner.next() else {
+                break;
+            };
             if let Err(cut) = self.count(&token, before) {
                 // The token that is too much stays with the rest.
                 self.feed(before);
@@ -228,8 +230,11 @@ impl<'t> Run<'t> {
         };
         let text = &self.text[before..self.scanner.at()];
         let names = tag.map_or(text.len(), |tag| tag.names);
-        if !self.left.take(effort::of_markup(text) + names / NAME_STRIDE) {
-            return Err(Cut::Effort);
+        if !self
+            .left
+            .take(effort::of_markup(text) + names / NAME_STRIDE)
+        {
+            return Err(Cut::WorkBudget);
         }
         tag.map_or(Ok(()), |tag| self.count_tag(tag))
     }
@@ -285,7 +290,7 @@ impl<'t> Run<'t> {
         if self.left.take(steps) {
             Ok(())
         } else {
-            Err(Cut::Effort)
+            Err(Cut::WorkBudget)
         }
     }
 
@@ -312,8 +317,9 @@ impl<'t> Run<'t> {
         if watch.nodes() > self.limits.nodes {
             return Err(Cut::Nodes);
         }
-        if self.effort > (EFFORT_PER_BYTE * self.text.len()).clamp(EFFORT_AT_LEAST, EFFORT_AT_MOST) {
-            return Err(Cut::Effort);
+        if self.effort > (EFFORT_PER_BYTE * self.text.len()).clamp(EFFORT_AT_LEAST, EFFORT_AT_MOST)
+        {
+            return Err(Cut::WorkBudget);
         }
         // At the end of the text an unfinished tag is none.
         if watch.tags.get() != self.tags && self.fed < self.text.len() {

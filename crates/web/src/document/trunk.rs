@@ -102,8 +102,9 @@ fn follow(mark: &Mark, from: usize, regions: &[Region], left_out: &[u32], prose:
         }
     }
     let part = |of: usize, part: f64| most as f64 >= of as f64 * part;
-    let is_followed =
-        most >= MARKED_WORDS && part(prose.within(here), mark.of_prose) && part(all, mark.of_marked);
+    let is_followed = most >= MARKED_WORDS
+        && part(prose.within(here), mark.of_prose)
+        && part(all, mark.of_marked);
     if is_followed { richest } else { from }
 }
 

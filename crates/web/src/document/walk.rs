@@ -9,7 +9,7 @@ use scraper::Node;
 use scraper::node::Element;
 
 use super::directives::{Directives, is_for};
-use super::effort::{self, Effort};
+use super::effort::{self, WorkBudget};
 use super::elements::{self, Flow, ends_line, flow};
 use super::entities::{self, Standing};
 use super::links::{LinkKind, References};
@@ -31,7 +31,7 @@ pub(crate) struct Walk<'p> {
     pub references: References<'p>,
     pub lines: Lines,
     /// Steps that are left for what has no tree.
-    pub effort: Effort,
+    pub effort: WorkBudget,
     /// What is meant for readers without scripts, as markup.
     pub unscripted: String,
     /// Markup that is not part of the tree and may hold links: for readers without scripts or frames, and of inner pages.
@@ -77,7 +77,7 @@ impl<'p> Walk<'p> {
             directives: Directives::default(),
             references: References::new(limits),
             lines: Lines::new(capacity, limits),
-            effort: Effort::new(limits.stream_effort),
+            effort: WorkBudget::new(limits.stream_effort),
             unscripted: String::new(),
             nested: Vec::new(),
             anchors: Vec::new(),
@@ -131,7 +131,8 @@ impl<'p> Walk<'p> {
         };
         let mut inside = self.element(node, element, around);
         if around.hidden {
-            return Some(inside).filter(|_| flow(element) != Flow::Hidden || has_links_inside(element));
+            return Some(inside)
+                .filter(|_| flow(element) != Flow::Hidden || has_links_inside(element));
         }
         match flow(element) {
             Flow::Hidden if has_links_inside(element) => inside.hidden = true,
@@ -193,7 +194,9 @@ impl<'p> Walk<'p> {
             self.style(style, Place::Attribute);
         }
         match element.name.local {
-            local_name!("html") => self.language = attribute(element, "lang").and_then(language::of_tag),
+            local_name!("html") => {
+                self.language = attribute(element, "lang").and_then(language::of_tag)
+            }
             local_name!("head") => inside.in_head = true,
             local_name!("title") if self.title.is_none() && element.name.ns == ns!(html) => {
                 self.title = title_of(node, self.limits);
@@ -209,7 +212,10 @@ impl<'p> Walk<'p> {
                     self.style(text, Place::Sheet);
                 }
             }
-            ref name if !element.attrs.is_empty() && (element.name.ns != ns!(html) || may_tell(name)) => {
+            ref name
+                if !element.attrs.is_empty()
+                    && (element.name.ns != ns!(html) || may_tell(name)) =>
+            {
                 if *name == local_name!("img") && !self.anchors.is_empty() && !around.hidden {
                     self.alternative(element);
                 }
@@ -231,7 +237,9 @@ impl<'p> Walk<'p> {
             return false;
         };
         let rel = attribute(element, "rel").unwrap_or_default();
-        let reference = self.references.add(Cow::Borrowed(href), LinkKind::Page, rel);
+        let reference = self
+            .references
+            .add(Cow::Borrowed(href), LinkKind::Page, rel);
         if !around.hidden {
             self.alternatives.clear();
             // A link found before keeps the words that it had there.
@@ -305,7 +313,9 @@ impl<'p> Walk<'p> {
             ("a", Space::MathMl | Space::Html) => self.link(element, element.value("href"), None),
             ("a", Space::Svg) => self.link(element, places::foreign_href(element), None),
             // It has no other words.
-            ("area", Space::Html) => self.link(element, element.value("href"), element.value("alt")),
+            ("area", Space::Html) => {
+                self.link(element, element.value("href"), element.value("alt"))
+            }
             _ => {
                 places::gather(name, space, element, &mut self.references);
                 if name == "iframe"
@@ -346,7 +356,9 @@ impl<'p> Walk<'p> {
         {
             let url = match content {
                 Cow::Borrowed(content) => refresh::target(content).map(Cow::Borrowed),
-                Cow::Owned(content) => refresh::target(&content).map(|url| Cow::Owned(url.to_owned())),
+                Cow::Owned(content) => {
+                    refresh::target(&content).map(|url| Cow::Owned(url.to_owned()))
+                }
             };
             if let Some(url) = url {
                 self.references.add(url, LinkKind::Refresh, "");
@@ -415,7 +427,9 @@ impl<'p> Walk<'p> {
                         self.tell(name.as_str(), space, &Passing(&tag), level);
                     }
                     Piece::Raw(tag, name, content) => {
-                        self.raw(name, content, level, |content| Cow::Owned(content.to_owned()));
+                        self.raw(name, content, level, |content| {
+                            Cow::Owned(content.to_owned())
+                        });
                         self.tell(name.as_str(), Space::Html, &Passing(&tag), level);
                     }
                     Piece::Text(text, _) if was_in_style => self.style(text, Place::Sheet),
@@ -426,7 +440,13 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn raw<'t>(&mut self, name: Name, content: &'t str, level: u8, keep: impl Fn(&'t str) -> Cow<'p, str>) {
+    fn raw<'t>(
+        &mut self,
+        name: Name,
+        content: &'t str,
+        level: u8,
+        keep: impl Fn(&'t str) -> Cow<'p, str>,
+    ) {
         match name.as_str() {
             "script" => self.script(content),
             "style" => self.style(content, Place::Sheet),

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{Gathered, Listed, ListingOddity};
+use super::{Gathered, Listed, ListingWarning};
 
 /// Whether the beginning of a JSON text says that it is one: `version` is a URL of the specification.
 pub(super) fn is_feed(start: &[u8]) -> bool {
@@ -27,7 +27,7 @@ pub(super) fn read(body: impl Read, gathered: &mut Gathered<'_>) {
     }
     let mut reader = serde_json::Deserializer::from_reader(body);
     let broken = Feed(gathered).deserialize(&mut reader).is_err();
-    gathered.note_if(broken, ListingOddity::Broken);
+    gathered.note_if(broken, ListingWarning::Broken);
 }
 
 struct Feed<'g, 'a>(&'g mut Gathered<'a>);

@@ -72,7 +72,9 @@ fn days_in(year: i16, month: i8) -> Option<i64> {
 const MILLIS_A_DAY: i64 = 24 * 3600 * 1000;
 
 fn days(begins: Date, days: i64) -> Option<Lastmod> {
-    let first = Offset::UTC.to_timestamp(begins.to_datetime(Time::MIN)).ok()?;
+    let first = Offset::UTC
+        .to_timestamp(begins.to_datetime(Time::MIN))
+        .ok()?;
     Some(stretch(first.as_millisecond(), days * MILLIS_A_DAY))
 }
 
@@ -84,10 +86,11 @@ fn moment(date: Date, time: &str) -> Option<Lastmod> {
     if parts.next().is_some() {
         return None;
     }
-    let (second, fraction) = match second.map(|second| second.split_once('.').unwrap_or((second, ""))) {
-        Some((second, fraction)) => (Some(small(second)?), fraction),
-        None => (None, ""),
-    };
+    let (second, fraction) =
+        match second.map(|second| second.split_once('.').unwrap_or((second, ""))) {
+            Some((second, fraction)) => (Some(small(second)?), fraction),
+            None => (None, ""),
+        };
     if !fraction.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }
@@ -147,9 +150,21 @@ mod tests {
     fn a_date_means_all_of_the_time_that_it_names() {
         for (text, first, last) in [
             ("2024", "2024-01-01T00:00:00Z", "2024-12-31T23:59:59.999Z"),
-            ("2024-02", "2024-02-01T00:00:00Z", "2024-02-29T23:59:59.999Z"),
-            ("2023-12", "2023-12-01T00:00:00Z", "2023-12-31T23:59:59.999Z"),
-            ("2004-10-01", "2004-10-01T00:00:00Z", "2004-10-01T23:59:59.999Z"),
+            (
+                "2024-02",
+                "2024-02-01T00:00:00Z",
+                "2024-02-29T23:59:59.999Z",
+            ),
+            (
+                "2023-12",
+                "2023-12-01T00:00:00Z",
+                "2023-12-31T23:59:59.999Z",
+            ),
+            (
+                "2004-10-01",
+                "2004-10-01T00:00:00Z",
+                "2004-10-01T23:59:59.999Z",
+            ),
             (
                 "1997-07-16T19:20+01:00",
                 "1997-07-16T18:20:00Z",

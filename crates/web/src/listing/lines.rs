@@ -3,7 +3,7 @@
 //! Nothing marks such a file, so it is told by what it has: its first line, and nine of ten of all, are URLs and nothing else.
 
 use super::text::Text;
-use super::{Gathered, Listed, ListingKind, ListingOddity};
+use super::{Gathered, Listed, ListingKind, ListingWarning};
 use crate::MAX_URL_BYTES;
 use crate::document::{Media, charset};
 
@@ -34,11 +34,11 @@ pub(super) fn read(text: &mut Text<'_>, gathered: &mut Gathered<'_>) {
             Ok(Some(line)) => line,
             Ok(None) => return,
             // An address that is cut off is another address.
-            Err(_broken) => return gathered.note(ListingOddity::Broken),
+            Err(_broken) => return gathered.note(ListingWarning::Broken),
         };
         for line in lines(&line) {
             if !is_url(line) {
-                gathered.note(ListingOddity::NoUrl);
+                gathered.note(ListingWarning::NoUrl);
             } else if let Some(url) = gathered.resolve(None, line) {
                 gathered.keep_page(Listed { url, lastmod: None });
             }

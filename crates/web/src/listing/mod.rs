@@ -2,7 +2,7 @@
 //!
 //! What a document is, its first bytes tell, not its name and not its type: servers call sitemaps `text/html`, `text/plain` and
 //! `application/octet-stream`. [`read_listing`] cannot fail: what was read before a document broke off counts, and what was capped
-//! or passed over is noted as a [`ListingOddity`].
+//! or passed over is noted as a [`ListingWarning`].
 //!
 //! Memory: a piece of its text, and [`ENTRIES_AT_ONCE`] entries for those who take them as they come
 //! ([`read_listing_in_parts`]); [`ListingLimits::entries`] for those who want all at once.
@@ -113,7 +113,7 @@ pub struct Listing {
     /// The sitemaps of an index, or where a feed goes on (RFC 5005 `next` and `prev-archive`).
     pub further: Vec<Listed>,
     /// What was capped, repaired or passed over; each at most once.
-    pub oddities: Vec<ListingOddity>,
+    pub oddities: Vec<ListingWarning>,
 }
 
 /// An entry of a listing.
@@ -127,7 +127,7 @@ pub struct Listed {
 
 /// Something that was capped, repaired or passed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ListingOddity {
+pub enum ListingWarning {
     /// Some bytes mean nothing in its encoding.
     Undecodable,
     /// It breaks off, or its markup cannot be read any further: what comes before counts.
@@ -173,7 +173,7 @@ pub fn read_listing_in_parts(
     form: &CanonicalForm,
     limits: &ListingLimits,
     mut use_part: impl FnMut(Listing) -> ControlFlow<()>,
-) -> Vec<ListingOddity> {
+) -> Vec<ListingWarning> {
     let mut gathered = Gathered {
         part: Listing::empty(kind),
         oddities: Vec::new(),
@@ -191,7 +191,7 @@ pub fn read_listing_in_parts(
             ListingKind::TextSitemap => lines::read(&mut text, &mut gathered),
             _ => xml::read(&mut text, &mut gathered),
         }
-        gathered.note_if(text.repaired, ListingOddity::Undecodable);
+        gathered.note_if(text.repaired, ListingWarning::Undecodable);
     }
     gathered.hand_on();
     gathered.oddities
@@ -212,7 +212,7 @@ impl Listing {
 struct Gathered<'a> {
     /// The entries that were not handed on yet.
     part: Listing,
-    oddities: Vec<ListingOddity>,
+    oddities: Vec<ListingWarning>,
     use_part: &'a mut dyn FnMut(Listing) -> ControlFlow<()>,
     page: &'a PageUrl,
     form: &'a CanonicalForm,
@@ -223,13 +223,13 @@ struct Gathered<'a> {
 }
 
 impl Gathered<'_> {
-    fn note(&mut self, oddity: ListingOddity) {
+    fn note(&mut self, oddity: ListingWarning) {
         if !self.oddities.contains(&oddity) {
             self.oddities.push(oddity);
         }
     }
 
-    fn note_if(&mut self, is_so: bool, oddity: ListingOddity) {
+    fn note_if(&mut self, is_so: bool, oddity: ListingWarning) {
         if is_so {
             self.note(oddity);
         }
@@ -240,7 +240,7 @@ impl Gathered<'_> {
         let address = address.trim();
         let url = base.unwrap_or(self.page).join(address, self.form).ok();
         let url = url.filter(|_| !address.is_empty());
-        self.note_if(url.is_none(), ListingOddity::NoUrl);
+        self.note_if(url.is_none(), ListingWarning::NoUrl);
         url
     }
 
@@ -285,7 +285,7 @@ impl Gathered<'_> {
 
     fn fill(&mut self) {
         self.is_full = true;
-        self.note(ListingOddity::TooMany);
+        self.note(ListingWarning::TooMany);
     }
 }
 

@@ -100,7 +100,8 @@ impl<'a> Text<'a> {
         self.text.resize(BUFFER, 0);
         let bytes = &self.bytes[self.begin..];
         let (result, read, written, repaired) =
-            self.decoder.decode_to_utf8(bytes, &mut self.text, self.is_read);
+            self.decoder
+                .decode_to_utf8(bytes, &mut self.text, self.is_read);
         self.text.truncate(written);
         self.at = 0;
         self.begin += read;

@@ -9,7 +9,7 @@ use quick_xml::events::{BytesEnd, BytesRef, BytesStart, Event};
 use quick_xml::name::QName;
 
 use super::text::Text;
-use super::{Gathered, Lastmod, Listed, ListingKind, ListingOddity};
+use super::{Gathered, Lastmod, Listed, ListingKind, ListingWarning};
 use crate::document::has_relation;
 use crate::{MAX_URL_BYTES, PageUrl};
 
@@ -36,7 +36,9 @@ pub(super) fn root(head: &str) -> Option<ListingKind> {
                 };
             }
             Ok(Event::Text(text)) if !text.trim().is_empty() => return None,
-            Ok(Event::Eof | Event::End(_) | Event::CData(_) | Event::GeneralRef(_)) | Err(_) => return None,
+            Ok(Event::Eof | Event::End(_) | Event::CData(_) | Event::GeneralRef(_)) | Err(_) => {
+                return None;
+            }
             Ok(_prolog) => {}
         }
     }
@@ -73,18 +75,18 @@ pub(super) fn read(text: &mut Text<'_>, gathered: &mut Gathered<'_>) {
             Ok(Event::GeneralRef(reference)) => walk.reference(&reference),
             Ok(Event::Eof) => {
                 let is_open = walk.depth > 0;
-                walk.gathered.note_if(is_open, ListingOddity::Broken);
+                walk.gathered.note_if(is_open, ListingWarning::Broken);
                 break;
             }
             // A document type is passed over whole, with all that it declares.
             Ok(Event::Decl(_) | Event::PI(_) | Event::Comment(_) | Event::DocType(_)) => {}
             Err(_broken) => {
-                walk.gathered.note(ListingOddity::Broken);
+                walk.gathered.note(ListingWarning::Broken);
                 break;
             }
         }
         if walk.depth > DEPTH {
-            walk.gathered.note(ListingOddity::Broken);
+            walk.gathered.note(ListingWarning::Broken);
             break;
         }
         if walk.gathered.is_full {
@@ -273,7 +275,11 @@ impl Walk<'_, '_> {
             Some((false, depth)) if self.depth == depth + 1 => self.end_field(),
             _ => {}
         }
-        while self.bases.last().is_some_and(|(depth, _)| *depth >= self.depth) {
+        while self
+            .bases
+            .last()
+            .is_some_and(|(depth, _)| *depth >= self.depth)
+        {
             self.bases.pop();
         }
         self.depth = self.depth.saturating_sub(1);
@@ -306,16 +312,19 @@ impl Walk<'_, '_> {
     }
 
     fn end_field(&mut self) {
-        let Some(field) = self.field.take() else { return };
+        let Some(field) = self.field.take() else {
+            return;
+        };
         match field.meaning {
             Meaning::Lastmod => {
                 let lastmod = field.text.parse().ok().filter(|_| !field.spoilt);
-                self.gathered.note_if(lastmod.is_none(), ListingOddity::NoDate);
+                self.gathered
+                    .note_if(lastmod.is_none(), ListingWarning::NoDate);
                 if let Some(entry) = &mut self.entry {
                     entry.lastmod = lastmod;
                 }
             }
-            Meaning::Address if field.spoilt => self.gathered.note(ListingOddity::NoUrl),
+            Meaning::Address if field.spoilt => self.gathered.note(ListingWarning::NoUrl),
             Meaning::Address => {
                 let url = self.resolve(&field.text);
                 self.add(url);
@@ -331,7 +340,9 @@ impl Walk<'_, '_> {
     }
 
     fn end_entry(&mut self) {
-        let Some(entry) = self.entry.take() else { return };
+        let Some(entry) = self.entry.take() else {
+            return;
+        };
         let guid = entry.guid.filter(|_| entry.urls.is_empty());
         for url in entry.urls.into_iter().chain(guid) {
             let listed = Listed {

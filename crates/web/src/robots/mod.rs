@@ -100,7 +100,11 @@ impl RobotsRules {
                 Record::Rule { allow, path } => {
                     in_rules = true;
                     if is_for_us {
-                        let rule = |pattern| Rule { allow, pattern, line };
+                        let rule = |pattern| Rule {
+                            allow,
+                            pattern,
+                            line,
+                        };
                         self.rules
                             .extend(Pattern::parse(path).into_iter().flatten().map(rule));
                     }

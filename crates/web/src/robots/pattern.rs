@@ -169,7 +169,9 @@ fn decode(digits: &[u8]) -> Option<u8> {
 
 /// Unreserved (RFC 3986 section 2.3), or reserved without delimiting anything here.
 const fn is_data(octet: u8) -> bool {
-    octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'.' | b'_' | b'~') || is_reserved_data(octet)
+    octet.is_ascii_alphanumeric()
+        || matches!(octet, b'-' | b'.' | b'_' | b'~')
+        || is_reserved_data(octet)
 }
 
 const fn is_reserved_data(octet: u8) -> bool {

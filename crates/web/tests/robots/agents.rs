@@ -35,7 +35,9 @@ fn a_name_in_the_file_is_cut_to_its_product_token() {
         let file = format!("User-agent: {named}\nDisallow: /a");
         check("2.2.1", file, "FooBot", &[("/a", false, "2 Disallow: /a")]);
     }
-    for other in ["Foo Bot", "Foo_Bot", "Foo-Bot", "/FooBot", "FooBot2", "", "ツ"] {
+    for other in [
+        "Foo Bot", "Foo_Bot", "Foo-Bot", "/FooBot", "FooBot2", "", "ツ",
+    ] {
         let file = format!("User-agent: {other}\nDisallow: /a");
         check("2.2.1", file, "FooBot", &[("/a", true, "no group")]);
     }
@@ -82,7 +84,12 @@ fn a_group_of_ones_own_counts_instead_of_everybodys() {
         "FooBot",
         &[("/a", false, "5 Disallow: /a"), ("/b", true, "-")],
     );
-    check("2.2.1", ours_last, "BarBot", &[("/b", false, "2 Disallow: /")]);
+    check(
+        "2.2.1",
+        ours_last,
+        "BarBot",
+        &[("/b", false, "2 Disallow: /")],
+    );
     let ours_first = "User-agent: FooBot\nDisallow: /a\n\nUser-agent: *\nDisallow: /";
     check(
         "2.2.1",
@@ -106,7 +113,10 @@ fn a_group_of_ones_own_counts_instead_of_everybodys() {
         "2.2.1",
         both,
         "BarBot",
-        &[("/a", false, "3 Disallow: /a"), ("/b", false, "6 Disallow: /b")],
+        &[
+            ("/a", false, "3 Disallow: /a"),
+            ("/b", false, "6 Disallow: /b"),
+        ],
     );
 }
 
@@ -122,7 +132,10 @@ fn groups_of_one_name_are_one_group() {
     ];
     check("2.2.1", file, "FooBot", &expected);
     let everybodys = "User-agent: *\nDisallow: /a\n\nUser-agent: *\nDisallow: /b";
-    let expected = [("/a", false, "2 Disallow: /a"), ("/b", false, "5 Disallow: /b")];
+    let expected = [
+        ("/a", false, "2 Disallow: /a"),
+        ("/b", false, "5 Disallow: /b"),
+    ];
     check("2.2.1", everybodys, "FooBot", &expected);
 }
 
@@ -200,7 +213,10 @@ fn other_records_do_not_interfere() {
             "2.2.4",
             &within_rules,
             "FooBot",
-            &[("/a", false, "4 Disallow: /a"), ("/b", false, "2 Disallow: /b")],
+            &[
+                ("/a", false, "4 Disallow: /a"),
+                ("/b", false, "2 Disallow: /b"),
+            ],
         );
     }
 }

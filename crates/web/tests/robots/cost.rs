@@ -59,7 +59,10 @@ fn plain_rules_are_compared_with_any_url_however_many_they_are() {
     let rules = full(|number| format!("Disallow: /{}b{number}.\n", "a".repeat(number % 50)));
     assert_eq!(rules.verdict(&long_url()).grounds, Grounds::NoRule);
     assert_eq!(rules.verdict(&url("/aab2000")).grounds, Grounds::NoRule);
-    assert_eq!(rules.verdict(&url("/aab2002./x")).rule().unwrap().line, 2_004);
+    assert_eq!(
+        rules.verdict(&url("/aab2002./x")).rule().unwrap().line,
+        2_004
+    );
 }
 
 #[test]

@@ -4,11 +4,19 @@ use crate::rules;
 
 /// A rule with the first path matches a URL with the second.
 fn alike(section: &str, in_rule: &str, in_url: &str) {
-    rules(section, &[&format!("Disallow: {in_rule}")], &[(in_url, false)]);
+    rules(
+        section,
+        &[&format!("Disallow: {in_rule}")],
+        &[(in_url, false)],
+    );
 }
 
 fn different(section: &str, in_rule: &str, in_url: &str) {
-    rules(section, &[&format!("Disallow: {in_rule}")], &[(in_url, true)]);
+    rules(
+        section,
+        &[&format!("Disallow: {in_rule}")],
+        &[(in_url, true)],
+    );
 }
 
 #[test]
@@ -144,5 +152,10 @@ fn what_may_stand_in_no_url_is_encoded() {
     }
     // Octets that are no UTF-8 are octets all the same.
     let file = b"User-agent: *\nDisallow: /\xe9t\xe9";
-    crate::check("2.2.2", file, "x", &[("/%E9t%e9", false, "2 Disallow: /%E9t%E9")]);
+    crate::check(
+        "2.2.2",
+        file,
+        "x",
+        &[("/%E9t%e9", false, "2 Disallow: /%E9t%E9")],
+    );
 }

@@ -36,7 +36,11 @@ fn simple_example_for_foobot() {
             ("/", false, "7 Disallow: /"),
             ("/publications/", false, "7 Disallow: /"),
             ("/example/page.html", true, "8 Allow: /example/page.html"),
-            ("/example/allowed.gif", true, "9 Allow: /example/allowed.gif"),
+            (
+                "/example/allowed.gif",
+                true,
+                "9 Allow: /example/allowed.gif",
+            ),
             ("/example/other.gif", false, "7 Disallow: /"),
         ],
     );
@@ -50,7 +54,11 @@ fn simple_example_for_barbot_and_bazbot() {
             SIMPLE,
             agent,
             &[
-                ("/example/page.html", false, "13 Disallow: /example/page.html"),
+                (
+                    "/example/page.html",
+                    false,
+                    "13 Disallow: /example/page.html",
+                ),
                 ("/example/", true, "-"),
                 ("/a.gif", true, "-"),
             ],
@@ -70,7 +78,8 @@ fn simple_example_for_quxbot() {
 
 #[test]
 fn longest_match() {
-    let file = "User-Agent: foobot\nAllow: /example/page/\nDisallow: /example/page/disallowed.gif\n";
+    let file =
+        "User-Agent: foobot\nAllow: /example/page/\nDisallow: /example/page/disallowed.gif\n";
     check(
         "5.2",
         file,
@@ -82,7 +91,11 @@ fn longest_match() {
                 "3 Disallow: /example/page/disallowed.gif",
             ),
             ("/example/page/", true, "2 Allow: /example/page/"),
-            ("/example/page/disallowed.jpg", true, "2 Allow: /example/page/"),
+            (
+                "/example/page/disallowed.jpg",
+                true,
+                "2 Allow: /example/page/",
+            ),
             ("/example/", true, "-"),
         ],
     );
@@ -90,8 +103,7 @@ fn longest_match() {
 
 #[test]
 fn groups_that_are_combined() {
-    let file =
-        "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
+    let file = "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
     check(
         "2.2.1",
         file,
@@ -107,7 +119,8 @@ fn groups_that_are_combined() {
 
 #[test]
 fn the_group_for_all_if_no_other_matches() {
-    let file = "user-agent: *\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
+    let file =
+        "user-agent: *\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
     check(
         "2.2.1",
         file,
@@ -132,7 +145,11 @@ fn special_characters() {
         "x",
         &[
             ("/a", true, "3 Allow: /"),
-            ("/this/path/exactly", false, "5 Disallow: /this/path/exactly$"),
+            (
+                "/this/path/exactly",
+                false,
+                "5 Disallow: /this/path/exactly$",
+            ),
             ("/this/path/exactly/", true, "3 Allow: /"),
             ("/that/path/exactly/", false, "6 Disallow: /that/*/exactly"),
         ],
@@ -141,8 +158,7 @@ fn special_characters() {
 
 #[test]
 fn a_sitemap_does_not_end_a_group() {
-    let file =
-        "user-agent: ExampleBot\ndisallow: /foo\nSitemap: https://example.org/sitemap.xml\ndisallow: /bar";
+    let file = "user-agent: ExampleBot\ndisallow: /foo\nSitemap: https://example.org/sitemap.xml\ndisallow: /bar";
     check(
         "2.2.4",
         file,

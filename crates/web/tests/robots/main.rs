@@ -49,6 +49,9 @@ fn rules(section: &str, rules: &[&str], expected: &[(&str, bool)]) {
     let read = RobotsRules::parse(file.as_bytes(), "FooBot");
     for (path, allowed) in expected {
         let verdict = read.verdict(&url(path));
-        assert_eq!(verdict.allowed, *allowed, "section {section}: {path} in\n{file}");
+        assert_eq!(
+            verdict.allowed, *allowed,
+            "section {section}: {path} in\n{file}"
+        );
     }
 }

@@ -15,7 +15,9 @@ fn path(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
 const IN_RULES: &[&str] = &[
     "a", "b", "ab", "/", "*", "*", "$", ".", "?", "%61", "%2f", "ツ", "%e3", " ",
 ];
-const IN_URLS: &[&str] = &["a", "b", "ab", "/", "a/", ".", "a?b", "%2F", "ツ", "%E3", "%20"];
+const IN_URLS: &[&str] = &[
+    "a", "b", "ab", "/", "a/", ".", "a?b", "%2F", "ツ", "%E3", "%20",
+];
 
 fn file() -> impl Strategy<Value = String> {
     let agent = prop::sample::select(&["*", "FooBot", "foobot", "BarBot"][..])

@@ -38,7 +38,12 @@ fn a_rule_matches_what_begins_with_its_path() {
     rules(
         "2.2.2",
         &["Disallow: /a?b="],
-        &[("/a?b=1", false), ("/a?c=1", true), ("/a", true), ("/a?b", true)],
+        &[
+            ("/a?b=1", false),
+            ("/a?c=1", true),
+            ("/a", true),
+            ("/a?b", true),
+        ],
     );
     rules(
         "2.2.2",
@@ -51,8 +56,14 @@ fn a_rule_matches_what_begins_with_its_path() {
 #[test]
 fn the_most_octets_win_and_the_order_does_not_matter() {
     for order in [
-        ["Allow: /example/page/", "Disallow: /example/page/disallowed.gif"],
-        ["Disallow: /example/page/disallowed.gif", "Allow: /example/page/"],
+        [
+            "Allow: /example/page/",
+            "Disallow: /example/page/disallowed.gif",
+        ],
+        [
+            "Disallow: /example/page/disallowed.gif",
+            "Allow: /example/page/",
+        ],
     ] {
         rules(
             "2.2.2",
@@ -97,7 +108,11 @@ fn the_most_octets_win_and_the_order_does_not_matter() {
         &["Disallow: /%61%61%61", "Allow: /aaaa"],
         &[("/aaaa", true), ("/aaab", false)],
     );
-    rules("2.2.2", &["Disallow: /aa%62", "Allow: /aab"], &[("/aab", true)]);
+    rules(
+        "2.2.2",
+        &["Disallow: /aa%62", "Allow: /aab"],
+        &[("/aab", true)],
+    );
 }
 
 #[test]
@@ -123,7 +138,12 @@ fn of_two_that_are_equally_specific_allow_wins() {
 
 #[test]
 fn an_empty_rule_matches_nothing() {
-    check("2.2.2", "User-agent: *\nDisallow:", "x", &[("/a", true, "-")]);
+    check(
+        "2.2.2",
+        "User-agent: *\nDisallow:",
+        "x",
+        &[("/a", true, "-")],
+    );
     check(
         "2.2.2",
         "User-agent: *\nDisallow: # all",

@@ -4,8 +4,7 @@ use crate::{check, rules};
 
 #[test]
 fn a_comment_is_no_part_of_a_line() {
-    let file =
-        "User-agent: * # all\nDisallow: /a # not this\n# Disallow: /b\nDisallow: /c#d\nDisallow: /e%23f";
+    let file = "User-agent: * # all\nDisallow: /a # not this\n# Disallow: /b\nDisallow: /c#d\nDisallow: /e%23f";
     check(
         "2.2.3",
         file,
@@ -37,8 +36,16 @@ fn a_dollar_at_the_end_is_the_end_of_the_url() {
         &["Disallow: /$"],
         &[("/", false), ("/a", true), ("/?a", true)],
     );
-    rules("2.2.3", &["Disallow: /a?b$"], &[("/a?b", false), ("/a?bc", true)]);
-    rules("2.2.3", &["Disallow: /a$ # end"], &[("/a", false), ("/ab", true)]);
+    rules(
+        "2.2.3",
+        &["Disallow: /a?b$"],
+        &[("/a?b", false), ("/a?bc", true)],
+    );
+    rules(
+        "2.2.3",
+        &["Disallow: /a$ # end"],
+        &[("/a", false), ("/ab", true)],
+    );
 }
 
 #[test]
@@ -46,14 +53,23 @@ fn a_dollar_elsewhere_is_itself() {
     rules(
         "2.2.3",
         &["Disallow: /a$b"],
-        &[("/a$b", false), ("/a$bc", false), ("/a", true), ("/ab", true)],
+        &[
+            ("/a$b", false),
+            ("/a$bc", false),
+            ("/a", true),
+            ("/ab", true),
+        ],
     );
     rules(
         "2.2.3",
         &["Disallow: /a$$"],
         &[("/a$", false), ("/a", true), ("/a$$", true)],
     );
-    rules("2.2.3", &["Disallow: /a$*"], &[("/a$b", false), ("/ab", true)]);
+    rules(
+        "2.2.3",
+        &["Disallow: /a$*"],
+        &[("/a$b", false), ("/ab", true)],
+    );
 }
 
 #[test]
@@ -147,7 +163,12 @@ fn a_star_and_a_dollar_together() {
     rules(
         "2.2.3",
         &["Disallow: /a*a$"],
-        &[("/aa", false), ("/a", true), ("/aba", false), ("/abab", true)],
+        &[
+            ("/aa", false),
+            ("/a", true),
+            ("/aba", false),
+            ("/abab", true),
+        ],
     );
     rules(
         "2.2.3",

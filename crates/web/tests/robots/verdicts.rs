@@ -27,9 +27,13 @@ fn a_verdict_names_the_rule_its_line_its_group_and_the_section() {
     let rule = verdict.rule().unwrap();
     // Nothing of it can control a terminal.
     assert_eq!(rule.to_string(), "Disallow: /private/%1B[31m*x$");
-    assert_eq!((rule.line, rule.group.as_str(), rule.allow), (2, "FooBot", false));
+    assert_eq!(
+        (rule.line, rule.group.as_str(), rule.allow),
+        (2, "FooBot", false)
+    );
     assert_eq!(verdict.grounds.section(), "2.2.2");
-    let everybodys = RobotsRules::parse(b"User-agent: *\nAllow: /%2A%24*", "FooBot").verdict(&url("/*$"));
+    let everybodys =
+        RobotsRules::parse(b"User-agent: *\nAllow: /%2A%24*", "FooBot").verdict(&url("/*$"));
     assert_eq!(everybodys.rule().map(|rule| rule.group.as_str()), Some("*"));
     assert_eq!(everybodys.grounds.to_string(), "Allow: /%2A%24*");
 }

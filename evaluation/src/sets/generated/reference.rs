@@ -12,22 +12,24 @@ use crate::sets::{Goal, Page, Set};
 const CLASSES: usize = 800;
 
 const PARTS: [&str; 40] = [
-    "buffer", "matrix", "vector", "stream", "socket", "parser", "token", "node", "edge", "graph", "index",
-    "cursor", "table", "record", "frame", "image", "pixel", "colour", "font", "glyph", "widget", "window",
-    "event", "signal", "thread", "queue", "stack", "cache", "key", "value", "range", "filter", "codec",
-    "packet", "header", "channel", "sample", "track", "format", "option",
+    "buffer", "matrix", "vector", "stream", "socket", "parser", "token", "node", "edge", "graph",
+    "index", "cursor", "table", "record", "frame", "image", "pixel", "colour", "font", "glyph",
+    "widget", "window", "event", "signal", "thread", "queue", "stack", "cache", "key", "value",
+    "range", "filter", "codec", "packet", "header", "channel", "sample", "track", "format",
+    "option",
 ];
 
 const VERBS: [&str; 16] = [
-    "read", "write", "open", "close", "append", "remove", "find", "count", "merge", "split", "encode",
-    "decode", "bind", "attach", "flush", "reset",
+    "read", "write", "open", "close", "append", "remove", "find", "count", "merge", "split",
+    "encode", "decode", "bind", "attach", "flush", "reset",
 ];
 
 const WORDS: [&str; 48] = [
-    "the", "of", "a", "and", "to", "is", "in", "for", "this", "from", "with", "by", "that", "given", "if",
-    "not", "are", "all", "when", "which", "it", "on", "or", "returned", "number", "first", "last", "current",
-    "position", "length", "object", "caller", "memory", "pointer", "owned", "bytes", "copied", "must",
-    "valid", "before", "after", "calls", "throws", "error", "empty", "default", "size", "limit",
+    "the", "of", "a", "and", "to", "is", "in", "for", "this", "from", "with", "by", "that",
+    "given", "if", "not", "are", "all", "when", "which", "it", "on", "or", "returned", "number",
+    "first", "last", "current", "position", "length", "object", "caller", "memory", "pointer",
+    "owned", "bytes", "copied", "must", "valid", "before", "after", "calls", "throws", "error",
+    "empty", "default", "size", "limit",
 ];
 
 /// What nearly every class has; `§` stands for its name.
@@ -107,8 +109,11 @@ fn manual(classes: usize) -> Set {
 fn class_page(name: &str, tree: &str, random: &mut Random) -> String {
     let common = COMMON.map(|(method, text)| (method.replace('§', name), text.replace('§', name)));
     let own = (0..random.between(3, 14)).map(|_| {
-        let (verb, part, argument): (&&str, &&str, &&str) =
-            (random.pick(&VERBS), random.pick(&PARTS), random.pick(&PARTS));
+        let (verb, part, argument): (&&str, &&str, &&str) = (
+            random.pick(&VERBS),
+            random.pick(&PARTS),
+            random.pick(&PARTS),
+        );
         let part = capital(part);
         (
             format!("int {verb}{part} (const {} &{argument})", capital(argument)),
@@ -118,7 +123,9 @@ fn class_page(name: &str, tree: &str, random: &mut Random) -> String {
     let methods: Vec<(String, String)> = common.into_iter().chain(own).collect();
     let summary: Vec<String> = methods
         .iter()
-        .map(|(method, _)| format!("<tr class=\"memitem\"><td class=\"memItemRight\">{method}</td></tr>\n"))
+        .map(|(method, _)| {
+            format!("<tr class=\"memitem\"><td class=\"memItemRight\">{method}</td></tr>\n")
+        })
         .collect();
     let details: Vec<String> = methods
         .iter()

@@ -170,7 +170,12 @@ struct Frame {
 impl Frame {
     fn of(language: &Language, random: &mut Random) -> Self {
         let links: Vec<String> = (0..25)
-            .map(|number| format!("<li><a href=\"/{number}\">{}</a></li>", language.phrase(random)))
+            .map(|number| {
+                format!(
+                    "<li><a href=\"/{number}\">{}</a></li>",
+                    language.phrase(random)
+                )
+            })
             .collect();
         Self {
             code: language.script.code,

@@ -12,16 +12,16 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crawl::Policy;
-use neardup::{HashKey, NormalText, Portrait};
+use neardup::{HashKey, NormalText, PageSignature};
 use store::embedded::{History, record::Record};
-use store::{Fate, Row};
+use store::{Fate, VisitRecord};
 use web::{Document, Timestamp, UrlKey};
 
+use crate::cli_error::{CliError, fault, usage};
 use crate::commands::export::read_at;
-use crate::complaint::{Complaint, fault, usage};
 use crate::progress::Patience;
 use crate::settings::Settings;
-use crate::{crew, history};
+use crate::{assembly, history};
 
 /// A page as a crawl archived it.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +104,7 @@ pub(super) enum Side {
 
 impl Journals {
     /// Reads the journals of two crawls.
-    pub(super) fn read(old: &Path, new: &Path) -> Result<Self, Complaint> {
+    pub(super) fn read(old: &Path, new: &Path) -> Result<Self, CliError> {
         let absolute = |directory: &Path| {
             history::state_of(directory)?;
             directory
@@ -114,7 +114,9 @@ impl Journals {
         let (old, new) = (absolute(old)?, absolute(new)?);
         if old == new {
             let told = usage(format!("{} is named twice", old.display()));
-            return Err(told.with_remedy("name the directories of two crawls, the earlier one first"));
+            return Err(
+                told.with_remedy("name the directories of two crawls, the earlier one first")
+            );
         }
         let mut journals = Self {
             told: Vec::new(),
@@ -128,7 +130,7 @@ impl Journals {
     }
 
     /// The places of a crawl and of all that it was run against, its own last.
-    fn chain(&mut self, directory: &Path, patience: &mut Patience) -> Result<Vec<usize>, Complaint> {
+    fn chain(&mut self, directory: &Path, patience: &mut Patience) -> Result<Vec<usize>, CliError> {
         let settings = Settings::of_crawl(directory)?;
         let mut chain = Vec::new();
         // A crawl that ran has all of them in this list, the oldest first.
@@ -147,8 +149,11 @@ impl Journals {
         Ok(chain)
     }
 
-    fn place_of(&mut self, directory: &Path, patience: &mut Patience) -> Result<usize, Complaint> {
-        let known = self.told.iter().position(|told| told.directory == directory);
+    fn place_of(&mut self, directory: &Path, patience: &mut Patience) -> Result<usize, CliError> {
+        let known = self
+            .told
+            .iter()
+            .position(|told| told.directory == directory);
         if let Some(place) = known {
             return Ok(place);
         }
@@ -165,7 +170,10 @@ impl Journals {
     }
 
     fn own(&self, side: Side) -> &Told {
-        let place = self.chain_of(side).last().expect("a chain ends with its crawl");
+        let place = self
+            .chain_of(side)
+            .last()
+            .expect("a chain ends with its crawl");
         &self.told[*place]
     }
 
@@ -218,7 +226,9 @@ impl Journals {
     /// Returns true where the digests of texts of the two crawls can be compared.
     pub(super) fn share_digests(&self) -> bool {
         let (old, new) = (self.own(Side::Old), self.own(Side::New));
-        old.key.is_some() && old.key == new.key && old.policy.main_content == new.policy.main_content
+        old.key.is_some()
+            && old.key == new.key
+            && old.policy.main_content == new.policy.main_content
     }
 
     /// Compares the bytes under a URL in both crawls; none where one of them does not tell its own.
@@ -263,7 +273,11 @@ impl Journals {
         let text = match capture {
             Some(capture) if self.share_digests() => capture.text,
             // What cannot be read any more moves with its bytes alone.
-            Some(capture) => self.text(&capture).ok().flatten().and_then(|text| digest(&text)),
+            Some(capture) => self
+                .text(&capture)
+                .ok()
+                .flatten()
+                .and_then(|text| digest(&text)),
             None => None,
         };
         Identity { payload, text }
@@ -277,14 +291,14 @@ fn digest(text: &str) -> Option<u128> {
 }
 
 impl Told {
-    fn read(directory: &Path, place: usize, patience: &mut Patience) -> Result<Self, Complaint> {
+    fn read(directory: &Path, place: usize, patience: &mut Patience) -> Result<Self, CliError> {
         let state = history::state_of(directory)?;
         let settings = Settings::of_crawl(directory)?;
         let form = settings.canonical_form();
         let history = History::open(&state).map_err(|error| fault(&error))?;
         let mut told = Self {
             directory: directory.to_owned(),
-            policy: crew::policy(&settings, form),
+            policy: assembly::policy(&settings, form),
             key: history.key(),
             states: HashMap::new(),
             captures: HashMap::new(),
@@ -302,14 +316,17 @@ impl Told {
     fn hear(&mut self, record: Record, place: usize, texts: &mut HashMap<UrlKey, u128>) {
         match record {
             Record::Discovered { finds, .. } => self.wait(&finds),
-            Record::Admitted { page, portrait } => {
-                texts.extend(text_of(&portrait).map(|text| (page.key(), text)));
+            Record::Admitted { page, signature } => {
+                texts.extend(text_of(&signature).map(|text| (page.key(), text)));
             }
             Record::LetThrough(seated) => {
-                texts.extend(text_of(&seated.portrait).map(|text| (seated.page.key(), text)));
+                texts.extend(text_of(&seated.signature).map(|text| (seated.page.key(), text)));
             }
             Record::Settled {
-                row, finds, reached, ..
+                row,
+                finds,
+                reached,
+                ..
             } => {
                 self.wait(&finds);
                 for url in reached {
@@ -330,13 +347,13 @@ impl Told {
         }
     }
 
-    fn wait(&mut self, finds: &[store::Find]) {
+    fn wait(&mut self, finds: &[store::DiscoveredUrl]) {
         for find in finds {
             self.states.entry(find.url.key()).or_insert(State::Waiting);
         }
     }
 
-    fn capture(&mut self, row: &Row, text: Option<u128>, crawl: usize) {
+    fn capture(&mut self, row: &VisitRecord, text: Option<u128>, crawl: usize) {
         let (Some(name), Some(offset)) = (&row.warc_file, row.warc_offset) else {
             return;
         };
@@ -358,11 +375,11 @@ impl Told {
     }
 }
 
-fn text_of(portrait: &Portrait) -> Option<u128> {
-    portrait.text.as_ref().map(|text| text.digest)
+fn text_of(signature: &PageSignature) -> Option<u128> {
+    signature.text.as_ref().map(|text| text.digest)
 }
 
-fn state_of(row: &Row) -> State {
+fn state_of(row: &VisitRecord) -> State {
     if !row.fate.is_page() {
         return State::NoPage;
     }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use store::Row;
+use store::VisitRecord;
 
 use crate::args::ChangeKind;
 use crate::terminal::printable;
@@ -42,7 +42,7 @@ const WORDS_SHOWN: usize = 24;
 
 impl<'a> Change<'a> {
     /// A line with nothing but the kind and the URL.
-    pub(super) fn of(kind: ChangeKind, row: &'a Row) -> Self {
+    pub(super) fn of(kind: ChangeKind, row: &'a VisitRecord) -> Self {
         Self {
             change: kind.as_str(),
             url: row.url.as_str(),
@@ -57,7 +57,11 @@ impl<'a> Change<'a> {
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let resemblance = self.resemblance.map(|share| format!("{share:.2}"));
         let resemblance = resemblance.unwrap_or_default();
-        let mut line = format!("{:<9}  {resemblance:<4}  {}", self.change, printable(self.url));
+        let mut line = format!(
+            "{:<9}  {resemblance:<4}  {}",
+            self.change,
+            printable(self.url)
+        );
         if let Some(from) = self.from {
             line.push_str(&format!("  from {}", printable(from)));
         }

@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
 use neardup::{HashKey, NormalText, Shingles, Width};
-use store::{Fate, Row, StoreFault, embedded};
+use store::{Fate, StoreFault, VisitRecord, embedded};
 use web::{Document, Media, UrlKey};
 
 use self::captures::{Journals, Side, State};
 use self::line::{Change, ChangedText};
 use self::words::ChangedWords;
 use crate::args::{ChangeKind, ChangesArgs};
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::output::{self, Format};
 use crate::progress::Patience;
 use crate::terminal::say;
@@ -47,7 +47,7 @@ struct Changes<'a> {
     counts: BTreeMap<ChangeKind, u64>,
 }
 
-pub(crate) fn run(args: &ChangesArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &ChangesArgs) -> Result<(), CliError> {
     let mut changes = Changes {
         args,
         format: Format::or_fitting(args.format),
@@ -99,7 +99,9 @@ impl Changes<'_> {
         for url in new.filter(|url| !is_page(Side::Old, *url)) {
             patience.step();
             let identity = journals.identity(Side::New, url);
-            let same_bytes = identity.payload.and_then(|payload| by_payload.get(&payload));
+            let same_bytes = identity
+                .payload
+                .and_then(|payload| by_payload.get(&payload));
             let same_text = || identity.text.and_then(|text| by_text.get(&text));
             let from = same_bytes.or_else(same_text);
             if let Some(from) = from.filter(|from| taken.insert(**from)) {
@@ -147,18 +149,24 @@ impl Changes<'_> {
     }
 
     /// Tells a row of the later crawl.
-    fn write_new(&mut self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
+    fn write_new(&mut self, row: &VisitRecord, out: &mut dyn Write) -> io::Result<()> {
         let url = row.url.key();
         if !row.fate.is_page() {
             if self.gone.contains(&url) {
-                let reason = row.reason.clone().unwrap_or_else(|| row.fate.as_str().to_owned());
+                let reason = row
+                    .reason
+                    .clone()
+                    .unwrap_or_else(|| row.fate.as_str().to_owned());
                 self.gone_because.insert(url, reason);
             }
             return Ok(());
         }
         let known = self.journals.state(Side::Old, url);
         if !known.is_some_and(State::is_page) {
-            let from = self.moved.get(&url).and_then(|from| self.moved_from.get(from));
+            let from = self
+                .moved
+                .get(&url)
+                .and_then(|from| self.moved_from.get(from));
             let kind = from.map_or(ChangeKind::New, |_| ChangeKind::Moved);
             let from = from.cloned();
             let change = Change {
@@ -188,21 +196,23 @@ impl Changes<'_> {
     }
 
     /// Tells a row of the earlier crawl whose page the later one does not have.
-    fn write_old(&mut self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
+    fn write_old(&mut self, row: &VisitRecord, out: &mut dyn Write) -> io::Result<()> {
         let url = row.url.key();
         if !row.fate.is_page() || !self.gone.contains(&url) {
             return Ok(());
         }
         match self.journals.state(Side::New, url) {
-            Some(State::Waiting) => self.tell_unknown(row, "it waits to be visited in the later crawl", out),
+            Some(State::Waiting) => {
+                self.tell_unknown(row, "it waits to be visited in the later crawl", out)
+            }
             Some(State::Reached) => {
-                let reason =
-                    "the later crawl reached it by the redirect of another URL, and tells it under that";
+                let reason = "the later crawl reached it by the redirect of another URL, and tells it under that";
                 self.tell_unknown(row, reason, out)
             }
             _ => {
                 let because = self.gone_because.remove(&url);
-                let reason = because.unwrap_or_else(|| "nothing in the later crawl led to it".to_owned());
+                let reason =
+                    because.unwrap_or_else(|| "nothing in the later crawl led to it".to_owned());
                 let change = Change {
                     reason: Some(&reason),
                     ..Change::of(ChangeKind::Gone, row)
@@ -212,7 +222,12 @@ impl Changes<'_> {
         }
     }
 
-    fn tell_unknown(&mut self, row: &Row, reason: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn tell_unknown(
+        &mut self,
+        row: &VisitRecord,
+        reason: &str,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let change = Change {
             reason: Some(reason),
             ..Change::of(ChangeKind::Unknown, row)
@@ -220,7 +235,12 @@ impl Changes<'_> {
         self.tell(ChangeKind::Unknown, &change, out)
     }
 
-    fn tell(&mut self, kind: ChangeKind, change: &Change<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn tell(
+        &mut self,
+        kind: ChangeKind,
+        change: &Change<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         *self.counts.entry(kind).or_insert(0) += 1;
         let is_wanted = match self.args.only.as_slice() {
             [] => self.format == Format::Json || kind != ChangeKind::Unchanged,
@@ -241,8 +261,7 @@ impl Changes<'_> {
             .capture(Side::Old, url)
             .zip(journals.capture(Side::New, url));
         let Some((old, new)) = captures else {
-            let reason =
-                "other bytes; one of the crawls left it out as a near-duplicate, so its text is not archived";
+            let reason = "other bytes; one of the crawls left it out as a near-duplicate, so its text is not archived";
             return Compared::without_text(reason.to_owned());
         };
         let documents = journals
@@ -250,7 +269,9 @@ impl Changes<'_> {
             .and_then(|old| Ok((old, journals.document(&new)?)));
         let (old, new) = match documents {
             Ok(documents) => documents,
-            Err(trouble) => return Compared::without_text(format!("its text cannot be read: {trouble}")),
+            Err(trouble) => {
+                return Compared::without_text(format!("its text cannot be read: {trouble}"));
+            }
         };
         if is_no_text(&old) || is_no_text(&new) {
             return Compared::without_text("other bytes; it is no text".to_owned());
@@ -292,7 +313,7 @@ impl Changes<'_> {
 }
 
 /// Returns the resemblance that the crawl itself found for a new version of a page.
-fn resemblance_to_itself(row: &Row) -> Option<f64> {
+fn resemblance_to_itself(row: &VisitRecord) -> Option<f64> {
     row.resemblance.filter(|_| row.fate == Fate::Changed)
 }
 

@@ -90,7 +90,10 @@ fn range(lines: &std::ops::Range<usize>) -> String {
 }
 
 fn words<'a>(lines: &[&'a str]) -> Vec<&'a str> {
-    lines.iter().flat_map(|line| line.split_whitespace()).collect()
+    lines
+        .iter()
+        .flat_map(|line| line.split_whitespace())
+        .collect()
 }
 
 fn push(runs: &mut Vec<String>, words: &[&str]) {
@@ -169,7 +172,8 @@ mod tests {
 
     #[test]
     fn long_texts_with_little_in_common_are_told_as_a_whole() {
-        let text = |word: &str| -> String { (0..5_000).map(|line| format!("{word}{line}\n")).collect() };
+        let text =
+            |word: &str| -> String { (0..5_000).map(|line| format!("{word}{line}\n")).collect() };
         let (old, new) = (
             format!("first\n{}last", text("a")),
             format!("first\n{}last", text("b")),

@@ -11,15 +11,15 @@ use crawl::Policy;
 use export::{ExportFault, Link, Mark, Visit};
 use rayon::prelude::*;
 use sinks::warc::{self, WarcReader};
-use store::Row;
+use store::VisitRecord;
 use web::Document;
 
 use super::Destination;
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::documents::exchange;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{crew, history};
+use crate::{assembly, history};
 
 /// Pages that are read at a time: what their links take is in memory.
 const BATCH: usize = 64;
@@ -47,9 +47,9 @@ struct Waiting {
 
 impl Pages {
     /// Those of the crawl in `directory`.
-    pub(super) fn of_crawl(directory: &Path) -> Result<Self, Complaint> {
+    pub(super) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
         let settings = Settings::of_crawl(directory)?;
-        let mut policy = crew::policy(&settings, settings.canonical_form());
+        let mut policy = assembly::policy(&settings, settings.canonical_form());
         policy.read.anchor_chars = ANCHOR_CHARS;
         policy.read.rel_bytes = REL_BYTES;
         Ok(Self {
@@ -70,11 +70,18 @@ impl Pages {
         waiting.visits.push((visit, mark));
         let is_full = waiting.visits.len() >= BATCH;
         drop(waiting);
-        if is_full { self.write(destination) } else { Ok(()) }
+        if is_full {
+            self.write(destination)
+        } else {
+            Ok(())
+        }
     }
 
     /// Writes the links of all visits that were added.
-    pub(super) fn write<W: Write + Send>(&self, destination: &mut Destination<W>) -> Result<(), ExportFault> {
+    pub(super) fn write<W: Write + Send>(
+        &self,
+        destination: &mut Destination<W>,
+    ) -> Result<(), ExportFault> {
         let mut waiting = self.waiting.borrow_mut();
         let (policy, archive) = (&self.policy, &self.archive);
         let read: Vec<_> = waiting
@@ -97,19 +104,17 @@ impl Pages {
     }
 
     /// Says what is missing.
-    pub(super) fn complain(&self) -> Result<(), Complaint> {
+    pub(super) fn complain(&self) -> Result<(), CliError> {
         match self.waiting.borrow().unread {
             0 => Ok(()),
-            unread => {
-                Err(fault(&Missing(unread))
-                    .with_remedy("`crawler verify` says what is wrong with the archive"))
-            }
+            unread => Err(fault(&Missing(unread))
+                .with_remedy("`crawler verify` says what is wrong with the archive")),
         }
     }
 }
 
 impl Waiting {
-    fn count_unread(&mut self, row: &Row, trouble: &str) {
+    fn count_unread(&mut self, row: &VisitRecord, trouble: &str) {
         self.unread += 1;
         if self.unread <= NAMED {
             say(&format!("warning: {}: {}", row.url, printable(trouble)));
@@ -119,16 +124,22 @@ impl Waiting {
 
 /// Pages of the archive could not be read.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} pages cannot be read from the archive again: their links are missing, everything else is there")]
+#[error(
+    "{0} pages cannot be read from the archive again: their links are missing, everything else is there"
+)]
 struct Missing(u64);
 
 /// Whether the archive has the page with its text: not where it was left out, nor where it has the same bytes elsewhere.
-pub(in crate::commands) fn has_page(row: &Row) -> bool {
+pub(in crate::commands) fn has_page(row: &VisitRecord) -> bool {
     row.kept && row.fate.is_page() && row.warc_file.is_some()
 }
 
 /// The document of a page that the archive has, read again.
-pub(in crate::commands) fn read(policy: &Policy, archive: &Path, row: &Row) -> Result<Document, String> {
+pub(in crate::commands) fn read(
+    policy: &Policy,
+    archive: &Path,
+    row: &VisitRecord,
+) -> Result<Document, String> {
     let (Some(file), Some(offset)) = (&row.warc_file, row.warc_offset) else {
         return Err("the journal does not say where it is".to_owned());
     };
@@ -160,7 +171,7 @@ pub(in crate::commands) fn read_at(
 }
 
 fn write_links<W: Write + Send>(
-    row: &Row,
+    row: &VisitRecord,
     document: &Document,
     destination: &mut Destination<W>,
 ) -> Result<(), ExportFault> {

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use disk::{Disk, SystemDisk};
 use export::{
-    About, Beginning, ExportFault, Form, LINKS, Linked, Mark, Parts, SKETCHES, Table, TableWriter, VISITS,
-    Value, Visit, Visits, WholeFile, draft_of, linked_so_far,
+    About, Beginning, ExportFault, Form, LINKS, Linked, Mark, Parts, SKETCHES, Table, TableWriter,
+    VISITS, Value, Visit, Visits, WholeFile, draft_of, linked_so_far,
 };
 use neardup::HashKey;
 use store::embedded::History;
@@ -20,7 +20,7 @@ use self::links::Pages;
 pub(super) use self::links::{has_page, read as read_again, read_at};
 use self::place::Place;
 use crate::args::ExportArgs;
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::history;
 use crate::progress::Patience;
 use crate::terminal::Escaping;
@@ -36,7 +36,7 @@ struct Export<'a> {
     pages: Option<Pages>,
 }
 
-pub(crate) fn run(args: &ExportArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
     let state = history::state_of(&args.directory)?;
     let place = Place::of(args)?;
     let form = args.form();
@@ -51,9 +51,13 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Complaint> {
         about: About {
             version: env!("CARGO_PKG_VERSION"),
             algorithm: neardup::ALGORITHM,
-            zero_key: History::open(&state).map_err(|error| fault(&error))?.key() == Some(HashKey::ZERO),
+            zero_key: History::open(&state).map_err(|error| fault(&error))?.key()
+                == Some(HashKey::ZERO),
         },
-        pages: args.links.then(|| Pages::of_crawl(&args.directory)).transpose()?,
+        pages: args
+            .links
+            .then(|| Pages::of_crawl(&args.directory))
+            .transpose()?,
         state,
     };
     export
@@ -67,7 +71,9 @@ impl Export<'_> {
         match place {
             Place::Stdout => match self.stream(BufWriter::new(io::stdout())) {
                 // A reader that went away (`| head`) is no error.
-                Err(ExportFault::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                Err(ExportFault::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    Ok(())
+                }
                 other => other,
             },
             Place::Device(path) => self.stream(BufWriter::new(
@@ -80,7 +86,9 @@ impl Export<'_> {
                     directory,
                     self.table,
                     self.about.clone(),
-                    self.args.rows_per_file.unwrap_or(export::DEFAULT_ROWS_PER_FILE),
+                    self.args
+                        .rows_per_file
+                        .unwrap_or(export::DEFAULT_ROWS_PER_FILE),
                     self.args.resume,
                 )?;
                 let mut destination = Destination::Parts::<io::Empty>(Box::new(parts));
@@ -104,7 +112,9 @@ impl Export<'_> {
 
     fn file(&self, path: &Path) -> Result<(), ExportFault> {
         let linked = match &self.pages {
-            Some(_) if self.args.resume => linked_so_far(path, self.form, Visits::open(&self.state, false)?)?,
+            Some(_) if self.args.resume => {
+                linked_so_far(path, self.form, Visits::open(&self.state, false)?)?
+            }
             _ => Linked::default(),
         };
         let beginning = match (self.args.resume, &self.pages) {
@@ -200,7 +210,7 @@ impl<W: Write + Send> Destination<W> {
     }
 }
 
-fn complain(error: ExportFault, place: &Place, form: Form) -> Complaint {
+fn complain(error: ExportFault, place: &Place, form: Form) -> CliError {
     let path = match place {
         Place::Stdout => Path::new("-"),
         Place::Device(path) | Place::File(path) | Place::Parts(path) => path,

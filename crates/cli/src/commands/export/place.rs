@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use export::Form;
 
 use crate::args::ExportArgs;
-use crate::complaint::{Complaint, usage};
+use crate::cli_error::{CliError, usage};
 
 /// Where an export is written to.
 pub(super) enum Place {
@@ -22,7 +22,7 @@ pub(super) enum Place {
 
 impl Place {
     /// The place that the arguments name, if they go together.
-    pub(super) fn of(args: &ExportArgs) -> Result<Self, Complaint> {
+    pub(super) fn of(args: &ExportArgs) -> Result<Self, CliError> {
         let form = args.form();
         if args.sketches && args.links {
             return Err(usage("--sketches is about pages, --links about links")
@@ -44,12 +44,13 @@ impl Place {
                 .with_remedy("--output names a file; Parquet alone fills a directory"));
         }
         match &place {
-            Self::Stdout | Self::Device(_) if args.resume || args.rows_per_file.is_some() => {
-                Err(usage("--resume and --rows-per-file want a file to write to")
-                    .with_remedy("--output FILE"))
-            }
+            Self::Stdout | Self::Device(_) if args.resume || args.rows_per_file.is_some() => Err(
+                usage("--resume and --rows-per-file want a file to write to")
+                    .with_remedy("--output FILE"),
+            ),
             Self::Stdout if form == Form::Parquet && io::stdout().is_terminal() => {
-                Err(usage("a Parquet file is nothing for a terminal").with_remedy("--output FILE, or a pipe"))
+                Err(usage("a Parquet file is nothing for a terminal")
+                    .with_remedy("--output FILE, or a pipe"))
             }
             Self::File(_) if form == Form::Parquet && args.resume => Err(usage(
                 "a Parquet file cannot be continued: its contents are listed at its end",
@@ -65,7 +66,10 @@ impl Place {
             _ => return Self::Stdout,
         };
         // Whoever follows a link to the file finds the new one there, too.
-        let target = path.is_symlink().then(|| path.canonicalize().ok()).flatten();
+        let target = path
+            .is_symlink()
+            .then(|| path.canonicalize().ok())
+            .flatten();
         let path = target.unwrap_or_else(|| path.clone());
         let is_directory = path.is_dir() || args.rows_per_file.is_some() || ends_in_a_slash(&path);
         if form == Form::Parquet && is_directory {

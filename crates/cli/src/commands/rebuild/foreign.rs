@@ -13,7 +13,7 @@ use sinks::warc::{WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, Exchange, PageUrl};
 
 use super::revisits::Revisit;
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::documents::{MAX_DOCUMENT, exchange};
 use crate::history;
 use crate::progress::Patience;
@@ -56,14 +56,14 @@ pub(super) struct Visits<'a> {
 }
 
 /// The files of other crawlers in the directory of an archive, in their order.
-pub(super) fn files(archive: &Path) -> Result<Vec<PathBuf>, Complaint> {
+pub(super) fn files(archive: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut files = history::archive_files(archive).map_err(|error| fault(&error))?;
     files.retain(|path| is_foreign(path));
     Ok(files)
 }
 
 /// The first page of each host.
-pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<PageUrl>, Complaint> {
+pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<PageUrl>, CliError> {
     let mut hosts = HashSet::new();
     let mut seeds = Vec::new();
     let mut patience = Patience::new("records looked at for seeds");
@@ -89,7 +89,7 @@ pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<Pa
 }
 
 impl<'a> Visits<'a> {
-    pub(super) fn open(path: &Path, form: &'a CanonicalForm) -> Result<Self, Complaint> {
+    pub(super) fn open(path: &Path, form: &'a CanonicalForm) -> Result<Self, CliError> {
         Ok(Self {
             form,
             stream: WarcStream::open(path).map_err(|error| fault(&error))?,
@@ -118,7 +118,9 @@ impl<'a> Visits<'a> {
             }
             if let Some(mut revisit) = Revisit::of(&record, self.form) {
                 let before = self.hops_before(&revisit.url);
-                revisit.exchanges.splice(..0, std::mem::take(&mut self.hops));
+                revisit
+                    .exchanges
+                    .splice(..0, std::mem::take(&mut self.hops));
                 self.ready = Some(Next::Revisit(Box::new(revisit)));
                 if before.is_some() {
                     return before;
@@ -130,7 +132,9 @@ impl<'a> Visits<'a> {
                 continue;
             };
             let before = self.hops_before(&exchange.url);
-            let target = exchange.location().map(|to| exchange.url.join(&to, self.form));
+            let target = exchange
+                .location()
+                .map(|to| exchange.url.join(&to, self.form));
             let is_redirect = matches!(exchange.status, 301 | 302 | 303 | 307 | 308);
             let next = if let (true, Some(Ok(url))) = (is_redirect, target) {
                 self.leads_to = Some(url);

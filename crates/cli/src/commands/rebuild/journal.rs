@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crawl::{ArchivedVisit, EarlierArchives, Listings, Retold, RetoldSeat, Studio};
+use crawl::{
+    AdaptiveSignatures, ArchivedVisit, EarlierArchives, Listings, RebuiltVisit, RetainedMatch,
+};
 use disk::{Disk, SystemDisk};
-use neardup::{HashKey, Portrait};
+use neardup::{HashKey, PageSignature};
 use sinks::ArchiveEnd;
 use store::embedded::record::{LetThrough, Record};
 use store::embedded::{History, RestoredAdmission, RestoredVisit, Restoring};
-use store::{ArchivePlace, Find, Page, Row};
+use store::{ArchivePlace, DiscoveredUrl, Page, VisitRecord};
 use web::{Clock, Exchange, PageUrl, Scope, UrlKey};
 
 use super::Report;
@@ -20,16 +22,16 @@ use super::foreign;
 use super::judge::Judge;
 use super::revisits::{Originals, Revisit};
 use super::visits::{self, Visits};
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::progress::Patience;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{archiving, crew, fingerprints, history};
+use crate::{archiving, assembly, fingerprints, history};
 
 /// A journal that is being written.
 pub(super) struct Rebuilding {
     restoring: Restoring,
-    studio: Studio,
+    adaptive_signatures: AdaptiveSignatures,
     policy: crawl::Policy,
     scope: Scope,
     /// What hosts have listed in sitemaps and feeds.
@@ -52,13 +54,13 @@ impl Rebuilding {
         settings: &Settings,
         new: &Path,
         key: HashKey,
-        studio: Studio,
+        adaptive_signatures: AdaptiveSignatures,
         old: Option<History>,
         judge: Option<Judge>,
         clock: &Clock,
-    ) -> Result<Self, Complaint> {
+    ) -> Result<Self, CliError> {
         let form = settings.canonical_form();
-        let mut scope = crew::scope(settings)?;
+        let mut scope = assembly::scope(settings)?;
         let seeds: Vec<PageUrl> = settings
             .url
             .iter()
@@ -71,8 +73,8 @@ impl Rebuilding {
         let mut rebuilding = Self {
             restoring: Restoring::begin(Arc::new(SystemDisk), new, key, begun)
                 .map_err(|error| fault(&error))?,
-            studio,
-            policy: crew::policy(settings, form),
+            adaptive_signatures,
+            policy: assembly::policy(settings, form),
             scope,
             listings: Listings::default(),
             earlier: None,
@@ -92,7 +94,9 @@ impl Rebuilding {
                 rebuilding.scope.add_seed(url);
             }
             match &record {
-                Record::Admitted { page, portrait } => rebuilding.hear_admission(page, portrait)?,
+                Record::Admitted { page, signature } => {
+                    rebuilding.hear_admission(page, signature)?
+                }
                 Record::Settled { row, .. } if rebuilding.judge.is_some() => {
                     rebuilding.settled.insert(row.url.key());
                     rebuilding.repeatable.hear(row);
@@ -105,7 +109,10 @@ impl Rebuilding {
                 .map_err(|error| fault(&error))?;
             patience.step();
         }
-        let finds = seeds.into_iter().map(|url| Find::new(url, 0, None)).collect();
+        let finds = seeds
+            .into_iter()
+            .map(|url| DiscoveredUrl::new(url, 0, None))
+            .collect();
         rebuilding
             .restoring
             .discover(finds)
@@ -118,9 +125,10 @@ impl Rebuilding {
         self.earlier = earlier;
     }
 
-    pub(super) fn hear_archive(&mut self, archive: &Path) -> Result<(), Complaint> {
+    pub(super) fn hear_archive(&mut self, archive: &Path) -> Result<(), CliError> {
         let form = self.policy.canonical.clone();
-        let mut visits = Visits::open(archive, self.restoring.end(), &form).map_err(|error| fault(&error))?;
+        let mut visits =
+            Visits::open(archive, self.restoring.end(), &form).map_err(|error| fault(&error))?;
         let mut patience = Patience::new("visits read");
         while let Some(next) = visits.next_visit() {
             match next {
@@ -136,18 +144,18 @@ impl Rebuilding {
     }
 
     /// What was admitted is an original of what comes later.
-    fn hear_admission(&mut self, page: &Page, portrait: &Portrait) -> Result<(), Complaint> {
+    fn hear_admission(&mut self, page: &Page, signature: &PageSignature) -> Result<(), CliError> {
         if let Some(originals) = &mut self.originals {
             originals.insert(page.key(), page.clone());
         }
         match &self.judge {
-            Some(judge) => judge.admit(page, portrait, None).map(drop),
+            Some(judge) => judge.admit(page, signature, None).map(drop),
             None => Ok(()),
         }
     }
 
     /// Takes over the visits in files of other crawlers.
-    pub(super) fn hear_others(&mut self, files: &[PathBuf]) -> Result<(), Complaint> {
+    pub(super) fn hear_others(&mut self, files: &[PathBuf]) -> Result<(), CliError> {
         let form = self.policy.canonical.clone();
         let mut patience = Patience::new("visits of other crawlers judged");
         // Those that refer to what may come behind them.
@@ -185,7 +193,7 @@ impl Rebuilding {
         &mut self,
         file: &str,
         revisit: Box<Revisit>,
-    ) -> Result<Option<Box<Revisit>>, Complaint> {
+    ) -> Result<Option<Box<Revisit>>, CliError> {
         let page = revisit.page();
         if self.settled.contains(&page.key()) {
             self.report.captured_again += 1;
@@ -208,7 +216,7 @@ impl Rebuilding {
         Ok(None)
     }
 
-    fn settle_foreign(&mut self, file: &str, visit: foreign::Visit) -> Result<(), Complaint> {
+    fn settle_foreign(&mut self, file: &str, visit: foreign::Visit) -> Result<(), CliError> {
         let (Some(first), Some(last)) = (visit.exchanges.first(), visit.exchanges.last()) else {
             return Ok(());
         };
@@ -228,26 +236,33 @@ impl Rebuilding {
             at,
             exchanges: visit.exchanges,
             kept: true,
-            notes: notes.map(|(name, value)| (name.to_owned(), value)).collect(),
+            notes: notes
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
             robots: Vec::new(),
             again: None,
         });
-        if let (Some(judge), Some(portrait)) = (&self.judge, &retold.portrait) {
+        if let (Some(judge), Some(signature)) = (&self.judge, &retold.signature) {
             let row = &retold.row;
-            let verdict = judge.admit(&row.page(), portrait, row.canonical.as_ref())?;
+            let verdict = judge.admit(&row.page(), signature, row.canonical.as_ref())?;
             crawl::judged(&self.policy, &mut retold, verdict);
         }
         self.tell_foreign(file, visit.offset, retold)
     }
 
     /// How a page was found that another crawler visited. What nothing led to is no seed: its redirects do not widen the scope.
-    fn found(&self, url: &PageUrl) -> Find {
+    fn found(&self, url: &PageUrl) -> DiscoveredUrl {
         let waiting = self.restoring.waiting(url);
-        waiting.unwrap_or_else(|| Find::new(url.clone(), 1, None))
+        waiting.unwrap_or_else(|| DiscoveredUrl::new(url.clone(), 1, None))
     }
 
     /// Tells a visit in a file of another crawler, whose record of the page begins at `offset`, if that can be said.
-    fn tell_foreign(&mut self, file: &str, offset: Option<u64>, mut retold: Retold) -> Result<(), Complaint> {
+    fn tell_foreign(
+        &mut self,
+        file: &str,
+        offset: Option<u64>,
+        mut retold: RebuiltVisit,
+    ) -> Result<(), CliError> {
         retold.row.warc_file = offset.map(|_| file.to_owned());
         retold.row.warc_offset = offset;
         retold.row.kept &= offset.is_some();
@@ -257,9 +272,16 @@ impl Rebuilding {
         self.tell(retold, None)
     }
 
-    fn retell(&mut self, visit: ArchivedVisit) -> Retold {
-        let (policy, studio, listings) = (&self.policy, &self.studio, &self.listings);
-        crawl::retell(policy, studio, &mut self.scope, listings, visit)
+    fn retell(&mut self, visit: ArchivedVisit) -> RebuiltVisit {
+        let (policy, adaptive_signatures, listings) =
+            (&self.policy, &self.adaptive_signatures, &self.listings);
+        crawl::retell(
+            policy,
+            adaptive_signatures,
+            &mut self.scope,
+            listings,
+            visit,
+        )
     }
 
     /// Begins the archive behind files of other crawlers, where nothing of it is there yet.
@@ -268,35 +290,39 @@ impl Rebuilding {
         archive: &Path,
         settings: &Settings,
         clock: &Clock,
-    ) -> Result<(), Complaint> {
+    ) -> Result<(), CliError> {
         if self.restoring.end().is_some() {
             return Ok(());
         }
         let options = archiving::options(settings, clock)?;
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
-        let begun = sinks::warc::begin_behind(&disk, archive, &options).map_err(|error| fault(&error))?;
+        let begun =
+            sinks::warc::begin_behind(&disk, archive, &options).map_err(|error| fault(&error))?;
         let ArchiveEnd { file, end } = begun;
         self.restoring.begin_archive(ArchivePlace { file, end });
         Ok(())
     }
 
-    fn settle(&mut self, file: String, visit: visits::Visit) -> Result<(), Complaint> {
+    fn settle(&mut self, file: String, visit: visits::Visit) -> Result<(), CliError> {
         let Some(url) = visit.url.clone() else {
             return Ok(());
         };
         let note = |name: &str| visit.note(name);
         // Nothing that is left led here: it was a seed once, or the archive says otherwise.
-        let page = self.restoring.waiting(&url).unwrap_or_else(|| Find {
-            depth: note("hopsFromSeed")
-                .and_then(|depth| depth.parse().ok())
-                .unwrap_or(0),
-            via: note("via").and_then(|via| PageUrl::parse(via, &self.policy.canonical).ok()),
-            url,
-            priority: 0,
-            requisite: note("requisite")
-                .and_then(|steps| steps.parse().ok())
-                .unwrap_or(0),
-        });
+        let page = self
+            .restoring
+            .waiting(&url)
+            .unwrap_or_else(|| DiscoveredUrl {
+                depth: note("hopsFromSeed")
+                    .and_then(|depth| depth.parse().ok())
+                    .unwrap_or(0),
+                via: note("via").and_then(|via| PageUrl::parse(via, &self.policy.canonical).ok()),
+                url,
+                priority: 0,
+                requisite: note("requisite")
+                    .and_then(|steps| steps.parse().ok())
+                    .unwrap_or(0),
+            });
         let (page_offset, end) = (visit.page_offset, visit.end);
         let again = self.again(&page.url, &visit);
         let mut retold = self.retell(ArchivedVisit {
@@ -318,7 +344,10 @@ impl Rebuilding {
     fn again(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
         visit.note("duplicate-of-earlier-crawl")?;
         let of = PageUrl::parse(visit.note("duplicate-of")?, &self.policy.canonical).ok()?;
-        let answer = visit.exchanges.last().filter(|_| of == *url && !visit.kept)?;
+        let answer = visit
+            .exchanges
+            .last()
+            .filter(|_| of == *url && !visit.kept)?;
         let archived = match (&self.earlier, visit.original_at) {
             (Some(earlier), Some(at)) => earlier.again(url, at, answer, &self.policy.canonical),
             _ => Ok(None),
@@ -334,10 +363,10 @@ impl Rebuilding {
     }
 
     /// Tells a visit that ends there in the archive, if that is ours.
-    fn tell(&mut self, retold: Retold, end: Option<ArchivePlace>) -> Result<(), Complaint> {
-        let Retold {
+    fn tell(&mut self, retold: RebuiltVisit, end: Option<ArchivePlace>) -> Result<(), CliError> {
+        let RebuiltVisit {
             row,
-            portrait,
+            signature,
             seat,
             announced,
             finds,
@@ -350,12 +379,12 @@ impl Rebuilding {
         for url in adopted {
             self.restoring.adopt(url).map_err(|error| fault(&error))?;
         }
-        let admission = match (portrait, seat) {
-            (Some(portrait), None) if row.fate.is_original() => {
-                self.hear_admission(&row.page(), &portrait)?;
-                RestoredAdmission::New(Box::new(portrait))
+        let admission = match (signature, seat) {
+            (Some(signature), None) if row.fate.is_original() => {
+                self.hear_admission(&row.page(), &signature)?;
+                RestoredAdmission::New(Box::new(signature))
             }
-            (Some(portrait), Some(seat)) => self.seated(&row, portrait, seat),
+            (Some(signature), Some(seat)) => self.seated(&row, signature, seat),
             _ => RestoredAdmission::None,
         };
         let visit = RestoredVisit {
@@ -368,7 +397,12 @@ impl Rebuilding {
         self.restoring.settle(visit).map_err(|error| fault(&error))
     }
 
-    fn seated(&self, row: &Row, portrait: Portrait, seat: RetoldSeat) -> RestoredAdmission {
+    fn seated(
+        &self,
+        row: &VisitRecord,
+        signature: PageSignature,
+        seat: RetainedMatch,
+    ) -> RestoredAdmission {
         let Some(url) = &row.duplicate_of else {
             return RestoredAdmission::None;
         };
@@ -383,7 +417,7 @@ impl Rebuilding {
         });
         RestoredAdmission::LetThrough(Box::new(LetThrough {
             page: row.page(),
-            portrait,
+            signature,
             of,
             earlier: row.of_earlier,
             likeness: seat.likeness,
@@ -393,7 +427,7 @@ impl Rebuilding {
     }
 
     /// Has the disk keep the archive, and then the journal that speaks of it.
-    pub(super) fn finish(mut self, archive: &Path, new: &Path) -> Result<Report, Complaint> {
+    pub(super) fn finish(mut self, archive: &Path, new: &Path) -> Result<Report, CliError> {
         if let Some(judge) = self.judge.take() {
             judge.end()?;
         }
@@ -407,7 +441,7 @@ impl Rebuilding {
         runtime
             .block_on(self.restoring.finish())
             .map_err(|error| fault(&error))?;
-        fingerprints::keep(&self.studio, new)?;
+        fingerprints::keep(&self.adaptive_signatures, new)?;
         Ok(self.report)
     }
 }

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::{Disk, SystemDisk};
-use neardup::{HashKey, Portrait};
+use neardup::{HashKey, PageSignature};
 use store::embedded::{Earlier, EmbeddedStore};
 use store::{NearDupIndex, Page, Verdict};
 use tokio::runtime::Runtime;
 use web::{Clock, PageUrl};
 
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::settings::Settings;
 use crate::values::Key;
-use crate::{crew, history};
+use crate::{assembly, history};
 
 pub(super) struct Judge {
     store: EmbeddedStore,
@@ -30,15 +30,16 @@ impl Judge {
         state: &Path,
         key: HashKey,
         clock: &Clock,
-    ) -> Result<Self, Complaint> {
+    ) -> Result<Self, CliError> {
         let directory = state.join("judging");
         let settings = Settings {
             hash_key: Some(Key(key)),
             ..settings.clone()
         };
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
-        let options = crew::store_options(&settings, earlier, clock, &disk)?;
-        let store = EmbeddedStore::open(&directory, &options).map_err(|error| history::of_store(&error))?;
+        let options = assembly::store_options(&settings, earlier, clock, &disk)?;
+        let store =
+            EmbeddedStore::open(&directory, &options).map_err(|error| history::of_store(&error))?;
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         Ok(Self {
             store,
@@ -51,15 +52,17 @@ impl Judge {
     pub(super) fn admit(
         &self,
         page: &Page,
-        portrait: &Portrait,
+        signature: &PageSignature,
         canonical: Option<&PageUrl>,
-    ) -> Result<Verdict, Complaint> {
-        let verdict = self.runtime.block_on(self.store.admit(page, portrait, canonical));
+    ) -> Result<Verdict, CliError> {
+        let verdict = self
+            .runtime
+            .block_on(self.store.admit(page, signature, canonical));
         verdict.map_err(|error| fault(&error))
     }
 
     /// Leaves nothing behind.
-    pub(super) fn end(self) -> Result<(), Complaint> {
+    pub(super) fn end(self) -> Result<(), CliError> {
         let closed = self.runtime.block_on(store::Frontier::close(&self.store));
         closed.map_err(|error| fault(&error))?;
         drop(self.store);

@@ -36,13 +36,13 @@ use web::Clock;
 use self::journal::Rebuilding;
 use self::judge::Judge;
 use crate::args::RebuildArgs;
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::progress::Patience;
 use crate::seeds::Seeds;
 use crate::settings::{AS_RUN, Settings};
 use crate::terminal::{printable, say};
-use crate::{crew, earlier, history};
+use crate::{assembly, earlier, history};
 
 /// What was made of what.
 #[derive(Default, Serialize)]
@@ -76,7 +76,7 @@ struct Report {
     kept: Option<String>,
 }
 
-pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, Complaint> {
+pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     let directory = &args.directory;
     let archive = history::archive(directory);
     let is_crawl = directory.join(AS_RUN).exists();
@@ -96,11 +96,12 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, Complaint> {
     if args.from_archive {
         find_seeds(args, &mut settings, &archive)?;
     }
-    let clock = crew::clock();
+    let clock = assembly::clock();
     let state = history::state(directory);
     // An interrupted rebuild leaves no state at all for a moment, and the new one beside it: it is made again.
     fs::create_dir_all(&state).map_err(|error| fault(&error))?;
-    let lock = DirectoryLock::take(&state, clock.now()).map_err(|error| history::of_store(&error))?;
+    let lock =
+        DirectoryLock::take(&state, clock.now()).map_err(|error| history::of_store(&error))?;
     let sound = !args.from_archive && tells_everything(&settings, &state)?;
     let report = if sound {
         let kept = set_tables_aside(&state, &clock)?;
@@ -123,7 +124,7 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, Complaint> {
 }
 
 /// Where the crawl begins, from the file that is given; where nothing says it, from what is archived.
-fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Result<(), Complaint> {
+fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Result<(), CliError> {
     let form = settings.canonical_form();
     let seeds = match &args.seeds {
         Some(file) => {
@@ -144,7 +145,7 @@ fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Re
 
 /// Whether the journal is there, can be read to its end, and ends where the archive does: not before it, as an older one or one that
 /// was begun over an archive whose own was lost.
-fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, Complaint> {
+fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, CliError> {
     if !EmbeddedStore::exists(state) {
         return Ok(false);
     }
@@ -182,7 +183,9 @@ fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, Complaint
     }
     let missing = history::missing_journal(&settings.out)?;
     let behind = match end {
-        Some(end) if archive.is_dir() => settled_behind(&archive, &settings.warc_prefix, Some(&end)),
+        Some(end) if archive.is_dir() => {
+            settled_behind(&archive, &settings.warc_prefix, Some(&end))
+        }
         _ => Ok(Vec::new()),
     };
     let behind = behind.map_err(|error| fault(&error))?;
@@ -197,7 +200,7 @@ fn is_damage(error: &StoreFault) -> bool {
 }
 
 /// Keeps the tables beside those that are made next; says where.
-fn set_tables_aside(state: &Path, clock: &Clock) -> Result<Option<String>, Complaint> {
+fn set_tables_aside(state: &Path, clock: &Clock) -> Result<Option<String>, CliError> {
     let tables = state.join("sled");
     if !tables.exists() {
         return Ok(None);
@@ -208,7 +211,7 @@ fn set_tables_aside(state: &Path, clock: &Clock) -> Result<Option<String>, Compl
     Ok(Some(aside.display().to_string()))
 }
 
-fn sync_directory(directory: &Path) -> Result<(), Complaint> {
+fn sync_directory(directory: &Path) -> Result<(), CliError> {
     File::open(directory)
         .and_then(|open| open.sync_all())
         .map_err(|error| fault(&error))
@@ -221,7 +224,7 @@ fn from_archive(
     clock: &Clock,
     ignore_journal: bool,
     lock: DirectoryLock,
-) -> Result<Report, Complaint> {
+) -> Result<Report, CliError> {
     let archive = history::archive(&settings.out);
     if !archive.is_dir() {
         return Err(usage(format!("{} is not there", archive.display()))
@@ -232,7 +235,9 @@ fn from_archive(
         fs::remove_dir_all(&new).map_err(|error| fault(&error))?;
     }
     fs::create_dir_all(&new).map_err(|error| fault(&error))?;
-    let old = (!ignore_journal).then(|| History::open(state).ok()).flatten();
+    let old = (!ignore_journal)
+        .then(|| History::open(state).ok())
+        .flatten();
     let others = foreign::files(&archive)?;
     refuse_names(&archive, &others)?;
     let earlier = match earlier::load(settings) {
@@ -253,14 +258,15 @@ fn from_archive(
         .or(earlier.as_ref().map(|earlier| earlier.key()));
     let key = match key {
         Some(key) => key,
-        None => HashKey::new(crew::random()?),
+        None => HashKey::new(assembly::random()?),
     };
-    let studio = settings.recipe()?.studio(key, state)?;
+    let adaptive_signatures = settings.recipe()?.adaptive_signatures(key, state)?;
     let judge = match others.is_empty() {
         true => None,
         false => Some(Judge::new(settings, earlier.clone(), &new, key, clock)?),
     };
-    let mut rebuilding = Rebuilding::begin(settings, &new, key, studio, old, judge, clock)?;
+    let mut rebuilding =
+        Rebuilding::begin(settings, &new, key, adaptive_signatures, old, judge, clock)?;
     rebuilding.look_into(earlier.map(|pages| archives(settings, pages)));
     rebuilding.hear_others(&others)?;
     rebuilding.hear_archive(&archive)?;
@@ -304,7 +310,7 @@ fn archives(settings: &Settings, pages: Arc<Earlier>) -> EarlierArchives {
 }
 
 /// A crawl that goes on removes what stands behind its end, by the numbers in the names: no file of others may.
-fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), Complaint> {
+fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
     let number = |path: &PathBuf| name_of(path).and_then(history::file_number);
     let files = history::archive_files(archive).map_err(|error| fault(&error))?;
     let ours = files.iter().filter(|path| !others.contains(path));
@@ -323,14 +329,15 @@ fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), Complaint> {
 
 impl Report {
     /// Opens the state, which makes its tables.
-    fn open(&mut self, settings: &Settings, state: &Path, clock: &Clock) -> Result<(), Complaint> {
+    fn open(&mut self, settings: &Settings, state: &Path, clock: &Clock) -> Result<(), CliError> {
         let settings = Settings {
             hash_key: None,
             ..settings.clone()
         };
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
-        let options = crew::store_options(&settings, None, clock, &disk)?;
-        let store = EmbeddedStore::open(state, &options).map_err(|error| history::of_store(&error))?;
+        let options = assembly::store_options(&settings, None, clock, &disk)?;
+        let store =
+            EmbeddedStore::open(state, &options).map_err(|error| history::of_store(&error))?;
         let standing = store::Frontier::standing(&store);
         (self.pages, self.queued) = (standing.totals.pages, standing.queued);
         let runtime = tokio::runtime::Builder::new_current_thread().build();

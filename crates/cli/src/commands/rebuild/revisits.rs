@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use neardup::Fingerprint;
 use sinks::warc::Record;
-use store::{Fate, Row};
+use store::{Fate, VisitRecord};
 use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlKey};
 
 use crate::documents::is_visited;
@@ -36,7 +36,8 @@ impl Revisit {
         }
         let url = record.page_url(form)?;
         let answer = record.answer(form);
-        let is_page = |answer: &Exchange| (200..300).contains(&answer.status) || answer.status == 304;
+        let is_page =
+            |answer: &Exchange| (200..300).contains(&answer.status) || answer.status == 304;
         if answer.as_ref().is_some_and(|answer| !is_page(answer)) {
             return None;
         }
@@ -86,18 +87,26 @@ struct Original {
 
 impl Originals {
     /// A visit that ended.
-    pub(super) fn hear(&mut self, row: &Row) {
+    pub(super) fn hear(&mut self, row: &VisitRecord) {
         if !row.fate.is_page() {
             return;
         }
         // The same bytes as a new version of a page repeat that version, and not what it was
         // before.
-        let repeated = row.duplicate_of.as_ref().filter(|_| row.fate.is_duplicate());
+        let repeated = row
+            .duplicate_of
+            .as_ref()
+            .filter(|_| row.fate.is_duplicate());
         let (of, fate) = match repeated {
             Some(of) => (of, row.fate),
             None => (&row.url, Fate::ExactDuplicate),
         };
-        let nearness = |_| (row.distance.unwrap_or_default(), row.resemblance.unwrap_or(1.0));
+        let nearness = |_| {
+            (
+                row.distance.unwrap_or_default(),
+                row.resemblance.unwrap_or(1.0),
+            )
+        };
         let (distance, resemblance) = repeated.map_or((0, 1.0), nearness);
         let original = || {
             Box::new(Original {
@@ -142,7 +151,9 @@ impl Originals {
             ),
             (
                 "fingerprint",
-                original.fingerprint.map(|fingerprint| fingerprint.to_string()),
+                original
+                    .fingerprint
+                    .map(|fingerprint| fingerprint.to_string()),
             ),
         ];
         let told = notes.into_iter();

@@ -68,7 +68,9 @@ impl<'a> Visits<'a> {
         files.retain(|path| !is_foreign(path));
         let mut open = None;
         if let Some(after) = after.filter(|_| !files.is_empty()) {
-            let place = files.iter().position(|path| history::is_named(path, &after.file));
+            let place = files
+                .iter()
+                .position(|path| history::is_named(path, &after.file));
             // What stands behind a file that is gone is not known to follow on it.
             let path = files
                 .drain(..=place.unwrap_or(files.len().saturating_sub(1)))
@@ -184,7 +186,13 @@ impl Visit {
     }
 
     /// The visit with its notes; none where these are of another.
-    fn noted(mut self, record: &Record, offset: u64, end: u64, form: &CanonicalForm) -> Option<Self> {
+    fn noted(
+        mut self,
+        record: &Record,
+        offset: u64,
+        end: u64,
+        form: &CanonicalForm,
+    ) -> Option<Self> {
         (self.notes, self.end) = (notes(&record.block), end);
         if let Some(of_page) = record.field("WARC-Concurrent-To") {
             return (of_page == self.page_id).then_some(self);
@@ -194,7 +202,9 @@ impl Visit {
         if self.url.is_none() {
             (self.url, self.at) = (Some(url.clone()), at);
         }
-        let status = self.note("http-status").and_then(|status| status.parse().ok());
+        let status = self
+            .note("http-status")
+            .and_then(|status| status.parse().ok());
         if let Some(status) = status {
             self.exchanges.push(left_out(url, at, status));
         }

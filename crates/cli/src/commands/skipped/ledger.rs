@@ -107,8 +107,16 @@ impl Ledger {
     }
 
     /// Adds an event; entries of one URL count in the order in which they are added.
-    pub(super) fn add(&mut self, event: Event, url: UrlKey, skipped: Option<&Skipped>) -> io::Result<()> {
-        let json = skipped.map(serde_json::to_vec).transpose()?.unwrap_or_default();
+    pub(super) fn add(
+        &mut self,
+        event: Event,
+        url: UrlKey,
+        skipped: Option<&Skipped>,
+    ) -> io::Result<()> {
+        let json = skipped
+            .map(serde_json::to_vec)
+            .transpose()?
+            .unwrap_or_default();
         let length = u32::try_from(json.len()).map_err(io::Error::other)?;
         // The low bits decide on the place within a partition's map.
         let place = (url.as_u64() >> 32) as usize % self.partitions.len();
@@ -263,10 +271,16 @@ mod tests {
             let mut ledger = Ledger::new(directory.path(), 0);
             for (event, reason) in events {
                 let told = reason.map(|reason| skipped(1, reason));
-                ledger.add(*event, UrlKey::from_u64(1), told.as_ref()).unwrap();
+                ledger
+                    .add(*event, UrlKey::from_u64(1), told.as_ref())
+                    .unwrap();
             }
             let given: Vec<String> = left(ledger).into_iter().map(|(_, reason)| reason).collect();
-            assert_eq!(given, expected.into_iter().collect::<Vec<_>>(), "{events:?}");
+            assert_eq!(
+                given,
+                expected.into_iter().collect::<Vec<_>>(),
+                "{events:?}"
+            );
         }
     }
 

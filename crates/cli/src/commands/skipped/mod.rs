@@ -17,18 +17,18 @@ use crawl::Policy;
 use rayon::prelude::*;
 use serde::Serialize;
 use store::embedded::{History, record::Record, revocations};
-use store::{Find, HOSTS_RULE, LeftOut, Row, SkippedBy};
+use store::{DiscoveredUrl, HOSTS_RULE, LeftOut, SkippedBy, VisitRecord};
 use web::{CanonicalForm, Document, PageUrl, Scope};
 
 use self::ledger::{Event, Ledger, Skipped};
 use super::export::{has_page, read_again};
 use crate::args::SkippedArgs;
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::output::{self, Format};
 use crate::progress::Patience;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{control, crew, history};
+use crate::{assembly, control, history};
 
 /// Pages that are read at a time: what their links take is in memory.
 const BATCH: usize = 64;
@@ -58,7 +58,7 @@ struct Told {
 #[error("{0} pages cannot be read from the archive again: their links are missing in the list")]
 struct Missing(u64);
 
-pub(crate) fn run(args: &SkippedArgs) -> Result<(), Complaint> {
+pub(crate) fn run(args: &SkippedArgs) -> Result<(), CliError> {
     let state = history::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
     let form = settings.canonical_form();
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &SkippedArgs) -> Result<(), Complaint> {
     let mut unread = 0;
     if asks_for_links(args.why, &settings) {
         let pages = Pages {
-            policy: crew::policy(&settings, form),
+            policy: assembly::policy(&settings, form),
             archive: history::archive(&args.directory),
             told: &told,
         };
@@ -76,9 +76,8 @@ pub(crate) fn run(args: &SkippedArgs) -> Result<(), Complaint> {
     write(args, ledger)?;
     match unread {
         0 => Ok(()),
-        unread => {
-            Err(fault(&Missing(unread)).with_remedy("`crawler verify` says what is wrong with the archive"))
-        }
+        unread => Err(fault(&Missing(unread))
+            .with_remedy("`crawler verify` says what is wrong with the archive")),
     }
 }
 
@@ -87,7 +86,9 @@ fn asks_for_links(why: Option<SkippedBy>, settings: &Settings) -> bool {
     match why {
         Some(SkippedBy::DuplicatesLinks | SkippedBy::Pattern | SkippedBy::Robots) => false,
         Some(SkippedBy::Limit) => settings.max_depth.is_some(),
-        None | Some(SkippedBy::Scope | SkippedBy::Trap | SkippedBy::Page | SkippedBy::Other) => true,
+        None | Some(SkippedBy::Scope | SkippedBy::Trap | SkippedBy::Page | SkippedBy::Other) => {
+            true
+        }
     }
 }
 
@@ -106,8 +107,8 @@ fn hear(
     settings: &Settings,
     form: &CanonicalForm,
     ledger: &mut Ledger,
-) -> Result<Told, Complaint> {
-    let mut scope = crew::scope(settings)?;
+) -> Result<Told, CliError> {
+    let mut scope = assembly::scope(settings)?;
     if let Some(in_force) = control::last_obeyed(&settings.out)? {
         scope.exclude_now(in_force.orders.exclude);
     }
@@ -149,7 +150,11 @@ impl Told {
                 }
                 self.settled(&row, ledger)
             }
-            Record::Revoked { entry, row, reached } => {
+            Record::Revoked {
+                entry,
+                row,
+                reached,
+            } => {
                 for url in &reached {
                     ledger.add(Event::Unreached, url.key(), None)?;
                 }
@@ -167,7 +172,7 @@ impl Told {
         }
     }
 
-    fn queued(&mut self, finds: &[Find], ledger: &mut Ledger) -> io::Result<()> {
+    fn queued(&mut self, finds: &[DiscoveredUrl], ledger: &mut Ledger) -> io::Result<()> {
         for find in finds {
             if find.depth == 0 && find.via.is_none() {
                 self.scope.add_seed(&find.url);
@@ -180,7 +185,7 @@ impl Told {
         Ok(())
     }
 
-    fn settled(&self, row: &Row, ledger: &mut Ledger) -> io::Result<()> {
+    fn settled(&self, row: &VisitRecord, ledger: &mut Ledger) -> io::Result<()> {
         let Some(kind) = SkippedBy::of(row) else {
             if let Some(url) = &row.final_url {
                 ledger.add(Event::Visited, url.key(), None)?;
@@ -198,12 +203,13 @@ impl Told {
 
     fn left_out(&mut self, left_out: &[LeftOut]) {
         for told in left_out.iter().filter(|told| told.rule == HOSTS_RULE) {
-            self.full_domains.insert(told.example.registrable_domain().into());
+            self.full_domains
+                .insert(told.example.registrable_domain().into());
         }
     }
 }
 
-fn waiting(find: &Find) -> Skipped {
+fn waiting(find: &DiscoveredUrl) -> Skipped {
     Skipped {
         url: find.url.as_str().to_owned(),
         kind: SkippedBy::Limit as u8,
@@ -222,7 +228,7 @@ struct Pages<'a> {
 impl Pages<'_> {
     /// Adds the links of all pages that the journal told of; returns how many pages could not be
     /// read.
-    fn add_links(&self, state: &Path, ledger: &mut Ledger) -> Result<u64, Complaint> {
+    fn add_links(&self, state: &Path, ledger: &mut Ledger) -> Result<u64, CliError> {
         let mut revoked = revocations(state).map_err(|error| fault(&error))?;
         let (mut batch, mut seen, mut unread) = (Vec::new(), 0, 0);
         let mut patience = Patience::new("pages");
@@ -253,7 +259,12 @@ impl Pages<'_> {
     }
 
     /// Reads some pages; returns how many of them could not be read.
-    fn read(&self, batch: &mut Vec<Row>, ledger: &mut Ledger, before: u64) -> io::Result<u64> {
+    fn read(
+        &self,
+        batch: &mut Vec<VisitRecord>,
+        ledger: &mut Ledger,
+        before: u64,
+    ) -> io::Result<u64> {
         let read: Vec<_> = batch
             .par_drain(..)
             .map(|row| {
@@ -276,7 +287,12 @@ impl Pages<'_> {
         Ok(unread)
     }
 
-    fn add_page(&self, row: &Row, document: &Document, ledger: &mut Ledger) -> io::Result<()> {
+    fn add_page(
+        &self,
+        row: &VisitRecord,
+        document: &Document,
+        ledger: &mut Ledger,
+    ) -> io::Result<()> {
         let page = row.final_url.as_ref().unwrap_or(&row.url);
         for link in &document.links {
             if link.kind == web::LinkKind::Requisite {
@@ -300,7 +316,8 @@ impl Pages<'_> {
     fn not_queued(&self, url: &PageUrl) -> (SkippedBy, String) {
         let domain = url.registrable_domain();
         if self.told.full_domains.contains(domain) {
-            let reason = format!("{domain} has as many hosts as are visited (--max-hosts-per-domain)");
+            let reason =
+                format!("{domain} has as many hosts as are visited (--max-hosts-per-domain)");
             return (SkippedBy::Trap, reason);
         }
         let reason = "it is in scope and was not queued: by the settings of today it would be";
@@ -309,7 +326,7 @@ impl Pages<'_> {
 }
 
 /// Writes the list, and how many there are of each kind.
-fn write(args: &SkippedArgs, ledger: Ledger) -> Result<(), Complaint> {
+fn write(args: &SkippedArgs, ledger: Ledger) -> Result<(), CliError> {
     let format = Format::or_fitting(args.format);
     let counts = RefCell::new(BTreeMap::<SkippedBy, u64>::new());
     output::to_stdout(|out| {
@@ -332,7 +349,12 @@ fn write(args: &SkippedArgs, ledger: Ledger) -> Result<(), Complaint> {
     Ok(())
 }
 
-fn write_line(out: &mut dyn Write, format: Format, kind: SkippedBy, skipped: &Skipped) -> io::Result<()> {
+fn write_line(
+    out: &mut dyn Write,
+    format: Format,
+    kind: SkippedBy,
+    skipped: &Skipped,
+) -> io::Result<()> {
     let line = Line {
         url: &skipped.url,
         why: kind.as_str(),

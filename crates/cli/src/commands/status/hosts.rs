@@ -12,7 +12,7 @@ use store::embedded::{History, record::Record};
 use store::{Fate, StoreFault};
 use web::{Host, Pace, Timestamp, Why};
 
-use crate::crew;
+use crate::assembly;
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
@@ -65,9 +65,11 @@ pub(super) fn write(
     let mut hosts: Vec<(Host, Told)> = hosts.into_iter().collect();
     hosts.sort_unstable_by(|(one, left), (other, right)| {
         let order = right.pages.cmp(&left.pages);
-        order.then(right.waiting.cmp(&left.waiting)).then(one.cmp(other))
+        order
+            .then(right.waiting.cmp(&left.waiting))
+            .then(one.cmp(other))
     });
-    let rules = crew::pacing(settings);
+    let rules = assembly::pacing(settings);
     let lines = hosts.iter().map(|(host, told)| Line {
         host: host.as_str(),
         pages: told.pages,
@@ -112,7 +114,9 @@ pub(super) fn read(state: &Path) -> Result<HashMap<Host, Told>, StoreFault> {
                     hosts.entry(find.url.host()).or_default().waiting += 1;
                 }
             }
-            Record::Settled { row, finds, pace, .. } => {
+            Record::Settled {
+                row, finds, pace, ..
+            } => {
                 for find in finds {
                     hosts.entry(find.url.host()).or_default().waiting += 1;
                 }
@@ -204,7 +208,10 @@ impl Line<'_> {
 /// To the millisecond: finer is nobody's business.
 fn span(seconds: f64) -> String {
     let millis = Duration::try_from_secs_f64(seconds).map_or(u128::MAX, |span| span.as_millis());
-    Span(Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))).to_string()
+    Span(Duration::from_millis(
+        u64::try_from(millis).unwrap_or(u64::MAX),
+    ))
+    .to_string()
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use serde::Serialize;
 use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
 use store::embedded::{History, TakenBack, record::Record as Told, revocations};
-use store::{ArchiveSpan, Row, StoreFault};
+use store::{ArchiveSpan, StoreFault, VisitRecord};
 use web::{CanonicalForm, PageUrl};
 
 use super::Complaints;
@@ -83,7 +83,7 @@ struct Open {
 
 /// A visit that was settled.
 struct Visit<'a> {
-    row: &'a Row,
+    row: &'a VisitRecord,
     span: &'a ArchiveSpan,
     reached: &'a [PageUrl],
     /// The address whose pace its host shared.
@@ -91,12 +91,17 @@ struct Visit<'a> {
 }
 
 impl<'a> Archive<'a> {
-    pub(super) fn new(directory: &Path, politeness: Politeness, complaints: &'a mut Complaints) -> Self {
+    pub(super) fn new(
+        directory: &Path,
+        politeness: Politeness,
+        complaints: &'a mut Complaints,
+    ) -> Self {
         let files = history::archive_files(directory).unwrap_or_else(|error| {
             complaints.add(format!("cannot read {}: {error}", directory.display()));
             Vec::new()
         });
-        let (foreign, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|path| is_foreign(path));
+        let (foreign, files): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|path| is_foreign(path));
         Self {
             counts: Counts {
                 archive_files: files.len() as u64,
@@ -154,7 +159,8 @@ impl<'a> Archive<'a> {
                         let durable = journal.durable.as_ref();
                         let is_durable = durable.is_some_and(|place| {
                             place.file == span.file && span.end <= place.end
-                                || history::file_number(&span.file) < history::file_number(&place.file)
+                                || history::file_number(&span.file)
+                                    < history::file_number(&place.file)
                         });
                         // See `archive_tail.rs` in the store: older visits are on the disk for certain.
                         let may_be_lost = archived + 1 >= journal.archived && !is_durable;
@@ -173,12 +179,17 @@ impl<'a> Archive<'a> {
                     self.politeness.hear_pace(&row.url.host(), pace);
                 }
                 Told::Restarted { at, rule } => {
-                    self.politeness.hear_restart(at, rule.least_wait, rule.factor);
+                    self.politeness
+                        .hear_restart(at, rule.least_wait, rule.factor);
                 }
                 Told::Resumed { at, least_wait } => self.politeness.hear_restart(at, least_wait, 0),
                 Told::Stopped => self.politeness.hear_session(),
-                Told::ClockSetBack { to, least_wait } => self.politeness.hear_set_back(to, least_wait),
-                Told::ClockSet { ahead, behind, .. } => self.politeness.hear_clock_set(ahead, behind),
+                Told::ClockSetBack { to, least_wait } => {
+                    self.politeness.hear_set_back(to, least_wait)
+                }
+                Told::ClockSet { ahead, behind, .. } => {
+                    self.politeness.hear_clock_set(ahead, behind)
+                }
                 Told::Paced { host, pace } | Told::Returned { host, pace, .. } => {
                     self.politeness.hear_pace(&host, pace);
                 }
@@ -232,16 +243,22 @@ impl<'a> Archive<'a> {
             }
             self.counts.foreign_records += stream.records();
             self.counts.foreign_broken += stream.broken();
-            self.counts.foreign_oddities += stream.oddities().seen().map(|(_, count)| count).sum::<u64>();
+            self.counts.foreign_oddities += stream
+                .oddities()
+                .seen()
+                .map(|(_, count)| count)
+                .sum::<u64>();
             for offset in named {
-                self.complaints
-                    .add(format!("{name} at {offset}: no record, where a row has one"));
+                self.complaints.add(format!(
+                    "{name} at {offset}: no record, where a row has one"
+                ));
             }
         }
         for (name, offsets) in std::mem::take(&mut self.named) {
             let pages = offsets.len();
-            self.complaints
-                .add(format!("{name} is missing, which has {pages} pages of the crawl"));
+            self.complaints.add(format!(
+                "{name} is missing, which has {pages} pages of the crawl"
+            ));
         }
     }
 
@@ -254,7 +271,8 @@ impl<'a> Archive<'a> {
             let begins = self.begins.as_ref();
             let begun = begins.filter(|begins| history::is_named(&path, &begins.file));
             let length = std::fs::metadata(path).map_or(0, |file| file.len());
-            self.counts.unsettled_bytes += length.saturating_sub(begun.map_or(0, |begun| begun.end));
+            self.counts.unsettled_bytes +=
+                length.saturating_sub(begun.map_or(0, |begun| begun.end));
         }
         let begins = self.begins.filter(|_| self.counts.foreign_files > 0);
         (self.counts, self.politeness.counts(), self.end.or(begins))
@@ -293,11 +311,19 @@ impl<'a> Archive<'a> {
 
     /// Opens the file of a span, if another one is open.
     fn enter(&mut self, span: &ArchiveSpan) -> Result<(), String> {
-        if self.open.as_ref().is_some_and(|open| open.name == span.file) {
+        if self
+            .open
+            .as_ref()
+            .is_some_and(|open| open.name == span.file)
+        {
             return Ok(());
         }
         let missing = || format!("{} is missing", span.file);
-        if !self.files.iter().any(|path| history::is_named(path, &span.file)) {
+        if !self
+            .files
+            .iter()
+            .any(|path| history::is_named(path, &span.file))
+        {
             return Err(missing());
         }
         if let Some(open) = self.open.take()
@@ -326,8 +352,10 @@ impl<'a> Archive<'a> {
                     self.open = Some(open);
                 }
                 _ => {
-                    self.complaints
-                        .add(format!("{}: no warcinfo record at its beginning", span.file));
+                    self.complaints.add(format!(
+                        "{}: no warcinfo record at its beginning",
+                        span.file
+                    ));
                     let path = open.path;
                     self.open = Open::at(path, 0).ok();
                 }
@@ -400,7 +428,8 @@ impl<'a> Archive<'a> {
             first,
             address: address.filter(|address| is_its_host && asked_at == Some(*address)),
         };
-        self.politeness.hear_request(visit.row, &request, self.complaints);
+        self.politeness
+            .hear_request(visit.row, &request, self.complaints);
     }
 }
 

@@ -10,7 +10,7 @@ use sinks::ArchiveEnd;
 use sinks::cdxj::{self, Difference};
 
 use super::Complaints;
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 
 /// What the index has.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -26,7 +26,7 @@ pub(super) fn check(
     archive: &Path,
     end: &ArchiveEnd,
     complaints: &mut Complaints,
-) -> Result<Counts, Complaint> {
+) -> Result<Counts, CliError> {
     let found = cdxj::compare(archive, end).map_err(|error| fault(&error))?;
     for difference in &found.differences {
         complaints.add(format!("index: {}", told(difference, archive)));
@@ -52,7 +52,10 @@ fn told(difference: &Difference, archive: &Path) -> String {
         Difference::NoFile(path) => format!("{} is missing", path.display()),
         Difference::Touched(path) => format!("{} is not what was written", path.display()),
         Difference::Unsorted(path, line) => {
-            format!("{}: line {line} is not in the order of bytes", path.display())
+            format!(
+                "{}: line {line} is not in the order of bytes",
+                path.display()
+            )
         }
         Difference::NoLine(line) => format!("no line for this capture: {line}"),
         Difference::NoCapture(line) => format!("no capture for this line: {line}"),

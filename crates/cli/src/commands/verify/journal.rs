@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use store::embedded::{History, record::Record};
-use store::{ArchivePlace, Find, Row, StoreFault};
+use store::{ArchivePlace, DiscoveredUrl, StoreFault, VisitRecord};
 use web::UrlKey;
 
 use super::Complaints;
@@ -47,7 +47,11 @@ impl Journal {
             patience.step();
         }
         let (kept, void, admitted) = (&journal.kept, &journal.void, &journal.admitted);
-        let kept = |original: &UrlKey| [kept, void, admitted].iter().any(|set| set.contains(original));
+        let kept = |original: &UrlKey| {
+            [kept, void, admitted]
+                .iter()
+                .any(|set| set.contains(original))
+        };
         let named = journal.originals.iter().filter(|(_, rows)| **rows > 0);
         journal.dangling = named
             .map(|(original, _)| *original)
@@ -78,10 +82,20 @@ impl Journal {
             }
             Record::Postponed { entry, .. } => {
                 self.under_way.remove(&entry.find.url.key());
-                self.is_waiting(entry.sequence, entry.find.url.key(), "was postponed", complaints);
+                self.is_waiting(
+                    entry.sequence,
+                    entry.find.url.key(),
+                    "was postponed",
+                    complaints,
+                );
             }
             Record::Superseded { entry } => {
-                self.is_waiting(entry.sequence, entry.find.url.key(), "was given up", complaints);
+                self.is_waiting(
+                    entry.sequence,
+                    entry.find.url.key(),
+                    "was given up",
+                    complaints,
+                );
                 if let Some(place) = self.place(entry.sequence) {
                     self.waiting[place] = false;
                 }
@@ -94,7 +108,9 @@ impl Journal {
                 for sequence in sequences {
                     match self.place(*sequence) {
                         None => {
-                            complaints.add(format!("journal: place {sequence} was leased, and never queued"));
+                            complaints.add(format!(
+                                "journal: place {sequence} was leased, and never queued"
+                            ));
                         }
                         Some(place) if !died => drop(self.under_way.insert(self.pages[place])),
                         Some(_) => {}
@@ -112,7 +128,11 @@ impl Journal {
                 match self.place(entry.sequence) {
                     // Its old place again.
                     Some(place) if self.pages[place] == page => self.waiting[place] = true,
-                    _ => self.queue(entry.sequence, std::slice::from_ref(&entry.find), complaints),
+                    _ => self.queue(
+                        entry.sequence,
+                        std::slice::from_ref(&entry.find),
+                        complaints,
+                    ),
                 }
             }
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
@@ -135,7 +155,7 @@ impl Journal {
             .filter(|place| *place < self.pages.len())
     }
 
-    fn queue(&mut self, first: u64, finds: &[Find], complaints: &mut Complaints) {
+    fn queue(&mut self, first: u64, finds: &[DiscoveredUrl], complaints: &mut Complaints) {
         if !finds.is_empty() && first != self.pages.len() as u64 {
             complaints.add(format!(
                 "journal: places from {first} on were queued, where {} was the next",
@@ -161,11 +181,13 @@ impl Journal {
                 ));
             }
             Some(_) => {}
-            None => complaints.add(format!("journal: place {sequence} {what}, and was never queued")),
+            None => complaints.add(format!(
+                "journal: place {sequence} {what}, and was never queued"
+            )),
         }
     }
 
-    fn settle(&mut self, sequence: u64, row: &Row, complaints: &mut Complaints) {
+    fn settle(&mut self, sequence: u64, row: &VisitRecord, complaints: &mut Complaints) {
         let page = row.url.key();
         self.is_waiting(sequence, page, "was settled", complaints);
         if let Some(place) = self.place(sequence) {
@@ -182,7 +204,7 @@ impl Journal {
         }
     }
 
-    fn revoke(&mut self, row: &Row) {
+    fn revoke(&mut self, row: &VisitRecord) {
         self.revoked += 1;
         self.void.insert(row.url.key());
         if row.fate.is_original() {
@@ -202,9 +224,13 @@ mod tests {
 
     use super::*;
 
-    fn find(path: &str) -> Find {
+    fn find(path: &str) -> DiscoveredUrl {
         let url = format!("http://a.test/{path}");
-        Find::new(PageUrl::parse(&url, &CanonicalForm::default()).unwrap(), 0, None)
+        DiscoveredUrl::new(
+            PageUrl::parse(&url, &CanonicalForm::default()).unwrap(),
+            0,
+            None,
+        )
     }
 
     fn queued(first: u64, paths: &[&str]) -> Record {
@@ -257,7 +283,11 @@ mod tests {
             for record in &records {
                 journal.hear(record, &mut complaints);
             }
-            assert_eq!(complaints.count, expected, "{records:?}: {:?}", complaints.told);
+            assert_eq!(
+                complaints.count, expected,
+                "{records:?}: {:?}",
+                complaints.told
+            );
         }
     }
 }

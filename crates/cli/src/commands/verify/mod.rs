@@ -28,7 +28,7 @@ use self::archive::Archive;
 use self::journal::Journal;
 use self::politeness::Politeness;
 use crate::args::VerifyArgs;
-use crate::complaint::{Complaint, fault};
+use crate::cli_error::{CliError, fault};
 use crate::control;
 use crate::history;
 use crate::output::{self, Format};
@@ -89,7 +89,7 @@ struct Report {
     complaints: Complaints,
 }
 
-pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, Complaint> {
+pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     if args.directory.is_file() {
         return wacz::run(&args.directory, args.format);
     }
@@ -124,8 +124,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, Complaint> {
         Some(end) => index::check(&args.directory, &archive_directory, &end, &mut complaints)?,
         None => index::Counts::default(),
     };
-    let found =
-        search::check(&args.directory, &state, &mut complaints).map_err(|error| unreadable(&error))?;
+    let found = search::check(&args.directory, &state, &mut complaints)
+        .map_err(|error| unreadable(&error))?;
     let audit = embedded::audit(&state).map_err(|error| unreadable(&error))?;
     let report = Report::new(
         &audit,
@@ -210,7 +210,10 @@ impl Report {
             self.politeness.hosts,
         );
         if self.index.index_lines > 0 {
-            line.push_str(&format!("; {} lines of the index agree", self.index.index_lines));
+            line.push_str(&format!(
+                "; {} lines of the index agree",
+                self.index.index_lines
+            ));
         }
         if self.index.not_indexed_yet > 0 {
             line.push_str(&format!(

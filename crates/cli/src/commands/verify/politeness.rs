@@ -21,7 +21,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use serde::Serialize;
-use store::Row;
+use store::VisitRecord;
 use web::{AfterDeath, Group, Host, Pace, PageUrl, RobotsRules, Timestamp};
 
 use super::Complaints;
@@ -126,7 +126,12 @@ impl Politeness {
     }
 
     /// A request of the visit that `row` tells of.
-    pub(super) fn hear_request(&mut self, row: &Row, request: &Request<'_>, complaints: &mut Complaints) {
+    pub(super) fn hear_request(
+        &mut self,
+        row: &VisitRecord,
+        request: &Request<'_>,
+        complaints: &mut Complaints,
+    ) {
         let Request { url, at, first, .. } = *request;
         self.counts.requests += 1;
         let settings = [Some(&self.settings), self.of_file.as_ref()];
@@ -290,12 +295,12 @@ mod tests {
         PageUrl::parse(text, &web::CanonicalForm::default()).unwrap()
     }
 
-    fn row(url: &PageUrl) -> Row {
-        Row {
+    fn row(url: &PageUrl) -> VisitRecord {
+        VisitRecord {
             status: Some(200),
             kept: true,
-            ..Row::new(
-                store::Find::new(url.clone(), 0, None),
+            ..VisitRecord::new(
+                store::DiscoveredUrl::new(url.clone(), 0, None),
                 store::Fate::Unique,
                 Timestamp::default(),
             )
@@ -323,7 +328,11 @@ mod tests {
             // Archived after one that came later.
             ("d.site.test", address(3), 500),
         ];
-        for (group_by, too_soon) in [(GroupBy::Host, 0), (GroupBy::Domain, 2), (GroupBy::Address, 1)] {
+        for (group_by, too_soon) in [
+            (GroupBy::Host, 0),
+            (GroupBy::Domain, 2),
+            (GroupBy::Address, 1),
+        ] {
             let settings = Settings {
                 group_by,
                 ..Settings::default()
@@ -441,9 +450,16 @@ mod tests {
         let mut politeness = Politeness::new(&settings);
         let mut complaints = Complaints::default();
         // By the clock of the waits; dates are a day behind from the third on.
-        for (number, (waited, expected)) in [(0, 0), (1000, 0), (2000, 0), (3000, 0), (4000, 0), (4500, 1)]
-            .into_iter()
-            .enumerate()
+        for (number, (waited, expected)) in [
+            (0, 0),
+            (1000, 0),
+            (2000, 0),
+            (3000, 0),
+            (4000, 0),
+            (4500, 1),
+        ]
+        .into_iter()
+        .enumerate()
         {
             let now = noon + Duration::from_millis(waited);
             if number == 2 {
@@ -453,7 +469,11 @@ mod tests {
             politeness.hear_request(&row(&url), &request(&url, date), &mut complaints);
             let ready = now + Duration::from_secs(1);
             politeness.hear_end(&url.host(), ready.into());
-            assert_eq!(complaints.count, expected, "{number}: {:?}", complaints.told);
+            assert_eq!(
+                complaints.count, expected,
+                "{number}: {:?}",
+                complaints.told
+            );
         }
         // The next session goes by the clock as it was set.
         politeness.hear_set_back(noon.before(day), Duration::from_secs(1));

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use search::{Finder, IndexFault, Place};
 use serde::Serialize;
-use store::{Row, StoreFault, embedded};
+use store::{StoreFault, VisitRecord, embedded};
 
 use super::Complaints;
 use crate::{history, index};
@@ -27,7 +27,11 @@ pub(super) struct Counts {
 type Spot = (Option<u64>, u64);
 
 /// Compares the index of a crawl with its rows, where there is one.
-pub(super) fn check(crawl: &Path, state: &Path, complaints: &mut Complaints) -> Result<Counts, StoreFault> {
+pub(super) fn check(
+    crawl: &Path,
+    state: &Path,
+    complaints: &mut Complaints,
+) -> Result<Counts, StoreFault> {
     let finder = match Finder::open(&index::directory(crawl)) {
         Ok(finder) => finder,
         Err(IndexFault::Missing { .. }) => return Ok(Counts::default()),
@@ -88,9 +92,12 @@ fn check_from(
 }
 
 /// Whether the index must have a page.
-fn is_expected(row: &Row, spot: Spot, finder: &Finder) -> bool {
+fn is_expected(row: &VisitRecord, spot: Spot, finder: &Finder) -> bool {
     // A charset is what a text has, and nothing else.
-    is_covered(spot, finder) && row.kept && row.charset.is_some() && index::has(finder.rules(), row.fate)
+    is_covered(spot, finder)
+        && row.kept
+        && row.charset.is_some()
+        && index::has(finder.rules(), row.fate)
 }
 
 /// Whether the index says that it tells this place; what it has behind that is taken out when the crawl goes on.
@@ -99,8 +106,11 @@ fn is_covered(spot: Spot, finder: &Finder) -> bool {
     covered.is_some_and(|end| spot < (history::file_number(&end.file), end.end))
 }
 
-fn spot_of(row: &Row) -> Option<Spot> {
-    Some((history::file_number(row.warc_file.as_deref()?), row.warc_offset?))
+fn spot_of(row: &VisitRecord) -> Option<Spot> {
+    Some((
+        history::file_number(row.warc_file.as_deref()?),
+        row.warc_offset?,
+    ))
 }
 
 fn compare(rows: &[Spot], places: &[Spot], complaints: &mut Complaints) {
@@ -115,7 +125,10 @@ fn compare(rows: &[Spot], places: &[Spot], complaints: &mut Complaints) {
                 places.next();
             }
             (Some(row), found) if found.is_none_or(|found| row < found) => {
-                complaints.add(format!("search: the page in {} cannot be found", place(row)));
+                complaints.add(format!(
+                    "search: the page in {} cannot be found",
+                    place(row)
+                ));
                 rows.next();
             }
             (_, Some(found)) => {

@@ -8,15 +8,17 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sinks::ArchiveEnd;
-use sinks::warc::{Noted, ReadFault, WarcReader, is_foreign, name_of, next_record_behind, settled_behind};
+use sinks::warc::{
+    Noted, ReadFault, WarcReader, is_foreign, name_of, next_record_behind, settled_behind,
+};
 use sinks::{Settled, SinkFault};
 use store::ArchivePlace;
 use store::embedded::EmbeddedStore;
 
 use super::Complaints;
 use super::journal::Journal;
+use crate::cli_error::{CliError, fault};
 use crate::commands::rebuild::visits::Visits;
-use crate::complaint::{Complaint, fault};
 use crate::history;
 use crate::settings::Settings;
 
@@ -35,8 +37,11 @@ pub(super) fn check(
     end: Option<&ArchiveEnd>,
     journal: &Journal,
     complaints: &mut Complaints,
-) -> Result<Counts, Complaint> {
-    let (state, archive) = (history::state(&settings.out), history::archive(&settings.out));
+) -> Result<Counts, CliError> {
+    let (state, archive) = (
+        history::state(&settings.out),
+        history::archive(&settings.out),
+    );
     check_journal(settings, &state, complaints)?;
     if !archive.is_dir() {
         return Ok(Counts::default());
@@ -81,7 +86,8 @@ pub(super) fn check(
         file: file.clone(),
         end: *end,
     });
-    let mut visits = Visits::open(&archive, place.as_ref(), &form).map_err(|error| fault(&error))?;
+    let mut visits =
+        Visits::open(&archive, place.as_ref(), &form).map_err(|error| fault(&error))?;
     let mut unknown = 0_u64;
     while let Some(next) = visits.next_visit() {
         let Ok((_, visit)) = next else { continue };
@@ -103,7 +109,11 @@ pub(super) fn check(
 }
 
 /// Checks that the journal is whole and has not become shorter.
-fn check_journal(settings: &Settings, state: &Path, complaints: &mut Complaints) -> Result<(), Complaint> {
+fn check_journal(
+    settings: &Settings,
+    state: &Path,
+    complaints: &mut Complaints,
+) -> Result<(), CliError> {
     let missing = history::missing_journal(&settings.out)?;
     if missing > 0 {
         complaints.add(format!(

@@ -9,7 +9,7 @@ use serde::Serialize;
 use sinks::wacz::{self, WaczCheck};
 
 use super::TOLD;
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::progress::Patience;
 use crate::terminal::printable;
@@ -26,8 +26,9 @@ struct Report<'a> {
     complaints: &'a [String],
 }
 
-pub(super) fn run(path: &Path, format: Option<Format>) -> Result<ExitCode, Complaint> {
-    let file = File::open(path).map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
+pub(super) fn run(path: &Path, format: Option<Format>) -> Result<ExitCode, CliError> {
+    let file = File::open(path)
+        .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
     let mut patience = Patience::new("pieces of it read");
     let found = wacz::check(file, &mut || patience.step())
         .map_err(|error| fault(&Unfit(path.display().to_string(), error)))?;

@@ -20,11 +20,11 @@ use store::embedded::DirectoryLock;
 
 use self::pages::{Survey, Texts};
 use crate::args::WaczArgs;
-use crate::complaint::{Complaint, fault, usage};
+use crate::cli_error::{CliError, fault, usage};
 use crate::draft::Draft;
 use crate::progress::Patience;
 use crate::terminal::say;
-use crate::{crew, history, room};
+use crate::{assembly, history, room};
 
 /// How much is read and written at a time.
 const BUFFER: usize = 256 << 10;
@@ -40,11 +40,13 @@ struct Packing<'a> {
     texts: Option<Texts>,
 }
 
-pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, Complaint> {
+pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
     let state = history::state_of(&args.directory)?;
     let to_stdout = args.output == Path::new("-");
     if to_stdout && io::stdout().is_terminal() {
-        return Err(usage("a WACZ is nothing for a terminal").with_remedy("--output FILE, or a pipe"));
+        return Err(
+            usage("a WACZ is nothing for a terminal").with_remedy("--output FILE, or a pipe")
+        );
     }
     if args.output.is_dir() {
         let told = usage(format!("{} is a directory", args.output.display()));
@@ -56,13 +58,17 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, Complaint> {
     let files = files(&archive, &survey)?;
     if !is_indexed(&archive, &survey) {
         drop(lock);
-        let taken = DirectoryLock::take(&state, crew::clock().now()).map_err(|error| running(&error))?;
+        let taken = DirectoryLock::take(&state, assembly::clock().now())
+            .map_err(|error| running(&error))?;
         let made = cdxj::make_again(Arc::new(SystemDisk), &archive);
         made.map_err(|error| fault(&error).with_remedy(room::remedy_of(&error, &args.directory)))?;
         drop(taken);
         lock = DirectoryLock::share(&state).map_err(|error| running(&error))?;
     }
-    let texts = args.text.then(|| Texts::of_crawl(&args.directory)).transpose()?;
+    let texts = args
+        .text
+        .then(|| Texts::of_crawl(&args.directory))
+        .transpose()?;
     let packing = Packing {
         args,
         state,
@@ -93,11 +99,13 @@ impl Packing<'_> {
         }
     }
 
-    fn to_stdout(&self) -> Result<(), Complaint> {
+    fn to_stdout(&self) -> Result<(), CliError> {
         let out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
         match self.pack(Packer::stream(out, self.survey.latest)) {
             // A reader that went away (`| head`) is no error.
-            Err(Trouble::Wacz(WaczFault::Write(error))) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Err(Trouble::Wacz(WaczFault::Write(error)))
+                if error.kind() == io::ErrorKind::BrokenPipe =>
+            {
                 Ok(())
             }
             Err(trouble) => Err(trouble.complaint(self)),
@@ -109,8 +117,9 @@ impl Packing<'_> {
         }
     }
 
-    fn to_file(&self, path: &Path) -> Result<(), Complaint> {
-        let unwritable = |error: io::Error| usage(format!("cannot write {}: {error}", path.display()));
+    fn to_file(&self, path: &Path) -> Result<(), CliError> {
+        let unwritable =
+            |error: io::Error| usage(format!("cannot write {}: {error}", path.display()));
         let draft = Draft::begin(path).map_err(unwritable)?;
         let out = BufWriter::with_capacity(BUFFER, draft);
         match self.pack(Packer::new(out, self.survey.latest)) {
@@ -172,7 +181,7 @@ impl From<StoreFault> for Trouble {
 }
 
 impl Trouble {
-    fn complaint(&self, packing: &Packing<'_>) -> Complaint {
+    fn complaint(&self, packing: &Packing<'_>) -> CliError {
         let directory = packing.args.directory.display();
         match self {
             Self::Store(error) => unreadable(error, &packing.args.directory),
@@ -192,7 +201,7 @@ fn reading(path: &Path, source: io::Error) -> WaczFault {
     }
 }
 
-fn unreadable(error: &StoreFault, directory: &Path) -> Complaint {
+fn unreadable(error: &StoreFault, directory: &Path) -> CliError {
     match error {
         StoreFault::Damaged { .. } => fault(error).with_remedy(history::rebuild(directory)),
         other => history::of_store(other),
@@ -200,12 +209,12 @@ fn unreadable(error: &StoreFault, directory: &Path) -> Complaint {
 }
 
 /// A crawl that runs cannot be packed: what is packed must not change meanwhile.
-fn running(error: &StoreFault) -> Complaint {
+fn running(error: &StoreFault) -> CliError {
     history::of_store(error)
 }
 
 /// The files of the archive that have something settled.
-fn files(archive: &Path, survey: &Survey) -> Result<Vec<(String, PathBuf, u64)>, Complaint> {
+fn files(archive: &Path, survey: &Survey) -> Result<Vec<(String, PathBuf, u64)>, CliError> {
     let Some(end) = &survey.end else {
         return Err(usage("nothing was archived yet: there is nothing to pack"));
     };
@@ -216,7 +225,9 @@ fn files(archive: &Path, survey: &Survey) -> Result<Vec<(String, PathBuf, u64)>,
         let Some(name) = name_of(&path).map(str::to_owned) else {
             continue;
         };
-        let length = std::fs::metadata(&path).map_err(|error| fault(&error))?.len();
+        let length = std::fs::metadata(&path)
+            .map_err(|error| fault(&error))?
+            .len();
         let is_last = name == end.file;
         if is_last || history::file_number(&name) < history::file_number(&end.file) {
             let settled = if is_last { length.min(end.end) } else { length };
@@ -233,7 +244,9 @@ fn files(archive: &Path, survey: &Survey) -> Result<Vec<(String, PathBuf, u64)>,
 fn is_indexed(archive: &Path, survey: &Survey) -> bool {
     let number = |file: &str| history::file_number(file);
     match (cdxj::whole(archive), &survey.end) {
-        (Some(covered), Some(end)) => (number(&end.file), end.end) <= (number(&covered.file), covered.end),
+        (Some(covered), Some(end)) => {
+            (number(&end.file), end.end) <= (number(&covered.file), covered.end)
+        }
         _ => false,
     }
 }

@@ -9,16 +9,16 @@ use sinks::ArchiveEnd;
 use sinks::wacz::{Page, WaczFault};
 use store::embedded::record::Record;
 use store::embedded::{History, TakenBack, revocations, rows};
-use store::{Row, StoreFault};
+use store::{StoreFault, VisitRecord};
 use web::Timestamp;
 
 use super::{Packing, Trouble};
+use crate::cli_error::{CliError, fault};
 use crate::commands::export::read_again;
-use crate::complaint::{Complaint, fault};
 use crate::progress::Patience;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{crew, history};
+use crate::{assembly, history};
 
 /// Pages whose texts are read at a time.
 const BATCH: usize = 64;
@@ -65,7 +65,7 @@ impl Survey {
 }
 
 /// Whether this is a page that the archive has, and that a browser shows.
-fn is_page(row: &Row) -> bool {
+fn is_page(row: &VisitRecord) -> bool {
     let is_html = matches!(
         row.content_type.as_deref(),
         Some("text/html" | "application/xhtml+xml")
@@ -74,7 +74,7 @@ fn is_page(row: &Row) -> bool {
 }
 
 /// The URL that was archived.
-fn url(row: &Row) -> &str {
+fn url(row: &VisitRecord) -> &str {
     row.final_url.as_ref().unwrap_or(&row.url).as_str()
 }
 
@@ -101,7 +101,7 @@ pub(super) fn list(
 
 fn write(
     texts: Option<&Texts>,
-    batch: &mut Vec<Row>,
+    batch: &mut Vec<VisitRecord>,
     add: &mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>,
 ) -> Result<(), WaczFault> {
     let read = texts.map(|texts| texts.read(batch)).unwrap_or_default();
@@ -126,17 +126,17 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    pub(super) fn of_crawl(directory: &Path) -> Result<Self, Complaint> {
+    pub(super) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
         let settings = Settings::of_crawl(directory)?;
         Ok(Self {
-            policy: crew::policy(&settings, settings.canonical_form()),
+            policy: assembly::policy(&settings, settings.canonical_form()),
             archive: history::archive(directory),
             unread: Cell::new(0),
         })
     }
 
     /// The text of each of these, on all cores; none where it cannot be read.
-    fn read(&self, rows: &[Row]) -> Vec<Option<String>> {
+    fn read(&self, rows: &[VisitRecord]) -> Vec<Option<String>> {
         let (policy, archive) = (&self.policy, &self.archive);
         let read: Vec<Result<String, String>> = rows
             .par_iter()
@@ -144,11 +144,14 @@ impl Texts {
             .collect();
         let texts = read.into_iter().zip(rows);
         texts
-            .map(|(text, row)| text.map_err(|trouble| self.count_unread(row, &trouble)).ok())
+            .map(|(text, row)| {
+                text.map_err(|trouble| self.count_unread(row, &trouble))
+                    .ok()
+            })
             .collect()
     }
 
-    fn count_unread(&self, row: &Row, trouble: &str) {
+    fn count_unread(&self, row: &VisitRecord, trouble: &str) {
         self.unread.set(self.unread.get() + 1);
         if self.unread.get() <= NAMED {
             say(&format!("warning: {}: {}", row.url, printable(trouble)));
@@ -156,13 +159,11 @@ impl Texts {
     }
 
     /// Says what is missing.
-    pub(super) fn complain(&self) -> Result<(), Complaint> {
+    pub(super) fn complain(&self) -> Result<(), CliError> {
         match self.unread.get() {
             0 => Ok(()),
-            unread => {
-                Err(fault(&Missing(unread))
-                    .with_remedy("`crawler verify` says what is wrong with the archive"))
-            }
+            unread => Err(fault(&Missing(unread))
+                .with_remedy("`crawler verify` says what is wrong with the archive")),
         }
     }
 }

@@ -25,7 +25,11 @@ fn cookies_are_matched_as_rfc_6265_has_it() {
     ];
     for (line, to, sent) in [
         // Domains, section 5.1.3.
-        ("example.org>FALSE>/>FALSE>0>a>1", "https://example.org/", true),
+        (
+            "example.org>FALSE>/>FALSE>0>a>1",
+            "https://example.org/",
+            true,
+        ),
         (
             "example.org>FALSE>/>FALSE>0>a>1",
             "https://www.example.org/",
@@ -46,7 +50,11 @@ fn cookies_are_matched_as_rfc_6265_has_it() {
             "https://x.www.example.org/",
             true,
         ),
-        (".example.org>TRUE>/>FALSE>0>a>1", "https://example.org/", true),
+        (
+            ".example.org>TRUE>/>FALSE>0>a>1",
+            "https://example.org/",
+            true,
+        ),
         (
             ".www.example.org>TRUE>/>FALSE>0>a>1",
             "https://example.org/",
@@ -99,9 +107,21 @@ fn cookies_are_matched_as_rfc_6265_has_it() {
             true,
         ),
         // Secure, sections 4.1.2.5 and 5.4.
-        ("example.org>FALSE>/>TRUE>0>a>1", "https://example.org/", true),
-        ("example.org>FALSE>/>TRUE>0>a>1", "http://example.org/", false),
-        ("example.org>FALSE>/>FALSE>0>a>1", "http://example.org/", true),
+        (
+            "example.org>FALSE>/>TRUE>0>a>1",
+            "https://example.org/",
+            true,
+        ),
+        (
+            "example.org>FALSE>/>TRUE>0>a>1",
+            "http://example.org/",
+            false,
+        ),
+        (
+            "example.org>FALSE>/>FALSE>0>a>1",
+            "http://example.org/",
+            true,
+        ),
         // Expiry, section 5.3: 1,800,000,000 is now.
         (
             "example.org>FALSE>/>FALSE>1799999999>a>1",
@@ -128,7 +148,11 @@ fn cookies_are_matched_as_rfc_6265_has_it() {
             "https://example.org/",
             true,
         ),
-        ("example.org>FALSE>/>FALSE>-1>a>1", "https://example.org/", true),
+        (
+            "example.org>FALSE>/>FALSE>-1>a>1",
+            "https://example.org/",
+            true,
+        ),
     ] {
         assert_eq!(
             cookies(&[line], &everywhere, to),
@@ -143,8 +167,18 @@ fn a_cookie_is_let_out_only_where_a_seed_has_its_scheme_its_port_and_its_domain(
     let host_only = &["example.org>FALSE>/>FALSE>0>a>1"][..];
     let domain = &[".example.org>TRUE>/>FALSE>0>a>1"][..];
     for (file, seed, to, sent) in [
-        (host_only, "https://example.org/", "https://example.org/x", true),
-        (host_only, "https://example.org/", "http://example.org/", false),
+        (
+            host_only,
+            "https://example.org/",
+            "https://example.org/x",
+            true,
+        ),
+        (
+            host_only,
+            "https://example.org/",
+            "http://example.org/",
+            false,
+        ),
         (
             host_only,
             "https://example.org/",
@@ -157,14 +191,24 @@ fn a_cookie_is_let_out_only_where_a_seed_has_its_scheme_its_port_and_its_domain(
             "https://example.org/",
             false,
         ),
-        (host_only, "https://other.test/", "https://example.org/", false),
+        (
+            host_only,
+            "https://other.test/",
+            "https://example.org/",
+            false,
+        ),
         (
             domain,
             "https://www.example.org/",
             "https://files.example.org/",
             true,
         ),
-        (domain, "https://www.example.org/", "https://example.org/", true),
+        (
+            domain,
+            "https://www.example.org/",
+            "https://example.org/",
+            true,
+        ),
         (
             domain,
             "https://www.example.org/",
@@ -177,7 +221,12 @@ fn a_cookie_is_let_out_only_where_a_seed_has_its_scheme_its_port_and_its_domain(
             "https://www.example.org:8443/",
             false,
         ),
-        (domain, "https://evilexample.org/", "https://example.org/", false),
+        (
+            domain,
+            "https://evilexample.org/",
+            "https://example.org/",
+            false,
+        ),
         (
             domain,
             "https://www.example.org/",
@@ -241,7 +290,8 @@ fn a_bad_line_is_told_by_its_number_and_the_others_are_read() {
         ("a.test>TRUE>/>TRUE>0>__Host-a>1", CookieTrouble::Prefix),
         ("a.test>FALSE>/x>TRUE>0>__Host-a>1", CookieTrouble::Prefix),
     ] {
-        let file = format!("# file\r\n{line}\r\na.test>FALSE>/>FALSE>0>good>1\r\n").replace('>', "\t");
+        let file =
+            format!("# file\r\n{line}\r\na.test>FALSE>/>FALSE>0>good>1\r\n").replace('>', "\t");
         let read = read_cookies(file.as_bytes());
         assert_eq!(read.bad, [BadCookie { line: 2, why }], "{line}");
         assert_eq!(read.cookies.len(), 1, "{line}");
@@ -275,7 +325,12 @@ fn a_cookie_of_a_public_suffix_itself_is_that_hosts_alone() {
 fn the_cookie_field_is_no_longer_than_servers_take_and_the_longest_paths_are_in_it() {
     let value = "v".repeat(3000);
     let lines: Vec<String> = (0..4)
-        .map(|depth| format!("a.test>FALSE>{}>FALSE>0>c{depth}>{value}", "/x".repeat(depth)))
+        .map(|depth| {
+            format!(
+                "a.test>FALSE>{}>FALSE>0>c{depth}>{value}",
+                "/x".repeat(depth)
+            )
+        })
         .collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let sent = cookies(&lines, &["http://a.test/"], "http://a.test/x/x/x");

@@ -47,7 +47,11 @@ fn a_field_is_said_to_the_origins_of_the_seeds_and_to_no_other() {
         ("https://test/", false),
     ] {
         let said = secrets.said_to(&url(to), NOW);
-        assert_eq!(value(&said, "x-token"), if hears { "one" } else { "" }, "{to}");
+        assert_eq!(
+            value(&said, "x-token"),
+            if hears { "one" } else { "" },
+            "{to}"
+        );
     }
 }
 
@@ -58,7 +62,11 @@ fn a_field_that_names_its_origin_is_said_there_only_even_if_no_seed_is_there() {
         field("HTTPS://A.test/   X-Token:three"),
         field("X-Token: a:b "),
     ];
-    let secrets = Secrets::new(fields, Vec::new(), &urls(&["https://a.test/", "https://c.test/"]));
+    let secrets = Secrets::new(
+        fields,
+        Vec::new(),
+        &urls(&["https://a.test/", "https://c.test/"]),
+    );
     let said = |to| value(&secrets.said_to(&url(to), NOW), "x-token");
     assert_eq!(said("https://a.test/"), "three | a:b");
     assert_eq!(said("https://b.test/"), "two");

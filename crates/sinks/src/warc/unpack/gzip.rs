@@ -96,7 +96,9 @@ impl Gunzip {
         input.consume(8);
         match holds {
             true => Ok(()),
-            false => Err(broken("corrupt gzip stream does not have a matching checksum")),
+            false => Err(broken(
+                "corrupt gzip stream does not have a matching checksum",
+            )),
         }
     }
 }
@@ -115,7 +117,9 @@ fn header_length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
     }
     let length = fields_length(bytes, flags);
     match length {
-        Some(length) if length <= MAX_HEADER => Ok(Some(length).filter(|&length| length <= bytes.len())),
+        Some(length) if length <= MAX_HEADER => {
+            Ok(Some(length).filter(|&length| length <= bytes.len()))
+        }
         None if bytes.len() <= MAX_HEADER => Ok(None),
         _ => Err("the gzip header does not end, or not soon enough"),
     }

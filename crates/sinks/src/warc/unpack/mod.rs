@@ -97,7 +97,9 @@ impl<R: Read> Unpacker<R> {
                 first: Some(first),
                 ..
             }) => begin + self.offset() - first,
-            Some(Member { begin, end: None, .. }) => begin,
+            Some(Member {
+                begin, end: None, ..
+            }) => begin,
             _ => self.input.offset(),
         }
     }
@@ -118,7 +120,9 @@ impl<R: Read> Unpacker<R> {
 
     /// How many bytes there are from here on at most, where that is known: in a plain file.
     pub(super) fn left(&self) -> Option<u64> {
-        let member = self.member.filter(|member| member.packing == Packing::Plain)?;
+        let member = self
+            .member
+            .filter(|member| member.packing == Packing::Plain)?;
         let here = member.begin + self.offset().checked_sub(member.first?)?;
         Some(self.input.length()?.saturating_sub(here))
     }
@@ -234,7 +238,10 @@ impl<R: Read> Unpacker<R> {
                 self.input.go_to(begin + offset - first)?;
                 self.out.move_to(offset);
                 self.trouble = None;
-                self.member = self.member.map(|member| Member { end: None, ..member });
+                self.member = self.member.map(|member| Member {
+                    end: None,
+                    ..member
+                });
             }
             _ => self.out.back_to(offset),
         }
@@ -264,7 +271,8 @@ impl<R: Read> Unpacker<R> {
             if bytes.is_empty() {
                 return Ok(false);
             }
-            let begins = |byte: &u8| matches!(byte, 0x1f | 0x28 | 0x5d) || (*byte == b'W' && !is_packed);
+            let begins =
+                |byte: &u8| matches!(byte, 0x1f | 0x28 | 0x5d) || (*byte == b'W' && !is_packed);
             let place = bytes.iter().position(begins);
             let passed = place.unwrap_or(bytes.len());
             self.input.consume(passed);

@@ -226,7 +226,11 @@ mod tests {
                 assert_eq!(input.rest()[0], bytes[usize::try_from(back).unwrap()]);
                 input.consume(usize::try_from(passed - back).unwrap());
             }
-            assert!(input.window.bytes.len() < 1_000, "{}", input.window.bytes.len());
+            assert!(
+                input.window.bytes.len() < 1_000,
+                "{}",
+                input.window.bytes.len()
+            );
         }
         assert_eq!(passed, 10_000);
         input.back_to(0).unwrap();

@@ -24,7 +24,8 @@ const BLOCK: usize = 128 << 10;
 
 /// Whether a dictionary begins here, and not only four bytes that happen to look like it.
 pub(super) fn begins_dictionary(bytes: &[u8]) -> bool {
-    let is_one = |inside: &[u8]| inside.starts_with(MAGIC) || inside.starts_with(&[0x37, 0xa4, 0x30, 0xec]);
+    let is_one =
+        |inside: &[u8]| inside.starts_with(MAGIC) || inside.starts_with(&[0x37, 0xa4, 0x30, 0xec]);
     bytes.starts_with(DICTIONARY) && bytes.get(8..).is_some_and(is_one)
 }
 
@@ -47,8 +48,8 @@ impl Unzstd {
     }
 
     fn with(dictionary: Vec<u8>) -> io::Result<Self> {
-        let decoder =
-            Decoder::with_dictionary(&dictionary).map_err(|_error| broken("corrupt zstd dictionary"))?;
+        let decoder = Decoder::with_dictionary(&dictionary)
+            .map_err(|_error| broken("corrupt zstd dictionary"))?;
         Ok(Self {
             decoder,
             dictionary,

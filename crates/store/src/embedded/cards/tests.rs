@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn text() -> impl Strategy<Value = TextPortrait> {
+fn text() -> impl Strategy<Value = TextSignature> {
     let sketch = prop::collection::vec(any::<u8>(), SKETCH_BYTES)
         .prop_map(|bytes| Sketch::from_bytes(bytes.as_array().unwrap()));
     let bag = prop::collection::vec(any::<u8>(), BAG_BYTES)
@@ -19,7 +19,7 @@ fn text() -> impl Strategy<Value = TextPortrait> {
         prop::option::of(subject),
     );
     (numbers, any::<Option<u128>>(), parts).prop_map(
-        |((digest, words, fingerprint), own, (sketch, bag, subject))| TextPortrait {
+        |((digest, words, fingerprint), own, (sketch, bag, subject))| TextSignature {
             digest,
             words,
             own,
@@ -40,18 +40,18 @@ fn a_subject(words: &[u8]) -> Subject {
 
 fn card() -> impl Strategy<Value = Card> {
     let text = prop::option::of(text().prop_map(Box::new));
-    (any::<(u64, u64, u64)>(), any::<u128>(), text).prop_map(|((position, page, group), payload, text)| {
-        Card {
+    (any::<(u64, u64, u64)>(), any::<u128>(), text).prop_map(
+        |((position, page, group), payload, text)| Card {
             position,
             page: UrlKey::from_u64(page),
             group,
-            portrait: Portrait { payload, text },
-        }
-    })
+            signature: PageSignature { payload, text },
+        },
+    )
 }
 
-fn a_text() -> TextPortrait {
-    TextPortrait {
+fn a_text() -> TextSignature {
+    TextSignature {
         digest: 0x0102,
         words: 77,
         own: Some(u128::MAX),
@@ -64,12 +64,12 @@ fn a_text() -> TextPortrait {
     }
 }
 
-fn a_card(text: Option<TextPortrait>) -> Card {
+fn a_card(text: Option<TextSignature>) -> Card {
     Card {
         position: 1 << 40,
         page: UrlKey::from_u64(0x1122_3344_5566_7788),
         group: 9,
-        portrait: Portrait {
+        signature: PageSignature {
             payload: 0xabcd,
             text: text.map(Box::new),
         },
@@ -81,7 +81,7 @@ fn a_block_of_cards_is_pinned_to_the_byte() {
     let mut block = Block::default();
     block[0] = Some(a_card(None));
     block[2] = Some(a_card(Some(a_text())));
-    block[15] = Some(a_card(Some(TextPortrait {
+    block[15] = Some(a_card(Some(TextSignature {
         own: None,
         sketch: None,
         bag: None,
@@ -96,7 +96,7 @@ fn a_block_of_cards_is_pinned_to_the_byte() {
 
 #[test]
 fn the_largest_block_is_a_value_that_the_database_takes() {
-    let text = TextPortrait {
+    let text = TextSignature {
         subject: Some(a_subject(&[9; neardup::MAX_SUBJECT_WORDS])),
         ..a_text()
     };
@@ -131,7 +131,10 @@ fn a_lost_block_is_found_out_by_who_reads_them_all() {
     let mut batch = Batch::default();
     batch.remove(&1_u32.to_be_bytes());
     cards.tree.apply(batch).unwrap();
-    assert!(matches!(cards.each(|_, _| ()), Err(StoreFault::Tables { .. })));
+    assert!(matches!(
+        cards.each(|_, _| ()),
+        Err(StoreFault::Tables { .. })
+    ));
 }
 
 #[derive(Clone, Debug)]

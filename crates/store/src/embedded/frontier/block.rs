@@ -237,7 +237,11 @@ mod tests {
             (300, body("http://a.test/two/three", Some("http://b.test/"))),
         ];
         let blocks = pack(pages.iter().map(|(sequence, body)| (*sequence, body)));
-        let hex: String = blocks[0].1.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex: String = blocks[0]
+            .1
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         assert_eq!(hex, include_str!("../../../golden/queue-block.hex").trim());
     }
 

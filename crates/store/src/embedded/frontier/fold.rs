@@ -108,11 +108,15 @@ impl Fold {
             batch.insert(&key, &encode_run(run));
         })?;
         let robots: Vec<(&String, &Position)> = self.robots.iter().collect();
-        step(&database.tree("robots")?, &robots, |batch, (origin, position)| {
-            if origin.len() <= MAX_ORIGIN_BYTES {
-                batch.insert(origin.as_bytes(), &position.to_le_bytes());
-            }
-        })
+        step(
+            &database.tree("robots")?,
+            &robots,
+            |batch, (origin, position)| {
+                if origin.len() <= MAX_ORIGIN_BYTES {
+                    batch.insert(origin.as_bytes(), &position.to_le_bytes());
+                }
+            },
+        )
     }
 }
 
@@ -129,7 +133,11 @@ impl Fold {
         }
         if leave(2) {
             let every_other = self.new.iter().step_by(2);
-            self.new = Arc::new(every_other.map(|(place, body)| (*place, body.clone())).collect());
+            self.new = Arc::new(
+                every_other
+                    .map(|(place, body)| (*place, body.clone()))
+                    .collect(),
+            );
         }
         if leave(3) {
             self.records.truncate(1);
@@ -141,7 +149,11 @@ impl Fold {
 }
 
 /// Applies many small changes, some at a time.
-fn step<T>(tree: &Tree, items: &[T], mut change: impl FnMut(&mut Batch, &T)) -> Result<(), StoreFault> {
+fn step<T>(
+    tree: &Tree,
+    items: &[T],
+    mut change: impl FnMut(&mut Batch, &T),
+) -> Result<(), StoreFault> {
     for items in items.chunks(STEP_CHANGES) {
         let mut batch = Batch::default();
         items.iter().for_each(|item| change(&mut batch, item));
@@ -155,7 +167,11 @@ impl Queue {
     pub(in super::super) fn fold(&mut self, position: Position) -> Fold {
         let mut new = std::mem::take(&mut self.pending);
         // Something is left where a fold failed.
-        new.extend(self.folding.iter().map(|(place, body)| (*place, body.clone())));
+        new.extend(
+            self.folding
+                .iter()
+                .map(|(place, body)| (*place, body.clone())),
+        );
         self.pending_bytes = 0;
         self.folding = Arc::new(new);
         let mut dirty = std::mem::take(&mut self.dirty);
@@ -234,7 +250,10 @@ impl Queue {
         let record = |number| {
             let host = self.hosts.get(number);
             let places = || Place::first_of(number)..=Place::last_of(number);
-            let gone = self.gone.range(places()).filter(|place| !leaving.contains(place));
+            let gone = self
+                .gone
+                .range(places())
+                .filter(|place| !leaving.contains(place));
             let tries = self.tries.range(places());
             HostRecord {
                 name: host.name.clone(),
@@ -318,7 +337,14 @@ impl Queue {
             let place = Place { host, rank };
             self.later.insert((due, rank.sequence), place);
             let waits = true;
-            self.tries.insert(place, Tries { attempts, due, waits });
+            self.tries.insert(
+                place,
+                Tries {
+                    attempts,
+                    due,
+                    waits,
+                },
+            );
         }
     }
 
@@ -326,17 +352,23 @@ impl Queue {
         let mut keys: Vec<u64> = Vec::new();
         for entry in tree.under(&[]) {
             let (key, value) = entry?;
-            let position = key.first_chunk().map(|bytes| Position::from_be_bytes(*bytes));
-            let position = position.ok_or_else(|| tree.broken("a key has another length".to_owned()))?;
+            let position = key
+                .first_chunk()
+                .map(|bytes| Position::from_be_bytes(*bytes));
+            let position =
+                position.ok_or_else(|| tree.broken("a key has another length".to_owned()))?;
             if position > watermark {
                 self.generations.retired.seen.push(key.to_vec());
                 continue;
             }
-            keys.extend(decode_run(&value).ok_or_else(|| tree.broken("a run of URLs seen".to_owned()))?);
+            keys.extend(
+                decode_run(&value).ok_or_else(|| tree.broken("a run of URLs seen".to_owned()))?,
+            );
         }
         keys.sort_unstable();
         keys.dedup();
-        self.seen = SeenKeys::from_ascending(keys).map_err(|error| tree.broken(error.to_string()))?;
+        self.seen =
+            SeenKeys::from_ascending(keys).map_err(|error| tree.broken(error.to_string()))?;
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use super::place::{Body, Place, Rank};
 use super::seen::{seen_as, settled_probe};
 use super::told::Struck;
 use super::{Queue, Tries};
-use crate::{ArchiveSpan, Find, PatternName, Row, StoreFault};
+use crate::{ArchiveSpan, DiscoveredUrl, PatternName, StoreFault, VisitRecord};
 
 impl Queue {
     /// Takes note of a record; `position` is the journal's after it.
@@ -23,7 +23,11 @@ impl Queue {
                 self.told.asked = true;
                 self.told.under_way.extend(sequences);
             }
-            Record::Returned { sequence, host, pace } => {
+            Record::Returned {
+                sequence,
+                host,
+                pace,
+            } => {
                 self.keep_pace(host, *pace);
                 self.told.under_way.remove(sequence);
                 if let Some(place) = self.come_back(*sequence) {
@@ -113,8 +117,14 @@ impl Queue {
             Record::Admitted { page, .. } => self.told.voids.admitted(page.key()),
             Record::LetThrough(seated) => self.told.voids.admitted(seated.page.key()),
             Record::Forgotten { page } => self.told.voids.forgotten(*page),
-            Record::PatternClosed(_) | Record::PatternReopened(_) => self.told.patterns.hear(record),
-            Record::Revoked { entry, row, reached } => {
+            Record::PatternClosed(_) | Record::PatternReopened(_) => {
+                self.told.patterns.hear(record)
+            }
+            Record::Revoked {
+                entry,
+                row,
+                reached,
+            } => {
                 self.told.voids.revoked(row);
                 self.told.patterns.hear(record);
                 self.told.archive_cut |= row.warc_file.is_none() && self.told.archive.is_some();
@@ -137,7 +147,7 @@ impl Queue {
     }
 
     /// New pages wait, and their URLs are seen.
-    fn queue(&mut self, first: u64, finds: &[Find]) {
+    fn queue(&mut self, first: u64, finds: &[DiscoveredUrl]) {
         self.see_keys(finds.iter().map(seen_as).collect());
         self.told.next_sequence = self.told.next_sequence.max(first + finds.len() as u64);
         // The links of a page share the text of the page that they were found on.
@@ -157,7 +167,7 @@ impl Queue {
         self.put(&entry.find, entry.sequence, via);
     }
 
-    fn put(&mut self, find: &Find, sequence: u64, via: Option<Arc<str>>) {
+    fn put(&mut self, find: &DiscoveredUrl, sequence: u64, via: Option<Arc<str>>) {
         let host = self.hosts.number(&find.url.host());
         let rank = Rank::of(find, sequence);
         let body = Body {
@@ -187,7 +197,9 @@ impl Queue {
         let in_blocks = removed.is_none() || sequence < self.doubtful;
         let newly_gone = in_blocks && self.gone.insert(place);
         self.hosts.change(place.host, |host| {
-            host.tally(place.rank, |tally| tally.live = tally.live.saturating_sub(1));
+            host.tally(place.rank, |tally| {
+                tally.live = tally.live.saturating_sub(1)
+            });
             host.gone += u32::from(newly_gone);
         });
         self.touch(place.host);
@@ -216,9 +228,15 @@ impl Queue {
         let Some(tries) = self.tries.remove(&place) else {
             return;
         };
-        if self.later.remove(&(tries.due, place.rank.sequence)).is_some() {
+        if self
+            .later
+            .remove(&(tries.due, place.rank.sequence))
+            .is_some()
+        {
             self.hosts.change(place.host, |host| {
-                host.tally(place.rank, |tally| tally.later = tally.later.saturating_sub(1));
+                host.tally(place.rank, |tally| {
+                    tally.later = tally.later.saturating_sub(1)
+                });
             });
         }
     }
@@ -259,7 +277,7 @@ impl Queue {
         self.touch(host);
     }
 
-    fn place_of(&mut self, row: &Row, rank: Rank) -> Place {
+    fn place_of(&mut self, row: &VisitRecord, rank: Rank) -> Place {
         let host = self.hosts.number(&row.url.host());
         Place { host, rank }
     }
@@ -268,8 +286,9 @@ impl Queue {
     pub(super) fn set_aside(&mut self) -> Result<(), StoreFault> {
         let lost = |struck: &Struck| struck.place.is_none();
         let told = &self.told;
-        let looked_for =
-            |sequence: &u64| told.is_set_aside(*sequence) && told.struck.get(sequence).is_some_and(lost);
+        let looked_for = |sequence: &u64| {
+            told.is_set_aside(*sequence) && told.struck.get(sequence).is_some_and(lost)
+        };
         let mut found: Vec<Place> = Vec::new();
         if told.struck.keys().any(looked_for) {
             let memory = self.pending.keys().copied();

@@ -11,7 +11,7 @@ use web::{AfterDeath, Host, Pace, Timestamp};
 
 use super::place::{Body, Rank};
 use crate::budget::{self, DomainCounts};
-use crate::{Find, FrontierRules, LeftOut};
+use crate::{DiscoveredUrl, FrontierRules, LeftOut};
 
 /// The hosts of a crawl.
 pub(super) struct Hosts {
@@ -163,7 +163,11 @@ impl HostState {
         // What pages need stands before the pages, so that the first of a host without room for pages is none; probes stand behind.
         let is_due = may_go && (requisites > 0 || waiting > probes && self.has_room(rules));
         let is_open = self.is_below_limit(rules);
-        let ordinary = if is_open { waiting - probes } else { requisites };
+        let ordinary = if is_open {
+            waiting - probes
+        } else {
+            requisites
+        };
         Agenda {
             waiting,
             leased: self.leased,
@@ -194,9 +198,11 @@ impl Hosts {
     }
 
     /// Takes out what is of a host too many of its domain; seeds stay.
-    pub(super) fn leave_out(&self, finds: &mut Vec<Find>) -> Option<LeftOut> {
+    pub(super) fn leave_out(&self, finds: &mut Vec<DiscoveredUrl>) -> Option<LeftOut> {
         let max = self.rules.max_hosts_per_domain?;
-        budget::leave_out(finds, max, &self.domains, |host| self.numbers.contains_key(host))
+        budget::leave_out(finds, max, &self.domains, |host| {
+            self.numbers.contains_key(host)
+        })
     }
 
     /// The number of a host, which is given to it now if it has none.
@@ -215,7 +221,8 @@ impl Hosts {
 
     /// Adds a host, which has no number yet.
     pub(super) fn add(&mut self, state: HostState) -> u32 {
-        let number = u32::try_from(self.hosts.len()).expect("four billion hosts do not fit into memory");
+        let number =
+            u32::try_from(self.hosts.len()).expect("four billion hosts do not fit into memory");
         self.numbers.insert(state.name.clone(), number);
         self.domains.add(&state.name);
         let name = state.name.clone();
@@ -256,7 +263,12 @@ impl Hosts {
             before.due_requisites,
             after.due_requisites,
         );
-        move_due(&mut self.due_probes, number, before.due_probes, after.due_probes);
+        move_due(
+            &mut self.due_probes,
+            number,
+            before.due_probes,
+            after.due_probes,
+        );
     }
 
     fn due(&self, what: Wanted) -> &BTreeSet<(Timestamp, u32)> {
@@ -302,7 +314,9 @@ impl Hosts {
     pub(super) fn wait_after_death(&mut self, at: Timestamp, least_wait: Duration) {
         self.set_floor(at + least_wait);
         for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
-            self.change(number, |host| host.pace = host.pace.after_death(at, least_wait));
+            self.change(number, |host| {
+                host.pace = host.pace.after_death(at, least_wait)
+            });
         }
     }
 
@@ -317,7 +331,11 @@ impl Hosts {
 
     /// Moves the times of all hosts to a clock that was set back; returns those whose pages are to
     /// be moved too, and by how much.
-    pub(super) fn set_back(&mut self, now: Timestamp, least_wait: Duration) -> Vec<(u32, Duration)> {
+    pub(super) fn set_back(
+        &mut self,
+        now: Timestamp,
+        least_wait: Duration,
+    ) -> Vec<(u32, Duration)> {
         self.set_floor(self.floor.min(now + least_wait));
         let mut moved = Vec::new();
         for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {

@@ -11,7 +11,7 @@ use super::super::record::Record;
 use super::hosts::Wanted;
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
-use crate::{Find, Lease, StoreFault, Supply};
+use crate::{DiscoveredUrl, Lease, StoreFault, Supply};
 
 /// What the pages that were read ahead may take, over all hosts.
 const HEADS_BYTES: u64 = 48 << 20;
@@ -106,13 +106,19 @@ impl Queue {
     }
 
     /// Nothing is out, and nothing else could be: what was set aside goes out, one page at a time.
-    fn lease_aside(&mut self, journal: &Journal, now: Timestamp, what: Wanted) -> Result<Supply, StoreFault> {
+    fn lease_aside(
+        &mut self,
+        journal: &Journal,
+        now: Timestamp,
+        what: Wanted,
+    ) -> Result<Supply, StoreFault> {
         let open = self.aside.iter().filter(|(_, place)| {
             let is_wanted = what == Wanted::All || place.rank.is_requisite();
             is_wanted && self.hosts.has_room(place.host, place.rank)
         });
         let ready = |place: &Place| self.hosts.get(place.host).pace.ready;
-        let Some((_, first)) = open.min_by_key(|(sequence, place)| (ready(place), **sequence)) else {
+        let Some((_, first)) = open.min_by_key(|(sequence, place)| (ready(place), **sequence))
+        else {
             return Ok(Supply::Exhausted);
         };
         let (place, ready) = (*first, ready(first));
@@ -122,7 +128,9 @@ impl Queue {
         let body = self.body(place)?;
         self.aside.remove(&place.rank.sequence);
         self.hosts.change(place.host, |host| {
-            host.tally(place.rank, |tally| tally.aside = tally.aside.saturating_sub(1));
+            host.tally(place.rank, |tally| {
+                tally.aside = tally.aside.saturating_sub(1)
+            });
         });
         self.alone = Some(place.rank.sequence);
         let lease = self.hand_out(place, body)?;
@@ -139,7 +147,7 @@ impl Queue {
             host.tally(place.rank, |tally| tally.out += 1);
             host.leased += 1;
         });
-        let Find {
+        let DiscoveredUrl {
             url,
             depth,
             via,
@@ -147,7 +155,7 @@ impl Queue {
             requisite,
         } = entry.find;
         let patterns = &mut self.told.patterns;
-        let is_probed = requisite == 0 && priority >= Find::PROBED;
+        let is_probed = requisite == 0 && priority >= DiscoveredUrl::PROBED;
         // What was begun is not left out: a kept page may have led to it meanwhile.
         let is_begun = is_probed && (attempts > 0 || strikes > 0);
         let barred = match requisite {
@@ -184,7 +192,9 @@ impl Queue {
         let next = self.hosts.heads_of(host).heads.pop_front();
         next.ok_or_else(|| {
             let name = &self.hosts.get(host).name;
-            broken(format!("the queue of {name} has fewer pages than were counted"))
+            broken(format!(
+                "the queue of {name} has fewer pages than were counted"
+            ))
         })
     }
 
@@ -204,7 +214,11 @@ impl Queue {
             let places = memory.range(from..=Place::last_of(host));
             let behind = places.filter(|(place, _)| after.is_none_or(|after| place.rank > after));
             let waiting = behind.filter(|(place, _)| self.waits(**place));
-            found.extend(waiting.take(want).map(|(place, body)| (place.rank, body.clone())));
+            found.extend(
+                waiting
+                    .take(want)
+                    .map(|(place, body)| (place.rank, body.clone())),
+            );
         }
         found.sort_unstable_by_key(|(rank, _)| *rank);
         found.dedup_by_key(|(rank, _)| *rank);
@@ -227,7 +241,10 @@ impl Queue {
     }
 
     fn body(&self, place: Place) -> Result<Body, StoreFault> {
-        let memory = self.pending.get(&place).or_else(|| self.folding.get(&place));
+        let memory = self
+            .pending
+            .get(&place)
+            .or_else(|| self.folding.get(&place));
         if let Some(body) = memory {
             return Ok(body.clone());
         }
@@ -244,7 +261,9 @@ impl Queue {
                 tries.waits = false;
             }
             self.hosts.change(place.host, |host| {
-                host.tally(place.rank, |tally| tally.later = tally.later.saturating_sub(1));
+                host.tally(place.rank, |tally| {
+                    tally.later = tally.later.saturating_sub(1)
+                });
             });
             self.wait_again(place);
         }

@@ -48,7 +48,10 @@ use super::database::Database;
 use super::journal::Journal;
 use super::record::{Record, Robots};
 use super::segment::Position;
-use crate::{ArchivePlace, ArchiveSpan, Find, FrontierRules, Lease, LeftOut, PatternName, Row};
+use crate::{
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, FrontierRules, Lease, LeftOut, PatternName,
+    VisitRecord,
+};
 use crate::{Standing, StoreFault, Totals};
 
 /// A fold is asked for when what was discovered since the last one takes this.
@@ -83,7 +86,7 @@ pub(super) struct Queue {
     /// Which entry claimed a URL. It is seen once that entry's settlement names it.
     claims: HashMap<UrlKey, u64>,
     /// What is out and was found on left-out pages only; with how it was found elsewhere meanwhile.
-    out_probes: HashMap<UrlKey, Option<Find>>,
+    out_probes: HashMap<UrlKey, Option<DiscoveredUrl>>,
     robots: HashMap<String, Position>,
     next_ticket: u64,
     early: BTreeMap<u64, Ended>,
@@ -108,9 +111,9 @@ struct Tries {
 /// A visit that ended.
 struct Ended {
     lease: Lease,
-    row: Box<Row>,
+    row: Box<VisitRecord>,
     archived: Option<ArchiveSpan>,
-    finds: Vec<Find>,
+    finds: Vec<DiscoveredUrl>,
     reached: Vec<PageUrl>,
     left_out: Vec<LeftOut>,
     /// When its host was to be asked again, as this visit left it: a later one may be settled before this one is recorded.
@@ -148,12 +151,22 @@ impl Queue {
 
     /// The journal was heard to its end, and a session begins: what was under way when the last one died is noted, and
     /// after such an end no host is asked before its least wait has passed.
-    pub(super) fn begin_session(&mut self, journal: &Journal, now: Timestamp) -> Result<(), StoreFault> {
+    pub(super) fn begin_session(
+        &mut self,
+        journal: &Journal,
+        now: Timestamp,
+    ) -> Result<(), StoreFault> {
         self.doubtful = self.told.next_sequence;
         let rule = self.hosts.rules().after_death();
         if !self.clock_behind(now).is_zero() {
             let least_wait = rule.least_wait;
-            self.record(journal, &Record::ClockSetBack { to: now, least_wait })?;
+            self.record(
+                journal,
+                &Record::ClockSetBack {
+                    to: now,
+                    least_wait,
+                },
+            )?;
         }
         if !self.told.under_way.is_empty() {
             let sequences = self.told.under_way.iter().copied().collect();
@@ -179,7 +192,11 @@ impl Queue {
     }
 
     /// Opens a pattern again, if it is known.
-    pub(super) fn reopen(&mut self, journal: &Journal, name: &PatternName) -> Result<bool, StoreFault> {
+    pub(super) fn reopen(
+        &mut self,
+        journal: &Journal,
+        name: &PatternName,
+    ) -> Result<bool, StoreFault> {
         let known = self.told.patterns.contains(name);
         if known {
             self.record(journal, &Record::PatternReopened(name.clone()))?;
@@ -201,11 +218,20 @@ impl Queue {
         }
     }
 
-    pub(super) fn discover(&mut self, journal: &Journal, finds: Vec<Find>) -> Result<usize, StoreFault> {
+    pub(super) fn discover(
+        &mut self,
+        journal: &Journal,
+        finds: Vec<DiscoveredUrl>,
+    ) -> Result<usize, StoreFault> {
         let mut left_out = Vec::new();
         self.note_wanted(&finds);
         let mut finds = self.only_new(finds, &mut left_out);
-        for LeftOut { rule, links, example } in left_out {
+        for LeftOut {
+            rule,
+            links,
+            example,
+        } in left_out
+        {
             tracing::info!(rule, links, %example, "left out");
         }
         let wanted_again = self.take_wanted_again(&mut finds);
@@ -231,14 +257,23 @@ impl Queue {
         }
     }
 
-    pub(super) fn adopt_seed(&mut self, journal: &Journal, url: &PageUrl) -> Result<(), StoreFault> {
+    pub(super) fn adopt_seed(
+        &mut self,
+        journal: &Journal,
+        url: &PageUrl,
+    ) -> Result<(), StoreFault> {
         if self.told.adopted.contains(url) {
             return Ok(());
         }
         self.record(journal, &Record::SeedAdopted { url: url.clone() })
     }
 
-    pub(super) fn note_pace(&mut self, journal: &Journal, host: &Host, pace: Pace) -> Result<(), StoreFault> {
+    pub(super) fn note_pace(
+        &mut self,
+        journal: &Journal,
+        host: &Host,
+        pace: Pace,
+    ) -> Result<(), StoreFault> {
         let host = host.clone();
         self.record(journal, &Record::Paced { host, pace })
     }
@@ -317,11 +352,16 @@ impl Queue {
 
     /// Whether memory holds as much as it should: the next checkpoint is to be a fold.
     pub(super) fn wants_fold(&self) -> bool {
-        self.pending_bytes >= PENDING_BYTES || self.gone.len() + self.seen.unsaved() >= PENDING_CHANGES
+        self.pending_bytes >= PENDING_BYTES
+            || self.gone.len() + self.seen.unsaved() >= PENDING_CHANGES
     }
 
     /// The journal says up to where the archive is on the disk.
-    pub(super) fn archived(&mut self, journal: &Journal, place: &ArchivePlace) -> Result<(), StoreFault> {
+    pub(super) fn archived(
+        &mut self,
+        journal: &Journal,
+        place: &ArchivePlace,
+    ) -> Result<(), StoreFault> {
         let (file, end) = (place.file.clone(), place.end);
         self.record(journal, &Record::Archived { file, end })
     }
@@ -382,12 +422,17 @@ impl Queue {
 
     /// What is neither seen nor claimed, each URL once; behind everything else where its pattern has brought little so far. What would
     /// be of a host too many is left out.
-    fn only_new(&self, finds: Vec<Find>, left_out: &mut Vec<LeftOut>) -> Vec<Find> {
+    fn only_new(
+        &self,
+        finds: Vec<DiscoveredUrl>,
+        left_out: &mut Vec<LeftOut>,
+    ) -> Vec<DiscoveredUrl> {
         let mut twice = HashSet::with_capacity(finds.len());
         let mut new = finds;
         new.retain(|find| {
             let key = find.url.key();
-            let is_known = self.is_seen(find) || self.claims.contains_key(&key) || twice.contains(&key);
+            let is_known =
+                self.is_seen(find) || self.claims.contains_key(&key) || twice.contains(&key);
             !is_known && twice.insert(seen_as(find))
         });
         left_out.extend(self.hosts.leave_out(&mut new));

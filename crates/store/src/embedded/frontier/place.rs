@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use web::PageUrl;
 
 use super::super::record::Entry;
-use crate::{Find, StoreFault};
+use crate::{DiscoveredUrl, StoreFault};
 
 /// A page's place among those of its host: by its priority, nearer to a seed first, then in the order of discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub(super) struct Body {
 
 impl Rank {
     /// That of what was found like this.
-    pub(super) fn of(find: &Find, sequence: u64) -> Self {
+    pub(super) fn of(find: &DiscoveredUrl, sequence: u64) -> Self {
         Self::new(find.requisite, find.priority, find.depth, sequence)
     }
 
@@ -63,7 +63,7 @@ impl Rank {
 
     /// Returns whether the page was found on left-out pages only.
     pub(super) fn is_probed(self) -> bool {
-        self.urgency() >= Find::PROBED
+        self.urgency() >= DiscoveredUrl::PROBED
     }
 
     /// How far from a seed the page was found.
@@ -73,12 +73,20 @@ impl Rank {
 
     /// The priority of a page.
     fn urgency(self) -> u8 {
-        if self.is_requisite() { 0 } else { self.middle() }
+        if self.is_requisite() {
+            0
+        } else {
+            self.middle()
+        }
     }
 
     /// Steps from the page that needs it.
     fn requisite(self) -> u8 {
-        if self.is_requisite() { self.middle() } else { 0 }
+        if self.is_requisite() {
+            self.middle()
+        } else {
+            0
+        }
     }
 
     fn middle(self) -> u8 {
@@ -125,14 +133,19 @@ impl Body {
     }
 
     /// The page again.
-    pub(super) fn into_entry(self, rank: Rank, attempts: u32, strikes: u32) -> Result<Entry, StoreFault> {
+    pub(super) fn into_entry(
+        self,
+        rank: Rank,
+        attempts: u32,
+        strikes: u32,
+    ) -> Result<Entry, StoreFault> {
         let parse = |text: &str| {
             PageUrl::try_from(text.to_owned()).map_err(|error| StoreFault::Tables {
                 path: "sled".into(),
                 what: format!("a queued URL cannot be read ({error})"),
             })
         };
-        let find = Find {
+        let find = DiscoveredUrl {
             url: parse(&self.url)?,
             depth: rank.depth(),
             via: self.via.as_deref().map(parse).transpose()?,

@@ -1,6 +1,6 @@
 //! Which URLs are known to the frontier, and as what.
 //!
-//! A URL that was found on left-out pages only ([`Find::is_probed`]) is remembered beside the others, under a key of its own. When
+//! A URL that was found on left-out pages only ([`DiscoveredUrl::is_probed`]) is remembered beside the others, under a key of its own. When
 //! it is found elsewhere as well, it is new once more: its place behind everything else is given up when its turn comes
 //! ([`Record::Superseded`]), and where it was left out by then, its row is revoked. Once it was visited it is known for good.
 //!
@@ -13,7 +13,7 @@ use super::super::record::{Entry, Record};
 use super::super::segment::Position;
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
-use crate::{Find, Lease, PatternName, Row, StoreFault};
+use crate::{DiscoveredUrl, Lease, PatternName, StoreFault, VisitRecord};
 
 /// Turns a URL's key into the one for what was found on left-out pages only. It is on disk, so it never changes.
 const PROBED_KEY: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -23,28 +23,30 @@ fn probed(key: UrlKey) -> UrlKey {
 }
 
 /// Returns the key under which a URL is known that was found like this.
-pub(in super::super) fn seen_as(find: &Find) -> UrlKey {
+pub(in super::super) fn seen_as(find: &DiscoveredUrl) -> UrlKey {
     let key = find.url.key();
     if find.is_probed() { probed(key) } else { key }
 }
 
 /// Returns the key of a page that was found on left-out pages only, once it was visited: no other place is needed.
-pub(in super::super) fn settled_probe(row: &Row, priority: u8) -> Option<UrlKey> {
+pub(in super::super) fn settled_probe(row: &VisitRecord, priority: u8) -> Option<UrlKey> {
     let was_visited = PatternName::that_left_out(row).is_none();
-    (priority >= Find::PROBED && row.requisite == 0 && was_visited).then(|| row.url.key())
+    (priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited).then(|| row.url.key())
 }
 
 impl Queue {
     /// Returns whether a URL that was found like this is known already.
-    pub(super) fn is_seen(&self, find: &Find) -> bool {
+    pub(super) fn is_seen(&self, find: &DiscoveredUrl) -> bool {
         let key = find.url.key();
         let is_known = |key: UrlKey| self.seen.contains(key.as_u64());
-        is_known(key) || self.out_probes.contains_key(&key) || find.is_probed() && is_known(seen_as(find))
+        is_known(key)
+            || self.out_probes.contains_key(&key)
+            || find.is_probed() && is_known(seen_as(find))
     }
 
     /// Notes the finds whose URLs are under way as links of left-out pages: should these not be visited after all, they wait
     /// as they were found now.
-    pub(super) fn note_wanted(&mut self, finds: &[Find]) {
+    pub(super) fn note_wanted(&mut self, finds: &[DiscoveredUrl]) {
         if self.out_probes.is_empty() {
             return;
         }
@@ -56,15 +58,20 @@ impl Queue {
     }
 
     /// Returns how a URL was found elsewhere while it was under way as a link of a left-out page.
-    pub(super) fn wanted_meanwhile(&mut self, lease: &Lease) -> Option<Find> {
-        let is_probed = lease.requisite == 0 && lease.priority >= Find::PROBED;
-        self.out_probes.remove(&lease.url.key()).filter(|_| is_probed)?
+    pub(super) fn wanted_meanwhile(&mut self, lease: &Lease) -> Option<DiscoveredUrl> {
+        let is_probed = lease.requisite == 0 && lease.priority >= DiscoveredUrl::PROBED;
+        self.out_probes
+            .remove(&lease.url.key())
+            .filter(|_| is_probed)?
     }
 
     /// Takes out the finds whose URLs were left out as links of left-out pages: they are wanted after all. Returns each with the
     /// place of its row.
-    pub(super) fn take_wanted_again(&self, finds: &mut Vec<Find>) -> Vec<(Find, Position)> {
-        let place = |find: &Find| {
+    pub(super) fn take_wanted_again(
+        &self,
+        finds: &mut Vec<DiscoveredUrl>,
+    ) -> Vec<(DiscoveredUrl, Position)> {
+        let place = |find: &DiscoveredUrl| {
             let is_ordinary = find.requisite == 0 && !find.is_probed();
             let was_probed = is_ordinary && self.seen.contains(probed(find.url.key()).as_u64());
             was_probed
@@ -72,8 +79,8 @@ impl Queue {
                 .flatten()
         };
         let wanted = finds.extract_if(.., |find| place(find).is_some());
-        let wanted: Vec<Find> = wanted.collect();
-        let with_place = |find: Find| place(&find).map(|place| (find, place));
+        let wanted: Vec<DiscoveredUrl> = wanted.collect();
+        let with_place = |find: DiscoveredUrl| place(&find).map(|place| (find, place));
         wanted.into_iter().filter_map(with_place).collect()
     }
 
@@ -81,7 +88,7 @@ impl Queue {
     pub(super) fn queue_again(
         &mut self,
         journal: &Journal,
-        wanted: Vec<(Find, Position)>,
+        wanted: Vec<(DiscoveredUrl, Position)>,
     ) -> Result<(), StoreFault> {
         for (find, place) in wanted {
             let row = row_at(journal, place)?;
@@ -96,7 +103,7 @@ impl Queue {
             let places: Vec<Position> = rows.iter().map(|(_, place)| place).collect();
             for place in places {
                 let row = row_at(journal, place)?;
-                let find = Find::new(row.url.clone(), row.depth, row.via.clone());
+                let find = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
                 let only_probed = !self.seen.contains(row.url.key().as_u64());
                 let find = if only_probed { find.probed() } else { find };
                 self.revoke_as(journal, find, row, Vec::new())?;
@@ -150,7 +157,7 @@ impl Queue {
 }
 
 /// Reads the row of a settlement from the journal.
-fn row_at(journal: &Journal, place: Position) -> Result<Box<Row>, StoreFault> {
+fn row_at(journal: &Journal, place: Position) -> Result<Box<VisitRecord>, StoreFault> {
     match journal.replay(place)?.next_record()? {
         Some((_, Record::Settled { row, .. })) => Ok(row),
         _ => Err(broken(

@@ -10,7 +10,7 @@ use super::super::journal::Journal;
 use super::super::record::{Entry, Record};
 use super::told::Void;
 use super::{Ended, Queue};
-use crate::{Find, Lease, LeftOut, Row, Settlement, StoreFault};
+use crate::{DiscoveredUrl, Lease, LeftOut, Settlement, StoreFault, VisitRecord};
 
 impl Queue {
     pub(in super::super) fn settle(
@@ -67,7 +67,14 @@ impl Queue {
                 let wanted = self.wanted_meanwhile(&lease);
                 let sequence = lease.sequence;
                 let host = name;
-                self.record(journal, &Record::Returned { sequence, host, pace })?;
+                self.record(
+                    journal,
+                    &Record::Returned {
+                        sequence,
+                        host,
+                        pace,
+                    },
+                )?;
                 let finds = wanted.into_iter().collect();
                 self.discover(journal, finds).map(drop)
             }
@@ -131,10 +138,10 @@ impl Queue {
     /// As [`Queue::only_new`]; what was reached on the way is seen.
     fn only_new_beside(
         &self,
-        finds: Vec<Find>,
+        finds: Vec<DiscoveredUrl>,
         reached: &[PageUrl],
         left_out: &mut Vec<LeftOut>,
-    ) -> Vec<Find> {
+    ) -> Vec<DiscoveredUrl> {
         let mut new = self.only_new(finds, left_out);
         new.retain(|find| !reached.contains(&find.url));
         new
@@ -162,10 +169,11 @@ impl Queue {
     pub(in super::super) fn revoke(
         &mut self,
         journal: &Journal,
-        row: Box<Row>,
+        row: Box<VisitRecord>,
         reached: Vec<PageUrl>,
     ) -> Result<(), StoreFault> {
-        let find = Find::new(row.url.clone(), row.depth, row.via.clone()).needed(row.requisite);
+        let find =
+            DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone()).needed(row.requisite);
         self.revoke_as(journal, find, row, reached)
     }
 
@@ -173,8 +181,8 @@ impl Queue {
     pub(super) fn revoke_as(
         &mut self,
         journal: &Journal,
-        find: Find,
-        row: Box<Row>,
+        find: DiscoveredUrl,
+        row: Box<VisitRecord>,
         reached: Vec<PageUrl>,
     ) -> Result<(), StoreFault> {
         let entry = Entry {
@@ -183,7 +191,14 @@ impl Queue {
             attempts: 0,
             strikes: 0,
         };
-        self.record(journal, &Record::Revoked { entry, row, reached })
+        self.record(
+            journal,
+            &Record::Revoked {
+                entry,
+                row,
+                reached,
+            },
+        )
     }
 }
 
@@ -202,7 +217,7 @@ fn entry_of(lease: Lease) -> Entry {
     } = lease;
     Entry {
         sequence,
-        find: Find {
+        find: DiscoveredUrl {
             url,
             depth,
             via,

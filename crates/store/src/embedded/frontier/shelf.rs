@@ -53,9 +53,9 @@ impl Shelf {
             host,
             rank: after.unwrap_or(Place::first_of(host).rank),
         });
-        let mut entries = self
-            .tree
-            .range(parts::key(&key_of(from), 0)..=parts::key(&key_of(Place::last_of(host)), u16::MAX));
+        let mut entries = self.tree.range(
+            parts::key(&key_of(from), 0)..=parts::key(&key_of(Place::last_of(host)), u16::MAX),
+        );
         while found.len() < want
             && let Some(whole) = parts::next(&mut entries, &self.tree)?
         {
@@ -103,7 +103,8 @@ impl Shelf {
         new: &BTreeMap<Place, Body>,
     ) -> Result<(), StoreFault> {
         let lane = |place: &Place| (place.host, place.rank.priority);
-        let mut lanes: Vec<(u32, u32)> = gone.iter().map(lane).chain(new.keys().map(lane)).collect();
+        let mut lanes: Vec<(u32, u32)> =
+            gone.iter().map(lane).chain(new.keys().map(lane)).collect();
         lanes.sort_unstable();
         lanes.dedup();
         let mut batch = Batch::default();
@@ -234,7 +235,10 @@ impl Shelf {
             priority: short(4),
             sequence: u64::from_be_bytes(std::array::from_fn(|i| key[8 + i])),
         };
-        Ok(Place { host: short(0), rank })
+        Ok(Place {
+            host: short(0),
+            rank,
+        })
     }
 
     fn sound<T>(&self, read: Result<T, Malformed>) -> Result<T, StoreFault> {

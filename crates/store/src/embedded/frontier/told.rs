@@ -9,7 +9,7 @@ use web::{PageUrl, Timestamp, UrlKey};
 
 use super::super::segment::Position;
 use super::place::Place;
-use crate::{ArchiveSpan, Patterns, Row, STRIKES_ASIDE, Totals};
+use crate::{ArchiveSpan, Patterns, STRIKES_ASIDE, Totals, VisitRecord};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Told {
@@ -64,13 +64,15 @@ pub(super) struct Voids {
 /// A row, and what its visit reached on the way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Void {
-    pub(super) row: Box<Row>,
+    pub(super) row: Box<VisitRecord>,
     pub(super) reached: Vec<PageUrl>,
 }
 
 impl Told {
     pub(super) fn strikes(&self, sequence: u64) -> u32 {
-        self.struck.get(&sequence).map_or(0, |struck| struck.strikes)
+        self.struck
+            .get(&sequence)
+            .map_or(0, |struck| struck.strikes)
     }
 
     pub(super) fn is_set_aside(&self, sequence: u64) -> bool {
@@ -87,12 +89,13 @@ impl Voids {
 
     /// A page that was kept is not kept after all.
     pub(super) fn forgotten(&mut self, page: UrlKey) {
-        self.due.extend(self.dropped.remove(&page).unwrap_or_default());
+        self.due
+            .extend(self.dropped.remove(&page).unwrap_or_default());
         self.forgotten.insert(page);
     }
 
     /// A visit ended.
-    pub(super) fn settled(&mut self, row: &Row, reached: &[PageUrl]) {
+    pub(super) fn settled(&mut self, row: &VisitRecord, reached: &[PageUrl]) {
         self.dropped.remove(&row.url.key());
         let Some(original) = row.duplicate_of.as_ref().filter(|_| !row.of_earlier) else {
             return;
@@ -112,7 +115,7 @@ impl Voids {
     }
 
     /// A row is void.
-    pub(super) fn revoked(&mut self, row: &Row) {
+    pub(super) fn revoked(&mut self, row: &VisitRecord) {
         self.due.retain(|due| due.row.url != row.url);
         for dropped in self.dropped.values_mut() {
             dropped.retain(|old| old.row.url != row.url);

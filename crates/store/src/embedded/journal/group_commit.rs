@@ -96,11 +96,19 @@ impl StdLocks {
 
 impl Locks for StdLocks {
     fn state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        change(&mut self.state.lock().expect("no panic can happen while it is locked"))
+        change(
+            &mut self
+                .state
+                .lock()
+                .expect("no panic can happen while it is locked"),
+        )
     }
 
     fn alone<T>(&self, fsync: impl FnOnce() -> T) -> T {
-        let _alone = self.alone.lock().expect("no panic can happen during an fsync");
+        let _alone = self
+            .alone
+            .lock()
+            .expect("no panic can happen during an fsync");
         fsync()
     }
 }
@@ -160,7 +168,8 @@ impl<L: Locks> GroupCommit<L> {
 
     /// Everything before `end` was synced.
     pub(super) fn reached(&self, end: Position) {
-        self.locks.state(|state| state.durable = state.durable.max(end));
+        self.locks
+            .state(|state| state.durable = state.durable.max(end));
         self.ended.notify_waiters();
     }
 

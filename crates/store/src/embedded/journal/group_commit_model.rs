@@ -55,7 +55,7 @@ struct Story {
 
 /// What the disk has been asked; its atomics order nothing, everything runs on one thread.
 #[derive(Default)]
-struct Platter {
+struct SimulatedDisk {
     appended: AtomicU64,
     kept: AtomicU64,
     begun: AtomicU64,
@@ -64,7 +64,7 @@ struct Platter {
     kept_by: Mutex<Vec<(Position, u64)>>,
 }
 
-impl Platter {
+impl SimulatedDisk {
     fn fsync(&self, failing: Option<u64>) -> io::Result<()> {
         assert_eq!(get(&self.failed), 0, "an fsync that failed is repeated");
         let number = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
@@ -95,7 +95,7 @@ struct Model {
     story: Story,
     /// The end of the journal, and where its last segment begins.
     tail: shuttle::sync::Mutex<(Position, Position)>,
-    platter: Platter,
+    platter: SimulatedDisk,
     commit: Arc<GroupCommit<ShuttleLocks>>,
 }
 
@@ -109,7 +109,7 @@ impl Model {
         Arc::new(Self {
             story,
             tail: shuttle::sync::Mutex::new((0, 0)),
-            platter: Platter::default(),
+            platter: SimulatedDisk::default(),
             commit: Arc::new(GroupCommit::new(locks)),
         })
     }
@@ -117,7 +117,11 @@ impl Model {
     fn append(&self) -> Result<Position, StoreFault> {
         let mut tail = self.tail.lock().unwrap();
         self.commit.in_order()?;
-        if self.story.segment.is_some_and(|full| tail.0 - tail.1 >= full) {
+        if self
+            .story
+            .segment
+            .is_some_and(|full| tail.0 - tail.1 >= full)
+        {
             self.commit.fsync(Path::new(""), || self.fsync())?;
             tail.1 = tail.0;
             self.commit.reached(tail.0);
@@ -136,8 +140,13 @@ impl Model {
         let told = self.told(position).await;
         let kept = get(&self.platter.kept);
         if told.is_ok() {
-            assert!(kept >= position, "told durable at {position}, kept is {kept}");
-            let Story { segment, halting, .. } = self.story;
+            assert!(
+                kept >= position,
+                "told durable at {position}, kept is {kept}"
+            );
+            let Story {
+                segment, halting, ..
+            } = self.story;
             if segment.is_none() && !halting {
                 let waited = self.platter.first_kept_by(position).saturating_sub(begun);
                 assert!(waited <= 1, "one that was found under way, and one more");
@@ -184,7 +193,8 @@ impl Model {
             };
             if impatient {
                 let model = Arc::clone(self);
-                let syncing = shuttle::future::spawn(async move { model.sync(position).await.is_ok() });
+                let syncing =
+                    shuttle::future::spawn(async move { model.sync(position).await.is_ok() });
                 for _ in 0..chance(4) {
                     thread::yield_now();
                 }
@@ -215,7 +225,10 @@ fn tell(story: Story) {
             thread::spawn(move || model.work(story.impatient && worker % 2 == 1))
         })
         .collect();
-    let durable: u64 = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
+    let durable: u64 = workers
+        .into_iter()
+        .map(|worker| worker.join().unwrap())
+        .sum();
     if story.failing.is_none() && !story.impatient {
         assert_eq!(durable, story.workers * story.records);
     }
@@ -233,8 +246,12 @@ fn explore(scheduler: impl Scheduler + 'static, story: impl Fn() + Send + Sync +
 
 /// Random orders, and orders with few but deep changes of turn.
 fn explore_many(story: Story) {
-    explore(RandomScheduler::new_from_seed(1, ORDERS), move || tell(story));
-    explore(PctScheduler::new_from_seed(2, 3, ORDERS), move || tell(story));
+    explore(RandomScheduler::new_from_seed(1, ORDERS), move || {
+        tell(story)
+    });
+    explore(PctScheduler::new_from_seed(2, 3, ORDERS), move || {
+        tell(story)
+    });
 }
 
 #[test]
@@ -273,7 +290,12 @@ fn whatever_the_order_nothing_is_durable_after_the_sync_that_failed_and_everybod
 
 #[test]
 fn whatever_the_order_who_lets_go_of_his_sync_or_cannot_lead_holds_nobody_up() {
-    for (halting, failing) in [(false, None), (true, None), (false, Some(2)), (true, Some(2))] {
+    for (halting, failing) in [
+        (false, None),
+        (true, None),
+        (false, Some(2)),
+        (true, Some(2)),
+    ] {
         explore_many(Story {
             workers: 4,
             records: 2,

@@ -20,11 +20,12 @@ impl Card {
 
     /// The exact keys under which it is found.
     pub(super) fn keys(&self) -> impl Iterator<Item = Key> {
-        let text = self.portrait.text.as_deref();
-        let bands = keys::of_resemblance(self.group, &self.portrait).map(|resemblance| resemblance.bands);
+        let text = self.signature.text.as_deref();
+        let bands =
+            keys::of_resemblance(self.group, &self.signature).map(|resemblance| resemblance.bands);
         [
             Some(keys::of_page(self.page)),
-            Some(keys::of_payload(self.group, self.portrait.payload)),
+            Some(keys::of_payload(self.group, self.signature.payload)),
             text.map(|text| keys::of_text(self.group, text.digest)),
         ]
         .into_iter()
@@ -34,7 +35,7 @@ impl Card {
 
     /// The fingerprint under which it is found.
     pub(super) fn tabled(&self) -> Option<Fingerprint> {
-        keys::of_resemblance(self.group, &self.portrait).map(|resemblance| resemblance.fingerprint)
+        keys::of_resemblance(self.group, &self.signature).map(|resemblance| resemblance.fingerprint)
     }
 }
 
@@ -77,7 +78,7 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
-    use neardup::Portrait;
+    use neardup::PageSignature;
     use web::UrlKey;
 
     use super::*;
@@ -87,7 +88,7 @@ mod tests {
             position,
             page: UrlKey::from_u64(position),
             group: 0,
-            portrait: Portrait {
+            signature: PageSignature {
                 payload: 0,
                 text: None,
             },

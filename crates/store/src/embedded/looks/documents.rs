@@ -7,14 +7,14 @@
 
 use std::sync::Arc;
 
-use neardup::{Likeness, Portrait, Thresholds};
+use neardup::{Likeness, PageSignature, Thresholds};
 use web::UrlKey;
 
 use super::super::cards::Card;
 use super::card::Cache;
 use super::delta::Delta;
 use super::keys::{self, Key, Resemblance};
-use super::mirror::{LooksMemory, Mirror};
+use super::mirror::{Mirror, SignatureIndexLocation};
 use super::shelf::Shelf;
 use crate::StoreFault;
 use crate::known::{Held, Originals};
@@ -102,11 +102,11 @@ impl Documents {
         Ok(pages)
     }
 
-    pub(super) fn memory(&self) -> LooksMemory {
+    pub(super) fn memory(&self) -> SignatureIndexLocation {
         let keys = self.mirror.as_ref().map(Mirror::memory).unwrap_or_default();
         let deltas = self.folding.as_deref().into_iter().chain([&self.heard]);
         let heard: usize = deltas.map(Delta::memory).sum();
-        LooksMemory {
+        SignatureIndexLocation {
             cards: heard + self.cache.len() * super::CARD_BYTES,
             ..keys
         }
@@ -204,19 +204,23 @@ impl Documents {
         &mut self,
         key: Key,
         group: u64,
-        is_wanted: impl Fn(&Portrait) -> bool,
+        is_wanted: impl Fn(&PageSignature) -> bool,
     ) -> Result<Option<Held>, StoreFault> {
         for document in self.under(key)? {
             let card = self.card(document)?;
-            if card.group == group && is_wanted(&card.portrait) && self.lives(document, &card)? {
+            if card.group == group && is_wanted(&card.signature) && self.lives(document, &card)? {
                 return Ok(Some(card.held()));
             }
         }
         Ok(None)
     }
 
-    fn nearest(&mut self, group: u64, portrait: &Portrait) -> Result<Option<(Held, Likeness)>, StoreFault> {
-        let Some(resemblance) = keys::of_resemblance(group, portrait) else {
+    fn nearest(
+        &mut self,
+        group: u64,
+        signature: &PageSignature,
+    ) -> Result<Option<(Held, Likeness)>, StoreFault> {
+        let Some(resemblance) = keys::of_resemblance(group, signature) else {
             return Ok(None);
         };
         let mut best: Option<(f64, Held, Likeness)> = None;
@@ -225,7 +229,7 @@ impl Documents {
             if card.group != group {
                 continue;
             }
-            let likeness = self.thresholds.likeness(portrait, &card.portrait);
+            let likeness = self.thresholds.likeness(signature, &card.signature);
             let Some(likeness @ Likeness::Near { resemblance, .. }) = likeness else {
                 continue;
             };
@@ -239,44 +243,56 @@ impl Documents {
 }
 
 impl Originals for Documents {
-    fn portrait_of(&mut self, page: UrlKey) -> Result<Option<Portrait>, StoreFault> {
+    fn signature_of(&mut self, page: UrlKey) -> Result<Option<PageSignature>, StoreFault> {
         let found = self.document_of(page)?;
-        Ok(found.map(|(_, card)| card.portrait.clone()))
+        Ok(found.map(|(_, card)| card.signature.clone()))
     }
 
-    fn held_in(&mut self, group: u64, page: UrlKey) -> Result<Option<(Held, Portrait)>, StoreFault> {
-        let found = self.document_of(page)?.filter(|(_, card)| card.group == group);
-        Ok(found.map(|(_, card)| (card.held(), card.portrait.clone())))
+    fn held_in(
+        &mut self,
+        group: u64,
+        page: UrlKey,
+    ) -> Result<Option<(Held, PageSignature)>, StoreFault> {
+        let found = self
+            .document_of(page)?
+            .filter(|(_, card)| card.group == group);
+        Ok(found.map(|(_, card)| (card.held(), card.signature.clone())))
     }
 
-    fn find_in(&mut self, group: u64, portrait: &Portrait) -> Result<Option<(Held, Likeness)>, StoreFault> {
-        let payload = portrait.payload;
+    fn find_in(
+        &mut self,
+        group: u64,
+        signature: &PageSignature,
+    ) -> Result<Option<(Held, Likeness)>, StoreFault> {
+        let payload = signature.payload;
         let same_payload = self.first(keys::of_payload(group, payload), group, |held| {
             held.payload == payload
         })?;
         if let Some(held) = same_payload {
             return Ok(Some((held, Likeness::SamePayload)));
         }
-        let Some(text) = portrait.text.as_deref() else {
+        let Some(text) = signature.text.as_deref() else {
             return Ok(None);
         };
         let same_text = self.first(keys::of_text(group, text.digest), group, |held| {
-            held.text.as_ref().is_some_and(|held| held.digest == text.digest)
+            held.text
+                .as_ref()
+                .is_some_and(|held| held.digest == text.digest)
         })?;
         if let Some(held) = same_text {
             return Ok(Some((held, Likeness::SameText)));
         }
-        self.nearest(group, portrait)
+        self.nearest(group, signature)
     }
 
-    fn insert_in(&mut self, group: u64, page: Held, portrait: Portrait) {
+    fn insert_in(&mut self, group: u64, page: Held, signature: PageSignature) {
         let document = self.next;
         self.next += 1;
         let card = Arc::new(Card {
             position: page.place,
             page: page.key,
             group,
-            portrait,
+            signature,
         });
         if let Some(mirror) = &mut self.mirror {
             mirror.insert(document, &card);

@@ -5,7 +5,7 @@
 //!
 //! Invariant: numbers of tables are on disk for ever.
 
-use neardup::{BANDS, Fingerprint, Portrait, Shade, ShortKey};
+use neardup::{BANDS, Fingerprint, PageSignature, Partition, ShortKey};
 use web::UrlKey;
 
 use super::super::sorted::Table;
@@ -64,14 +64,14 @@ pub(super) fn of_page(page: UrlKey) -> Key {
 pub(super) fn of_payload(group: u64, payload: u128) -> Key {
     Key {
         kind: Kind::PAYLOAD,
-        short: ShortKey::of(Shade::of(group).digest(payload)),
+        short: ShortKey::of(Partition::of(group).digest(payload)),
     }
 }
 
 pub(super) fn of_text(group: u64, digest: u128) -> Key {
     Key {
         kind: Kind::TEXT,
-        short: ShortKey::of(Shade::of(group).digest(digest)),
+        short: ShortKey::of(Partition::of(group).digest(digest)),
     }
 }
 
@@ -83,10 +83,10 @@ pub(super) struct Resemblance {
 }
 
 /// None where only the exact text may decide.
-pub(super) fn of_resemblance(group: u64, portrait: &Portrait) -> Option<Resemblance> {
-    let text = portrait.text.as_deref()?;
+pub(super) fn of_resemblance(group: u64, signature: &PageSignature) -> Option<Resemblance> {
+    let text = signature.text.as_deref()?;
     let bands = text.sketch.as_ref()?.bands();
-    let shade = Shade::of(group);
+    let shade = Partition::of(group);
     Some(Resemblance {
         fingerprint: shade.fingerprint(text.fingerprint),
         bands: std::array::from_fn(|number| Key {

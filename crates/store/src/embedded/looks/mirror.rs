@@ -23,7 +23,7 @@ impl Default for Mirror {
 
 /// Bytes in memory, by what they are for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LooksMemory {
+pub struct SignatureIndexLocation {
     /// How many originals are remembered.
     pub documents: u64,
     /// The fingerprint tables.
@@ -40,7 +40,10 @@ impl Mirror {
     /// Of tables that were made elsewhere: one of keys for each kind, in their order.
     pub(super) fn of(fingerprints: QuarterTables, exact: Vec<KeyTable>) -> Self {
         debug_assert_eq!(exact.len(), KINDS);
-        Self { fingerprints, exact }
+        Self {
+            fingerprints,
+            exact,
+        }
     }
 
     /// Beyond the tables' caps a document is left to its other keys.
@@ -85,10 +88,10 @@ impl Mirror {
             .each_within(fingerprint, distance, |found| documents.push(found.id));
     }
 
-    pub(super) fn memory(&self) -> LooksMemory {
+    pub(super) fn memory(&self) -> SignatureIndexLocation {
         let bytes = |tables: &[KeyTable]| tables.iter().map(KeyTable::memory).sum();
         let (exact, bands) = self.exact.split_at(3);
-        LooksMemory {
+        SignatureIndexLocation {
             documents: exact.first().map_or(0, |pages| pages.len() as u64),
             tables: self.fingerprints.memory(),
             bands: bytes(bands),

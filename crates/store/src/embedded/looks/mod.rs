@@ -32,7 +32,7 @@ use web::{PageUrl, UrlKey};
 
 use self::delta::Delta;
 use self::documents::Documents;
-pub use self::mirror::LooksMemory;
+pub use self::mirror::SignatureIndexLocation;
 pub(super) use self::settings::Mark;
 use self::settings::{Design, Settings};
 use self::shelf::Shelf;
@@ -45,7 +45,7 @@ use super::segment::Position;
 use crate::known::{Known, Opinion, Seated};
 use crate::{LikenessRules, Page, StoreFault};
 
-/// What a card takes in memory, about: itself, its text's portrait, and its place in a map.
+/// What a card takes in memory, about: itself, its text's signature, and its place in a map.
 const CARD_BYTES: usize = 64 + 272 + 48;
 
 /// While the tables are made again from the journal, they are folded whenever so many documents were heard: a few hundred MB.
@@ -112,7 +112,12 @@ impl Looks {
             shelf.clear()?;
         }
         let thresholds = options.rules.thresholds;
-        let documents = Documents::load(Arc::clone(&shelf), thresholds, options.mirror, mark.documents)?;
+        let documents = Documents::load(
+            Arc::clone(&shelf),
+            thresholds,
+            options.mirror,
+            mark.documents,
+        )?;
         let mut known = Known::new(options.rules, options.key, documents, options.earlier);
         for (page, seated) in shelf.seats(position)? {
             known.seat(page, seated);
@@ -125,7 +130,11 @@ impl Looks {
     }
 
     /// Hears the journal from its beginning to `position`, where the tables were void.
-    pub(super) fn hear_again(&mut self, journal: &Journal, position: Position) -> Result<(), StoreFault> {
+    pub(super) fn hear_again(
+        &mut self,
+        journal: &Journal,
+        position: Position,
+    ) -> Result<(), StoreFault> {
         let mut replay = journal.replay(0)?;
         let mut begin = 0;
         while begin < position
@@ -150,8 +159,8 @@ impl Looks {
     /// What a record means, which begins at `begin`: the same while it happens and when it is replayed.
     pub(super) fn hear(&mut self, begin: Position, record: &Record) -> Result<(), StoreFault> {
         match record {
-            Record::Admitted { page, portrait } => {
-                self.known.admit(page, (**portrait).clone(), begin);
+            Record::Admitted { page, signature } => {
+                self.known.admit(page, (**signature).clone(), begin);
             }
             Record::LetThrough(kept) => {
                 let seated = kept.seated(begin, self.known.group(&kept.page));
@@ -172,7 +181,11 @@ impl Looks {
     }
 
     fn changed_seat(&mut self, page: UrlKey, seated: Option<Seated>) {
-        self.known.originals_mut().heard_mut().seats.insert(page, seated);
+        self.known
+            .originals_mut()
+            .heard_mut()
+            .seats
+            .insert(page, seated);
     }
 
     /// Takes aside what was heard since the last fold, at once; it goes on being looked at.
@@ -198,15 +211,17 @@ impl Looks {
     pub(super) fn judge(
         &mut self,
         page: &Page,
-        portrait: &neardup::Portrait,
+        signature: &neardup::PageSignature,
         canonical: Option<&PageUrl>,
     ) -> Result<Opinion, StoreFault> {
-        self.known.judge(page, portrait, canonical)
+        self.known.judge(page, signature, canonical)
     }
 
     /// All pages that hold a seat, with its number.
     pub(super) fn seats(&self) -> impl Iterator<Item = (UrlKey, u32)> {
-        self.known.seated().map(|(page, seated)| (page, seated.number))
+        self.known
+            .seated()
+            .map(|(page, seated)| (page, seated.number))
     }
 
     /// All originals.
@@ -224,7 +239,7 @@ impl Looks {
         self.known.knows(page)
     }
 
-    pub(super) fn memory(&self) -> LooksMemory {
+    pub(super) fn memory(&self) -> SignatureIndexLocation {
         self.known.originals().memory()
     }
 }

@@ -20,14 +20,16 @@ impl Design {
     /// (see `neardup::QuarterTables`), so these serve every distance.
     pub(super) fn of(tables: Option<&TableDesign>, distance: u32) -> Result<Self, StoreFault> {
         let Some(tables) = tables else {
-            let tables = TableDesign::new(64, 3, &[4]).expect("four quarters of 64 bits is a design");
+            let tables =
+                TableDesign::new(64, 3, &[4]).expect("four quarters of 64 bits is a design");
             return Ok(Self {
                 tables,
                 flips: u32::from(distance > 3),
             });
         };
-        let is_fit =
-            tables.bits() == 64 && tables.distance() >= distance && tables.tables().len() <= MOST_TABLES;
+        let is_fit = tables.bits() == 64
+            && tables.distance() >= distance
+            && tables.tables().len() <= MOST_TABLES;
         if !is_fit {
             return Err(StoreFault::Design {
                 bits: tables.bits(),

@@ -66,7 +66,12 @@ impl Shelf {
     }
 
     /// Adds the documents under an exact key that are below `end`.
-    pub(super) fn under(&self, key: Key, end: u32, documents: &mut Vec<u32>) -> Result<(), StoreFault> {
+    pub(super) fn under(
+        &self,
+        key: Key,
+        end: u32,
+        documents: &mut Vec<u32>,
+    ) -> Result<(), StoreFault> {
         let most = documents.len() + MAX_PER_KEY;
         self.tables
             .under(key.kind.table(), key.short.as_u32().into(), |document| {
@@ -100,7 +105,11 @@ impl Shelf {
             self.tables
                 .range(table_of_permutation(number), low..=high, |posting| {
                     if (posting.key ^ probe).count_ones() <= distance && posting.document < end {
-                        equal = if last == Some(posting.key) { equal + 1 } else { 1 };
+                        equal = if last == Some(posting.key) {
+                            equal + 1
+                        } else {
+                            1
+                        };
                         last = Some(posting.key);
                         if equal <= MAX_EQUAL {
                             documents.push(posting.document);
@@ -128,7 +137,10 @@ impl Shelf {
             let postings = |cards: &BTreeMap<u32, Arc<Card>>| {
                 let held = cards.iter().filter_map(|(document, card)| {
                     let fingerprint = card.tabled()?;
-                    Some(Posting::new(permutation.apply(fingerprint.as_u64()), *document))
+                    Some(Posting::new(
+                        permutation.apply(fingerprint.as_u64()),
+                        *document,
+                    ))
                 });
                 sorted(held.collect())
             };
@@ -137,7 +149,10 @@ impl Shelf {
                 .update(table_of_permutation(number), &added, &removed)?;
         }
         let (mut added, mut removed) = (by_kind(&delta.added), by_kind(&delta.removed));
-        for kind in Kind::all().filter(|kind| *kind != Kind::PAGE).chain([Kind::PAGE]) {
+        for kind in Kind::all()
+            .filter(|kind| *kind != Kind::PAGE)
+            .chain([Kind::PAGE])
+        {
             let (added, removed) = (&mut added[kind.index()], &mut removed[kind.index()]);
             self.tables.update(
                 kind.table(),
@@ -194,20 +209,29 @@ impl Shelf {
             let fingerprints = self.fingerprints(end)?;
             let mut exact = self.key_tables(first, end)?;
             let rest = helper.join();
-            exact
-                .extend(rest.map_err(|_panic| self.seats.broken("reading the tables panicked".to_owned()))??);
+            exact.extend(
+                rest.map_err(|_panic| {
+                    self.seats.broken("reading the tables panicked".to_owned())
+                })??,
+            );
             Ok(Mirror::of(fingerprints, exact))
         })
     }
 
     fn key_tables(&self, kinds: &[Kind], end: u32) -> Result<Vec<KeyTable>, StoreFault> {
-        kinds.iter().map(|kind| self.key_table(*kind, end)).collect()
+        kinds
+            .iter()
+            .map(|kind| self.key_table(*kind, end))
+            .collect()
     }
 
     fn key_table(&self, kind: Kind, end: u32) -> Result<KeyTable, StoreFault> {
         let mut table = KeyTable::new();
         let mut pairs = Vec::new();
-        let not_ascending = || self.seats.broken("a table of keys does not ascend".to_owned());
+        let not_ascending = || {
+            self.seats
+                .broken("a table of keys does not ascend".to_owned())
+        };
         self.each_block(kind.table(), end, |block| {
             for posting in block {
                 let short = u32::try_from(posting.key).map_err(|_wide| not_ascending())?;
@@ -220,7 +244,9 @@ impl Shelf {
             }
             Ok(())
         })?;
-        table.extend_ascending(pairs).map_err(|_broken| not_ascending())?;
+        table
+            .extend_ascending(pairs)
+            .map_err(|_broken| not_ascending())?;
         Ok(table)
     }
 
@@ -302,7 +328,9 @@ mod tests {
     #[test]
     fn no_two_tables_have_one_number() {
         let exact = Kind::all().map(Kind::table);
-        let mut tables: Vec<_> = exact.chain((0..MOST_TABLES).map(table_of_permutation)).collect();
+        let mut tables: Vec<_> = exact
+            .chain((0..MOST_TABLES).map(table_of_permutation))
+            .collect();
         assert_eq!(tables.first(), Some(&Table::new(0x10)));
         let count = tables.len();
         tables.sort_unstable();

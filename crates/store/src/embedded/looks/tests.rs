@@ -1,8 +1,10 @@
-//! The looks on a disk decide as a gallery in memory does, whatever is folded, reopened or cut short in between.
+//! The looks on a disk decide as a signature index in memory does, whatever is folded, reopened or cut short in between.
 
 use std::path::Path;
 
-use neardup::{Fingerprint, Portrait, SKETCH_BYTES, Sketch, TableDesign, TextPortrait, Thresholds};
+use neardup::{
+    Fingerprint, PageSignature, SKETCH_BYTES, Sketch, TableDesign, TextSignature, Thresholds,
+};
 use proptest::prelude::*;
 
 use crate::contract::{at, options, url};
@@ -29,7 +31,10 @@ struct Look {
 
 fn look() -> impl Strategy<Value = Look> {
     let errors = prop::collection::vec(0..64_u8, 0..9);
-    let (strange, words) = (0..110_u8, prop_oneof![Just(100_u32), Just(500), Just(2_000)]);
+    let (strange, words) = (
+        0..110_u8,
+        prop_oneof![Just(100_u32), Just(500), Just(2_000)],
+    );
     (
         0..3_u8,
         0..40_u8,
@@ -55,7 +60,7 @@ fn look() -> impl Strategy<Value = Look> {
 }
 
 impl Look {
-    fn portrait(&self) -> Portrait {
+    fn signature(&self) -> PageSignature {
         let mut sketch = [self.family; SKETCH_BYTES];
         let (minima, bands) = sketch.split_at_mut(SKETCH_BYTES - 32);
         for minimum in minima.iter_mut().take(self.strange.into()) {
@@ -66,17 +71,22 @@ impl Look {
                 band.copy_from_slice(&(u32::from(self.digest) << 8 | number as u32).to_le_bytes());
             }
         }
-        let errors = self.errors.iter().fold(0, |errors, bit| errors | 1_u64 << bit);
-        let text = TextPortrait {
+        let errors = self
+            .errors
+            .iter()
+            .fold(0, |errors, bit| errors | 1_u64 << bit);
+        let text = TextSignature {
             digest: u128::from(self.digest) << 64 | u128::from(self.family),
             words: self.words,
             own: (self.shape == 1).then_some(u128::from(self.family)),
-            fingerprint: Fingerprint::new((u64::from(self.family) * 0x0123_4567_89ab_cdef) ^ errors),
+            fingerprint: Fingerprint::new(
+                (u64::from(self.family) * 0x0123_4567_89ab_cdef) ^ errors,
+            ),
             sketch: (self.shape != 2).then(|| Sketch::from_bytes(&sketch)),
             bag: None,
             subject: None,
         };
-        Portrait {
+        PageSignature {
             payload: self.payload.into(),
             text: (self.shape != 3).then(|| Box::new(text)),
         }
@@ -184,7 +194,9 @@ impl<'a> Subject<'a> {
             Step::Admit(..) | Step::Forget(_) => {}
             Step::Checkpoint => {
                 self.under_way = None;
-                crate::Frontier::checkpoint(&self.store, None).await.unwrap();
+                crate::Frontier::checkpoint(&self.store, None)
+                    .await
+                    .unwrap();
             }
             Step::Fold => self.fold(),
             Step::Folded => self.folded(),
@@ -204,7 +216,11 @@ impl<'a> Subject<'a> {
 }
 
 fn page(number: u8) -> Page {
-    let url = url(&format!("http://h{}.one{}.test/{number}", number % 3, number % 2));
+    let url = url(&format!(
+        "http://h{}.one{}.test/{number}",
+        number % 3,
+        number % 2
+    ));
     Page {
         final_url: url.clone(),
         url,
@@ -216,13 +232,21 @@ fn told(verdict: &Verdict) -> String {
     match verdict {
         Verdict::LetThrough(original, seat) => {
             // Who has the bytes is not told again to who has a seat.
-            format!("{seat:?} of {:?} {:?}", original.page.url, original.likeness)
+            format!(
+                "{seat:?} of {:?} {:?}",
+                original.page.url, original.likeness
+            )
         }
         other => format!("{other:?}"),
     }
 }
 
-async fn play(rules: LikenessRules, mirror: bool, number: u8, steps: &[Step]) -> Result<(), TestCaseError> {
+async fn play(
+    rules: LikenessRules,
+    mirror: bool,
+    number: u8,
+    steps: &[Step],
+) -> Result<(), TestCaseError> {
     let memory = MemoryStore::new(FrontierRules::default(), rules, None);
     let directory = tempfile::tempdir().unwrap();
     let mut subject = Subject::open(
@@ -238,11 +262,14 @@ async fn play(rules: LikenessRules, mirror: bool, number: u8, steps: &[Step]) ->
         match step {
             Step::Admit(number, look, canonical) => {
                 let canonical = canonical.map(|number| page(number).url);
-                let (page, portrait) = (page(*number), look.portrait());
-                let expected = memory.admit(&page, &portrait, canonical.as_ref()).await.unwrap();
+                let (page, signature) = (page(*number), look.signature());
+                let expected = memory
+                    .admit(&page, &signature, canonical.as_ref())
+                    .await
+                    .unwrap();
                 let verdict = subject
                     .store
-                    .admit(&page, &portrait, canonical.as_ref())
+                    .admit(&page, &signature, canonical.as_ref())
                     .await
                     .unwrap();
                 prop_assert_eq!(told(&verdict), told(&expected), "{:?}", step);

@@ -79,7 +79,11 @@ fn a_bit_turned_in_what_was_durable_is_found() {
         write(&database, round);
     }
     let log = std::fs::read(copy(&path, &killed)).unwrap();
-    let durable = segments(&log).iter().map(|header| header.durable).max().unwrap();
+    let durable = segments(&log)
+        .iter()
+        .map(|header| header.durable)
+        .max()
+        .unwrap();
     let mut found = 0;
     for (number, segment) in log.chunks(SEGMENT_BYTES).enumerate() {
         let Some(header) = Header::read(segment[..HEADER_BYTES].try_into().unwrap()) else {
@@ -108,7 +112,11 @@ fn a_tear_behind_what_was_durable_is_let_pass() {
         write(&database, round);
     }
     let log = std::fs::read(copy(&path, &killed)).unwrap();
-    let durable = segments(&log).iter().map(|header| header.durable).max().unwrap();
+    let durable = segments(&log)
+        .iter()
+        .map(|header| header.durable)
+        .max()
+        .unwrap();
     let torn = log
         .chunks(SEGMENT_BYTES)
         .enumerate()
@@ -138,7 +146,10 @@ fn numbers_are_read_as_the_engine_codes_them() {
         (&[249, 0, 0], Some(2_288)),
         (&[249, 255, 255], Some(67_823)),
         (&[250, 1, 2, 3], Some(0x03_0201)),
-        (&[255, 255, 255, 255, 255, 255, 255, 255, 255], Some(u64::MAX)),
+        (
+            &[255, 255, 255, 255, 255, 255, 255, 255, 255],
+            Some(u64::MAX),
+        ),
         (&[255, 0, 0], None),
         (&[], None),
     ] {

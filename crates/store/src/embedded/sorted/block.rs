@@ -72,7 +72,11 @@ pub(super) fn encode(key: &[u8; KEY_BYTES], postings: &[Posting]) -> Vec<u8> {
     let low_bits = ((last - first) / postings.len() as u64)
         .checked_ilog2()
         .unwrap_or(0);
-    let most = postings.iter().map(|posting| posting.document).max().unwrap_or(0);
+    let most = postings
+        .iter()
+        .map(|posting| posting.document)
+        .max()
+        .unwrap_or(0);
     let document_bits = u32::BITS - most.leading_zeros();
 
     let mut packed = BitWriter::default();
@@ -82,7 +86,8 @@ pub(super) fn encode(key: &[u8; KEY_BYTES], postings: &[Posting]) -> Vec<u8> {
     for posting in postings {
         packed.write(u64::from(posting.document), document_bits);
     }
-    let mut highs = vec![0_u64; (((last - first) >> low_bits) as usize + postings.len()).div_ceil(64)];
+    let mut highs =
+        vec![0_u64; (((last - first) >> low_bits) as usize + postings.len()).div_ceil(64)];
     for (number, posting) in postings.iter().enumerate() {
         let place = ((posting.key - first) >> low_bits) as usize + number;
         highs[place / 64] |= 1 << (place % 64);
@@ -164,7 +169,10 @@ impl<'a> Block<'a> {
             block: *self,
             number: 0,
             word: 0,
-            ones: self.highs.first().map_or(0, |word| u64::from_le_bytes(*word)),
+            ones: self
+                .highs
+                .first()
+                .map_or(0, |word| u64::from_le_bytes(*word)),
             previous: self.first,
             is_over: false,
         }
@@ -223,7 +231,8 @@ impl Postings<'_> {
         if high.leading_zeros() < block.low_bits {
             return Err(BrokenBlock::Unsorted);
         }
-        let below = block.count * block.low_bits as usize + self.number * block.document_bits as usize;
+        let below =
+            block.count * block.low_bits as usize + self.number * block.document_bits as usize;
         let posting = Posting {
             key: block
                 .first
@@ -345,7 +354,12 @@ mod tests {
     fn a_block_is_pinned_to_the_byte() {
         let postings = [(3, 1), (1 << 40, 2), (1 << 40, 700), (u64::MAX, 5)];
         let (key, value) = written(&postings.map(|(key, document)| Posting::new(key, document)));
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let hex = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>()
+        };
         let pinned = include_str!("../../../golden/block.hex");
         assert_eq!(format!("{}\n{}\n", hex(&key), hex(&value)), pinned);
     }

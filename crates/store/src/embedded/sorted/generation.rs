@@ -29,7 +29,11 @@ pub(super) struct Generation {
 impl Generation {
     pub(super) fn open(database: &Database, table: Table, number: u32) -> Result<Self, StoreFault> {
         let tree = database.tree(&Self::name(table, number))?;
-        Ok(Self { table, number, tree })
+        Ok(Self {
+            table,
+            number,
+            tree,
+        })
     }
 
     pub(super) fn name(table: Table, number: u32) -> String {
@@ -40,7 +44,9 @@ impl Generation {
     pub(super) fn summary(&self) -> Result<Summary, StoreFault> {
         let key = self.summary_key();
         match self.tree.get(&key)? {
-            Some(value) => seal::read(&key, &value).map_err(|broken| self.wrong(&broken.to_string())),
+            Some(value) => {
+                seal::read(&key, &value).map_err(|broken| self.wrong(&broken.to_string()))
+            }
             None => Ok(Summary::default()),
         }
     }
@@ -60,7 +66,10 @@ impl Generation {
     }
 
     /// The first block that begins above `posting`; where there is no posting, the first.
-    pub(super) fn block_after(&self, posting: Option<Posting>) -> Result<Option<(Value, Value)>, StoreFault> {
+    pub(super) fn block_after(
+        &self,
+        posting: Option<Posting>,
+    ) -> Result<Option<(Value, Value)>, StoreFault> {
         let from = match posting {
             Some(posting) => self.key_of(posting).to_vec(),
             None => self.summary_key().to_vec(),

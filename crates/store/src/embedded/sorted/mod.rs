@@ -135,7 +135,8 @@ impl SortedTables {
             current.insert(table, Arc::new(Generation::open(database, table, number)?));
         }
         for name in database.tree_names()? {
-            let is_led_to = |table: &Arc<Generation>| Generation::name(table.table, table.number) == name;
+            let is_led_to =
+                |table: &Arc<Generation>| Generation::name(table.table, table.number) == name;
             if name.starts_with(generation::NAMES) && !current.values().any(is_led_to) {
                 database.drop_tree(&name)?;
             }
@@ -158,7 +159,12 @@ impl SortedTables {
     }
 
     /// Both in one pass over the blocks that change. What is added and removed at once is removed.
-    pub fn update(&self, table: Table, added: &[Posting], removed: &[Posting]) -> Result<(), StoreFault> {
+    pub fn update(
+        &self,
+        table: Table,
+        added: &[Posting],
+        removed: &[Posting],
+    ) -> Result<(), StoreFault> {
         let changes = Changes::new(added, removed);
         let old = match self.generation(table) {
             Some(old) => old,
@@ -261,8 +267,12 @@ impl SortedTables {
         let before = table.block_of(Posting::new(low, 0))?;
         let from = before
             .as_ref()
-            .map_or(Bound::Included(&goal[..]), |(key, _)| Bound::Excluded(&key[..]));
-        let within = table.tree.range::<&[u8]>((from, Bound::Included(&last[..])));
+            .map_or(Bound::Included(&goal[..]), |(key, _)| {
+                Bound::Excluded(&key[..])
+            });
+        let within = table
+            .tree
+            .range::<&[u8]>((from, Bound::Included(&last[..])));
         for entry in before.iter().cloned().map(Ok).chain(within) {
             let (key, value) = entry?;
             for posting in table.read(&key, &value)?.postings() {

@@ -54,8 +54,9 @@ impl<'a> Changes<'a> {
             .iter()
             .filter_map(|list| list.get(most).copied())
             .min();
-        let is_taken =
-            |change: &Posting| end.is_none_or(|end| *change < end) && last.is_none_or(|last| *change <= last);
+        let is_taken = |change: &Posting| {
+            end.is_none_or(|end| *change < end) && last.is_none_or(|last| *change <= last)
+        };
         let place = |list: &[Posting]| list.partition_point(is_taken);
         let (added, later_added) = self.added.split_at(place(self.added));
         let (removed, later_removed) = self.removed.split_at(place(self.removed));
@@ -153,7 +154,10 @@ impl<'a> Pass<'a> {
                     .map_err(|broken| table.broken(broken))?;
                 next = table.block_after(Some(table.first_of(key)?))?;
             }
-            let end = next.as_ref().map(|(key, _)| table.first_of(key)).transpose()?;
+            let end = next
+                .as_ref()
+                .map(|(key, _)| table.first_of(key))
+                .transpose()?;
             if end.is_some_and(|end| self.old.last() >= Some(&end)) {
                 return Err(table.wrong("two blocks overlap"));
             }

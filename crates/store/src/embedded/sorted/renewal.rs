@@ -16,7 +16,11 @@ use crate::embedded::seal;
 const APPENDED: usize = 1 << 10;
 
 /// Writes what `changes` make of `old` into `new`, which is empty.
-pub(super) fn renew(mut old: Scan, new: &Generation, mut changes: Changes<'_>) -> Result<(), StoreFault> {
+pub(super) fn renew(
+    mut old: Scan,
+    new: &Generation,
+    mut changes: Changes<'_>,
+) -> Result<(), StoreFault> {
     let mut writer = Writer {
         new,
         summary: Summary::default(),

@@ -37,7 +37,8 @@ fn what_was_united_is_found_and_what_was_removed_is_not() {
     let directory = tempfile::tempdir().unwrap();
     let tables = SortedTables::open(&Database::open(directory.path()).unwrap()).unwrap();
     let [table, other, _] = TABLES;
-    let postings = [(5, 1), (5, 9), (6, 0), (u64::MAX, u32::MAX)].map(|(key, of)| Posting::new(key, of));
+    let postings =
+        [(5, 1), (5, 9), (6, 0), (u64::MAX, u32::MAX)].map(|(key, of)| Posting::new(key, of));
     tables.unite(table, &postings).unwrap();
     tables.unite(other, &postings[..1]).unwrap();
     tables.remove(table, &postings[1..2]).unwrap();
@@ -65,7 +66,9 @@ fn what_was_united_is_found_and_what_was_removed_is_not() {
 fn a_visitor_who_has_had_enough_is_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let tables = SortedTables::open(&Database::open(directory.path()).unwrap()).unwrap();
-    let crowd: Vec<Posting> = (0..2_000).map(|document| Posting::new(7, document)).collect();
+    let crowd: Vec<Posting> = (0..2_000)
+        .map(|document| Posting::new(7, document))
+        .collect();
     tables.unite(TABLES[0], &crowd).unwrap();
     let mut seen = 0;
     let visit = |document| {
@@ -86,7 +89,9 @@ fn the_same_few_changes_again_write_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let database = Database::open(directory.path()).unwrap();
     let tables = SortedTables::open(&database).unwrap();
-    tables.unite(TABLES[0], &scattered(1, 40_000, u64::MAX)).unwrap();
+    tables
+        .unite(TABLES[0], &scattered(1, 40_000, u64::MAX))
+        .unwrap();
     let (added, removed) = (scattered(2, 20, u64::MAX), scattered(3, 20, u64::MAX));
     tables.update(TABLES[0], &added, &removed).unwrap();
     let before = tables.generation(TABLES[0]).unwrap().number;
@@ -124,7 +129,9 @@ fn many_changes_make_a_new_generation_and_the_old_one_is_taken_away() {
 
 fn generations(database: &Database) -> usize {
     let names = database.tree_names().unwrap();
-    let of_tables = names.iter().filter(|name| name.starts_with(generation::NAMES));
+    let of_tables = names
+        .iter()
+        .filter(|name| name.starts_with(generation::NAMES));
     of_tables.count()
 }
 
@@ -132,7 +139,10 @@ fn generations(database: &Database) -> usize {
 fn a_generation_that_is_being_read_is_left_until_the_tables_are_opened_next() {
     let directory = tempfile::tempdir().unwrap();
     let tables = SortedTables::open(&Database::open(directory.path()).unwrap()).unwrap();
-    let (old, more) = (scattered(1, 20_000, u64::MAX), scattered(2, 20_000, u64::MAX));
+    let (old, more) = (
+        scattered(1, 20_000, u64::MAX),
+        scattered(2, 20_000, u64::MAX),
+    );
     tables.unite(TABLES[0], &old).unwrap();
     let mut scan = tables.all(TABLES[0]).unwrap();
     let mut found = Vec::new();
@@ -154,7 +164,9 @@ fn blocks_stay_neither_small_nor_large() {
     let tables = SortedTables::open(&Database::open(directory.path()).unwrap()).unwrap();
     let all = scattered(1, 60_000, u64::MAX);
     let fill = |least: u64, most: u64| {
-        let Summary { postings, blocks, .. } = tables.summary(TABLES[0]).unwrap();
+        let Summary {
+            postings, blocks, ..
+        } = tables.summary(TABLES[0]).unwrap();
         assert!(
             (least * blocks..=most * blocks).contains(&postings),
             "{postings} in {blocks}"
@@ -187,7 +199,10 @@ fn a_generation_that_was_not_finished_is_taken_away() {
     let directory = tempfile::tempdir().unwrap();
     let database = Database::open(directory.path()).unwrap();
     let tables = SortedTables::open(&database).unwrap();
-    let (old, more) = (scattered(1, 20_000, u64::MAX), scattered(2, 20_000, u64::MAX));
+    let (old, more) = (
+        scattered(1, 20_000, u64::MAX),
+        scattered(2, 20_000, u64::MAX),
+    );
     tables.unite(TABLES[0], &old).unwrap();
     let generation = tables.generation(TABLES[0]).unwrap();
     let half = tables.next(&generation).unwrap();

@@ -29,7 +29,7 @@ use scraper::{Html, Node};
 
 use self::role::Role;
 use super::ReadLimits;
-use super::effort::{self, Effort};
+use super::effort::{self, WorkBudget};
 use super::scan::{Scanner, Tag, Token};
 
 /// A longer page is not copied to be read: it goes to the parser piece by piece.
@@ -46,7 +46,7 @@ const NAME_STRIDE: usize = 8;
 
 /// The tree of a page within the limits, which takes its steps from the effort. Nothing where only the parser knows, and then no
 /// effort is taken.
-pub(crate) fn read(text: &str, limits: &ReadLimits, effort: &mut Effort) -> Option<Html> {
+pub(crate) fn read(text: &str, limits: &ReadLimits, effort: &mut WorkBudget) -> Option<Html> {
     if text.len() > MOST_BYTES || text.starts_with('\u{feff}') || has_special_bytes(text) {
         return None;
     }
@@ -75,14 +75,15 @@ fn has_special_bytes(text: &str) -> bool {
     // Without a branch for each byte, so that many are looked at in one instruction.
     let mut pieces = text.as_bytes().chunks(256);
     pieces.any(|piece| {
-        let special = |found: u8, &byte: &u8| found | u8::from(byte == b'\r') | u8::from(byte == b'\0');
+        let special =
+            |found: u8, &byte: &u8| found | u8::from(byte == b'\r') | u8::from(byte == b'\0');
         piece.iter().fold(0, special) != 0
     })
 }
 
 struct Reader<'t> {
     limits: &'t ReadLimits,
-    effort: Effort,
+    effort: WorkBudget,
     text: &'t str,
     /// The same text, parts of which can be shared.
     page: StrTendril,

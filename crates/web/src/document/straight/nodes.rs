@@ -45,7 +45,9 @@ impl<'t> Reader<'t> {
             };
             self.append(id, Node::Text(Text { text }))?;
         }
-        let Token::End(_) = self.next()?? else { return None };
+        let Token::End(_) = self.next()?? else {
+            return None;
+        };
         Some(())
     }
 
@@ -59,7 +61,12 @@ impl<'t> Reader<'t> {
     }
 
     /// Adds an element, which is not yet open.
-    pub(super) fn element(&mut self, parent: NodeId, name: &LocalName, tag: &Tag<'t>) -> Option<NodeId> {
+    pub(super) fn element(
+        &mut self,
+        parent: NodeId,
+        name: &LocalName,
+        tag: &Tag<'t>,
+    ) -> Option<NodeId> {
         let mut attributes: Vec<Attribute> = Vec::with_capacity(tag.attributes);
         for (name, value) in tag.attributes() {
             if name
@@ -80,7 +87,12 @@ impl<'t> Reader<'t> {
     }
 
     /// Adds an attribute; of those with one name the first counts.
-    pub(super) fn attribute(&self, attributes: &mut Vec<Attribute>, name: QualName, value: &'t str) {
+    pub(super) fn attribute(
+        &self,
+        attributes: &mut Vec<Attribute>,
+        name: QualName,
+        value: &'t str,
+    ) {
         if attributes.iter().any(|attribute| attribute.name == name) {
             return;
         }
@@ -136,7 +148,8 @@ impl<'t> Reader<'t> {
             return StrTendril::from_slice(part);
         };
         let within_u32 = |count| u32::try_from(count).expect("a page is at most MOST_BYTES long");
-        self.page.subtendril(within_u32(offset), within_u32(part.len()))
+        self.page
+            .subtendril(within_u32(offset), within_u32(part.len()))
     }
 
     pub(super) fn push(&mut self, id: NodeId, name: LocalName, role: Role) -> Option<()> {
@@ -156,6 +169,8 @@ impl<'t> Reader<'t> {
     }
 
     pub(super) fn current(&self) -> &Open {
-        self.open.last().expect("`html` and `body` are never popped")
+        self.open
+            .last()
+            .expect("`html` and `body` are never popped")
     }
 }

@@ -34,7 +34,7 @@ pub(super) enum Role {
     Column,
     /// `tbody`, `thead`, `tfoot`.
     Rows,
-    Row,
+    VisitRecord,
     Cell,
     /// `svg`, and what is in it.
     Drawing,
@@ -127,7 +127,7 @@ impl Role {
             local_name!("colgroup") => Self::Columns,
             local_name!("col") => Self::Column,
             local_name!("tbody") | local_name!("thead") | local_name!("tfoot") => Self::Rows,
-            local_name!("tr") => Self::Row,
+            local_name!("tr") => Self::VisitRecord,
             local_name!("td") | local_name!("th") => Self::Cell,
             local_name!("applet")
             | local_name!("body")
@@ -158,8 +158,10 @@ impl Role {
     /// builder, or end the drawing.
     pub(super) fn in_drawing(name: &LocalName) -> Self {
         match &**name {
-            "a" | "circle" | "defs" | "ellipse" | "g" | "line" | "mask" | "path" | "polygon" | "polyline"
-            | "rect" | "stop" | "svg" | "symbol" | "text" | "tspan" | "use" => Self::Drawing,
+            "a" | "circle" | "defs" | "ellipse" | "g" | "line" | "mask" | "path" | "polygon"
+            | "polyline" | "rect" | "stop" | "svg" | "symbol" | "text" | "tspan" | "use" => {
+                Self::Drawing
+            }
             "title" | "desc" => Self::Words,
             _ => Self::Crooked,
         }
@@ -172,7 +174,10 @@ impl Role {
 
     /// Whether only rows, cells and the like may stand in it.
     pub(super) const fn is_part_of_table(self) -> bool {
-        matches!(self, Self::Table | Self::Columns | Self::Rows | Self::Row)
+        matches!(
+            self,
+            Self::Table | Self::Columns | Self::Rows | Self::VisitRecord
+        )
     }
 
     /// Whether an open item beyond it has nothing to do with an item inside.

@@ -9,8 +9,16 @@ use super::{Open, Reader, name_of};
 use crate::document::scan::Tag;
 
 /// What is asked of an element of a drawing, or may come to be; not what its shape is.
-pub(super) const ASKED_OF_DRAWINGS: [&str; 8] =
-    ["class", "href", "id", "rel", "role", "src", "style", "xlink:href"];
+pub(super) const ASKED_OF_DRAWINGS: [&str; 8] = [
+    "class",
+    "href",
+    "id",
+    "rel",
+    "role",
+    "src",
+    "style",
+    "xlink:href",
+];
 
 impl<'t> Reader<'t> {
     pub(super) fn start(&mut self, tag: &Tag<'t>) -> Option<()> {
@@ -38,12 +46,15 @@ impl<'t> Reader<'t> {
             Role::Formatting => {
                 // A link in a link ends it.
                 let is_link = |open: &Open| open.name == local_name!("a");
-                if name == local_name!("a") && self.formatting > 0 && self.open.iter().any(is_link) {
+                if name == local_name!("a") && self.formatting > 0 && self.open.iter().any(is_link)
+                {
                     return None;
                 }
             }
             Role::Ordinary => {}
-            Role::Block | Role::Preformatted | Role::Paragraph | Role::Table => self.end_paragraph()?,
+            Role::Block | Role::Preformatted | Role::Paragraph | Role::Table => {
+                self.end_paragraph()?
+            }
             Role::Heading => {
                 self.end_paragraph()?;
                 if self.current().role == Role::Heading {
@@ -75,13 +86,13 @@ impl<'t> Reader<'t> {
                     self.pop();
                 }
                 let around = &self.current().name;
-                let is_in_place =
-                    *around == local_name!("select") || !is_group && *around == local_name!("optgroup");
+                let is_in_place = *around == local_name!("select")
+                    || !is_group && *around == local_name!("optgroup");
                 if !is_in_place {
                     return None;
                 }
             }
-            Role::Row | Role::Cell | Role::Rows => {
+            Role::VisitRecord | Role::Cell | Role::Rows => {
                 self.end_by_themselves(None);
                 if self.current().role != Role::Cell {
                     return None;
@@ -89,7 +100,9 @@ impl<'t> Reader<'t> {
                 self.pop();
                 return self.part_of_table(name, role, tag);
             }
-            Role::Caption | Role::Columns | Role::Column | Role::Words | Role::Crooked => return None,
+            Role::Caption | Role::Columns | Role::Column | Role::Words | Role::Crooked => {
+                return None;
+            }
         }
         let id = self.element(self.current().id, &name, tag)?;
         self.at_start = role == Role::Preformatted;
@@ -114,7 +127,9 @@ impl<'t> Reader<'t> {
                 continue;
             };
             let name = match *asked {
-                "xlink:href" => QualName::new(Some("xlink".into()), ns!(xlink), local_name!("href")),
+                "xlink:href" => {
+                    QualName::new(Some("xlink".into()), ns!(xlink), local_name!("href"))
+                }
                 asked => QualName::new(None, ns!(), asked.into()),
             };
             self.attribute(&mut attributes, name, value);
@@ -135,16 +150,16 @@ impl<'t> Reader<'t> {
         let around = match role {
             Role::Caption | Role::Columns | Role::Rows => Role::Table,
             Role::Column => Role::Columns,
-            Role::Row => Role::Rows,
-            Role::Cell => Role::Row,
+            Role::VisitRecord => Role::Rows,
+            Role::Cell => Role::VisitRecord,
             _ => return None,
         };
         // What has no end tag ends here.
-        if role == Role::Row && self.current().role == Role::Row {
+        if role == Role::VisitRecord && self.current().role == Role::VisitRecord {
             self.pop();
         }
         if role == Role::Rows {
-            if self.current().role == Role::Row {
+            if self.current().role == Role::VisitRecord {
                 self.pop();
             }
             if self.current().role == Role::Rows {
@@ -152,11 +167,11 @@ impl<'t> Reader<'t> {
             }
         }
         // What has no start tag begins here.
-        if matches!(role, Role::Row | Role::Cell) && self.current().role == Role::Table {
+        if matches!(role, Role::VisitRecord | Role::Cell) && self.current().role == Role::Table {
             self.imply(local_name!("tbody"), Role::Rows)?;
         }
         if role == Role::Cell && self.current().role == Role::Rows {
-            self.imply(local_name!("tr"), Role::Row)?;
+            self.imply(local_name!("tr"), Role::VisitRecord)?;
         }
         if self.current().role != around {
             return None;
@@ -196,8 +211,10 @@ impl<'t> Reader<'t> {
                     return None;
                 }
             }
-            Role::Row | Role::Rows | Role::Table => self.end_inside_table(role),
-            Role::Void | Role::Rule | Role::Raw | Role::Text | Role::Column | Role::Crooked => return None,
+            Role::VisitRecord | Role::Rows | Role::Table => self.end_inside_table(role),
+            Role::Void | Role::Rule | Role::Raw | Role::Text | Role::Column | Role::Crooked => {
+                return None;
+            }
         }
         if self.current().name != *name {
             return None;
@@ -215,7 +232,7 @@ impl<'t> Reader<'t> {
             }
             self.pop();
         }
-        if matches!(ends, Role::Rows | Role::Table) && self.current().role == Role::Row {
+        if matches!(ends, Role::Rows | Role::Table) && self.current().role == Role::VisitRecord {
             self.pop();
         }
         if ends == Role::Table && self.current().role == Role::Rows {

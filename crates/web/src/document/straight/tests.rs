@@ -30,7 +30,9 @@ fn told_node(node: &Node) -> String {
     let attributes = element.attrs.iter();
     let wanted: Vec<_> = attributes
         .filter(|(name, _)| !name.local.starts_with("data-"))
-        .filter(|(name, _)| element.name.ns != ns!(svg) || tags::ASKED_OF_DRAWINGS.contains(&&*name.local))
+        .filter(|(name, _)| {
+            element.name.ns != ns!(svg) || tags::ASKED_OF_DRAWINGS.contains(&&*name.local)
+        })
         .map(|(name, value)| (name, &**value))
         .collect();
     format!("{:?} {wanted:?}", element.name)
@@ -38,12 +40,12 @@ fn told_node(node: &Node) -> String {
 
 fn straight(page: &str) -> Option<Html> {
     let limits = ReadLimits::default();
-    read(page, &limits, &mut Effort::new(limits.tree_effort))
+    read(page, &limits, &mut WorkBudget::new(limits.tree_effort))
 }
 
 fn parsed(page: &str) -> Html {
     let limits = ReadLimits::default();
-    parse_whatever(page, &limits, &mut Effort::new(limits.tree_effort)).html
+    parse_whatever(page, &limits, &mut WorkBudget::new(limits.tree_effort)).html
 }
 
 fn in_body(content: &str) -> String {
@@ -159,13 +161,16 @@ fn what_the_tree_builder_has_to_mend_is_left_to_it() {
 fn limits_and_effort_are_the_parsers() {
     let page = in_body(&"<i>".repeat(300));
     let limits = ReadLimits::default();
-    let mut effort = Effort::new(limits.tree_effort);
+    let mut effort = WorkBudget::new(limits.tree_effort);
     assert!(read(&page, &limits, &mut effort).is_none(), "too deep");
     assert!(effort.take(limits.tree_effort), "an attempt is free");
     let page = in_body(&"<p>a</p>".repeat(50));
-    assert!(read(&page, &limits, &mut Effort::new(100)).is_none());
-    let few = ReadLimits { nodes: 100, ..limits };
-    assert!(read(&page, &few, &mut Effort::new(limits.tree_effort)).is_none());
+    assert!(read(&page, &limits, &mut WorkBudget::new(100)).is_none());
+    let few = ReadLimits {
+        nodes: 100,
+        ..limits
+    };
+    assert!(read(&page, &few, &mut WorkBudget::new(limits.tree_effort)).is_none());
 }
 
 /// Pieces of pages, as they are and as they should not be.
@@ -366,7 +371,11 @@ fn orderly() -> impl Strategy<Value = String> {
             prop::bool::weighted(0.8),
         )
             .prop_map(|(name, inner, ends)| {
-                let end = if ends { format!("</{name}>") } else { String::new() };
+                let end = if ends {
+                    format!("</{name}>")
+                } else {
+                    String::new()
+                };
                 format!("<{name}>{}{end}", inner.concat())
             })
     })
@@ -396,7 +405,10 @@ proptest! {
 
 #[test]
 fn generated_pages_are_read_straight() {
-    for corpus in [testkit::Corpus::plain(40, 7), testkit::Corpus::real_shaped(40, 7)] {
+    for corpus in [
+        testkit::Corpus::plain(40, 7),
+        testkit::Corpus::real_shaped(40, 7),
+    ] {
         for page in 0..corpus.len() {
             let html = corpus.html(page, 80);
             is_read_straight(std::str::from_utf8(&html).unwrap());
