@@ -10,7 +10,8 @@ use crate::support::{Crawl, KEY};
 
 const HOST: &str = "news.test";
 
-/// A site that is another each day: its front page tells the date, `/changing` is rewritten, `/moved` is the text of `/old`.
+/// A site that is another each day: its front page tells the date, `/changing` is rewritten,
+/// `/moved` is the text of `/old`.
 fn site(day: u64, path: &str) -> Reply {
     match path {
         "/" => {
@@ -208,7 +209,8 @@ fn a_crawl_against_an_earlier_one_that_is_killed_goes_on() {
                 reply
             }
         }));
-        // The same pages from another server: URLs have its port, so nothing repeats itself, but each repeats the first crawl's.
+        // The same pages from another server: URLs have its port, so nothing repeats itself, but
+        // each repeats the first crawl's.
         let second =
             crawl(&held_server).with(&["--against", &path(&first), "--on-duplicate", "follow"]);
         let running = second.start();

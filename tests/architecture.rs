@@ -245,7 +245,8 @@ fn every_file_says_first_what_it_is() {
     }
 }
 
-/// Where vector instructions are: the compiler refuses unsafe code everywhere else, and this list keeps the exceptions few.
+/// Where vector instructions are: the compiler refuses unsafe code everywhere else, and this list
+/// keeps the exceptions few.
 const VECTORS: [&str; 7] = [
     "minhash/permutations/ifma.rs",
     "simd/avx2.rs",

@@ -1,4 +1,5 @@
-//! What the user gets wrong is answered with one clear line, and perhaps one about what would be right.
+//! What the user gets wrong is answered with one clear line, and perhaps one about what would be
+//! right.
 
 use testkit::{Gate, Server, Site};
 

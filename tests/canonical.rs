@@ -8,10 +8,12 @@ use crate::support::Crawl;
 
 const HOST: &str = "site.test";
 
-/// Words of the article; a text of that length repeats another from a resemblance of .80 on, and its canonical page from .70 on.
+/// Words of the article; a text of that length repeats another from a resemblance of .80 on, and
+/// its canonical page from .70 on.
 const WORDS: usize = 400;
 
-/// Words of the notice before the article where it is printed: 396 shingles of 525 are those of the article, .75.
+/// Words of the notice before the article where it is printed: 396 shingles of 525 are those of the
+/// article, .75.
 const PRINTED: usize = 129;
 
 fn article(canonical: &str, texts: &[String], links: &[&str]) -> Reply {
@@ -24,8 +26,8 @@ fn article(canonical: &str, texts: &[String], links: &[&str]) -> Reply {
     Reply::html(html(&head, &text))
 }
 
-/// An article and pages that call it canonical: its print view, which has a notice of its own, one that lies, and a print view of
-/// another domain. `told` says whether they say so.
+/// An article and pages that call it canonical: its print view, which has a notice of its own, one
+/// that lies, and a print view of another domain. `told` says whether they say so.
 fn site(told: bool) -> Server {
     let links = ["/print", "/lie", "http://stranger.test:{port}/print"];
     Server::spawn_thread(Site::new(move |request| {

@@ -1,7 +1,7 @@
 //! What is changed while a crawl runs.
 //!
-//! A gate holds a page while the file is written and the crawl has said what it makes of it, so that everything after that page is
-//! asked for under the new orders.
+//! A gate holds a page while the file is written and the crawl has said what it makes of it, so
+//! that everything after that page is asked for under the new orders.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -310,8 +310,8 @@ fn pages_under_way_are_as_many_as_ordered() {
     let mut running = crawl.start();
     running.hear("is obeyed: delay-factor 0.5, max-delay 1s, concurrency 1, rate 1000/s");
     gate.arrivals_blocking(1);
-    // That takes the crawl some seconds, in which it would have asked for all. An exchange that does
-    // not move for two seconds gives its slot away, to three beside it at most.
+    // That takes the crawl some seconds, in which it would have asked for all. An exchange that
+    // does not move for two seconds gives its slot away, to three beside it at most.
     order_now(
         &crawl,
         &mut running,

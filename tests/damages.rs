@@ -1,9 +1,10 @@
 //! A state that is damaged anywhere: no record of the archive disappears, and what is lost is said.
 //!
-//! The journal of a finished crawl and of one that was killed is cut at its records and within them, and bits are turned in every
-//! file below `state/`. Each time `verify` looks, and the crawl goes on while its server is away: a page that is taken for unvisited
-//! then has no second chance. `DAMAGE_STEP` cuts at every so-manieth place (7 otherwise), `DAMAGE_BITS` says how many bits are turned
-//! (24 otherwise), `FLIP_SEED` repeats a run.
+//! The journal of a finished crawl and of one that was killed is cut at its records and within
+//! them, and bits are turned in every file below `state/`. Each time `verify` looks, and the crawl
+//! goes on while its server is away: a page that is taken for unvisited then has no second chance.
+//! `DAMAGE_STEP` cuts at every so-manieth place (7 otherwise), `DAMAGE_BITS` says how many bits are
+//! turned (24 otherwise), `FLIP_SEED` repeats a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -41,7 +42,8 @@ struct Findings {
 }
 
 impl Patient {
-    /// A crawl that is killed after so many requests of each session, and comes to its end where there is no kill.
+    /// A crawl that is killed after so many requests of each session, and comes to its end where
+    /// there is no kill.
     pub(crate) fn new(kills: &[usize]) -> Self {
         let web = Arc::new(Web::of_hubs(2));
         let turnstile = Turnstile::default();
@@ -141,7 +143,8 @@ impl Patient {
     fn goes_on(&self, case: &str, findings: &mut Findings) {
         findings.tried += 1;
         let verified = self.crawl.tell(&["verify", "crawl"]);
-        // As long as it takes to open what is there, and to fail at what waits; pages that sessions died with wait for longer.
+        // As long as it takes to open what is there, and to fail at what waits; pages that sessions
+        // died with wait for longer.
         let ran = self.crawl.run_with(&["--max-time=200ms"]);
         for ran in [&verified, &ran] {
             assert!(!ran.errors.contains("panicked"), "{case}: {ran:?}");

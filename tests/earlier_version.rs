@@ -1,11 +1,11 @@
 //! Crawls that an earlier version made: they open, verify, export, rebuild and continue.
 //!
-//! `golden/crawls-of-616778c.tar.gz` holds two crawls made by commit 616778c, the last one before the
-//! project's types and files were renamed, with the exports that commit printed:
+//! `golden/crawls-of-616778c.tar.gz` holds two crawls made by commit 616778c, the last one before
+//! the project's types and files were renamed, with the exports that commit printed:
 //!
 //! - `default`: the toy web, ended by `--max-pages 40`, with exact and near duplicates left out.
-//! - `kept`: one article with print views that call it canonical, `--per-cluster 2`; its archive says
-//!   the rank in the cluster and what matched in prose only (`legacy_reason.rs` reads it).
+//! - `kept`: one article with print views that call it canonical, `--per-cluster 2`; its archive
+//!   says the rank in the cluster and what matched in prose only (`legacy_reason.rs` reads it).
 
 use std::collections::BTreeSet;
 use std::fs;

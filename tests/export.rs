@@ -1,4 +1,5 @@
-//! `crawler export`: every form tells the same, a file is whole or not there, and an export goes on where it ended.
+//! `crawler export`: every form tells the same, a file is whole or not there, and an export goes on
+//! where it ended.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,8 @@ fn page(number: u64, links: &str) -> Reply {
     ))
 }
 
-/// A page with links of all sorts, one that is its copy, one that is nearly it, and one that is not there.
+/// A page with links of all sorts, one that is its copy, one that is nearly it, and one that is not
+/// there.
 fn site() -> Site {
     Site::new(|request| match request.path() {
         "/robots.txt" => Reply::text("User-agent: *\n"),

@@ -132,7 +132,8 @@ fn a_disk_that_fills_up_at_any_moment_stops_the_crawl_and_loses_nothing() {
 
 #[test]
 fn a_disk_with_room_for_the_journal_and_none_for_the_tables_is_told_in_a_line() {
-    // The engine below the tables logged eighteen lines about it, or waited for ever for a write that had failed.
+    // The engine below the tables logged eighteen lines about it, or waited for ever for a write
+    // that had failed.
     for _again in 0..5 {
         let (server, crawl) = heavy(100);
         stopped(&crawl.run_cramped(1));
@@ -211,7 +212,8 @@ fn a_journal_whose_last_write_was_torn_goes_on_without_it() {
         .unwrap()
         .path();
     let bytes = std::fs::read(&journal).unwrap();
-    // The last record tells of the fifth page: it is fetched again, and its place in the archive is taken by what comes.
+    // The last record tells of the fifth page: it is fetched again, and its place in the archive is
+    // taken by what comes.
     std::fs::write(&journal, &bytes[..bytes.len() - 3]).unwrap();
     assert_eq!(
         crawl.run_with(&["--max-pages", "100"]).summary()["pages"],

@@ -1,7 +1,9 @@
-//! A byte that turned: what was kept is the same, or the program says what is wrong; nothing is lost in silence.
+//! A byte that turned: what was kept is the same, or the program says what is wrong; nothing is
+//! lost in silence.
 //!
-//! Bytes of each file in `state/` are turned, one at a time, of a crawl that is finished and of one that was killed. `FLIPS` says in
-//! how many places of each file (6 otherwise: at its beginning, at its end, and anywhere), `FLIP_SEED` repeats a run.
+//! Bytes of each file in `state/` are turned, one at a time, of a crawl that is finished and of one
+//! that was killed. `FLIPS` says in how many places of each file (6 otherwise: at its beginning, at
+//! its end, and anywhere), `FLIP_SEED` repeats a run.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
@@ -24,7 +26,8 @@ struct Patient {
     web: Arc<Web>,
     server: Server,
     crawl: Crawl,
-    /// What `verify` says of it; of a crawl that was killed it may say less once the tail of the journal is torn.
+    /// What `verify` says of it; of a crawl that was killed it may say less once the tail of the
+    /// journal is torn.
     valid: Option<Value>,
 }
 
@@ -96,7 +99,8 @@ impl Patient {
         std::fs::write(&path, bytes).unwrap();
     }
 
-    /// That the crawl goes on to its end as if nothing had been, or ends with a message about a file.
+    /// That the crawl goes on to its end as if nothing had been, or ends with a message about a
+    /// file.
     fn recovers(&self, file: &Path, place: usize, bit: u32) {
         let case = format!("bit {bit} of byte {place} of {}", file.display());
         let ran = self.crawl.run();
@@ -152,7 +156,8 @@ fn every_file_is_turned_here_and_there(patient: &Patient) {
     for file in patient.files() {
         let path = patient.crawl.directory().join("before/state").join(&file);
         let bytes = std::fs::read(path).unwrap();
-        // Tables are laid out in the first part of a long file; the rest of it may be room for more.
+        // Tables are laid out in the first part of a long file; the rest of it may be room for
+        // more.
         let used = bytes
             .iter()
             .rposition(|byte| *byte != 0)

@@ -1,6 +1,8 @@
-//! Hosts that share a pace, as the server saw them: never two requests at a time, never nearer than the delay.
+//! Hosts that share a pace, as the server saw them: never two requests at a time, never nearer than
+//! the delay.
 //!
-//! Requests are compared by when they arrived, as in `politeness.rs`; "at least so long" is all that is ever asked.
+//! Requests are compared by when they arrived, as in `politeness.rs`; "at least so long" is all
+//! that is ever asked.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -33,7 +35,8 @@ fn apart(log: &Log, hosts: &[&str], millis: u64) {
     }
 }
 
-/// A site of so many pages on each host, whose texts differ from host to host, and whose requests are counted.
+/// A site of so many pages on each host, whose texts differ from host to host, and whose requests
+/// are counted.
 fn sites(pages: u64) -> (Server, Gate) {
     let gate = Gate::new();
     gate.open();

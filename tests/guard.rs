@@ -1,7 +1,8 @@
-//! Pages cannot make the crawler ask its owner's network: not as seeds, not as links, not by redirects, robots.txt included.
+//! Pages cannot make the crawler ask its owner's network: not as seeds, not as links, not by
+//! redirects, robots.txt included.
 //!
-//! The guard is on in all of these. Where a page is needed that may be asked for, it has a public address, which a
-//! proxy on loopback leads to the test's server.
+//! The guard is on in all of these. Where a page is needed that may be asked for, it has a public
+//! address, which a proxy on loopback leads to the test's server.
 
 use std::net::TcpListener;
 
@@ -10,7 +11,8 @@ use testkit::{Proxy, Reply, Server, Site};
 use crate::pages::html;
 use crate::support::Crawl;
 
-/// Spellings of loopback, of every kind; `crates/fetch/tests/fetch/forgery.rs` has them all. `{}` is a port.
+/// Spellings of loopback, of every kind; `crates/fetch/tests/fetch/forgery.rs` has them all. `{}`
+/// is a port.
 const SPELLINGS: [&str; 24] = [
     "http://127.0.0.1:{}/",
     "http://127.0.0.1.:{}/",
@@ -96,7 +98,8 @@ fn seeds_that_spell_this_machine_are_not_asked() {
 
 #[test]
 fn a_private_address_is_given_up_at_once_and_the_summary_names_the_option() {
-    // Whoever tried the crawler on a server of his own waited a minute and a half to hear of no option.
+    // Whoever tried the crawler on a server of his own waited a minute and a half to hear of no
+    // option.
     let canary = Canary::new();
     let crawl = Crawl::bare().seeds(&canary.spellings()[..1]);
     let ran = crawl.run();

@@ -1,7 +1,9 @@
-//! A good guest, by the hosts' own log: as many fetches, hosts and restarts as one likes, and no request too soon.
+//! A good guest, by the hosts' own log: as many fetches, hosts and restarts as one likes, and no
+//! request too soon.
 //!
-//! `FETCHES` says how many at least (3,000 otherwise), `HOSTS` and `RESTARTS` likewise (30, 4); `just polite` asks for 100,000 fetches
-//! over 200 hosts with 20 restarts. Every other restart follows a kill, the others an interrupt.
+//! `FETCHES` says how many at least (3,000 otherwise), `HOSTS` and `RESTARTS` likewise (30, 4);
+//! `just polite` asks for 100,000 fetches over 200 hosts with 20 restarts. Every other restart
+//! follows a kill, the others an interrupt.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -198,10 +200,11 @@ fn the_response_time_counts_after_a_kill_too() {
 
 /// Requests that came too soon after another, a sentence each.
 ///
-/// Arrivals are compared, and times that answers took by intent: what is sent so long after an answer was received cannot arrive
-/// sooner than that after its request arrived, however the machine is loaded. Where a kill came in between, nobody knows what
-/// the crawler had read of the answer: then the delay counts from the request, or the multiple of
-/// the response time, where the host had answered before.
+/// Arrivals are compared, and times that answers took by intent: what is sent so long after an
+/// answer was received cannot arrive sooner than that after its request arrived, however the
+/// machine is loaded. Where a kill came in between, nobody knows what the crawler had read of the
+/// answer: then the delay counts from the request, or the multiple of the response time, where the
+/// host had answered before.
 fn too_soon(log: &Log, hosts: &Hosts, kills: &[RangeInclusive<Duration>]) -> Vec<String> {
     let mut complaints = Vec::new();
     for host in 0..hosts.count {

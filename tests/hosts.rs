@@ -10,7 +10,8 @@ use crate::support::Crawl;
 
 const HOSTS: [&str; 4] = ["asks.test", "busy.test", "dead.test", "plain.test"];
 
-/// One host of each kind: `asks.test` has a Crawl-delay, `busy.test` a Retry-After, `dead.test` does not answer.
+/// One host of each kind: `asks.test` has a Crawl-delay, `busy.test` a Retry-After, `dead.test`
+/// does not answer.
 fn site() -> Site {
     Site::new(|request| match (&*request.host, request.path()) {
         ("asks.test", "/robots.txt") => Reply::text("User-agent: *\nCrawl-delay: 0.5\n"),

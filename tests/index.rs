@@ -1,4 +1,5 @@
-//! The index of the archive: made while it is written, the same as one made of the files, whatever came in between.
+//! The index of the archive: made while it is written, the same as one made of the files, whatever
+//! came in between.
 
 use std::path::PathBuf;
 

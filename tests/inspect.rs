@@ -137,7 +137,8 @@ impl Crawl {
         assert_eq!(ran.code, Some(0), "{ran:?}");
     }
 
-    /// That each of `urls` was kept, that nothing else was, and that the archive has each of them exactly once.
+    /// That each of `urls` was kept, that nothing else was, and that the archive has each of them
+    /// exactly once.
     pub(crate) fn has_exactly_once(&self, urls: &BTreeSet<String>) {
         let verdicts = self.verdicts();
         let kept: BTreeSet<String> = verdicts

@@ -1,7 +1,8 @@
-//! The real binary against real HTTP on loopback: what a user, a site and a reader of the archive see of it.
+//! The real binary against real HTTP on loopback: what a user, a site and a reader of the archive
+//! see of it.
 //!
-//! Nothing sleeps and nothing has a time limit: a gate holds an answer until the test has seen what it waits for.
-//! Each test has a directory and a server of its own.
+//! Nothing sleeps and nothing has a time limit: a gate holds an answer until the test has seen what
+//! it waits for. Each test has a directory and a server of its own.
 
 #![expect(
     clippy::unwrap_used,

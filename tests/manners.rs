@@ -1,4 +1,5 @@
-//! A restart is as polite as what was before it, however the session before ended: as the server saw it.
+//! A restart is as polite as what was before it, however the session before ended: as the server
+//! saw it.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -10,7 +11,8 @@ use crate::support::{Crawl, Running};
 
 const HOST: &str = "slow.test";
 
-/// That a host was asked for these, and no request came sooner after the one before than that many milliseconds.
+/// That a host was asked for these, and no request came sooner after the one before than that many
+/// milliseconds.
 fn paced(log: &Log, host: &str, expected: &[(&str, u64)]) {
     let targets: Vec<&str> = expected.iter().map(|(target, _)| *target).collect();
     assert_eq!(log.targets(host), targets);
@@ -35,8 +37,8 @@ fn counted(answer: impl Fn(&str, &str) -> Reply + Send + Sync + 'static) -> (Ser
     (server, gate)
 }
 
-/// Interrupts a session that waits for its turn. On a slow machine it may have come to its end by itself, or it may not have begun to listen
-/// for the signal: then it ends as well.
+/// Interrupts a session that waits for its turn. On a slow machine it may have come to its end by
+/// itself, or it may not have begun to listen for the signal: then it ends as well.
 fn interrupt(running: Running) {
     running.interrupt();
     let ran = running.end();

@@ -73,7 +73,8 @@ fn leaf(path: &str) -> Reply {
     page(number, NONE)
 }
 
-/// A site whose robots.txt names `sitemaps` and where `answer` says what else there is; other pages are leaves.
+/// A site whose robots.txt names `sitemaps` and where `answer` says what else there is; other pages
+/// are leaves.
 fn site(
     sitemaps: &'static [&'static str],
     answer: impl Fn(&str, &str) -> Option<Reply> + Send + Sync + 'static,
@@ -105,8 +106,8 @@ fn asked(server: &Server) -> Vec<String> {
     asked_at(server, HOST)
 }
 
-/// An index of packed sitemaps cost 1 GiB of memory and 562 MB of state in ten seconds, because each of its sitemaps was read before
-/// any page of the host.
+/// An index of packed sitemaps cost 1 GiB of memory and 562 MB of state in ten seconds, because
+/// each of its sitemaps was read before any page of the host.
 #[test]
 fn each_further_sitemap_is_read_when_the_pages_of_those_before_it_were_visited() {
     const SITEMAPS: [&str; 7] = ["/m1", "/m2", "/m3", "/m4", "/m5", "/m6", "/m7"];

@@ -1,4 +1,5 @@
-//! An archive tells the same however it is packed: to whoever checks it, searches it, reads it back or goes on with it.
+//! An archive tells the same however it is packed: to whoever checks it, searches it, reads it back
+//! or goes on with it.
 
 use serde_json::Value;
 use testkit::{Reply, Request, Server, Site};
@@ -41,8 +42,9 @@ fn tagged(request: &Request, number: u64, links: &[impl AsRef<str>]) -> Reply {
     page(number, links).header("ETag", tag)
 }
 
-/// Two pages that are nearly one, two that are one to the byte, one with the same text in other bytes, a redirect, one that is
-/// gone, one that is closed; and a row of pages of which each leads to the next.
+/// Two pages that are nearly one, two that are one to the byte, one with the same text in other
+/// bytes, a redirect, one that is gone, one that is closed; and a row of pages of which each leads
+/// to the next.
 fn site(request: &Request) -> Reply {
     match request.path() {
         "/robots.txt" => Reply::text("User-agent: *\nDisallow: /closed\n"),
@@ -130,7 +132,8 @@ impl Crawl {
             .collect()
     }
 
-    /// That archive, index, search and journal agree, and the index is what it would be made of the files.
+    /// That archive, index, search and journal agree, and the index is what it would be made of the
+    /// files.
     fn agrees(&self) {
         self.is_sound();
         assert!(

@@ -1,7 +1,7 @@
 //! Delays and turns, as the server saw them.
 //!
-//! Requests are compared by when they arrived: what is sent so long after an answer was received cannot arrive sooner after
-//! the request that was answered, however the machine is loaded.
+//! Requests are compared by when they arrived: what is sent so long after an answer was received
+//! cannot arrive sooner after the request that was answered, however the machine is loaded.
 
 use std::time::Duration;
 
@@ -178,6 +178,7 @@ fn the_rate_bounds_all_hosts_together() {
     assert_eq!(log.len(), 14);
     let all = log.iter().map(|hit| hit.at);
     let took = all.clone().max().unwrap() - all.min().unwrap();
-    // Thirteen waits of 50 ms; the first and the last request may have taken unlike times to arrive.
+    // Thirteen waits of 50 ms; the first and the last request may have taken unlike times to
+    // arrive.
     assert!(took >= Duration::from_millis(600), "{took:?}");
 }

@@ -35,7 +35,8 @@ fn all(server: &Server) -> BTreeSet<String> {
         .collect()
 }
 
-/// Kills a crawl before anything of it was synced, and takes the last so many twelfths of its archive away.
+/// Kills a crawl before anything of it was synced, and takes the last so many twelfths of its
+/// archive away.
 fn survives(loss: Loss, twelfths: usize, options: &[&str]) {
     let (ration, server) = Ration::server();
     let crawl = Crawl::of(&server, &[HOST])
@@ -114,8 +115,9 @@ fn a_redirect_that_was_lost_leads_to_its_page_again() {
     ]));
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
     assert_eq!(crawl.complete()["pages"], 2);
-    // As if the power had gone just before the last sync: the journal without its last words, the archive without its last page
-    // and without what follows that sync: the note of the settled end, and the name of a closed file.
+    // As if the power had gone just before the last sync: the journal without its last words, the
+    // archive without its last page and without what follows that sync: the note of the settled
+    // end, and the name of a closed file.
     fs::remove_file(crawl.out().join("archive/settled")).unwrap();
     let journal = crawl.journal();
     let bytes = fs::read(&journal).unwrap();
@@ -131,8 +133,9 @@ fn a_redirect_that_was_lost_leads_to_its_page_again() {
     crawl.is_sound();
 }
 
-/// A journal without its last two records: that the archive is on the disk, and that the session ended. The marks that say how
-/// much of it is durable go with them: they have the highest bit of their length set.
+/// A journal without its last two records: that the archive is on the disk, and that the session
+/// ended. The marks that say how much of it is durable go with them: they have the highest bit of
+/// their length set.
 fn without_last_words(bytes: &[u8]) -> &[u8] {
     const HEADER: usize = 36;
     const FRAME_HEAD: usize = 12;

@@ -221,8 +221,8 @@ fn an_archive_without_a_page_is_told_as_such() {
     }
 }
 
-/// Four bytes were taken off whatever stood behind a record, and a page that others had ended in one line break, or in none, lost
-/// its last bytes in a replay.
+/// Four bytes were taken off whatever stood behind a record, and a page that others had ended in
+/// one line break, or in none, lost its last bytes in a replay.
 #[test]
 fn the_index_of_a_plain_file_tells_records_without_what_parts_them() {
     let crawl = Crawl::bare();

@@ -104,9 +104,9 @@ impl Half {
         assert_eq!(asked, BTreeMap::new(), "asked for more than once");
     }
 
-    /// Verdicts by URL. Where copies are kept their links are followed, so the copies of other pages
-    /// may come before their originals: then the verdicts of an original and its copy are one unordered
-    /// pair. Two crawls that differed in that order failed one run of this suite in ten.
+    /// Verdicts by URL. Where copies are kept their links are followed, so the copies of other
+    /// pages may come before their originals: then the verdicts of an original and its copy are one
+    /// unordered pair. Two crawls that differed in that order failed one run of this suite in ten.
     fn comparable(&self, verdicts: BTreeMap<String, String>) -> BTreeMap<String, Vec<String>> {
         let keeps_copies = self
             .options
@@ -244,7 +244,8 @@ fn where_there_is_nothing_to_make_a_state_of_it_says_so() {
 #[test]
 fn pages_that_were_kept_beside_their_originals_are_told_as_such() {
     for options in [["--on-duplicate", "keep"], ["--per-cluster", "2"]] {
-        // Which of two months is the second of its kind depends on which is had first, and so does what it leads to.
+        // Which of two months is the second of its kind depends on which is had first, and so does
+        // what it leads to.
         let half = half(&[&options[..], &["--exclude", "/calendar"]].concat());
         fs::remove_dir_all(half.crawl.out().join("state")).unwrap();
         half.is_rebuilt(&["--hash-key", KEY], "archive");

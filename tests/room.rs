@@ -1,7 +1,8 @@
 //! A disk with less room than the user wants left: nothing is begun, and the crawl waits.
 //!
-//! The mark is one that no disk reaches. What becomes of a crawl that meets a full disk on its way, and of one that finds room again,
-//! is tested in `crates/crawl/tests/room.rs`, where disks are small.
+//! The mark is one that no disk reaches. What becomes of a crawl that meets a full disk on its way,
+//! and of one that finds room again, is tested in `crates/crawl/tests/room.rs`, where disks are
+//! small.
 
 use testkit::Server;
 

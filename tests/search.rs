@@ -1,4 +1,5 @@
-//! The search index of a crawl, through the real binary: what it finds, and that it agrees with the archive whatever happens.
+//! The search index of a crawl, through the real binary: what it finds, and that it agrees with the
+//! archive whatever happens.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +23,8 @@ fn searched(options: &[&str]) -> Searched {
     let server = Server::spawn_thread(toy.site());
     let hosts = toy.hosts();
     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
-    // One page at a time: which of two like pages is the original does not depend on who comes first then.
+    // One page at a time: which of two like pages is the original does not depend on who comes
+    // first then.
     let crawl = Crawl::of(&server, &hosts)
         .seeds(&toy.seeds(server.port()))
         .with(&["--concurrency", "1"])

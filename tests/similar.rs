@@ -13,7 +13,8 @@ fn with_tail(words: usize) -> String {
     html("", &format!("<p>{} {}</p>", prose(1, 400), prose(2, words)))
 }
 
-/// An article, one that shares two thirds of it, one that is nearly the same, and one that has nothing to do with it.
+/// An article, one that shares two thirds of it, one that is nearly the same, and one that has
+/// nothing to do with it.
 fn crawled() -> (Server, Crawl) {
     let links = ["/article", "/longer", "/nearly", "/other", "/missing"];
     let server = Server::spawn_thread(Site::pages([

@@ -144,7 +144,8 @@ fn what_is_unchanged_is_not_sent_again_and_leads_on() {
             ("/changing".to_owned(), 200, tag("\"0\""), None),
             ("/new-1".to_owned(), 200, None, None),
             ("/undated".to_owned(), 200, None, None),
-            // The target's tag says nothing of the redirect, and a hop is a page that this crawl has not asked for yet.
+            // The target's tag says nothing of the redirect, and a hop is a page that this crawl
+            // has not asked for yet.
             ("/moved".to_owned(), 301, None, None),
             ("/target".to_owned(), 200, None, None),
         ])
@@ -514,7 +515,8 @@ fn an_archive_that_is_not_there_is_missed_before_anything_is_begun() {
         .complained(2, "--since");
 }
 
-/// Both are the same page to the crawl, so a server that sends the same bytes for any request loses nothing by it.
+/// Both are the same page to the crawl, so a server that sends the same bytes for any request loses
+/// nothing by it.
 #[test]
 fn a_server_that_ignores_validators_sends_the_same_again() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {

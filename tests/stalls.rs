@@ -1,4 +1,5 @@
-//! Hosts that take a connection and do not move: the others go on, and what is large costs disk and not memory.
+//! Hosts that take a connection and do not move: the others go on, and what is large costs disk and
+//! not memory.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use crate::support::Crawl;
 
 const HONEST: &str = "honest.test";
 const HONEST_PAGES: u64 = 15;
-/// What a host sends before it stops: what four downloads at a time were allowed to hold, and a little.
+/// What a host sends before it stops: what four downloads at a time were allowed to hold, and a
+/// little.
 const AT_ONCE: usize = (4 << 20) + (256 << 10);
 
 /// A large file that differs from host to host.
@@ -22,8 +24,9 @@ fn large(number: u64) -> Reply {
     Reply::document("application/octet-stream", vec![fill; AT_ONCE + 1])
 }
 
-/// Four hosts that sent 4.25 MiB and then a byte a second took the four permits for large bodies, and all that came later waited
-/// with its deadline stopped: an honest host got 2 requests in 150 s. Here they send nothing more at all until the honest host is complete.
+/// Four hosts that sent 4.25 MiB and then a byte a second took the four permits for large bodies,
+/// and all that came later waited with its deadline stopped: an honest host got 2 requests in 150
+/// s. Here they send nothing more at all until the honest host is complete.
 #[test]
 fn hosts_that_stop_in_the_middle_of_large_bodies_hold_up_nobody() {
     let stopped = Gate::new();
@@ -66,7 +69,8 @@ fn hosts_that_stop_in_the_middle_of_large_bodies_hold_up_nobody() {
     crawl.is_sound();
 }
 
-/// What is longer than memory should hold is archived whole, whatever the archive is packed with: it goes through the disk twice.
+/// What is longer than memory should hold is archived whole, whatever the archive is packed with:
+/// it goes through the disk twice.
 #[test]
 fn a_body_that_is_kept_on_disk_is_archived_byte_by_byte() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {

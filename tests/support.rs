@@ -15,7 +15,8 @@ pub(crate) struct Crawl {
 }
 
 impl Crawl {
-    /// Of these host names, which `server` answers for; without politeness, so that tests are quick.
+    /// Of these host names, which `server` answers for; without politeness, so that tests are
+    /// quick.
     pub(crate) fn of(server: &Server, hosts: &[&str]) -> Self {
         Self::polite(server, hosts, "0").with(&["--delay-factor", "0"])
     }
@@ -114,7 +115,8 @@ impl Crawl {
         Running::of(command)
     }
 
-    /// Runs it where no file may grow beyond so many blocks of 512 bytes: to the program, a disk that is full.
+    /// Runs it where no file may grow beyond so many blocks of 512 bytes: to the program, a disk
+    /// that is full.
     pub(crate) fn run_cramped(&self, blocks: u64) -> Ran {
         self.tell_cramped(blocks, &self.arguments)
     }
@@ -250,7 +252,8 @@ impl Running {
         }
     }
 
-    /// As a power cut does, as far as a process can tell; returns what it had said on standard error.
+    /// As a power cut does, as far as a process can tell; returns what it had said on standard
+    /// error.
     pub(crate) fn kill(mut self) -> String {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -283,7 +286,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended already unless a test failed meanwhile, and then this is as good as can be done.
+        // It has ended already unless a test failed meanwhile, and then this is as good as can be
+        // done.
         let _ended = self.child.kill().and_then(|()| self.child.wait());
     }
 }

@@ -14,7 +14,8 @@ fn crawled() -> (ToyWeb, Server, Crawl, Value) {
     let server = Server::spawn_thread(toy.site());
     let hosts = toy.hosts();
     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
-    // A calendar without end is probed until a sample brought nothing new: see tests/traps.rs. Here it ends where nothing new does.
+    // A calendar without end is probed until a sample brought nothing new: see tests/traps.rs. Here
+    // it ends where nothing new does.
     let crawl = Crawl::of(&server, &hosts)
         .seeds(&toy.seeds(server.port()))
         .with(&["--exclude", BEHIND_COPIES]);
@@ -82,7 +83,8 @@ fn pages_in_any_charset_are_read() {
     let (toy, server, crawl, _summary) = crawled();
     for page in toy.charset_pages() {
         let row = crawl.row(&toy.url(page.page, server.port()));
-        // Where nothing is declared, the charset is guessed; koi8-u differs from koi8-r in letters that Russian has not.
+        // Where nothing is declared, the charset is guessed; koi8-u differs from koi8-r in letters
+        // that Russian has not.
         let close = page.declared == Declared::Nowhere
             && row["charset"].as_str().unwrap().starts_with("KOI8");
         assert!(close || row["charset"] == page.charset.name(), "{row}");

@@ -43,8 +43,9 @@ fn lines(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// One page at a time: which of like pages comes first, and so which links are followed, must not be left to chance. With sixteen at a
-/// time a trap sometimes ran dry by itself, and that cost a release.
+/// One page at a time: which of like pages comes first, and so which links are followed, must not
+/// be left to chance. With sixteen at a time a trap sometimes ran dry by itself, and that cost a
+/// release.
 fn crawl_of_traps(server: &Server) -> Crawl {
     let mut names: Vec<String> = Trap::ALL
         .iter()
@@ -152,7 +153,8 @@ fn without_the_rules_about_traps_each_trap_takes_all_that_its_budgets_allow() {
     }
 }
 
-/// Items that say all the same until they are renewed, with a page that links to them. Of fewer the last would be visited in the end.
+/// Items that say all the same until they are renewed, with a page that links to them. Of fewer the
+/// last would be visited in the end.
 fn catalogue(items: u64, renewed: Arc<AtomicBool>) -> Site {
     Site::new(move |request| {
         let links: Vec<String> = (0..items)

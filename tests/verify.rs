@@ -117,8 +117,8 @@ fn a_visit_that_was_under_way_when_the_crawl_was_killed_is_told_and_is_no_fault(
     crawl.is_sound();
 }
 
-/// What stood behind the last settled visit was counted, and was no fault, whatever it was: a journal that had lost its end agreed with
-/// its archive.
+/// What stood behind the last settled visit was counted, and was no fault, whatever it was: a
+/// journal that had lost its end agreed with its archive.
 #[test]
 fn visits_behind_the_journal_s_end_that_were_not_under_way_are_a_fault() {
     let (_ration, _server, crawl) = killed(20);
@@ -259,7 +259,8 @@ fn the_verdicts_are_the_same_without_a_mirror_and_with_other_tables() {
         let found = crawl.verdicts().into_iter();
         let found: BTreeMap<String, String> = found
             .map(|(url, verdict)| (url.replace(&port, ""), verdict))
-            // Where the pattern of a calendar without end closes, the order decides in which its months come.
+            // Where the pattern of a calendar without end closes, the order decides in which its
+            // months come.
             .filter(|(url, _verdict)| !url.contains("/calendar?"))
             .collect();
         verdicts.push(found);
@@ -273,7 +274,8 @@ fn the_verdicts_are_the_same_without_a_mirror_and_with_other_tables() {
     assert!(ran.errors.contains("auto, 4, 10, 16, 20"), "{ran:?}");
 }
 
-/// A crawl that is finished, in files of a few pages, with the state that it had half way; its server is away.
+/// A crawl that is finished, in files of a few pages, with the state that it had half way; its
+/// server is away.
 fn with_an_older_state(kill: bool) -> (Crawl, BTreeMap<String, String>) {
     let (ration, server) = Ration::server();
     let crawl = Crawl::of(&server, &[HOST])
@@ -297,8 +299,9 @@ fn with_an_older_state(kill: bool) -> (Crawl, BTreeMap<String, String>) {
     (crawl, verdicts)
 }
 
-/// An older `state/` beside a finished archive: `verify` said that they agreed, the next run deleted the files that it did not know
-/// (8.4 MB became 3.5 MB), and 1,524 pages were gone whose server was away.
+/// An older `state/` beside a finished archive: `verify` said that they agreed, the next run
+/// deleted the files that it did not know (8.4 MB became 3.5 MB), and 1,524 pages were gone whose
+/// server was away.
 #[test]
 fn an_older_state_is_told_and_refused_and_made_again_from_the_archive() {
     for (kill, rebuild) in [
@@ -307,7 +310,8 @@ fn an_older_state_is_told_and_refused_and_made_again_from_the_archive() {
             &["rebuild", "crawl", "--from-archive", "--hash-key", KEY][..],
         ),
         (false, &["rebuild", "crawl"]),
-        // What was not durable yet when it was killed may be gone by a power cut: that is set aside, and not refused.
+        // What was not durable yet when it was killed may be gone by a power cut: that is set
+        // aside, and not refused.
         (
             true,
             &["rebuild", "crawl", "--from-archive", "--hash-key", KEY],
@@ -350,7 +354,8 @@ fn an_older_state_is_told_and_refused_and_made_again_from_the_archive() {
     }
 }
 
-/// A bit that turned in what was not synced yet was taken for a torn write, and the whole records behind it were dropped without a word.
+/// A bit that turned in what was not synced yet was taken for a torn write, and the whole records
+/// behind it were dropped without a word.
 #[test]
 fn what_is_cut_off_the_journal_is_kept_and_told() {
     let (_ration, _server, crawl) = killed(20);
@@ -378,7 +383,8 @@ fn what_is_cut_off_the_journal_is_kept_and_told() {
     crawl.is_sound();
 }
 
-/// What says how far the journal told of the archive is no part of the crawl: without it, less damage is found, and that is all.
+/// What says how far the journal told of the archive is no part of the crawl: without it, less
+/// damage is found, and that is all.
 #[test]
 fn a_note_of_the_settled_end_that_is_damaged_is_told_and_written_anew() {
     let (_ration, _server, crawl) = killed(20);

@@ -141,8 +141,8 @@ impl Clock {
         Ok(Some(clock))
     }
 
-    /// Sets its offset from the machine's clock, in seconds. The file is written in place: processes have it
-    /// mapped.
+    /// Sets its offset from the machine's clock, in seconds. The file is written in place:
+    /// processes have it mapped.
     fn set(&self, seconds: i64) -> Result<(), Failure> {
         use std::os::unix::fs::FileExt as _;
         let file = std::fs::OpenOptions::new()

@@ -1,4 +1,5 @@
-//! An attack on the release binary: kills, full disks, damage, broken and greedy servers, clocks, floods.
+//! An attack on the release binary: kills, full disks, damage, broken and greedy servers, clocks,
+//! floods.
 //!
 //! Each section is a file and adds rows to one table; a row says what was tried, what was lost,
 //! archived twice or passed over in silence, and a figure beside its goal. It ends with code 1 if a

@@ -1,8 +1,10 @@
 //! What it costs to read pages that are built to break their reader.
 //!
-//! The whole of a page's reading, as a crawl does it, by one thread: the digest of its payload, charset, tree, links of every
-//! kind, text, main content, language, and the signature. CPU time of the thread, the least of some runs: other programs can only
-//! make it longer. Beside it the memory that one reading takes, the page's own bytes not counted. Ends with code 1 if a bomb takes longer than `--at-most`.
+//! The whole of a page's reading, as a crawl does it, by one thread: the digest of its payload,
+//! charset, tree, links of every kind, text, main content, language, and the signature. CPU time of
+//! the thread, the least of some runs: other programs can only make it longer. Beside it the memory
+//! that one reading takes, the page's own bytes not counted. Ends with code 1 if a bomb takes
+//! longer than `--at-most`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -34,7 +36,8 @@ struct Options {
     /// Only bombs whose name has this in it
     #[arg(long, default_value = "")]
     only: String,
-    /// Reads one page of so many bytes from standard input and prints the memory that it took, in KiB
+    /// Reads one page of so many bytes from standard input and prints the memory that it took, in
+    /// KiB
     #[arg(long, hide = true)]
     memory_of: Option<usize>,
 }
@@ -94,7 +97,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::from(u8::from(too_long > 0)))
 }
 
-/// The memory that reading a page takes beside the page, in KiB: what a process that does nothing else held more at its peak.
+/// The memory that reading a page takes beside the page, in KiB: what a process that does nothing
+/// else held more at its peak.
 fn memory_of(page: &[u8]) -> Result<u64, Box<dyn Error>> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(["--memory-of", &page.len().to_string()])

@@ -1,8 +1,9 @@
-//! What a crawl of generated pages costs: pages a second, CPU seconds per 1,000 pages, peak memory, and how well
-//! the planted near-duplicates are caught.
+//! What a crawl of generated pages costs: pages a second, CPU seconds per 1,000 pages, peak memory,
+//! and how well the planted near-duplicates are caught.
 //!
-//! The real binary crawls a web that another process serves on loopback, politeness off, everything else on. The CPU time
-//! is the crawler's own (getrusage of the finished child), the memory the highest resident size that Linux saw (VmHWM).
+//! The real binary crawls a web that another process serves on loopback, politeness off, everything
+//! else on. The CPU time is the crawler's own (getrusage of the finished child), the memory the
+//! highest resident size that Linux saw (VmHWM).
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-crawl -- [--shape plain|real] [--pages 20000] [--hosts 64] [--runs 3]

@@ -1,7 +1,8 @@
 //! What an export costs: a crawl of so many visits, made up, exported in every form.
 //!
-//! The journal is written by the store itself, so that reading it costs what it costs after a crawl. Each form runs in a process of
-//! its own (`--form`), because the peak of the memory is told of a process.
+//! The journal is written by the store itself, so that reading it costs what it costs after a
+//! crawl. Each form runs in a process of its own (`--form`), because the peak of the memory is told
+//! of a process.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

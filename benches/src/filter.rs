@@ -1,7 +1,9 @@
-//! What the filter costs of a crawl: the signature of each page, and its way through the signature index.
+//! What the filter costs of a crawl: the signature of each page, and its way through the signature
+//! index.
 //!
-//! The same calls that a crawl makes, on the same pages, by one thread that does nothing else: reading the page is part of any crawl and is not
-//! counted. What the store journals about a verdict is not in it.
+//! The same calls that a crawl makes, on the same pages, by one thread that does nothing else:
+//! reading the page is part of any crawl and is not counted. What the store journals about a
+//! verdict is not in it.
 
 use std::error::Error;
 

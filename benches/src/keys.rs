@@ -1,8 +1,9 @@
-//! What the exact keys and fingerprints of a crawl cost in memory and time: `KeyTable` as the eight bands of sketches,
-//! `SeenKeys` as the URLs, `QuarterTables` as the fingerprints.
+//! What the exact keys and fingerprints of a crawl cost in memory and time: `KeyTable` as the eight
+//! bands of sketches, `SeenKeys` as the URLs, `QuarterTables` as the fingerprints.
 //!
-//! Keys are random, as hashes are. Times are processor time of one thread, best of the runs; memory is what the structures say
-//! they hold, which the tests of `neardup` hold them to, with what Linux says in addition (VmRSS).
+//! Keys are random, as hashes are. Times are processor time of one thread, best of the runs; memory
+//! is what the structures say they hold, which the tests of `neardup` hold them to, with what Linux
+//! says in addition (VmRSS).
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-keys -- [--pages 1000000,10000000] [--runs 3]
@@ -48,7 +49,8 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The number that stands for this one in this stream: SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014).
+/// The number that stands for this one in this stream: SplitMix64's finaliser (Steele, Lea and
+/// Flood, OOPSLA 2014).
 fn random(stream: u64, number: usize) -> u64 {
     let mut bits = (stream << 40 | number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

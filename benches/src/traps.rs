@@ -1,8 +1,9 @@
-//! Whether traps cost an honest host its pace: the pages a second that the honest host is asked for, by the server's clock, alone and beside six
-//! traps without end.
+//! Whether traps cost an honest host its pace: the pages a second that the honest host is asked
+//! for, by the server's clock, alone and beside six traps without end.
 //!
-//! The real binary crawls with a delay, so that the pace to be had is known: a page a delay, and the answer's time. Runs with and without
-//! the traps take turns; best and median of each are printed, with the share that is kept.
+//! The real binary crawls with a delay, so that the pace to be had is known: a page a delay, and
+//! the answer's time. Runs with and without the traps take turns; best and median of each are
+//! printed, with the share that is kept.
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-traps -- [--pages 300] [--delay 20ms] [--runs 3]

@@ -1,8 +1,11 @@
-//! What writing an archive costs: the writer alone, without a crawl, by compression, by digest, and by what is told of each page.
+//! What writing an archive costs: the writer alone, without a crawl, by compression, by digest, and
+//! by what is told of each page.
 //!
-//! Visits to generated pages go through [`sinks::WarcArchive`] one after another, as a crawl hands them over: records are made, digested,
-//! packed and appended to files in a temporary directory. Time is the processor time of the process, best of the runs; the payloads'
-//! digests are given, since a crawl has them already. Below stands what zlib-rs makes of the same payloads at the same levels.
+//! Visits to generated pages go through [`sinks::WarcArchive`] one after another, as a crawl hands
+//! them over: records are made, digested, packed and appended to files in a temporary directory.
+//! Time is the processor time of the process, best of the runs; the payloads' digests are given,
+//! since a crawl has them already. Below stands what zlib-rs makes of the same payloads at the same
+//! levels.
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-warc -- [--pages 2000] [--runs 5]

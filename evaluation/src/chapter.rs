@@ -69,7 +69,8 @@ impl Chapter {
     /// The columns of [`Chapter::pairs`].
     pub(crate) const PAIRS_HEAD: &str = "set\tone\tother\twords_of_one\twords_of_other\ttruth\tcounted_words\texclusive\texact_3\tsketch_3\tlarger_3\texact_5\tsketch_5\tlarger_5";
 
-    /// All pairs that resemble each other from the floor on, a line each: for trying rules that are not in the report.
+    /// All pairs that resemble each other from the floor on, a line each: for trying rules that are
+    /// not in the report.
     pub(crate) fn pairs(&self) -> String {
         let mut lines = String::new();
         for near in &self.main.near {

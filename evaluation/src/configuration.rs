@@ -31,7 +31,8 @@ pub(crate) const TWO_MEASURES: &[(f64, f64)] = &[
     (0.55, 0.87),
 ];
 
-/// The least resemblance by the words of the shorter text, from how many on which, the longest first.
+/// The least resemblance by the words of the shorter text, from how many on which, the longest
+/// first.
 pub(crate) const BY_LENGTH: &[&[(usize, f64)]] = &[
     &[(350, 0.80), (100, 0.86), (50, 0.90), (0, 1.0)],
     &[(350, 0.80), (100, 0.86), (0, 0.90)],

@@ -47,8 +47,8 @@ pub(crate) fn gunzipped(packed: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The HTML files below a directory, by their paths from there, in the order of these. Links to files are followed,
-/// links to directories are not.
+/// The HTML files below a directory, by their paths from there, in the order of these. Links to
+/// files are followed, links to directories are not.
 pub(crate) fn pages_below(root: &Path) -> Result<Vec<(String, PathBuf)>, Absent> {
     let mut pages = Vec::new();
     let mut directories = vec![root.to_owned()];

@@ -1,4 +1,5 @@
-//! Who says that two pages are alike: the shipped verdict, and others that could have been shipped instead.
+//! Who says that two pages are alike: the shipped verdict, and others that could have been shipped
+//! instead.
 
 use neardup::{LEAST_WORDS, Likeness, Thresholds, Width};
 
@@ -25,7 +26,8 @@ pub(crate) enum Least {
     Flat(f64),
     /// What the shipped thresholds ask of texts of their length.
     Shipped,
-    /// So much by the words of the shorter text, from how many on which; the last line is for all the others.
+    /// So much by the words of the shorter text, from how many on which; the last line is for all
+    /// the others.
     ByLength(&'static [(usize, f64)]),
 }
 
@@ -42,7 +44,8 @@ impl Least {
     }
 }
 
-/// How it is known that two texts in the same words have different subjects, as the pages of two classes do.
+/// How it is known that two texts in the same words have different subjects, as the pages of two
+/// classes do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject {
     /// Not at all.
@@ -198,8 +201,8 @@ pub(crate) fn shipped(measured: &Measured, thresholds: &Thresholds) -> Vec<(u32,
     judged.collect()
 }
 
-/// How right it would be to call everything alike whose fingerprints differ in so many bits at most; for each of
-/// `distances`. What has no text is left out.
+/// How right it would be to call everything alike whose fingerprints differ in so many bits at
+/// most; for each of `distances`. What has no text is left out.
 pub(crate) fn simhash_alone(
     measured: &Measured,
     answer: &Answer,

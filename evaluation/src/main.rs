@@ -1,13 +1,13 @@
-//! How right the verdicts are: precision, recall and F1 on every labelled set, for features × distances × verifications,
-//! beside exact resemblance as the oracle.
+//! How right the verdicts are: precision, recall and F1 on every labelled set, for features ×
+//! distances × verifications, beside exact resemblance as the oracle.
 //!
 //! ```text
 //! cargo run --release -p evaluation [-- --data DIR] [--manuals DIR] [--output docs/quality.md] [SET…]
 //! ```
 //!
-//! The labelled data lie beside the project (`../shared/data`), or where `--data` or `CRAWLER_DATA` says; the manuals
-//! are where `evaluation/fetch-manuals.sh` has put them. Code 0: every goal is reached; 1: one is not; 2: not all that
-//! was wished could be evaluated.
+//! The labelled data lie beside the project (`../shared/data`), or where `--data` or `CRAWLER_DATA`
+//! says; the manuals are where `evaluation/fetch-manuals.sh` has put them. Code 0: every goal is
+//! reached; 1: one is not; 2: not all that was wished could be evaluated.
 
 mod chapter;
 mod choice;

@@ -13,7 +13,8 @@ use crate::oracle::{self, resemblance_of_counts};
 use crate::sets::{Page, Set};
 use crate::threads;
 
-/// Pairs that resemble each other less in their 3-shingles are not looked at: no threshold below is in question.
+/// Pairs that resemble each other less in their 3-shingles are not looked at: no threshold below is
+/// in question.
 pub(crate) const FLOOR: f64 = 0.5;
 
 /// How many words of a page would be remembered in order to tell its subject.
@@ -63,8 +64,8 @@ pub(crate) struct Near {
     pub(crate) words: f64,
     /// Whether one text keeps saying a word that is not among the frequent ones of the other.
     pub(crate) other_frequent: bool,
-    /// How often the one text says the word that it says most often of those which the other lacks altogether, and the
-    /// share of its words that this is.
+    /// How often the one text says the word that it says most often of those which the other lacks
+    /// altogether, and the share of its words that this is.
     pub(crate) exclusive: (u32, f64),
     /// One for each of [`WIDTHS`].
     pub(crate) shingles: [Resemblances; WIDTHS.len()],
@@ -79,7 +80,8 @@ pub(crate) struct Resemblances {
 }
 
 impl Near {
-    /// Whether one text keeps saying a word that the other does not know: three times, and every hundredth word.
+    /// Whether one text keeps saying a word that the other does not know: three times, and every
+    /// hundredth word.
     pub(crate) fn has_another_subject(&self) -> bool {
         self.exclusive.0 >= 3 && self.exclusive.1 >= 0.01
     }
@@ -112,7 +114,8 @@ impl Measured {
         Self { pages, near }
     }
 
-    /// All pairs that share a band of their sketches of [`WIDTHS`]`[width]`, the lower number first, each once.
+    /// All pairs that share a band of their sketches of [`WIDTHS`]`[width]`, the lower number
+    /// first, each once.
     pub(crate) fn sharing_a_band(&self, width: usize) -> Vec<(u32, u32)> {
         let mut keys: Vec<(u64, u32)> = Vec::new();
         for (number, page) in (0..).zip(&self.pages) {
@@ -205,7 +208,8 @@ pub(crate) fn features() -> Vec<Features> {
         .collect()
 }
 
-/// How often either says the word that it says most often of those which the other lacks, and its share of the text.
+/// How often either says the word that it says most often of those which the other lacks, and its
+/// share of the text.
 fn exclusive(one: &MeasuredPage, two: &MeasuredPage) -> (u32, f64) {
     let most = |one: &MeasuredPage, two: &MeasuredPage| {
         let lacks = |word: &u64| {
@@ -225,8 +229,8 @@ fn exclusive(one: &MeasuredPage, two: &MeasuredPage) -> (u32, f64) {
     if mine.1 >= theirs.1 { mine } else { theirs }
 }
 
-/// Whether `one` keeps saying a word that is not among the most frequent ones of `two`: as [`Near::has_another_subject`],
-/// from what could be remembered of a page.
+/// Whether `one` keeps saying a word that is not among the most frequent ones of `two`: as
+/// [`Near::has_another_subject`], from what could be remembered of a page.
 fn has_other_frequent(one: &MeasuredPage, two: &MeasuredPage) -> bool {
     // Of the last ones that are remembered, the other text may have forgotten just these.
     let candidates = one.frequent.iter().take(FREQUENT / 2);

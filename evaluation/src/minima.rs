@@ -1,7 +1,8 @@
 //! Sketches of sizes that `neardup` does not ship, in order to see what a larger one would bring.
 //!
-//! Fast similarity sketching (Dahlgaard, Knudsen and Thorup, FOCS 2017) with any power of two of minima, of which four
-//! bits are kept each (Li and König, WWW 2010): what [`neardup::Sketch`] does with 256.
+//! Fast similarity sketching (Dahlgaard, Knudsen and Thorup, FOCS 2017) with any power of two of
+//! minima, of which four bits are kept each (Li and König, WWW 2010): what [`neardup::Sketch`] does
+//! with 256.
 
 use crate::random::mix;
 

@@ -1,7 +1,8 @@
 //! The oracle: exact resemblance (Jaccard) of all pairs of many sets, without comparing each pair.
 //!
-//! Who has a member in common is read off lists of the sets that hold each member. For every set the lists of its members
-//! are walked and the common ones counted, so that what costs is what is shared, not n²/2 merges of whole sets.
+//! Who has a member in common is read off lists of the sets that hold each member. For every set
+//! the lists of its members are walked and the common ones counted, so that what costs is what is
+//! shared, not n²/2 merges of whole sets.
 
 use crate::threads;
 
@@ -13,8 +14,8 @@ pub(crate) struct Resembling {
     pub(crate) resemblance: f64,
 }
 
-/// All pairs of `sets` (ascending, each member once) whose resemblance is at least `least`, which is above 0. Empty sets
-/// resemble nothing.
+/// All pairs of `sets` (ascending, each member once) whose resemblance is at least `least`, which
+/// is above 0. Empty sets resemble nothing.
 pub(crate) fn resembling(sets: &[&[u64]], least: f64) -> Vec<Resembling> {
     let holders = Holders::of(sets);
     let found = threads::each(sets.len(), |b| {
@@ -44,7 +45,8 @@ pub(crate) fn resembling(sets: &[&[u64]], least: f64) -> Vec<Resembling> {
     found.into_iter().flatten().collect()
 }
 
-/// What two ascending lists of words with their counts share: Σ min / Σ max (the Jaccard index of multisets).
+/// What two ascending lists of words with their counts share: Σ min / Σ max (the Jaccard index of
+/// multisets).
 pub(crate) fn resemblance_of_counts(one: &[(u64, u32)], two: &[(u64, u32)]) -> f64 {
     let (mut mine, mut theirs) = (one, two);
     let (mut least, mut most) = (0_u64, 0_u64);

@@ -1,4 +1,5 @@
-//! Numbers that look random and are the same on every machine: what is generated here stands in a report.
+//! Numbers that look random and are the same on every machine: what is generated here stands in a
+//! report.
 //!
 //! SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 
@@ -31,8 +32,8 @@ impl Random {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// One of `items`, of which there is at least one. The first ones come most often, as words do in a language:
-    /// the *n*th about 1/n as often as the first (Zipf).
+    /// One of `items`, of which there is at least one. The first ones come most often, as words do
+    /// in a language: the *n*th about 1/n as often as the first (Zipf).
     pub(crate) fn pick_by_rank<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         // The inverse of the continuous distribution with density 1/x on [1, n + 1).
         let rank = ((items.len() + 1) as f64).powf(self.fraction()) as usize;

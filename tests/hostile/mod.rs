@@ -1,7 +1,8 @@
 //! Whatever a server does: the crawl goes on, ends, and says what became of it.
 //!
-//! Deadlines decide nothing here but what cannot end otherwise: modes that end by themselves are crawled with the default
-//! deadline of a minute, the others with one that comes soon, and of those no page is demanded that a busy machine could miss.
+//! Deadlines decide nothing here but what cannot end otherwise: modes that end by themselves are
+//! crawled with the default deadline of a minute, the others with one that comes soon, and of those
+//! no page is demanded that a busy machine could miss.
 
 mod peak;
 
@@ -17,9 +18,9 @@ use peak::Peak;
 
 const HONEST: &str = "honest.test";
 const HONEST_PAGES: u64 = 40;
-/// What the crawler may hold more for the modes than for the honest host alone, at the memory budget of two processors: twice the
-/// goal, since what an allocator keeps for itself differs from machine to machine. What is unbounded comes to gibibytes here. The
-/// figure itself is printed.
+/// What the crawler may hold more for the modes than for the honest host alone, at the memory
+/// budget of two processors: twice the goal, since what an allocator keeps for itself differs from
+/// machine to machine. What is unbounded comes to gibibytes here. The figure itself is printed.
 const MORE_MEMORY: u64 = 128 << 20;
 
 /// A crawl of hostile hosts and an honest one, when it has ended.
@@ -108,7 +109,8 @@ impl Crawled {
         }
     }
 
-    /// That every mode came to what it may come to, with a reason that a person understands. Returns a line for each.
+    /// That every mode came to what it may come to, with a reason that a person understands.
+    /// Returns a line for each.
     fn has_a_fate_for_every_mode(&self, tolerant: bool) -> String {
         let fates = Fates::of(&self.crawl);
         let (mut faults, mut table) = (Vec::new(), String::new());

@@ -8,8 +8,8 @@ use testkit::hostile::HostileServer;
 
 use crate::support::{Ran, Running};
 
-/// The peak of a process, which is looked at whenever something happens: the system forgets it when the process ends. Where
-/// there is no such file it is 0.
+/// The peak of a process, which is looked at whenever something happens: the system forgets it when
+/// the process ends. Where there is no such file it is 0.
 #[derive(Clone, Default)]
 pub(super) struct Peak {
     process: Arc<AtomicU32>,

@@ -1,7 +1,8 @@
-//! A crawl that is killed at random moments, as often as one likes, comes to what it would have come to: archive, index and search.
+//! A crawl that is killed at random moments, as often as one likes, comes to what it would have
+//! come to: archive, index and search.
 //!
-//! `KILLS` says how often (50 otherwise), `KILL_SEED` repeats a run that failed: the moments are the same, though not to the
-//! microsecond.
+//! `KILLS` says how often (50 otherwise), `KILL_SEED` repeats a run that failed: the moments are
+//! the same, though not to the microsecond.
 
 pub(crate) mod moments;
 pub(crate) mod web;
@@ -43,11 +44,13 @@ pub(crate) fn of_environment(name: &str) -> Option<u64> {
 struct Survivor {
     hosts: Vec<String>,
     log: Log,
-    /// When it was killed, on the clock of the log; by the end of it the server had read all that had been sent.
+    /// When it was killed, on the clock of the log; by the end of it the server had read all that
+    /// had been sent.
     kills: Vec<RangeInclusive<Duration>>,
 }
 
-/// Kills a crawl so many times, then lets it go on to its end, and looks at everything but its manners.
+/// Kills a crawl so many times, then lets it go on to its end, and looks at everything but its
+/// manners.
 #[expect(
     clippy::print_stderr,
     reason = "a run that failed can only be repeated by its seed"
@@ -98,7 +101,8 @@ fn survivor(kills: usize, seed: u64) -> Survivor {
 /// A host that is no part of the web.
 const BELL: &str = "bell.test";
 
-/// Asks for something of our own, and waits for the answer: what was sent before has been read then.
+/// Asks for something of our own, and waits for the answer: what was sent before has been read
+/// then.
 pub(crate) fn ring(server: &Server) {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     let request = format!("GET / HTTP/1.1\r\nHost: {BELL}\r\nConnection: close\r\n\r\n");
@@ -119,11 +123,13 @@ fn a_crawl_that_is_killed_at_random_moments_archives_every_page_exactly_once_and
     assert_eq!(impolite(&survivor), [] as [String; 0]);
 }
 
-/// Requests to a host that came too soon after another, a sentence each: less than the delay after the answer before it
-/// was sent; where a kill came in between, after the request before it had arrived.
+/// Requests to a host that came too soon after another, a sentence each: less than the delay after
+/// the answer before it was sent; where a kill came in between, after the request before it had
+/// arrived.
 ///
-/// Arrivals are compared, and times that the answers took by intent: what is sent so long after an answer was received cannot
-/// arrive sooner than that after its request arrived, however the machine is loaded.
+/// Arrivals are compared, and times that the answers took by intent: what is sent so long after an
+/// answer was received cannot arrive sooner than that after its request arrived, however the
+/// machine is loaded.
 fn impolite(survivor: &Survivor) -> Vec<String> {
     let mut complaints = Vec::new();
     for host in &survivor.hosts {

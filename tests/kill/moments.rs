@@ -1,7 +1,8 @@
 //! When a crawl is killed: at an event, or anywhere between two of them.
 //!
-//! What a killed process leaves depends on what it was doing, and that is told by what it does to others: requests
-//! that arrive, files that grow. A random spin after the event lets the kill fall anywhere before the next one.
+//! What a killed process leaves depends on what it was doing, and that is told by what it does to
+//! others: requests that arrive, files that grow. A random spin after the event lets the kill fall
+//! anywhere before the next one.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
@@ -53,7 +54,8 @@ impl Session {
             11..=13 => Moment::Archive(random.below(60_000) as u64),
             _ => Moment::Closing,
         };
-        // As often below a millisecond as above: what follows an event does so at once or after a wait.
+        // As often below a millisecond as above: what follows an event does so at once or after a
+        // wait.
         let most = 1 << random.below(15);
         Self {
             requests: 1 + random.below(MOST_REQUESTS),
@@ -139,7 +141,8 @@ impl Turnstile {
     }
 }
 
-/// Starts a session, kills it at its moment, and returns when that was on the server's clock, and what it had said.
+/// Starts a session, kills it at its moment, and returns when that was on the server's clock, and
+/// what it had said.
 pub(super) fn kill(
     session: Session,
     (server, turnstile, directory): (&Server, &Turnstile, &Path),

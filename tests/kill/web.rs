@@ -1,9 +1,11 @@
-//! A web in which everything that a crawl settles in its own way is found on every host, and what must come of it.
+//! A web in which everything that a crawl settles in its own way is found on every host, and what
+//! must come of it.
 //!
-//! Each host is a chain of hubs; a hub leads to the next, and to one of each kind: a page, two pages that are nearly the
-//! same, one that two hosts have to the byte, a redirect to a page that nothing else leads to, one that is gone, and one that
-//! `robots.txt` forbids. Both of two like pages are linked at once, so which of them is met first is left to chance; all else
-//! is determined.
+//! Each host is a chain of hubs; a hub leads to the next, and to one of each kind: a page, two
+//! pages that are nearly the same, one that two hosts have to the byte, a redirect to a page that
+//! nothing else leads to, one that is gone, and one that `robots.txt` forbids. Both of two like
+//! pages are linked at once, so which of them is met first is left to chance; all else is
+//! determined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -178,8 +180,8 @@ impl Web {
         truth
     }
 
-    /// That the crawl, which is complete, came to what it had to come to, and that its archive has every page exactly
-    /// once, its index leads to each of them once, and so does a search.
+    /// That the crawl, which is complete, came to what it had to come to, and that its archive has
+    /// every page exactly once, its index leads to each of them once, and so does a search.
     pub(crate) fn is_archived_exactly_once(&self, server: &Server, crawl: &Crawl, summary: &Value) {
         let truth = self.truth(server);
         let mut verdicts = crawl.verdicts();

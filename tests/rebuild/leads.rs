@@ -40,8 +40,8 @@ fn rebuild(crawl: &Crawl) -> (Value, String) {
     (ran.json(), ran.errors)
 }
 
-/// A crawl of five pages that nothing has changed of since an earlier one, interrupted when three were asked for: of the first and the
-/// second their server says so, the third it sends again.
+/// A crawl of five pages that nothing has changed of since an earlier one, interrupted when three
+/// were asked for: of the first and the second their server says so, the third it sends again.
 fn unchanged() -> (Server, Crawl, Crawl) {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
         "/" => versioned(request, "\"1\"", page(1, &["/a", "/b"])),
@@ -64,7 +64,8 @@ fn unchanged() -> (Server, Crawl, Crawl) {
     (server, first, second)
 }
 
-/// They were followed while crawling; after a rebuild nobody knew them, and the crawl ended at its seed.
+/// They were followed while crawling; after a rebuild nobody knew them, and the crawl ended at its
+/// seed.
 #[test]
 fn pages_that_are_unchanged_since_an_earlier_crawl_lead_on() {
     let (_server, _first, second) = unchanged();
@@ -100,7 +101,8 @@ fn where_the_earlier_crawl_is_gone_it_is_said_of_how_many_pages_the_links_are_lo
     }
 }
 
-/// The archived robots.txt was passed over, and where no page of its host waited any more, it was not asked for again either.
+/// The archived robots.txt was passed over, and where no page of its host waited any more, it was
+/// not asked for again either.
 #[test]
 fn sitemaps_that_an_archived_robots_txt_names_are_queued_again() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {

@@ -246,7 +246,8 @@ fn revisit(
     reading::gzip(record.replacen("WARC-Date", &fields, 1).as_bytes())
 }
 
-/// They were passed over: what others had archived by reference counted as never visited, and was asked for again.
+/// They were passed over: what others had archived by reference counted as never visited, and was
+/// asked for again.
 #[test]
 fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_to() {
     let server = Server::spawn_thread(Site::new(|_request| Reply::status(404)));
@@ -387,7 +388,8 @@ fn a_visit_that_others_archived_by_reference_is_one_that_repeats_what_it_refers_
     crawl.is_sound();
 }
 
-/// Of our own archive there is nothing then but the beginning of a file, and of our own visits nothing in the journal.
+/// Of our own archive there is nothing then but the beginning of a file, and of our own visits
+/// nothing in the journal.
 #[test]
 fn a_crawl_behind_archives_of_others_that_is_killed_before_its_first_visit_ended_goes_on() {
     let from_archive = ["--from-archive", "--hash-key", KEY];

@@ -1,4 +1,5 @@
-//! What is secret reaches its origin, and is nowhere else: not at another server, in no file, in no output.
+//! What is secret reaches its origin, and is nowhere else: not at another server, in no file, in no
+//! output.
 
 use std::path::Path;
 
@@ -160,8 +161,8 @@ fn everything_told(crawl: &Crawl, web: &Web) -> Vec<Ran> {
     told
 }
 
-/// That no file of the crawl and nothing that was told shows a secret. What strangers wrote may stand where their answers are kept word
-/// for word, and nowhere else.
+/// That no file of the crawl and nothing that was told shows a secret. What strangers wrote may
+/// stand where their answers are kept word for word, and nowhere else.
 fn is_silent(crawl: &Crawl, told: &[Ran]) {
     let mut seen = 0;
     for path in files(&crawl.out()) {
@@ -174,7 +175,8 @@ fn is_silent(crawl: &Crawl, told: &[Ran]) {
             }
         }
     }
-    // The journal, the log, the settings or the archive: whoever looks for something that is there finds it.
+    // The journal, the log, the settings or the archive: whoever looks for something that is there
+    // finds it.
     assert!(seen >= 4, "what was crawled is seen in {seen} files");
     for record in crawl.records() {
         let is_verbatim = record.kind() == "response";

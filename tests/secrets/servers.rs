@@ -22,7 +22,8 @@ pub(super) const REDIRECT_LOGIN: &str = "eV5rA1xO4nKzRedirectLoginMd2";
 pub(super) const GIVEN: [&str; 4] = [HEADER, PASSWORD, COOKIE, SEED_LOGIN];
 pub(super) const STRANGE: [&str; 2] = [LINK_LOGIN, REDIRECT_LOGIN];
 
-/// Three servers: own.test; own.test at another port, other.test, and safe.test over http; safe.test over https.
+/// Three servers: own.test; own.test at another port, other.test, and safe.test over http;
+/// safe.test over https.
 pub(super) struct Web {
     pub(super) own: Server,
     pub(super) others: Server,

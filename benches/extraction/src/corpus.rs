@@ -1,4 +1,5 @@
-//! The labelled pages: 181 of news, 450 of seven kinds. `../shared/data/README.md` says where they come from.
+//! The labelled pages: 181 of news, 450 of seven kinds. `../shared/data/README.md` says where they
+//! come from.
 
 use std::collections::BTreeMap;
 use std::fs::File;

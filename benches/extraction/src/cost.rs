@@ -1,4 +1,5 @@
-//! What reading a page costs: one of 26 KiB that is nearly all text, and real ones of about 170 KiB.
+//! What reading a page costs: one of 26 KiB that is nearly all text, and real ones of about 170
+//! KiB.
 
 use std::io;
 use std::path::Path;

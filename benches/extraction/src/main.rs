@@ -1,4 +1,5 @@
-//! Who finds the main content of a page: ours and its peers, on the same labelled pages, in one run.
+//! Who finds the main content of a page: ours and its peers, on the same labelled pages, in one
+//! run.
 //!
 //! ```text
 //! cargo run --release --manifest-path benches/extraction/Cargo.toml            # the table of docs/extraction.md
@@ -6,8 +7,9 @@
 //! cargo run --release --manifest-path benches/extraction/Cargo.toml -- cost    # what reading costs, two kinds of pages
 //! ```
 //!
-//! A *half* is every second page in the order of names. The rules were read off the worst pages of both halves, so the halves
-//! show how much the figures depend on the pages, not how unseen pages would do.
+//! A *half* is every second page in the order of names. The rules were read off the worst pages of
+//! both halves, so the halves show how much the figures depend on the pages, not how unseen pages
+//! would do.
 
 mod corpus;
 mod cost;

@@ -1,12 +1,14 @@
 //! The two benchmarks' own measures.
 //!
-//! [`shingles`] and [`mean_of_shingles`] are `evaluate.py` of `scrapinghub/article-extraction-benchmark`: tokens `\w+`, case kept;
-//! 4-token shingles as multisets (a text of fewer tokens is one shingle); true and false positives and false
-//! negatives a page, divided by their sum; precision is the mean over pages with a prediction, recall the mean
-//! over pages with a label, F1 made of the two means.
+//! [`shingles`] and [`mean_of_shingles`] are `evaluate.py` of
+//! `scrapinghub/article-extraction-benchmark`: tokens `\w+`, case kept; 4-token shingles as
+//! multisets (a text of fewer tokens is one shingle); true and false positives and false negatives
+//! a page, divided by their sum; precision is the mean over pages with a prediction, recall the
+//! mean over pages with a label, F1 made of the two means.
 //!
-//! [`words`] and [`mean_of_words`] are WCXB's `evaluate.py`: tokens `\w+` of the text in lower case, as multisets; precision,
-//! recall and F1 a page, 0 where nothing is predicted; each is averaged over all pages.
+//! [`words`] and [`mean_of_words`] are WCXB's `evaluate.py`: tokens `\w+` of the text in lower
+//! case, as multisets; precision, recall and F1 a page, 0 where nothing is predicted; each is
+//! averaged over all pages.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -108,7 +110,8 @@ pub fn mean_of_words(pages: &[Overlap]) -> Score {
     }
 }
 
-/// Runs of `\w`: what Python's `re` calls a word character is a letter, a digit or number of any script, or `_`.
+/// Runs of `\w`: what Python's `re` calls a word character is a letter, a digit or number of any
+/// script, or `_`.
 fn tokens(text: &str) -> Vec<&str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|token| !token.is_empty())

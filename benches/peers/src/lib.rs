@@ -31,9 +31,9 @@ impl Random {
     }
 }
 
-/// The least time of `runs` runs of `work` on this thread's processor: what the work takes when nothing disturbs it. Time
-/// in which others have the processor does not count, so that a busy machine tells nearly the same; what other threads
-/// do for `work` does not count either.
+/// The least time of `runs` runs of `work` on this thread's processor: what the work takes when
+/// nothing disturbs it. Time in which others have the processor does not count, so that a busy
+/// machine tells nearly the same; what other threads do for `work` does not count either.
 pub fn best_of<T>(runs: usize, mut work: impl FnMut() -> T) -> Duration {
     let time = |_| {
         let start = processor_time();

@@ -1,16 +1,18 @@
-//! What a search index costs, and how fast it answers: pages of 24 KB of prose through the index and the archive, then queries of mixed kinds.
+//! What a search index costs, and how fast it answers: pages of 24 KB of prose through the index
+//! and the archive, then queries of mixed kinds.
 //!
 //! - the writer alone: processor time of its thread for a page, flushing and committing included;
 //! - the sink over an archive: pages a second, room on the disk, memory (VmHWM);
-//! - 1,000 queries for ten hits each: median, 99th percentile and worst, with and without snippets, which are read from the archive, and
-//!   the same of each kind of query;
+//! - 1,000 queries for ten hits each: median, 99th percentile and worst, with and without snippets,
+//!   which are read from the archive, and the same of each kind of query;
 //! - 200 random queries against a plain scan of all pages: the sets must be equal.
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-search -- [--pages 100000] [--memory-mib 32] [--threads 2] [--keep DIR]
 //! ```
 //!
-//! With `--keep`, index and archive stay in that directory, and a second run with the same pages and seed only asks.
+//! With `--keep`, index and archive stay in that directory, and a second run with the same pages
+//! and seed only asks.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 

@@ -1,4 +1,5 @@
-//! A plain scan of all pages for some queries, while they pass: the prose is ASCII, so a word is a run of letters and digits, in small letters.
+//! A plain scan of all pages for some queries, while they pass: the prose is ASCII, so a word is a
+//! run of letters and digits, in small letters.
 
 use std::collections::HashSet;
 

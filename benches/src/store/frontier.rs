@@ -1,7 +1,9 @@
-//! A frontier of many URLs on many hosts: pushed as the links of pages, popped and settled, folded as a crawl folds it.
+//! A frontier of many URLs on many hosts: pushed as the links of pages, popped and settled, folded
+//! as a crawl folds it.
 //!
-//! Hosts are drawn unevenly (the square of a uniform number). One page in a hundred is put off once. Memory is what Linux says
-//! of the process (VmHWM), disk what lies in the directories of the journal and of the tables, garbage included.
+//! Hosts are drawn unevenly (the square of a uniform number). One page in a hundred is put off
+//! once. Memory is what Linux says of the process (VmHWM), disk what lies in the directories of the
+//! journal and of the tables, garbage included.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! What the store costs at the size that it is made for: bytes each on disk, folds, loading, looking up.
+//! What the store costs at the size that it is made for: bytes each on disk, folds, loading,
+//! looking up.
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-store -- verdicts [--count 10000000] [--verdicts 320000] [--no-mirror]
@@ -6,7 +7,8 @@
 //! cargo run --release -p benches --bin bench-store -- frontier [--count 10000000] [--hosts 100000] [--churn 1000000]
 //! cargo run --release -p benches --bin bench-store -- cards [--count 1000000]
 //! ```
-//! Everything is random (uniform keys are the worst case for a sorted table); every figure is of one run.
+//! Everything is random (uniform keys are the worst case for a sorted table); every figure is of
+//! one run.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod frontier;

@@ -1,7 +1,8 @@
 //! Sorted tables and cards, straight from the database: no journal, no mirror in memory.
 //!
-//! On disk is what the directory holds after a flush, garbage included. A page's lookup asks the four tables of
-//! fingerprints for all postings that agree in the 16 leading bits, as a search within 3 bits does.
+//! On disk is what the directory holds after a flush, garbage included. A page's lookup asks the
+//! four tables of fingerprints for all postings that agree in the 16 leading bits, as a search
+//! within 3 bits does.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -76,7 +77,8 @@ const SORTS: [Sort; 3] = [
     },
 ];
 
-/// Uniform and without repetition (the finaliser of SplitMix64, Steele, Lea and Flood, OOPSLA 2014).
+/// Uniform and without repetition (the finaliser of SplitMix64, Steele, Lea and Flood, OOPSLA
+/// 2014).
 fn mix(n: u64) -> u64 {
     let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,10 +1,13 @@
-//! Durable verdicts: many workers ask whether a page is new, and each waits until its answer cannot be lost any more.
+//! Durable verdicts: many workers ask whether a page is new, and each waits until its answer cannot
+//! be lost any more.
 //!
-//! The store is filled with as many pages as are wished for, through its own door and with folds in between: each is found, leased,
-//! admitted and settled, as in a crawl. Then sixteen workers admit pages that are out on lease, of which one in thirteen is nearly
-//! one of those (the same sketch but for a few minima, a fingerprint two bits off), so that candidates are found, cards read and
-//! originals named. A verdict counts when it is right and the journal is durable up to it. Afterwards those visits end too, and the
-//! store is opened twice: as a death would leave it, and after a session that ended in order.
+//! The store is filled with as many pages as are wished for, through its own door and with folds in
+//! between: each is found, leased, admitted and settled, as in a crawl. Then sixteen workers admit
+//! pages that are out on lease, of which one in thirteen is nearly one of those (the same sketch
+//! but for a few minima, a fingerprint two bits off), so that candidates are found, cards read and
+//! originals named. A verdict counts when it is right and the journal is durable up to it.
+//! Afterwards those visits end too, and the store is opened twice: as a death would leave it, and
+//! after a session that ended in order.
 
 use std::fs::File;
 use std::io::Write;
@@ -332,7 +335,8 @@ fn signature(number: u64) -> PageSignature {
     }
 }
 
-/// What `number` looks like, which is nearly what `of` looks like: two bits, nine minima and half of the bands apart.
+/// What `number` looks like, which is nearly what `of` looks like: two bits, nine minima and half
+/// of the bands apart.
 fn nearly(of: u64, number: u64) -> PageSignature {
     let mut look = signature(number);
     if let Some(text) = &mut look.text {
@@ -357,7 +361,8 @@ fn sketch(number: u64) -> [u8; SKETCH_BYTES] {
     bytes
 }
 
-/// Uniform and without repetition (the finaliser of SplitMix64, Steele, Lea and Flood, OOPSLA 2014).
+/// Uniform and without repetition (the finaliser of SplitMix64, Steele, Lea and Flood, OOPSLA
+/// 2014).
 fn mix(n: u64) -> u64 {
     let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ n >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

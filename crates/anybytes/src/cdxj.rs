@@ -2,8 +2,8 @@
 
 use sinks::cdxj::{self, Entry, Lines, MAX_LINE};
 
-/// Any bytes as an index: every line is given or counted, and what is given can be read again by itself. And any text as a URL: it
-/// has a key, which a line could have.
+/// Any bytes as an index: every line is given or counted, and what is given can be read again by
+/// itself. And any text as a URL: it has a key, which a line could have.
 pub fn cdxj(bytes: &[u8]) {
     let mut lines = Lines::new(bytes);
     let mut given = 0;

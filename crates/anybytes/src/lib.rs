@@ -1,8 +1,10 @@
-//! Whatever bytes come: a value or an error, never a panic, and what each reader promises of its values.
+//! Whatever bytes come: a value or an error, never a panic, and what each reader promises of its
+//! values.
 //!
-//! Everything that reads what a stranger wrote has a target here: a function of any bytes that panics where a promise is
-//! broken. The fuzzer feeds them (`just fuzz`); `tests/corpus.rs` feeds them what it and people found worth keeping, which lies in
-//! `corpus/`, so that a machine without a fuzzer holds them too. Development only.
+//! Everything that reads what a stranger wrote has a target here: a function of any bytes that
+//! panics where a promise is broken. The fuzzer feeds them (`just fuzz`); `tests/corpus.rs` feeds
+//! them what it and people found worth keeping, which lies in `corpus/`, so that a machine without
+//! a fuzzer holds them too. Development only.
 //!
 //! Invariant: a target is a pure function of its bytes. What it finds once it finds again.
 

@@ -5,7 +5,8 @@ use web::{CanonicalForm, ListingKind, ListingLimits, read_listing};
 /// A limit that a short input reaches.
 const TIGHT: ListingLimits = ListingLimits { entries: 3 };
 
-/// The first line as a `Content-Type`, the rest as a listing of the kind that it is, and of every other kind.
+/// The first line as a `Content-Type`, the rest as a listing of the kind that it is, and of every
+/// other kind.
 pub fn listings(bytes: &[u8]) {
     let end = bytes
         .iter()

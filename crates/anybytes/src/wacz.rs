@@ -4,7 +4,8 @@ use std::io::Cursor;
 
 use sinks::wacz::{WaczFault, check};
 
-/// Any bytes as a WACZ: what is wrong with it in words that can be shown, or that it is no ZIP file.
+/// Any bytes as a WACZ: what is wrong with it in words that can be shown, or that it is no ZIP
+/// file.
 pub fn wacz(bytes: &[u8]) {
     match check(Cursor::new(bytes), &mut || {}) {
         Ok(found) => {

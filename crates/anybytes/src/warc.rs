@@ -9,8 +9,8 @@ use sinks::warc::{ReadFault, Record, WarcReader, WarcStream};
 const KEEP: usize = 1 << 10;
 const NAME: &str = "any.warc.gz";
 
-/// Any bytes as an archive of ours and as one of anybody's, in whatever packing they seem to have: records in order, then an end or a
-/// fault; of anybody's, also behind a fault.
+/// Any bytes as an archive of ours and as one of anybody's, in whatever packing they seem to have:
+/// records in order, then an end or a fault; of anybody's, also behind a fault.
 pub fn warc(bytes: &[u8]) {
     let mut ours = WarcReader::new(Path::new(NAME), bytes);
     let mut at = 0;

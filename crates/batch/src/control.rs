@@ -20,7 +20,8 @@ pub enum Step {
     Reporting,
 }
 
-/// Is told how far the work is. Called from time to time, often from the same step, from one thread at a time.
+/// Is told how far the work is. Called from time to time, often from the same step, from one thread
+/// at a time.
 pub trait Progress: Sync {
     /// So many things are done in this step, of so many if that is known.
     fn advanced(&self, step: Step, done: u64, of: Option<u64>);
@@ -42,7 +43,8 @@ pub struct Control<'a> {
 }
 
 impl<'a> Control<'a> {
-    /// Tells `progress`, and ends the work with [`BatchError::Cancelled`] soon after `cancelled` has become true.
+    /// Tells `progress`, and ends the work with [`BatchError::Cancelled`] soon after `cancelled`
+    /// has become true.
     #[must_use]
     pub fn new(progress: &'a dyn Progress, cancelled: &'a AtomicBool) -> Self {
         Self {

@@ -1,8 +1,8 @@
 //! Fingerprints with their numbers, and all pairs of them that lie within a distance.
 //!
-//! For each table of the [`Pigeonholes`] the entries are split by the bits that the table compares, first into pieces
-//! that fit a core's cache and then into buckets of about one, and within a bucket all are compared. Workers take
-//! slices in the first step and pieces in the second.
+//! For each table of the [`Pigeonholes`] the entries are split by the bits that the table compares,
+//! first into pieces that fit a core's cache and then into buckets of about one, and within a
+//! bucket all are compared. Workers take slices in the first step and pieces in the second.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -98,7 +98,8 @@ struct Found {
 }
 
 impl Join<'_> {
-    /// Gives every pair within the distance that the given tables are the first to report to `visit`.
+    /// Gives every pair within the distance that the given tables are the first to report to
+    /// `visit`.
     pub(crate) fn run<E: From<BatchError>>(
         &self,
         tables: Range<usize>,
@@ -215,7 +216,8 @@ impl Join<'_> {
         Ok(())
     }
 
-    /// The same for a bucket that may hold many equal fingerprints: each different one is compared once.
+    /// The same for a bucket that may hold many equal fingerprints: each different one is compared
+    /// once.
     fn join_large(
         &self,
         bucketed: &Bucketed,
@@ -342,8 +344,8 @@ impl Bucketed {
         fine: u32,
     ) {
         let within = (1_usize << fine) - 1;
-        // Counted two further on, so that after adding up, `ends[bucket + 1]` is where a bucket begins, and when it
-        // has been filled, where it ends.
+        // Counted two further on, so that after adding up, `ends[bucket + 1]` is where a bucket
+        // begins, and when it has been filled, where it ends.
         self.ends.clear();
         self.ends.resize((1 << fine) + 2, 0);
         let mut count = 0;

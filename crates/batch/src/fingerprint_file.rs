@@ -13,8 +13,8 @@
 //! | 16 | zero | | | |
 //! | 8 | low half of xxh3-128 of the above | | | |
 //!
-//! The header is written last, so a file that was not finished is a damaged one. Invariant: the format is stable for
-//! ever (`golden/fingerprints.nearduf`); another one gets another version.
+//! The header is written last, so a file that was not finished is a damaged one. Invariant: the
+//! format is stable for ever (`golden/fingerprints.nearduf`); another one gets another version.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -64,7 +64,8 @@ impl FingerprintFile {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`BatchError::Read`], [`BatchError::Damaged`], [`BatchError::OtherFormat`] or [`BatchError::OtherAlgorithm`].
+    /// [`BatchError::Read`], [`BatchError::Damaged`], [`BatchError::OtherFormat`] or
+    /// [`BatchError::OtherAlgorithm`].
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, BatchError> {
         let path = path.into();
         let mut header = [0; HEADER];
@@ -249,7 +250,8 @@ pub struct FingerprintWriter {
 }
 
 impl FingerprintWriter {
-    /// A new file at `path`, instead of what was there, of fingerprints made by `recipe`; with an id each or none.
+    /// A new file at `path`, instead of what was there, of fingerprints made by `recipe`; with an
+    /// id each or none.
     ///
     /// # Errors
     /// [`BatchError::Write`].

@@ -1,10 +1,12 @@
 //! Documents as JSON lines: `{"id": "…", "text": "…"}`, one a line, as corpora are handed around.
 //!
-//! `title` and `heading`, where they are strings, say what the document is about. `judged_text` is taken before `text`: with these
-//! members a page that was extracted elsewhere is judged as the crawl judged it.
+//! `title` and `heading`, where they are strings, say what the document is about. `judged_text` is
+//! taken before `text`: with these members a page that was extracted elsewhere is judged as the
+//! crawl judged it.
 //!
-//! An id may be a string or a whole number; other members are ignored, and so are blank lines. A bad line is told with its number and costs
-//! nothing but itself; a line that is longer than [`MAX_LINE`] is passed over without being held.
+//! An id may be a string or a whole number; other members are ignored, and so are blank lines. A
+//! bad line is told with its number and costs nothing but itself; a line that is longer than
+//! [`MAX_LINE`] is passed over without being held.
 
 use std::io::{self, BufRead, Read};
 

@@ -1,13 +1,14 @@
 //! Which bits of a fingerprint bring all candidates together.
 //!
-//! If two fingerprints differ in at most k bits, either their upper halves differ in at most ⌊k/2⌋ or their lower halves
-//! in at most k - 1 - ⌊k/2⌋. Cut a half that differs in at most j bits into m blocks: some m - j of them agree (Manku,
-//! Jain and Das Sarma, WWW 2007, section 3.1.2, one step of the recursion). Each choice of those blocks is a [`Table`].
-//! Where the paper sorts by a permutation, a batch only has to bring equal bits together, so the table is a mask, and a
+//! If two fingerprints differ in at most k bits, either their upper halves differ in at most ⌊k/2⌋
+//! or their lower halves in at most k - 1 - ⌊k/2⌋. Cut a half that differs in at most j bits into m
+//! blocks: some m - j of them agree (Manku, Jain and Das Sarma, WWW 2007, section 3.1.2, one step
+//! of the recursion). Each choice of those blocks is a [`Table`]. Where the paper sorts by a
+//! permutation, a batch only has to bring equal bits together, so the table is a mask, and a
 //! multiplication spreads the masked bits over as many buckets as there is use for.
 //!
-//! Invariant: any two fingerprints within the distance agree under the mask of some table. The first such table is the
-//! one that reports them, so that each pair comes once.
+//! Invariant: any two fingerprints within the distance agree under the mask of some table. The
+//! first such table is the one that reports them, so that each pair comes once.
 
 /// Bits that candidates have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +20,8 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Which of 2^`bits` buckets a fingerprint falls into, 1 ≤ `bits` ≤ 32. Fingerprints that agree under the mask
-    /// fall into the same.
+    /// Which of 2^`bits` buckets a fingerprint falls into, 1 ≤ `bits` ≤ 32. Fingerprints that agree
+    /// under the mask fall into the same.
     #[inline]
     pub(crate) fn bucket(self, fingerprint: u64, bits: u32) -> usize {
         spread(fingerprint & self.mask, bits)
@@ -117,8 +118,8 @@ impl Pigeonholes {
         .collect()
     }
 
-    /// Whether a pair with these different bits agrees on what this table compares, and on what none before it does.
-    /// Meeting in a bucket does not say so: others fall into it as well.
+    /// Whether a pair with these different bits agrees on what this table compares, and on what
+    /// none before it does. Meeting in a bucket does not say so: others fall into it as well.
     #[inline]
     pub(crate) fn is_first(&self, table: usize, difference: u64) -> bool {
         difference & self.tables[table].mask == 0
@@ -128,8 +129,8 @@ impl Pigeonholes {
     }
 }
 
-/// The halves to look at: how many bits lie above, and how many of its bits may differ. No distance needs more than
-/// the one half if it is 0.
+/// The halves to look at: how many bits lie above, and how many of its bits may differ. No distance
+/// needs more than the one half if it is 0.
 fn errors(distance: u32) -> [Option<(u32, u32)>; 2] {
     let upper = distance / 2;
     [

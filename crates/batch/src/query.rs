@@ -1,9 +1,10 @@
 //! Which fingerprints of a large file lie within a few bits of one of many queries.
 //!
-//! Not the repository is indexed but the queries, and the repository is streamed past them (Manku, Jain and Das Sarma,
-//! WWW 2007, section 4). For each table of the [`Pigeonholes`] the queries lie in buckets, and a bit map says which of
-//! sixteen times as many values of the compared bits occur among them at all: nearly every fingerprint of the
-//! repository costs one look at each map, which fits a core's cache, and no look at a bucket.
+//! Not the repository is indexed but the queries, and the repository is streamed past them (Manku,
+//! Jain and Das Sarma, WWW 2007, section 4). For each table of the [`Pigeonholes`] the queries lie
+//! in buckets, and a bit map says which of sixteen times as many values of the compared bits occur
+//! among them at all: nearly every fingerprint of the repository costs one look at each map, which
+//! fits a core's cache, and no look at a bucket.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -24,8 +25,8 @@ const COSTS: Costs = Costs {
 };
 /// Maps have so many times more bits than there are queries, as powers of two.
 const SPARSE_BITS: u32 = 5;
-/// A worker looks at so many fingerprints with one table before it takes the next: several blocks of the file, so that
-/// a line of a map, once it is near, is of use more than twice.
+/// A worker looks at so many fingerprints with one table before it takes the next: several blocks
+/// of the file, so that a line of a map, once it is near, is of use more than twice.
 const AT_ONCE: usize = 1 << 18;
 
 /// So many survivors look into their buckets together.
@@ -42,7 +43,8 @@ pub struct Hit {
     pub distance: u32,
 }
 
-/// Queries, indexed. About 130 bytes each up to a distance of 3, and 1.7 kB at 7 (measured at a million).
+/// Queries, indexed. About 130 bytes each up to a distance of 3, and 1.7 kB at 7 (measured at a
+/// million).
 #[derive(Clone, Debug)]
 pub struct Queries {
     holes: Pigeonholes,
@@ -53,7 +55,8 @@ impl Queries {
     /// Indexes queries that are to find everything within `distance` bits.
     ///
     /// # Errors
-    /// [`BatchError::Distance`] for more than [`MAX_DISTANCE`], [`BatchError::TooMany`] for more than 2³² - 2 queries.
+    /// [`BatchError::Distance`] for more than [`MAX_DISTANCE`], [`BatchError::TooMany`] for more
+    /// than 2³² - 2 queries.
     pub fn new(queries: &[Fingerprint], distance: u32) -> Result<Self, BatchError> {
         if distance > MAX_DISTANCE {
             return Err(BatchError::Distance(distance));
@@ -76,8 +79,8 @@ impl Queries {
         self.tables.iter().map(Buckets::memory).sum()
     }
 
-    /// Gives everything near a query in `repository` to `visit`, each once, in no particular order; `workers` threads
-    /// look for it. Tells how many fingerprints the repository has.
+    /// Gives everything near a query in `repository` to `visit`, each once, in no particular order;
+    /// `workers` threads look for it. Tells how many fingerprints the repository has.
     ///
     /// # Errors
     /// Those of `visit` as they are, and [`BatchError`]: the file is damaged.
@@ -224,7 +227,8 @@ struct Part {
     hits: Vec<Hit>,
 }
 
-/// The next [`AT_ONCE`] or a few more into `bits`, less at the end: where they begin, or nothing behind the end.
+/// The next [`AT_ONCE`] or a few more into `bits`, less at the end: where they begin, or nothing
+/// behind the end.
 fn copy_blocks(
     reader: &mut FingerprintReader<'_>,
     bits: &mut Vec<u64>,
@@ -285,7 +289,8 @@ impl Buckets {
         }
     }
 
-    /// Puts the places of those whose bits occur in the map first into `survivors`, and tells how many they are.
+    /// Puts the places of those whose bits occur in the map first into `survivors`, and tells how
+    /// many they are.
     fn sift(&self, table: Table, bits: &[u64], survivors: &mut [u32]) -> usize {
         let mut survived = 0;
         for (at, &probe) in (0..).zip(bits) {
@@ -297,8 +302,8 @@ impl Buckets {
         survived
     }
 
-    /// Where the bucket of each survivor begins and ends, and its first query. Loops without branches, so that the
-    /// processor waits for many of these far places at the same time.
+    /// Where the bucket of each survivor begins and ends, and its first query. Loops without
+    /// branches, so that the processor waits for many of these far places at the same time.
     fn fetch(
         &self,
         table: Table,

@@ -1,4 +1,5 @@
-//! Room for what does not fit into memory: files without names, which vanish with the process however it ends.
+//! Room for what does not fit into memory: files without names, which vanish with the process
+//! however it ends.
 
 use std::fs::File;
 use std::io;

@@ -1,9 +1,10 @@
 //! All pairs of fingerprints within a few bits, of more of them than memory holds.
 //!
-//! While they fit, they are joined where they are. Beyond that they go to a file, and once for each block that leads a
-//! table they are split by that block (Broder et al. 1997, section 4: divide, compute, merge): fingerprints that agree
-//! on it come into the same part, and parts fit into memory. A part that does not, because one value is so frequent, is
-//! joined chunk by chunk with itself.
+//! While they fit, they are joined where they are. Beyond that they go to a file, and once for each
+//! block that leads a table they are split by that block (Broder et al. 1997, section 4: divide,
+//! compute, merge): fingerprints that agree on it come into the same part, and parts fit into
+//! memory. A part that does not, because one value is so frequent, is joined chunk by chunk with
+//! itself.
 //!
 //! Invariant: each pair is reported once, whatever the memory.
 
@@ -21,7 +22,8 @@ use crate::{BatchError, Control, FingerprintFile, Step};
 pub struct JoinOptions {
     /// Fingerprints within so many bits make a pair, 0 to [`neardup::MAX_DISTANCE`].
     pub distance: u32,
-    /// Bytes of memory to stay within, about. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
+    /// Bytes of memory to stay within, about. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are
+    /// used.
     pub memory: usize,
     /// How many threads compare.
     pub workers: NonZeroUsize,
@@ -40,12 +42,12 @@ pub struct Joined {
     pub spilled: u64,
 }
 
-/// Gives every pair of fingerprints in `file` within the distance to `visit`, each once, in no particular order. Numbers
-/// are positions in the file.
+/// Gives every pair of fingerprints in `file` within the distance to `visit`, each once, in no
+/// particular order. Numbers are positions in the file.
 ///
 /// # Errors
-/// Those of `visit` as they are, and [`BatchError`]: the file is damaged, the scratch directory cannot be used, there
-/// are more than 2³² - 2 fingerprints, or the distance is too great.
+/// Those of `visit` as they are, and [`BatchError`]: the file is damaged, the scratch directory
+/// cannot be used, there are more than 2³² - 2 fingerprints, or the distance is too great.
 pub fn self_join<E: From<BatchError>>(
     file: &FingerprintFile,
     options: &JoinOptions,
@@ -77,7 +79,8 @@ pub fn self_join<E: From<BatchError>>(
     Ok(joined)
 }
 
-/// Memory that an entry takes while it is joined: itself, and again in pieces, and a little for buckets.
+/// Memory that an entry takes while it is joined: itself, and again in pieces, and a little for
+/// buckets.
 const IN_MEMORY: usize = 2 * ENTRY_BYTES + 2;
 /// At most so many parts.
 const MAX_PARTS: usize = 4_096;

@@ -1,8 +1,8 @@
 //! Sorting more records than memory holds.
 //!
-//! Records are byte strings of one length in the order of their bytes, so numbers in them are big-endian. What memory
-//! holds is sorted there and written as a run; runs are merged when all is in, and when they have become many
-//! (Knuth, volume 3, section 5.4.1).
+//! Records are byte strings of one length in the order of their bytes, so numbers in them are
+//! big-endian. What memory holds is sorted there and written as a run; runs are merged when all is
+//! in, and when they have become many (Knuth, volume 3, section 5.4.1).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

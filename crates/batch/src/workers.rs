@@ -18,7 +18,8 @@ impl<T> Outbox<T> {
     }
 }
 
-/// Runs `work` on so many threads and gives what they send to `take` on this one. The first error of `take` ends it.
+/// Runs `work` on so many threads and gives what they send to `take` on this one. The first error
+/// of `take` ends it.
 ///
 /// The queue between them holds two results a worker, so that workers wait when `take` is slow.
 pub(crate) fn work<T: Send, E>(

@@ -1,4 +1,5 @@
-//! What `dedup` finds: exactly what comparing everything with everything finds, whatever the memory.
+//! What `dedup` finds: exactly what comparing everything with everything finds, whatever the
+//! memory.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -318,7 +319,8 @@ fn equal_documents_have_distance_0_and_resemblance_1() {
     assert_eq!(likeness, Likeness::SameText);
 }
 
-/// Many different texts that all share a band: more than a tile of them, so that all threads compare.
+/// Many different texts that all share a band: more than a tile of them, so that all threads
+/// compare.
 #[test]
 fn a_thousand_variations_are_paired_as_brute_force_pairs_them() {
     let words: Vec<String> = (0..300).map(|at| format!("word{at}")).collect();
@@ -388,7 +390,8 @@ fn a_million_equal_documents_are_one_cluster() {
     }
 }
 
-/// Every document is a text that is known, but too many payloads to remember: equal ones are found by sorting.
+/// Every document is a text that is known, but too many payloads to remember: equal ones are found
+/// by sorting.
 #[test]
 fn equal_documents_beyond_the_memory_are_one_cluster() {
     let one = painted(0, &"one and the same text again ".repeat(9), None);

@@ -50,7 +50,8 @@ fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/fingerprints.hex")
 }
 
-/// Thirty-two bytes a line. The algorithm's number is taken out, since the format does not depend on it.
+/// Thirty-two bytes a line. The algorithm's number is taken out, since the format does not depend
+/// on it.
 #[test]
 fn a_file_has_the_bytes_that_were_promised() {
     let directory = tempfile::tempdir().unwrap();

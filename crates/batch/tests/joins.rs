@@ -1,4 +1,5 @@
-//! Joins and queries over files: exactly what brute force finds, whatever the memory and the number of threads.
+//! Joins and queries over files: exactly what brute force finds, whatever the memory and the number
+//! of threads.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

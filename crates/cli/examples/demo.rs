@@ -1,7 +1,8 @@
 //! A demonstration without the internet.
 //!
-//! Serves a toy web on loopback (two mirrors, a manual whose pages look alike and are not, a section that robots.txt forbids, an
-//! endless calendar, several charsets), crawls it with the real binary, and shows what was left out and why.
+//! Serves a toy web on loopback (two mirrors, a manual whose pages look alike and are not, a
+//! section that robots.txt forbids, an endless calendar, several charsets), crawls it with the real
+//! binary, and shows what was left out and why.
 //!
 //! ```text
 //! cargo run --release --example demo

@@ -1,15 +1,16 @@
 //! A hostile web on loopback, for this crawler and for others.
 //!
-//! Serves every way of misbehaving that the tests know, each as a host of its own, says what each does and what is to be made of
-//! it, and how to crawl them. It ends when standard input does.
+//! Serves every way of misbehaving that the tests know, each as a host of its own, says what each
+//! does and what is to be made of it, and how to crawl them. It ends when standard input does.
 //!
 //! ```text
 //! cargo run --example hostile            # a free port
 //! cargo run --example hostile -- 8000    # this one
 //! ```
 //!
-//! It writes into the directory hostile-web: `seeds.txt`, `hosts` (lines for /etc/hosts, for programs that have no `--resolve`),
-//! `crawler.toml` (settings for this crawler) and `ca.pem` (the authority behind the good certificates).
+//! It writes into the directory hostile-web: `seeds.txt`, `hosts` (lines for /etc/hosts, for
+//! programs that have no `--resolve`), `crawler.toml` (settings for this crawler) and `ca.pem` (the
+//! authority behind the good certificates).
 
 use std::error::Error;
 use std::io::{self, Write};

@@ -8,7 +8,8 @@ use crate::assembly::random;
 use crate::cli_error::{CliError, usage};
 use crate::settings::Settings;
 
-/// Whether what is set goes together; reads no file, so that crawls can be looked at without their dictionary.
+/// Whether what is set goes together; reads no file, so that crawls can be looked at without their
+/// dictionary.
 pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
     let refuse = |told: String, remedy: &str| Err(usage(told).with_remedy(remedy));
     let packing = settings.compression;

@@ -34,7 +34,8 @@ const ROBOTS_REMEMBERED: usize = 100_000;
 /// Bytes of a decoded document that are read.
 const MAX_DECODED: u64 = 8 << 20;
 
-/// Nobody lives to see a longer pause end; and clocks, which cannot count for ever, are not asked to.
+/// Nobody lives to see a longer pause end; and clocks, which cannot count for ever, are not asked
+/// to.
 const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// The machine's clock: the only place that asks it. A crawl takes [`clock::SessionClock`], which
@@ -53,7 +54,8 @@ pub(crate) fn clock() -> Clock {
     })
 }
 
-/// A directory that a crawl may write to: made if it is not there, refused where something else is in it.
+/// A directory that a crawl may write to: made if it is not there, refused where something else is
+/// in it.
 pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, CliError> {
     let directory = &settings.out;
     let holds_crawl = EmbeddedStore::exists(&history::state(directory));
@@ -108,7 +110,8 @@ pub(crate) struct Ready {
     pub(crate) store: Arc<EmbeddedStore>,
 }
 
-/// What a assembly needs that writes nothing: wrong settings are found here, before there is a directory.
+/// What a assembly needs that writes nothing: wrong settings are found here, before there is a
+/// directory.
 pub(crate) struct Tools {
     scope: Scope,
     fetch: Arc<dyn Fetch>,
@@ -475,8 +478,8 @@ fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
     ))
 }
 
-/// What is in an archive beyond the end that the journal tells is set aside, so an archive whose journal was lost must not
-/// be opened by a new one.
+/// What is in an archive beyond the end that the journal tells is set aside, so an archive whose
+/// journal was lost must not be opened by a new one.
 fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
     let archive = history::archive(directory);
     let pages = std::fs::read_dir(&archive).is_ok_and(|mut items| items.next().is_some());

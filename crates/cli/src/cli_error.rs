@@ -1,4 +1,5 @@
-//! What goes wrong at the top: one line that names the culprit and one that says what would be right.
+//! What goes wrong at the top: one line that names the culprit and one that says what would be
+//! right.
 
 use std::error::Error;
 use std::fmt;

@@ -1,9 +1,11 @@
 //! `DIR/control.toml`: what somebody wants changed while the crawl runs.
 //!
-//! The file is read before the first page is asked for, and looked at every second from then on. What it says counts once it has
-//! said the same twice in a row, so that nobody is obeyed in the middle of a word. A file that is wrong changes nothing; each change and
-//! each mistake is told once, in crawl.log and on standard error. What is in force is kept in `DIR/state/control.json`, for `status`, `why`
-//! and `verify`. `config/control.toml` says what may stand in the file; a test holds it to [`read`].
+//! The file is read before the first page is asked for, and looked at every second from then on.
+//! What it says counts once it has said the same twice in a row, so that nobody is obeyed in the
+//! middle of a word. A file that is wrong changes nothing; each change and each mistake is told
+//! once, in crawl.log and on standard error. What is in force is kept in `DIR/state/control.json`,
+//! for `status`, `why` and `verify`. `config/control.toml` says what may stand in the file; a test
+//! holds it to [`read`].
 
 use std::collections::BTreeMap;
 use std::io;
@@ -35,7 +37,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// More than that is not read.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What may stand in the file; each key in place of the setting of the same name, but for `exclude`, which is in addition.
+/// What may stand in the file; each key in place of the setting of the same name, but for
+/// `exclude`, which is in addition.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Control {
@@ -176,7 +179,8 @@ pub(crate) fn told(orders: &RuntimeOverrides) -> String {
 struct Kept {
     /// The file that is in force; nothing where there is none.
     text: Option<String>,
-    /// The shortest delay that was ever ordered, and the shortest ceiling, in milliseconds: what `crawler verify` may find.
+    /// The shortest delay that was ever ordered, and the shortest ceiling, in milliseconds: what
+    /// `crawler verify` may find.
     least_delay: Option<u64>,
     least_max_delay: Option<u64>,
 }
@@ -232,7 +236,8 @@ pub(crate) fn last_obeyed(directory: &Path) -> Result<Option<InForce>, CliError>
     Ok(Some(InForce { table, orders }))
 }
 
-/// The shortest delay and the shortest ceiling of delays that were ever ordered in the crawl in `directory`.
+/// The shortest delay and the shortest ceiling of delays that were ever ordered in the crawl in
+/// `directory`.
 pub(crate) fn shortest_ordered(
     directory: &Path,
 ) -> Result<(Option<Duration>, Option<Duration>), CliError> {

@@ -1,7 +1,7 @@
 //! A file that has its name only once it is whole, and is gone again where it does not become so.
 //!
-//! `export::WholeFile` is the same for what only grows and may go on with what is there; a ZIP goes back to write the lengths of what it
-//! holds, and an index is made in one go.
+//! `export::WholeFile` is the same for what only grows and may go on with what is there; a ZIP goes
+//! back to write the lengths of what it holds, and an index is made in one go.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};

@@ -1,4 +1,5 @@
-//! `--against` and `--since`: earlier crawls whose pages count as seen, and those whose archives are asked what they have.
+//! `--against` and `--since`: earlier crawls whose pages count as seen, and those whose archives
+//! are asked what they have.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,9 @@ use crate::cli_error::{CliError, usage};
 use crate::history;
 use crate::settings::Settings;
 
-/// Puts absolute paths for the directories of `--since` and `--against`, each once, and before each those that its crawl was
-/// run against itself: what it did not archive because it was unchanged is in them. All that is in `since` is in `against`.
+/// Puts absolute paths for the directories of `--since` and `--against`, each once, and before each
+/// those that its crawl was run against itself: what it did not archive because it was unchanged is
+/// in them. All that is in `since` is in `against`.
 pub(crate) fn resolve(settings: &mut Settings) -> Result<(), CliError> {
     let (mut since, mut against) = (Vec::new(), Vec::new());
     for directory in &settings.since {
@@ -70,7 +72,8 @@ fn add(
         return Err(told.with_remedy(format!("--main-content {theirs}")));
     }
     path.push(absolute.clone());
-    // Once it ran, the second list has the first; a file that somebody wrote by hand may say so or not.
+    // Once it ran, the second list has the first; a file that somebody wrote by hand may say so or
+    // not.
     for deeper in theirs.against.iter().chain(&theirs.since) {
         add(deeper, option, settings, path, found)?;
     }
@@ -79,7 +82,8 @@ fn add(
     Ok(())
 }
 
-/// The archives of the crawls in `--since`, for the pages that `load` found; all of their files must be there.
+/// The archives of the crawls in `--since`, for the pages that `load` found; all of their files
+/// must be there.
 pub(crate) fn archives(
     settings: &Settings,
     pages: Option<&Arc<Earlier>>,

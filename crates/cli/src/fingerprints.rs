@@ -23,7 +23,8 @@ const LEARNED: &str = "frequencies.txt";
 pub(crate) struct Recipe {
     features: Features,
     stop_words: Option<Arc<StopWords>>,
-    /// Document frequencies that were given; where the weights need some and there are none, they are learned.
+    /// Document frequencies that were given; where the weights need some and there are none, they
+    /// are learned.
     frequencies: Option<Arc<DocumentFrequencies>>,
 }
 
@@ -73,7 +74,8 @@ impl Recipe {
         })
     }
 
-    /// In how many of the documents of these paths each feature is. What cannot be read does not count.
+    /// In how many of the documents of these paths each feature is. What cannot be read does not
+    /// count.
     pub(crate) fn count(
         &self,
         paths: &[PathBuf],
@@ -142,8 +144,9 @@ impl Recipe {
     }
 }
 
-/// Keeps what a crawl has learned for the next time. What a killed crawl learned since it began is lost: its pages are then weighted as
-/// they were before, and those that repeat others are still found by their sketches.
+/// Keeps what a crawl has learned for the next time. What a killed crawl learned since it began is
+/// lost: its pages are then weighted as they were before, and those that repeat others are still
+/// found by their sketches.
 pub(crate) fn keep(adaptive_signatures: &AdaptiveSignatures, state: &Path) -> Result<(), CliError> {
     let Some(frequencies) = adaptive_signatures.frequencies() else {
         return Ok(());

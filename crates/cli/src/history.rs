@@ -20,8 +20,8 @@ pub(crate) fn archive(directory: &Path) -> PathBuf {
     directory.join("archive")
 }
 
-/// The archive's files in the order in which they were written: the number at the end of each name counts. The last one may be
-/// open still, and be called so: [`is_named`] compares names.
+/// The archive's files in the order in which they were written: the number at the end of each name
+/// counts. The last one may be open still, and be called so: [`is_named`] compares names.
 pub(crate) fn archive_files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for item in std::fs::read_dir(directory)? {
@@ -49,8 +49,8 @@ pub(crate) fn file_number(name: &str) -> Option<u64> {
     number.parse().ok()
 }
 
-/// Where a directory is kept that another takes the place of: beside it, under its name with `what` and the time, and a number where
-/// something was kept in the same second.
+/// Where a directory is kept that another takes the place of: beside it, under its name with `what`
+/// and the time, and a number where something was kept in the same second.
 pub(crate) fn aside(path: &Path, what: &str, now: Timestamp) -> PathBuf {
     let name = format!("{what}-{}", now.digits());
     let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
@@ -80,7 +80,8 @@ pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
     )
 }
 
-/// Bytes that are missing at the end of the journal of the crawl in `directory`, by what its archive noted of it.
+/// Bytes that are missing at the end of the journal of the crawl in `directory`, by what its
+/// archive noted of it.
 pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
     let noted = Settled::read(&archive(directory)).map_err(|error| fault(&error))?;
     let Noted::Settled(settled) = noted else {
@@ -151,7 +152,8 @@ mod tests {
 
     #[test]
     fn what_is_kept_never_stands_in_the_place_of_what_was_kept_before() {
-        // A second rebuild within a second of the first ended with "directory not empty", before the new state was in its place.
+        // A second rebuild within a second of the first ended with "directory not empty", before
+        // the new state was in its place.
         let directory = tempfile::tempdir().unwrap();
         let state = directory.path().join("state");
         let now: Timestamp = "2026-11-22T11:28:00Z".parse().unwrap();

@@ -1,7 +1,8 @@
 //! The search index of a crawl: opened in line with the archive, and made from it.
 //!
-//! The archive is the truth. What the index tells beyond its settled end is taken out, and what it does not tell yet is read again, by the code that read it
-//! while crawling. An index that cannot be used is set aside, and told.
+//! The archive is the truth. What the index tells beyond its settled end is taken out, and what it
+//! does not tell yet is read again, by the code that read it while crawling. An index that cannot
+//! be used is set aside, and told.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,8 @@ pub(crate) fn options(settings: &Settings) -> IndexOptions {
     }
 }
 
-/// The archive's sink, with the index over it where there is to be one. Nothing was written since the archive was opened.
+/// The archive's sink, with the index over it where there is to be one. Nothing was written since
+/// the archive was opened.
 pub(crate) fn over(
     archive: Arc<dyn Sink>,
     settings: &Settings,
@@ -65,7 +67,8 @@ pub(crate) fn over(
     }
     let mut index = open(&options, settled.as_ref(), clock).map_err(broken)?;
     if settings.no_index {
-        // What is written now takes the place of what was cut off: the index must not go on telling that.
+        // What is written now takes the place of what was cut off: the index must not go on telling
+        // that.
         let covered = index.covered().cloned();
         index.close(covered).map_err(broken)?;
         return Ok(archive);
@@ -93,7 +96,8 @@ fn open(
         Err(damage @ IndexFault::Damaged { .. }) => Some(damage),
         opened => return opened,
     };
-    // A kill may leave an index that was hardly begun: nothing is lost with it, and nobody need be told.
+    // A kill may leave an index that was hardly begun: nothing is lost with it, and nobody need be
+    // told.
     let directory = &options.directory;
     let cannot = |source| IndexFault::Io {
         directory: directory.clone(),
@@ -180,8 +184,8 @@ struct ArchivedPage {
     id: String,
 }
 
-/// Shows the pages of an archive behind `after`. A page is a `response` with a status of 200 to 299; what the archive says of it stands in the `metadata`
-/// that is concurrent to it.
+/// Shows the pages of an archive behind `after`. A page is a `response` with a status of 200 to
+/// 299; what the archive says of it stands in the `metadata` that is concurrent to it.
 fn each_page(
     directory: &Path,
     after: Option<&ArchiveEnd>,
@@ -193,7 +197,8 @@ fn each_page(
     if let Some(ArchiveEnd { file, end }) = after {
         from = *end;
         let place = files.iter().position(|path| history::is_named(path, file));
-        // What the index tells of a file that is gone stays; where that stood is not known any more.
+        // What the index tells of a file that is gone stays; where that stood is not known any
+        // more.
         files.drain(..place.unwrap_or(0));
         if place.is_none() {
             from = 0;
@@ -274,7 +279,8 @@ fn each_page_of(
 /// Places in files of other crawlers, and what became of the pages there.
 type ForeignVisits = HashMap<(String, u64), Fate>;
 
-/// The pages that files of other crawlers have: the verdicts are in rows, since the archive does not tell them.
+/// The pages that files of other crawlers have: the verdicts are in rows, since the archive does
+/// not tell them.
 fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CliError> {
     let state = history::state(archive.parent().unwrap_or(archive));
     let mut visits = HashMap::new();
@@ -290,7 +296,8 @@ fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CliError> {
     Ok(visits)
 }
 
-/// Shows the pages of a file of another crawler that rows name; what is broken in it was told when they were made.
+/// Shows the pages of a file of another crawler that rows name; what is broken in it was told when
+/// they were made.
 fn each_page_of_foreign(
     path: &Path,
     after: Option<&ArchiveEnd>,
@@ -357,7 +364,8 @@ fn fate(block: &[u8]) -> Fate {
         .unwrap_or(Fate::Unique)
 }
 
-/// The text of a page that was found, from its place in the archive; none where that has nothing to read any more.
+/// The text of a page that was found, from its place in the archive; none where that has nothing to
+/// read any more.
 pub(crate) fn text_at(archive: &Path, file: &str, offset: u64, policy: &Policy) -> Option<String> {
     let path = locate(archive, file);
     let mut reader = WarcReader::open_at(&path, offset).ok()?;

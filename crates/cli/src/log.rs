@@ -20,7 +20,8 @@ use crate::terminal::{printable, say};
 /// Our own crates; of libraries only warnings are logged.
 const OURS: [&str; 6] = ["crawler", "crawl", "fetch", "sinks", "store", "web"];
 
-/// Sends what is logged from here on to `file`, and warnings past `bar` to standard error. Says how much of it could not be written.
+/// Sends what is logged from here on to `file`, and warnings past `bar` to standard error. Says how
+/// much of it could not be written.
 pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) -> Losses {
     let detailed = Targets::new()
         .with_default(Level::WARN)

@@ -1,8 +1,9 @@
-//! The file behind `crawl.log`, which may find no room: a crawl must neither end for its log nor fill the user's screen.
+//! The file behind `crawl.log`, which may find no room: a crawl must neither end for its log nor
+//! fill the user's screen.
 //!
-//! A line that cannot be written is lost, and counted. When lines can be written again, the first one says how many were lost; the
-//! rest of a line that broke off ends there, so that every other line is still one JSON object. Who looks at it on a terminal is not
-//! commanded by it.
+//! A line that cannot be written is lost, and counted. When lines can be written again, the first
+//! one says how many were lost; the rest of a line that broke off ends there, so that every other
+//! line is still one JSON object. Who looks at it on a terminal is not commanded by it.
 
 use std::io::{self, Write};
 use std::sync::Arc;

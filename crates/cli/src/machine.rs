@@ -24,8 +24,8 @@ fn share_of(cores: u64, memory: Option<u64>) -> u64 {
     memory.map_or(wanted, |memory| wanted.min(memory / MEMORY_SHARE))
 }
 
-/// Returns the memory that this process may take, in bytes: that of the machine, or of the control group that it is in.
-/// None where no file says so.
+/// Returns the memory that this process may take, in bytes: that of the machine, or of the control
+/// group that it is in. None where no file says so.
 fn memory() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo")
         .ok()
@@ -47,9 +47,10 @@ fn total(meminfo: &str) -> Option<u64> {
 
 /// Tells the allocator to keep little of what is returned to it. Call it before there are threads.
 ///
-/// Pages are read on many threads, one after another on each. By default glibc gives every thread an arena of its own, up to eight
-/// for each processor, and none returns what a large page needed once: a crawl of pages with 10,000 links held 66 MiB more for
-/// that, and 42 MiB with two arenas (mallopt(3), `M_ARENA_MAX`).
+/// Pages are read on many threads, one after another on each. By default glibc gives every thread
+/// an arena of its own, up to eight for each processor, and none returns what a large page needed
+/// once: a crawl of pages with 10,000 links held 66 MiB more for that, and 42 MiB with two arenas
+/// (mallopt(3), `M_ARENA_MAX`).
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn keep_memory_small() {
     const ARENAS: libc::c_int = 2;

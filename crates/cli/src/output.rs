@@ -1,4 +1,5 @@
-//! Results on standard output: JSON for programs, columns for people. Neither commands a terminal (see [`crate::terminal`]).
+//! Results on standard output: JSON for programs, columns for people. Neither commands a terminal
+//! (see [`crate::terminal`]).
 
 use std::io::{self, IsTerminal, Write};
 

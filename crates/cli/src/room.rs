@@ -1,4 +1,5 @@
-//! The disk that a crawl writes to, with a reserve; and what to do about one that does not take any more.
+//! The disk that a crawl writes to, with a reserve; and what to do about one that does not take any
+//! more.
 
 use std::error::Error;
 use std::io;
@@ -48,7 +49,8 @@ pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskS
     )))
 }
 
-/// None where files may not grow that large although there is room for it: no waiting would change that.
+/// None where files may not grow that large although there is room for it: no waiting would change
+/// that.
 fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Option<Arc<Reserve>>> {
     let reserve = Reserve::take(
         Arc::clone(disk),
@@ -133,7 +135,8 @@ impl<'s> Opening<'s> {
     }
 }
 
-/// A complaint about a file of the crawl in `out`. What the user chose is code 2, what the machine does is code 1.
+/// A complaint about a file of the crawl in `out`. What the user chose is code 2, what the machine
+/// does is code 1.
 pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -> CliError {
     let told = format!("cannot {action} {}: {error}", path.display());
     match error.kind() {
@@ -146,7 +149,8 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -
     }
 }
 
-/// What is to be done about a fault: by what the disk said, if it was the disk. Nothing is lost, and the same command goes on.
+/// What is to be done about a fault: by what the disk said, if it was the disk. Nothing is lost,
+/// and the same command goes on.
 pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
     remedy(said(error).map_or(Trouble::Broken, Trouble::of), out)
 }

@@ -1,4 +1,5 @@
-//! What the user has us say to some servers only: read before anything else, bound to the seeds, and kept in no file.
+//! What the user has us say to some servers only: read before anything else, bound to the seeds,
+//! and kept in no file.
 //!
 //! No complaint and no warning of this file repeats a value, nor a line that it could not read.
 

@@ -19,7 +19,8 @@ pub(crate) struct Seeds {
 }
 
 impl Seeds {
-    /// Reads the file and the arguments. No seed at all is wrong usage, and the complaint says what was found instead.
+    /// Reads the file and the arguments. No seed at all is wrong usage, and the complaint says what
+    /// was found instead.
     pub(crate) fn gather(settings: &Settings, form: &CanonicalForm) -> Result<Self, CliError> {
         let mut found = Self {
             urls: Vec::new(),

@@ -148,9 +148,11 @@ pub(crate) struct Settings {
     #[serde(with = "word")]
     pub(crate) wait_for_room: Span,
 
-    /// Names of the options for secrets that this crawl was run with; the secrets themselves are nowhere.
+    /// Names of the options for secrets that this crawl was run with; the secrets themselves are
+    /// nowhere.
     pub(crate) secrets: Vec<String>,
-    /// The seeds themselves: given on the command line, and all of them in the file of a crawl that was begun.
+    /// The seeds themselves: given on the command line, and all of them in the file of a crawl that
+    /// was begun.
     pub(crate) url: Vec<String>,
 }
 
@@ -199,7 +201,8 @@ impl Settings {
             table.remove("zstd-dictionary");
         }
         table.extend(flags);
-        // What a crawl was begun with says where it was begun; it is continued where the user says now.
+        // What a crawl was begun with says where it was begun; it is continued where the user says
+        // now.
         table.insert("out".to_owned(), toml::Value::String(out));
         let settings: Self = table.try_into().map_err(|error| usage(one_line(&error)))?;
         settings.check()?;
@@ -214,8 +217,9 @@ impl Settings {
         })
     }
 
-    /// The file that is kept beside the crawl, and in its archive. It does not tell secrets: the hash key, which the crawl keeps in
-    /// its journal, and what the proxy knows us by, which is kept nowhere.
+    /// The file that is kept beside the crawl, and in its archive. It does not tell secrets: the
+    /// hash key, which the crawl keeps in its journal, and what the proxy knows us by, which is
+    /// kept nowhere.
     pub(crate) fn as_run(&self, seeds: Vec<String>) -> Result<String, CliError> {
         let kept = Self {
             seeds: None,
@@ -240,8 +244,8 @@ impl Settings {
         }
     }
 
-    /// Pages of one host under way at a time: one, unless politeness was turned off altogether; then as many as keep a host busy
-    /// without keeping hundreds of connections.
+    /// Pages of one host under way at a time: one, unless politeness was turned off altogether;
+    /// then as many as keep a host busy without keeping hundreds of connections.
     pub(crate) fn per_host(&self) -> usize {
         let impolite = self.delay.0.is_zero() && self.delay_factor == 0.0;
         self.concurrency_per_host
@@ -299,7 +303,8 @@ impl Settings {
         )
     }
 
-    /// What fingerprints are made of, as the state of a crawl names it: those of another name are never compared.
+    /// What fingerprints are made of, as the state of a crawl names it: those of another name are
+    /// never compared.
     pub(crate) fn recipe_name(&self) -> String {
         match &self.stop_words {
             Some(language) => format!("{} without stop words of {language}", self.features),
@@ -322,7 +327,8 @@ impl Settings {
         self.user_agent.clone().unwrap_or_else(honest)
     }
 
-    /// The name that robots.txt may call us by: the product token of the user agent (RFC 9309 section 2.2.1).
+    /// The name that robots.txt may call us by: the product token of the user agent (RFC 9309
+    /// section 2.2.1).
     pub(crate) fn agent_token(&self) -> String {
         let user_agent = self.user_agent();
         String::from_utf8_lossy(web::product_token(user_agent.as_bytes())).into_owned()
@@ -363,7 +369,8 @@ fn preset_in(table: &toml::Table) -> Result<Option<Preset>, CliError> {
 fn read_file(path: &Path) -> Result<toml::Table, CliError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
-    // Once for its keys and values, so that a mistake is reported with its line; then as a table that has only what it says.
+    // Once for its keys and values, so that a mistake is reported with its line; then as a table
+    // that has only what it says.
     let wrong = |error: toml::de::Error| usage(format!("{}: {}", path.display(), one_line(&error)));
     if let Ok(table) = toml::from_str(&text) {
         secrets::refuse_in(&table, path)?;

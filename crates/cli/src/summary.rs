@@ -30,14 +30,15 @@ pub(crate) struct Summary {
     pub(crate) excluded: u64,
     pub(crate) bytes: u64,
     pub(crate) hosts: u64,
-    /// What pages need and was had; it is in no count above but the bytes. None where it is not fetched.
+    /// What pages need and was had; it is in no count above but the bytes. None where it is not
+    /// fetched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requisites: Option<u64>,
     /// What pages need and was not had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requisites_missing: Option<u64>,
-    /// Different URLs that were seen and not visited, by [`SkippedBy`]. Those of links that were never queued are counted in this
-    /// session only.
+    /// Different URLs that were seen and not visited, by [`SkippedBy`]. Those of links that were
+    /// never queued are counted in this session only.
     pub(crate) skipped: BTreeMap<&'static str, u64>,
     /// The kinds among them of which there may be more: so many were told apart as can be.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -204,7 +205,8 @@ impl Summary {
         )
     }
 
-    /// A line for each kind of URLs that were seen and not visited, with the command that lists them.
+    /// A line for each kind of URLs that were seen and not visited, with the command that lists
+    /// them.
     fn write_skipped(&self, out: &mut dyn Write, directory: &dyn fmt::Display) -> io::Result<()> {
         for kind in SkippedBy::ALL {
             let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
@@ -232,7 +234,8 @@ impl Summary {
         Ok(())
     }
 
-    /// Complete is a crawl of which nothing that was seen is unvisited for a reason that neither the user nor the site has chosen.
+    /// Complete is a crawl of which nothing that was seen is unvisited for a reason that neither
+    /// the user nor the site has chosen.
     fn ending(&self) -> Cow<'static, str> {
         if self.finished == "exhausted" {
             let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());

@@ -1,15 +1,18 @@
 //! Lines for the user's eyes, on standard error, and text from the web as a terminal may have it.
 //!
-//! A page can put control characters into its title, and a terminal obeys them: they move its cursor, change its title, type into
-//! its input (ECMA-48; the C1 controls U+0080 to U+009F do it without an escape character). Others turn the direction of
-//! what follows, so that a name reads as another (Boucher and Anderson, "Trojan Source", USENIX Security 2023).
+//! A page can put control characters into its title, and a terminal obeys them: they move its
+//! cursor, change its title, type into its input (ECMA-48; the C1 controls U+0080 to U+009F do it
+//! without an escape character). Others turn the direction of what follows, so that a name reads as
+//! another (Boucher and Anderson, "Trojan Source", USENIX Security 2023).
 //!
-//! Invariant: of these characters only line ends and tabs reach standard output and standard error, whatever is printed: a value is
-//! made [`printable`] where it stands in a line, and everything goes through [`Escaping`] besides.
+//! Invariant: of these characters only line ends and tabs reach standard output and standard error,
+//! whatever is printed: a value is made [`printable`] where it stands in a line, and everything
+//! goes through [`Escaping`] besides.
 
 use std::io::{self, IsTerminal, Write};
 
-/// A line for the user's eyes, on standard error. If nobody can read it (a closed or full standard error), nobody can be told that either.
+/// A line for the user's eyes, on standard error. If nobody can read it (a closed or full standard
+/// error), nobody can be told that either.
 pub(crate) fn say(line: &str) {
     let mut whole = Vec::with_capacity(line.len() + 1);
     let escaped = Escaping::new(&mut whole).write_all(line.as_bytes());
@@ -23,10 +26,12 @@ pub(crate) fn is_seen() -> bool {
     io::stderr().is_terminal()
 }
 
-/// What this character does to a terminal, or to a line on it, is not what a text from the web may do.
+/// What this character does to a terminal, or to a line on it, is not what a text from the web may
+/// do.
 fn commands(character: char) -> bool {
     character.is_control()
-        // Line and paragraph separator; embeddings, overrides and isolates of the bidirectional algorithm (UAX 9).
+        // Line and paragraph separator; embeddings, overrides and isolates of the bidirectional
+        // algorithm (UAX 9).
         || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
@@ -58,8 +63,8 @@ pub(crate) fn say_panics() {
 /// Characters of a panic's message that are told.
 const MAX_PANIC: usize = 2_000;
 
-/// A writer of UTF-8 that escapes whatever would command a terminal, but for line ends and tabs, as JSON does (`\u001b`): what
-/// was JSON stays JSON and says the same.
+/// A writer of UTF-8 that escapes whatever would command a terminal, but for line ends and tabs, as
+/// JSON does (`\u001b`): what was JSON stays JSON and says the same.
 pub(crate) struct Escaping<W> {
     inner: W,
     /// The beginning of a character whose end comes with the next call: at most two bytes.

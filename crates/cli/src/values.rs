@@ -1,4 +1,5 @@
-//! Values as people write them: `2h`, `50MiB`, `3/s`, `on`. The same words in flags and in the configuration file.
+//! Values as people write them: `2h`, `50MiB`, `3/s`, `on`. The same words in flags and in the
+//! configuration file.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -19,7 +20,8 @@ pub(crate) struct Span(pub(crate) Duration);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size(pub(crate) u64);
 
-/// A number of requests in a time: `3/s`, `30/m`; a bare number is per second. Kept as requests a second, rounded up to one.
+/// A number of requests in a time: `3/s`, `30/m`; a bare number is per second. Kept as requests a
+/// second, rounded up to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rate(pub(crate) NonZeroU32);
 

@@ -1,8 +1,10 @@
-//! Where signatures are drawn, and where a crawl whose words are weighted by tf-idf learns how frequent they are.
+//! Where signatures are drawn, and where a crawl whose words are weighted by tf-idf learns how
+//! frequent they are.
 //!
-//! Signatures that are to be compared should be drawn alike, and frequencies drift while they are learned. So a new signature_builder
-//! begins only when as many pages again have been read, from 1,000 on: nine times on the way to half a million pages. A page and its copy may still
-//! fall on two sides of such a step; the bands of their sketches, which know no weights, find them then.
+//! Signatures that are to be compared should be drawn alike, and frequencies drift while they are
+//! learned. So a new signature_builder begins only when as many pages again have been read, from
+//! 1,000 on: nine times on the way to half a million pages. A page and its copy may still fall on
+//! two sides of such a step; the bands of their sketches, which know no weights, find them then.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -49,7 +51,8 @@ impl AdaptiveSignatures {
     /// Painters of `features` weighted by tf-idf, which go on learning from `frequencies`.
     ///
     /// # Errors
-    /// [`ImpossibleFingerprinter`] where the weights are others, or the frequencies are of other features.
+    /// [`ImpossibleFingerprinter`] where the weights are others, or the frequencies are of other
+    /// features.
     pub fn learning(
         features: Features,
         stop_words: Option<Arc<StopWords>>,
@@ -73,7 +76,8 @@ impl AdaptiveSignatures {
         })
     }
 
-    /// The signature of a page with this digest of its body and this text, from which more is learned.
+    /// The signature of a page with this digest of its body and this text, from which more is
+    /// learned.
     pub(crate) fn signature(&self, payload: u128, text: Option<PageText<'_>>) -> PageSignature {
         let signature_builder = self
             .signature_builder

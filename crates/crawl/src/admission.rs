@@ -1,4 +1,5 @@
-//! What a page's likeness to earlier pages means for it: whether it is kept, and whether its links are.
+//! What a page's likeness to earlier pages means for it: whether it is kept, and whether its links
+//! are.
 
 use std::fmt;
 use std::str::FromStr;
@@ -84,7 +85,8 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
-    /// Returns the fields of the `metadata` record that say what matched the page with its original.
+    /// Returns the fields of the `metadata` record that say what matched the page with its
+    /// original.
     pub(crate) fn match_notes(&self) -> Vec<Note> {
         match &self.original {
             Some(original) => visit_record::match_notes(original, self.seat),
@@ -93,8 +95,8 @@ impl Judgement {
     }
 }
 
-/// Admits a page, and decides what follows from the verdict. One that was not modified since it was `unmodified` is not admitted:
-/// what it repeats is known.
+/// Admits a page, and decides what follows from the verdict. One that was not modified since it was
+/// `unmodified` is not admitted: what it repeats is known.
 pub(crate) async fn admit(
     context: &CrawlContext,
     lease: &Lease,
@@ -176,7 +178,8 @@ pub(crate) async fn admit(
     let on_duplicate = context.policy.on_duplicate;
     let is_kept = seat.is_some() || evidence.is_some() || on_duplicate != OnDuplicate::Drop;
     let keeping = match &original.bytes {
-        // The archive can say "the same bytes again" without repeating them, so nothing is lost by any policy.
+        // The archive can say "the same bytes again" without repeating them, so nothing is lost by
+        // any policy.
         Some(page) => Keeping::Revisit {
             of: sinks::Original {
                 url: page.final_url.clone(),
@@ -187,7 +190,8 @@ pub(crate) async fn admit(
         None => Keeping::LeftOut,
     };
     let fate = fate_of(original.likeness);
-    // A page that repeats itself in an earlier crawl leads on: else a second crawl would end at a seed that is unchanged.
+    // A page that repeats itself in an earlier crawl leads on: else a second crawl would end at a
+    // seed that is unchanged.
     let itself = original.earlier && original.page.url == page.url;
     let is_followed = itself || seat.is_some() || on_duplicate == OnDuplicate::Follow;
     let following = match (may_follow, is_followed) {
@@ -237,7 +241,8 @@ pub(crate) fn fate_of(likeness: Likeness) -> Fate {
     }
 }
 
-/// What a server says that is what it was in an earlier crawl: its links lead on, as they do where we find that out ourselves.
+/// What a server says that is what it was in an earlier crawl: its links lead on, as they do where
+/// we find that out ourselves.
 fn repeats_itself(original: &Page, may_follow: bool) -> Judgement {
     Judgement {
         fate: Fate::ExactDuplicate,

@@ -100,8 +100,8 @@ pub struct Policy {
 }
 
 impl CrawlContext {
-    /// Runs work of more than half a millisecond off the reactor, as many at a time as there are cores. `None` where it panicked:
-    /// a document can be that hostile to a library.
+    /// Runs work of more than half a millisecond off the reactor, as many at a time as there are
+    /// cores. `None` where it panicked: a document can be that hostile to a library.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -114,7 +114,8 @@ impl CrawlContext {
         done.await.ok()
     }
 
-    /// Makes everything that was settled durable: the archive first, since the journal speaks of it.
+    /// Makes everything that was settled durable: the archive first, since the journal speaks of
+    /// it.
     pub async fn save(&self) -> Result<(), Fault> {
         let archive = self.sink.sync().await?;
         let durable = self
@@ -125,7 +126,8 @@ impl CrawlContext {
         Ok(())
     }
 
-    /// Ends the crawl: everything is on the disk, and the archive is closed if all its visits are settled.
+    /// Ends the crawl: everything is on the disk, and the archive is closed if all its visits are
+    /// settled.
     pub async fn close(&self) -> Result<(), Fault> {
         // A file is closed behind the settlements of its visits.
         self.save().await?;

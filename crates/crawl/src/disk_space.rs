@@ -1,8 +1,9 @@
 //! Room on the disk: where there is none, the crawl waits for it rather than end.
 //!
-//! What is under way when the disk runs full is finished from the reserve (`disk::Reserve`, which the first write that finds no room
-//! frees). So leasing pauses as soon as the reserve was freed or less is free than the low-water mark, and goes on when there is
-//! room again. Invariant: between the first sign of a shortage and its end no visit is begun.
+//! What is under way when the disk runs full is finished from the reserve (`disk::Reserve`, which
+//! the first write that finds no room frees). So leasing pauses as soon as the reserve was freed or
+//! less is free than the low-water mark, and goes on when there is room again. Invariant: between
+//! the first sign of a shortage and its end no visit is begun.
 
 use std::fmt;
 use std::io;
@@ -61,7 +62,8 @@ impl fmt::Display for Shortage {
 }
 
 impl DiskSpace {
-    /// Of these directories. `reserve` is the one that writes through the crawl's disk may free, if there is one.
+    /// Of these directories. `reserve` is the one that writes through the crawl's disk may free, if
+    /// there is one.
     #[must_use]
     pub fn new(
         disk: Arc<dyn Disk>,
@@ -91,10 +93,12 @@ impl DiskSpace {
         self.gone().map_or(Ok(()), |path| Err(Fault::Gone { path }))
     }
 
-    /// What is missing, if anything is. Takes the reserve again where that is possible. Blocks on the disk.
+    /// What is missing, if anything is. Takes the reserve again where that is possible. Blocks on
+    /// the disk.
     fn shortage(&self, paused: bool) -> io::Result<Option<Shortage>> {
         let spent = self.reserve.as_deref().filter(|reserve| reserve.is_spent());
-        // A little more than the mark ends a pause, or a disk at the mark would end and begin one every second.
+        // A little more than the mark ends a pause, or a disk at the mark would end and begin one
+        // every second.
         let margin = if paused { self.rules.least / 4 } else { 0 };
         let reserved = spent.map_or(0, Reserve::bytes);
         let needed = self
@@ -183,7 +187,8 @@ impl Watch {
         true
     }
 
-    /// Begins or ends a pause, and tells the user; a fault where the crawl's patience is at its end.
+    /// Begins or ends a pause, and tells the user; a fault where the crawl's patience is at its
+    /// end.
     pub(crate) async fn look(&mut self) -> Result<(), Fault> {
         let (room, paused) = (Arc::clone(&self.room), self.pauses());
         let looked = tokio::task::spawn_blocking(move || {

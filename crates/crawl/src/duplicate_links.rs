@@ -1,7 +1,8 @@
 //! The rule for links of pages that are left out as duplicates.
 //!
-//! A page with the same text may lead elsewhere, because its links resolve against its own URL: the index of a manual's second
-//! edition is equal to that of the first. So they are evidence, and are probed unless somebody says otherwise:
+//! A page with the same text may lead elsewhere, because its links resolve against its own URL: the
+//! index of a manual's second edition is equal to that of the first. So they are evidence, and are
+//! probed unless somebody says otherwise:
 //!
 //! | `--duplicate-links` | of a page that was left out | of a seed |
 //! |---|---|---|

@@ -1,10 +1,13 @@
-//! What earlier crawls archived of a page: by what to ask whether it has changed, and what it said if it has not.
+//! What earlier crawls archived of a page: by what to ask whether it has changed, and what it said
+//! if it has not.
 //!
-//! A page that was archived whole is asked for with the validators that came with it (RFC 9110 section 13); nothing of them is
-//! in memory, nor in any journal: they are read from the record in the archive when the page's turn has come. Where the answer is
-//! 304 Not Modified, the page is what the archive has, and is read from there, because its links lead on.
+//! A page that was archived whole is asked for with the validators that came with it (RFC 9110
+//! section 13); nothing of them is in memory, nor in any journal: they are read from the record in
+//! the archive when the page's turn has come. Where the answer is 304 Not Modified, the page is
+//! what the archive has, and is read from there, because its links lead on.
 //!
-//! Invariant: what cannot be found or read here makes a request unconditional. It never costs a page.
+//! Invariant: what cannot be found or read here makes a request unconditional. It never costs a
+//! page.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +23,8 @@ use web::{CanonicalForm, Exchange, PageUrl, Timestamp, Validators};
 use crate::CrawlContext;
 use crate::redirects::NOT_MODIFIED;
 
-/// The archives of earlier crawls, in which pages are looked up that are to be fetched only if they were modified.
+/// The archives of earlier crawls, in which pages are looked up that are to be fetched only if they
+/// were modified.
 #[derive(Debug)]
 pub struct EarlierArchives {
     pages: Arc<Earlier>,
@@ -51,7 +55,8 @@ pub(crate) struct Unmodified {
 const MAX_HEAD: usize = 256 << 10;
 /// A larger record is not read again: its page is fetched.
 const MAX_RECORD: usize = 64 << 20;
-/// A longer validator is not sent: servers refuse requests that are too large, and then the page would be lost.
+/// A longer validator is not sent: servers refuse requests that are too large, and then the page
+/// would be lost.
 const MAX_VALIDATOR: usize = 1 << 10;
 
 impl EarlierArchives {
@@ -65,9 +70,10 @@ impl EarlierArchives {
         }
     }
 
-    /// A page that was found, at the time `at`, to be in an earlier crawl what it is in this, as that one archived it. `answer` is what
-    /// its server said: that nothing has changed, or the same bytes again, which are not there any more. None where the crawls have
-    /// no page of that time.
+    /// A page that was found, at the time `at`, to be in an earlier crawl what it is in this, as
+    /// that one archived it. `answer` is what its server said: that nothing has changed, or the
+    /// same bytes again, which are not there any more. None where the crawls have no page of that
+    /// time.
     ///
     /// # Errors
     /// Why what they have cannot be read.
@@ -187,8 +193,8 @@ fn read(known: &Known, form: &CanonicalForm) -> Result<Exchange, String> {
         })
 }
 
-/// The answer in a record, if it is the whole page that the row tells of, under the very URL that is asked for: the validators of
-/// a page that a redirect led to say nothing of the redirect.
+/// The answer in a record, if it is the whole page that the row tells of, under the very URL that
+/// is asked for: the validators of a page that a redirect led to say nothing of the redirect.
 fn whole_page(record: &Record, row: &VisitRecord, form: &CanonicalForm) -> Option<Exchange> {
     let is_whole = record.kind() == "response"
         && record.truncated().is_none()
@@ -206,7 +212,8 @@ fn usable(validators: Validators) -> Validators {
     }
 }
 
-/// The fields of the newer answer replace those of the older (RFC 9111 section 3.2), but for what is said of its own body.
+/// The fields of the newer answer replace those of the older (RFC 9111 section 3.2), but for what
+/// is said of its own body.
 fn freshened(archived: Exchange, answer: &Exchange) -> Exchange {
     let mut headers = archived.headers;
     let newer = |name: &HeaderName| {

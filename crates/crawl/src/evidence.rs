@@ -1,15 +1,18 @@
 //! Evidence that a page is the original, although another site's page was there first.
 //!
-//! A site that copies a page and answers faster is admitted first; keyed hashes do not help against a copy. So the order of arrival
-//! decides within a site only. Across registrable domains a page is kept beside the earlier one where something speaks for it:
+//! A site that copies a page and answers faster is admitted first; keyed hashes do not help against
+//! a copy. So the order of arrival decides within a site only. Across registrable domains a page is
+//! kept beside the earlier one where something speaks for it:
 //!
 //! 1. it is a seed: somebody asked for it by name;
 //! 2. a seed is of its domain, and none is of the earlier page's domain;
-//! 3. it names itself as its canonical page (RFC 6596), which a verbatim copy does not: the copy names the original.
+//! 3. it names itself as its canonical page (RFC 6596), which a verbatim copy does not: the copy
+//!    names the original.
 //!
-//! Both are archived then. Where a seed speaks for the later page it counts as unique; where only its own word does, it is marked as
-//! a duplicate, so that a mirror which claims to be the original is closed like any other. Its links are probed in any case. The
-//! number of links to a page does not count: it is known too late.
+//! Both are archived then. Where a seed speaks for the later page it counts as unique; where only
+//! its own word does, it is marked as a duplicate, so that a mirror which claims to be the original
+//! is closed like any other. Its links are probed in any case. The number of links to a page does
+//! not count: it is known too late.
 
 use store::{Lease, Original};
 use web::{Exchange, PageUrl};
@@ -46,7 +49,8 @@ impl Evidence {
     }
 }
 
-/// Returns the evidence for a page that repeats `original`, if that is of another registrable domain.
+/// Returns the evidence for a page that repeats `original`, if that is of another registrable
+/// domain.
 pub(crate) fn of(
     context: &CrawlContext,
     lease: &Lease,

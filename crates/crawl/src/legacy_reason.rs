@@ -1,9 +1,9 @@
-//! Reads what archives up to November 2026 say in prose only: the rank of a retained duplicate in its
-//! cluster, and that a page matched only what it calls canonical.
+//! Reads what archives up to November 2026 say in prose only: the rank of a retained duplicate in
+//! its cluster, and that a page matched only what it calls canonical.
 //!
 //! Later archives have the fields `cluster-rank` and `matched-by` in the `metadata` record
-//! (`account.rs`), and nothing is read from their `reason`. The sentences that this module knows are
-//! in archives: neither the constants nor the golden records below ever change.
+//! (`account.rs`), and nothing is read from their `reason`. The sentences that this module knows
+//! are in archives: neither the constants nor the golden records below ever change.
 
 const BY_CANONICAL: &str = " that it calls canonical";
 const RANK: &str = "; let through: ";

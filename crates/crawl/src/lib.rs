@@ -1,10 +1,12 @@
 //! The story of a crawl.
 //!
-//! [`visit`] is the life of one page, from lease to settlement; [`run()`] lives many of them at a time until nothing is
-//! left or a limit is reached. Everything they need stands in a [`CrawlContext`]: the four seams (`Fetch`, `Frontier`, `NearDupIndex`,
-//! `Sink`) and the rules of the crawl.
+//! [`visit`] is the life of one page, from lease to settlement; [`run()`] lives many of them at a
+//! time until nothing is left or a limit is reached. Everything they need stands in a
+//! [`CrawlContext`]: the four seams (`Fetch`, `Frontier`, `NearDupIndex`, `Sink`) and the rules of
+//! the crawl.
 //!
-//! A failure of a page is a value, its [`Outcome`]; a failure of our own machinery is a [`Fault`] and ends the crawl.
+//! A failure of a page is a value, its [`Outcome`]; a failure of our own machinery is a [`Fault`]
+//! and ends the crawl.
 
 mod adaptive_signatures;
 mod admission;

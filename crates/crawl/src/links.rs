@@ -13,14 +13,15 @@ use crate::{CrawlContext, Policy, Requisites, listings};
 /// Where a page leads on to.
 #[derive(Debug, Default)]
 pub(crate) struct Outlinks {
-    /// The links that are to be visited: the canonical page, then the others in the order of the page.
+    /// The links that are to be visited: the canonical page, then the others in the order of the
+    /// page.
     pub(crate) finds: Vec<DiscoveredUrl>,
     /// Those that were taken for traps.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// The links of a page that are to be visited, in that order. The frontier drops those it knows. What a sitemap or feed lists is
-/// queued here and now.
+/// The links of a page that are to be visited, in that order. The frontier drops those it knows.
+/// What a sitemap or feed lists is queued here and now.
 pub(crate) async fn discover(
     context: &Arc<CrawlContext>,
     lease: &Lease,
@@ -139,8 +140,8 @@ pub(crate) fn to_visit(
     ways
 }
 
-/// What is needed is a requisite, wherever else it leads. Frames are pages where requisites are not fetched, and lead on like pages
-/// where they are.
+/// What is needed is a requisite, wherever else it leads. Frames are pages where requisites are not
+/// fetched, and lead on like pages where they are.
 fn way(
     policy: &Policy,
     scope: &Scope,

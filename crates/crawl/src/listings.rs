@@ -1,8 +1,9 @@
 //! Sitemaps and feeds on their way into the crawl.
 //!
-//! A listing is an ordinary visit: leased, paced, asked of robots.txt, archived like a page, and known for what it is when it is read.
-//! Sitemaps are found where robots.txt names them, and are queued each time a session first learns what that robots.txt says:
-//! before any page of its origin is asked for, so that no kill can lose them, and only once, since discovery is exactly-once.
+//! A listing is an ordinary visit: leased, paced, asked of robots.txt, archived like a page, and
+//! known for what it is when it is read. Sitemaps are found where robots.txt names them, and are
+//! queued each time a session first learns what that robots.txt says: before any page of its origin
+//! is asked for, so that no kill can lose them, and only once, since discovery is exactly-once.
 //!
 //! | what | depth | what lets it in |
 //! |---|---|---|
@@ -10,10 +11,12 @@
 //! | a sitemap in an index | that of the index | the same host as the index, or the scope |
 //! | a page in a sitemap or feed, where a feed goes on | one more | the scope, like any link; the range of dates |
 //!
-//! How many sitemaps and pages a host may list is counted from zero in each session: a brake for hosts that list without end, not
-//! a promise. What bounds a host over sessions bounds its listings, too. An index and the first sitemap of a host are read at once, each
-//! further one once the host's other pages were visited: so what waits of a host is bounded by a few sitemaps and not by all that it
-//! names, and nothing is lost by it. Entries are queued in parts, so that memory is bounded by one part.
+//! How many sitemaps and pages a host may list is counted from zero in each session: a brake for
+//! hosts that list without end, not a promise. What bounds a host over sessions bounds its
+//! listings, too. An index and the first sitemap of a host are read at once, each further one once
+//! the host's other pages were visited: so what waits of a host is bounded by a few sitemaps and
+//! not by all that it names, and nothing is lost by it. Entries are queued in parts, so that memory
+//! is bounded by one part.
 
 mod told;
 
@@ -45,8 +48,8 @@ pub enum Sitemaps {
     /// Those that robots.txt names, or a page or the user.
     #[default]
     On,
-    /// Of seeds' hosts whose robots.txt names none, `/sitemap.xml`, too. Most have none, and it would cost each a request for
-    /// something that nobody mentioned.
+    /// Of seeds' hosts whose robots.txt names none, `/sitemap.xml`, too. Most have none, and it
+    /// would cost each a request for something that nobody mentioned.
     Guess,
 }
 
@@ -96,10 +99,11 @@ pub struct ListingRules {
     pub nesting: u8,
     /// Sitemaps that a host may name, in robots.txt and in indexes.
     pub sitemaps_per_host: u32,
-    /// Those among them that are read before the host's pages; each further one waits until no other page of the host does, so that
-    /// no more is queued of a host than can soon be visited.
+    /// Those among them that are read before the host's pages; each further one waits until no
+    /// other page of the host does, so that no more is queued of a host than can soon be visited.
     pub sitemaps_first: u32,
-    /// Those among them in robots.txt that lie on other hosts, where the scope does not let them in.
+    /// Those among them in robots.txt that lie on other hosts, where the scope does not let them
+    /// in.
     pub elsewhere_per_host: u32,
     /// Pages that a host may list.
     pub pages_per_host: u64,
@@ -168,7 +172,8 @@ pub(crate) async fn announce(
     Ok(())
 }
 
-/// The sitemaps that the robots.txt of `url`'s origin names, which was asked for on behalf of `find`.
+/// The sitemaps that the robots.txt of `url`'s origin names, which was asked for on behalf of
+/// `find`.
 pub(crate) fn named(
     policy: &Policy,
     scope: &Scope,
@@ -218,8 +223,8 @@ const ROBOTS: &str = "/robots.txt";
 /// Where a sitemap is, if nobody says.
 const USUAL: &str = "/sitemap.xml";
 
-/// Whether a redirect of this lease may lead there although the scope does not let it in: a sitemap may move on its host, as
-/// where `--scope prefix` lets in one folder.
+/// Whether a redirect of this lease may lead there although the scope does not let it in: a sitemap
+/// may move on its host, as where `--scope prefix` lets in one folder.
 pub(crate) fn may_move(context: &CrawlContext, lease: &Lease, to: &PageUrl) -> bool {
     let is_named = lease
         .via
@@ -229,8 +234,8 @@ pub(crate) fn may_move(context: &CrawlContext, lease: &Lease, to: &PageUrl) -> b
     is_sitemap && to.host() == lease.url.host()
 }
 
-/// Returns which listing a body is, where it is one that is wanted. `decoded` is the body without its content coding, or the
-/// beginning of that.
+/// Returns which listing a body is, where it is one that is wanted. `decoded` is the body without
+/// its content coding, or the beginning of that.
 pub(crate) fn kind(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> Option<ListingKind> {
     let content_type = exchange.header("content-type");
     let kind = if is_packed(&decoded.bytes) {
@@ -278,8 +283,8 @@ pub(crate) fn read_in_parts(
 /// Parts of a listing that wait to be queued.
 const PARTS_WAITING: usize = 1;
 
-/// Queues what the listing at `page` lists, part by part: there may be more than fits in memory. What is queued
-/// when a kill comes is queued; the rest is when the listing is visited again.
+/// Queues what the listing at `page` lists, part by part: there may be more than fits in memory.
+/// What is queued when a kill comes is queued; the rest is when the listing is visited again.
 pub(crate) async fn discover(
     context: &Arc<CrawlContext>,
     lease: &Lease,
@@ -307,7 +312,8 @@ pub(crate) async fn discover(
     queued
 }
 
-/// Queues the parts of a listing as they come. A fault ends the reading, too: nobody takes the next part.
+/// Queues the parts of a listing as they come. A fault ends the reading, too: nobody takes the next
+/// part.
 async fn queue(
     context: &CrawlContext,
     find: &DiscoveredUrl,
@@ -356,7 +362,8 @@ impl Read for End {
     }
 }
 
-/// What of a listing is to be visited. `find` is the listing as it was queued, `at` where it was had from.
+/// What of a listing is to be visited. `find` is the listing as it was queued, `at` where it was
+/// had from.
 pub(crate) fn to_visit(
     policy: &Policy,
     scope: &Scope,
@@ -387,7 +394,8 @@ pub(crate) fn to_visit(
             if is_excluded || (judged.is_err() && !shares_host) {
                 sorted.out_of_scope(&sitemap.url);
             } else if rules.is_too_old(sitemap.lastmod) {
-                // Nothing in it was changed since. After an end of the range, older entries may still be in it.
+                // Nothing in it was changed since. After an end of the range, older entries may
+                // still be in it.
                 sorted.counts.links_of_other_dates += 1;
             } else if let Some(turn) = listings.may_nest(rules, find, at, &sitemap.url) {
                 finds.push(turn.of(found(sitemap, find.depth)));

@@ -1,8 +1,8 @@
 //! Where a page leads, as its `metadata` record tells it.
 //!
-//! One field a link, as Heritrix writes them and others read them: the URL, a letter for what the link is to the page, and
-//! where it stood. Heritrix's letters are those of its crawl logs; where it stood is known here by its kind only, so the words are
-//! Heritrix's for that.
+//! One field a link, as Heritrix writes them and others read them: the URL, a letter for what the
+//! link is to the page, and where it stood. Heritrix's letters are those of its crawl logs; where
+//! it stood is known here by its kind only, so the words are Heritrix's for that.
 
 use sinks::Note;
 use web::{Document, LinkKind};

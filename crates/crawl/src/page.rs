@@ -1,7 +1,8 @@
 //! The life of a page.
 //!
-//! [`visit`] tells it from top to bottom. Every step before the last may run twice: a crash in between costs a
-//! second fetch and nothing else, because the page is `Own` to the index and what it left in the archive is cut off.
+//! [`visit`] tells it from top to bottom. Every step before the last may run twice: a crash in
+//! between costs a second fetch and nothing else, because the page is `Own` to the index and what
+//! it left in the archive is cut off.
 
 use std::sync::Arc;
 
@@ -71,7 +72,8 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
         }
     };
 
-    // decode → extract → fingerprint; a page that was not modified is read as an earlier crawl archived it
+    // decode → extract → fingerprint; a page that was not modified is read as an earlier crawl
+    // archived it
     let reading = reading::read(context, page, reading::Kind::of(lease.requisite)).await?;
 
     // admit
@@ -158,7 +160,8 @@ async fn set_back(
     give_up(context, lease, journey, reason).await
 }
 
-/// What was admitted by an earlier visit that did not end is forgotten, and what was left out for its sake waits again.
+/// What was admitted by an earlier visit that did not end is forgotten, and what was left out for
+/// its sake waits again.
 async fn end_without_page(
     context: &CrawlContext,
     lease: Lease,

@@ -1,6 +1,7 @@
 //! Whether robots.txt lets us ask for a page.
 //!
-//! What it said is remembered by the frontier, so that in a day each robots.txt is asked for once, in whatever session.
+//! What it said is remembered by the frontier, so that in a day each robots.txt is asked for once,
+//! in whatever session.
 
 use fetch::{RobotsAnswer, RobotsText, RobotsTrouble};
 use store::{Lease, ROBOTS_REASON, Robots, StoreFault};
@@ -13,12 +14,13 @@ use crate::{listings, politeness};
 pub(crate) enum Permission {
     /// It may be asked for.
     Granted,
-    /// robots.txt was asked for just now, or it is the turn of others that share their pace with the host: it is not ready for the
-    /// page itself.
+    /// robots.txt was asked for just now, or it is the turn of others that share their pace with
+    /// the host: it is not ready for the page itself.
     NotYet,
     /// This rule forbids it.
     Forbidden(String),
-    /// robots.txt could not be had, because of this, which forbids everything until then (section 2.3.1.4).
+    /// robots.txt could not be had, because of this, which forbids everything until then (section
+    /// 2.3.1.4).
     Unknown {
         until: Timestamp,
         trouble: RobotsTrouble,

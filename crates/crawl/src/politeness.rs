@@ -1,9 +1,10 @@
 //! How a host wants to be asked, from one session to the next.
 //!
-//! The pacer knows it while the crawl runs, the frontier beyond that. The host of a lease comes with its pace and is settled with
-//! it; of the hosts that are asked on the way (redirects, robots.txt), the frontier is asked before and told afterwards. So
-//! whatever led to a host: what it last asked for is known before it is asked again. (One case is left: a robots.txt that redirects
-//! to another host, which is paced by what this session knows of that host.)
+//! The pacer knows it while the crawl runs, the frontier beyond that. The host of a lease comes
+//! with its pace and is settled with it; of the hosts that are asked on the way (redirects,
+//! robots.txt), the frontier is asked before and told afterwards. So whatever led to a host: what
+//! it last asked for is known before it is asked again. (One case is left: a robots.txt that
+//! redirects to another host, which is paced by what this session knows of that host.)
 //!
 //! A process may die at any moment, and a settlement is recorded long after its answer came: the
 //! page is read before, and may wait for its turn in the archive. So what slows a host down is told
@@ -18,9 +19,10 @@ use web::{Host, Pace, Timestamp, Why};
 
 use crate::CrawlContext;
 
-/// Sessions that may die while they visit a page. From the second on the frontier hands it out alone, so that it costs no
-/// other page; and a process that somebody kills looks like one that a page ended. So there must be many before a page is lost:
-/// with three, ten kills of a crawl of sixty pages lost two of them.
+/// Sessions that may die while they visit a page. From the second on the frontier hands it out
+/// alone, so that it costs no other page; and a process that somebody kills looks like one that a
+/// page ended. So there must be many before a page is lost: with three, ten kills of a crawl of
+/// sixty pages lost two of them.
 const LIVES: u32 = 8;
 
 /// Why a page is not visited any more: what it did to those who visited it.
@@ -29,7 +31,8 @@ pub(crate) fn deadly(lease: &Lease) -> Option<String> {
     (deaths >= LIVES).then(|| format!("the crawler died {deaths} times while it visited this page"))
 }
 
-/// Whether the host of a lease may be asked now, as far as those go that share their pace with it. If not, its pace says when to come again.
+/// Whether the host of a lease may be asked now, as far as those go that share their pace with it.
+/// If not, its pace says when to come again.
 pub(crate) async fn is_its_turn(context: &CrawlContext, lease: &Lease) -> bool {
     let to = context.pacer.addressee(&*context.fetch, &lease.url).await;
     context.pacer.line_up(&to)

@@ -53,18 +53,20 @@ impl Reading {
     }
 }
 
-/// A plain body up to this size is read within half a millisecond; handing it to another thread and back costs a tenth of that
-/// in switches.
+/// A plain body up to this size is read within half a millisecond; handing it to another thread and
+/// back costs a tenth of that in switches.
 const SMALL_BODY: usize = 32 << 10;
 
 /// A body that decodes to more than this is large: only decoding it tells, so reading is begun with
 /// a share for this much, and begun again with a share for all that may be read.
 const LARGE_BODY: u64 = 1 << 20;
 
-/// Bytes of memory that reading takes for each decoded byte, about: the tree, its text, and copies of both.
+/// Bytes of memory that reading takes for each decoded byte, about: the tree, its text, and copies
+/// of both.
 const READING_FACTOR: u64 = 8;
 
-/// Decoded bytes for each received one, usually. What grows more is read all the same, within [`LARGE_BODY`].
+/// Decoded bytes for each received one, usually. What grows more is read all the same, within
+/// [`LARGE_BODY`].
 const USUAL_GROWTH: u64 = 12;
 
 /// Reads an answer: off the reactor, unless it is small, and within the memory budget.
@@ -200,8 +202,8 @@ fn read_now(
     )
 }
 
-/// None where the body is large. A sitemap or feed has no text to compare, and what it lists is read elsewhere: of that, the
-/// beginning is enough.
+/// None where the body is large. A sitemap or feed has no text to compare, and what it lists is
+/// read elsewhere: of that, the beginning is enough.
 fn read_unless_large(
     policy: &Policy,
     adaptive_signatures: &AdaptiveSignatures,
@@ -229,7 +231,8 @@ fn read_decoded(
 ) -> io::Result<Reading> {
     let (payload, name) = digests(policy, &exchange.body)?;
     let (document, listing) = documents(policy, exchange, decoded);
-    // What is no page is compared byte by byte: a likeness of texts says little about files of data.
+    // What is no page is compared byte by byte: a likeness of texts says little about files of
+    // data.
     let is_compared = document.media == Media::Html && kind == Kind::Page;
     let text = is_compared.then(|| page_text(&document, policy.main_content));
     let signature = adaptive_signatures.signature(name, text);
@@ -306,7 +309,8 @@ pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
     }
 }
 
-/// The first 128 bits of its SHA-1 name a payload in the index, whatever digest the archive writes: crawls are compared by it.
+/// The first 128 bits of its SHA-1 name a payload in the index, whatever digest the archive writes:
+/// crawls are compared by it.
 #[must_use]
 pub fn payload_name(payload: &[u8]) -> u128 {
     name_by(&PayloadDigest::of(payload))
@@ -318,7 +322,8 @@ fn name_by(sha1: &PayloadDigest) -> u128 {
     u128::from_be_bytes(name)
 }
 
-/// The digest of a payload that the archive writes, and its name in the index: one computation where they are the same.
+/// The digest of a payload that the archive writes, and its name in the index: one computation
+/// where they are the same.
 fn digests(policy: &Policy, payload: &Body) -> io::Result<(PayloadDigest, u128)> {
     let sha1 = DigestAlgorithm::Sha1.of_body(payload)?;
     let name = name_by(&sha1);

@@ -1,9 +1,11 @@
 //! A visit told once more, from what the archive has of it: what `rebuild` makes a journal of.
 //!
-//! The verdict is the archive's and is not given anew. What a verdict goes by, the page's looks, and where it leads on to are read
-//! from the page as they were when it was visited, by the same code; so are the sitemaps that a robots.txt names. What the archive
-//! does not have cannot be told: the text of a page that was left out, and so its links where those were followed. A page that
-//! repeats itself in an earlier crawl leads on as it did, where that crawl's archive is still there.
+//! The verdict is the archive's and is not given anew. What a verdict goes by, the page's looks,
+//! and where it leads on to are read from the page as they were when it was visited, by the same
+//! code; so are the sitemaps that a robots.txt names. What the archive does not have cannot be
+//! told: the text of a page that was left out, and so its links where those were followed. A page
+//! that repeats itself in an earlier crawl leads on as it did, where that crawl's archive is still
+//! there.
 
 use std::ops::ControlFlow;
 
@@ -35,7 +37,8 @@ pub struct ArchivedVisit {
     pub notes: Vec<(String, String)>,
     /// The robots.txt files that were read on its behalf: where each was, and what stands in it.
     pub robots: Vec<(PageUrl, Vec<u8>)>,
-    /// Where the page repeats itself in an earlier crawl: the page, as that archived it ([`EarlierArchives::again`]).
+    /// Where the page repeats itself in an earlier crawl: the page, as that archived it
+    /// ([`EarlierArchives::again`]).
     ///
     /// [`EarlierArchives::again`]: crate::EarlierArchives::again
     pub again: Option<Exchange>,
@@ -71,7 +74,8 @@ pub struct RetainedMatch {
     pub by_canonical: bool,
 }
 
-/// Tells a visit. Redirects of seeds widen `scope`, as they did then; `told` counts what hosts list, over all visits.
+/// Tells a visit. Redirects of seeds widen `scope`, as they did then; `told` counts what hosts
+/// list, over all visits.
 pub fn retell(
     policy: &Policy,
     adaptive_signatures: &AdaptiveSignatures,
@@ -207,8 +211,8 @@ fn ways(
     following.queued(finds)
 }
 
-/// The URL that a robots.txt was asked for on the way to a page: one of its origin. Where the file had moved to another origin, it was
-/// most likely the page that was queued.
+/// The URL that a robots.txt was asked for on the way to a page: one of its origin. Where the file
+/// had moved to another origin, it was most likely the page that was queued.
 fn asked_for<'a>(page: &'a PageUrl, reached: &'a [PageUrl], file: &PageUrl) -> &'a PageUrl {
     let mut asked = std::iter::once(page).chain(reached);
     asked
@@ -216,8 +220,9 @@ fn asked_for<'a>(page: &'a PageUrl, reached: &'a [PageUrl], file: &PageUrl) -> &
         .unwrap_or(page)
 }
 
-/// Gives a page that nobody has judged, because another crawler archived it, the verdict of this crawl: what [`retell`] took for unique
-/// may repeat a page before it. The archive has it all the same.
+/// Gives a page that nobody has judged, because another crawler archived it, the verdict of this
+/// crawl: what [`retell`] took for unique may repeat a page before it. The archive has it all the
+/// same.
 pub fn judged(policy: &Policy, retold: &mut RebuiltVisit, verdict: Verdict) {
     let (original, seat) = match verdict {
         Verdict::Unique | Verdict::Own => return,

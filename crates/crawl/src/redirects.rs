@@ -1,8 +1,8 @@
 //! From a leased URL to the page: redirects are followed by us, one hop at a time.
 //!
-//! Invariant: no hop is asked for that a page would not be. Each is canonical, in scope, allowed by robots.txt, guarded (by the
-//! fetcher) and paced by its own host's turn; each is kept for the archive. Only the leased URL itself is asked for conditionally,
-//! and never twice.
+//! Invariant: no hop is asked for that a page would not be. Each is canonical, in scope, allowed by
+//! robots.txt, guarded (by the fetcher) and paced by its own host's turn; each is kept for the
+//! archive. Only the leased URL itself is asked for conditionally, and never twice.
 
 use std::io;
 use std::sync::Arc;
@@ -66,7 +66,8 @@ impl RedirectChain {
         }
     }
 
-    /// What the journey led to: a page is what comes with a status of 200 to 299 (RFC 9110 section 15.3).
+    /// What the journey led to: a page is what comes with a status of 200 to 299 (RFC 9110 section
+    /// 15.3).
     pub(crate) fn landing(&self) -> ChainEnd<'_> {
         let soon = Timestamp::default();
         match &self.end {
@@ -111,7 +112,8 @@ impl RedirectChain {
 /// Asks for the leased URL, and follows where it leads.
 ///
 /// # Errors
-/// A broken store, and a disk that takes no large body for another reason than that it is full: the page is not to blame.
+/// A broken store, and a disk that takes no large body for another reason than that it is full: the
+/// page is not to blame.
 pub(crate) async fn follow(
     context: &Arc<CrawlContext>,
     lease: &Lease,
@@ -188,7 +190,8 @@ fn is_want_of_room(kind: io::ErrorKind) -> bool {
 }
 
 pub(crate) const NOT_MODIFIED: u16 = 304;
-/// The answer of servers that take If-None-Match for a demand (RFC 9110 section 13.1.2 has it so for other methods than ours).
+/// The answer of servers that take If-None-Match for a demand (RFC 9110 section 13.1.2 has it so
+/// for other methods than ours).
 const PRECONDITION_FAILED: u16 = 412;
 
 fn validators(known: Option<&Known>) -> Validators {

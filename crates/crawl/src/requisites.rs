@@ -11,7 +11,8 @@ pub enum Requisites {
     /// It is not looked for.
     #[default]
     Off,
-    /// It is fetched as far as the scope lets it in, also where the page is as deep as pages may be.
+    /// It is fetched as far as the scope lets it in, also where the page is as deep as pages may
+    /// be.
     Scope,
     /// It is fetched from any host; what is excluded stays excluded.
     Any,
@@ -28,12 +29,13 @@ impl Requisites {
         }
     }
 
-    /// How many steps from its page something may be: what a page names (1), what a style sheet of it names (2), and so on. A browser knows
-    /// no bound, and a server may answer each sheet with the import of another.
+    /// How many steps from its page something may be: what a page names (1), what a style sheet of
+    /// it names (2), and so on. A browser knows no bound, and a server may answer each sheet with
+    /// the import of another.
     pub(crate) const MOST_STEPS: u8 = 8;
 
-    /// What one page, or one style sheet, may need: more is left out, and counted by [`Requisites::RULE`]. The largest pages of the web
-    /// have some hundred.
+    /// What one page, or one style sheet, may need: more is left out, and counted by
+    /// [`Requisites::RULE`]. The largest pages of the web have some hundred.
     pub(crate) const MOST_PER_PAGE: usize = 1_000;
 
     /// The rule of [`Requisites::MOST_PER_PAGE`], as what is left out is told by.

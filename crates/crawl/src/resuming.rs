@@ -1,11 +1,12 @@
 //! How the archive of a crawl goes on, in line with what the journal tells.
 //!
-//! What the journal does not tell of is cut off the archive and kept beside it, or the opening is refused where the journal told
-//! of it once (`sinks/src/warc/surplus.rs`); what a power cut took from the archive is taken back in the
-//! journal, and visited again. Then the journal is told where the archive ends: what it said before may lie beyond.
+//! What the journal does not tell of is cut off the archive and kept beside it, or the opening is
+//! refused where the journal told of it once (`sinks/src/warc/surplus.rs`); what a power cut took
+//! from the archive is taken back in the journal, and visited again. Then the journal is told where
+//! the archive ends: what it said before may lie beyond.
 //!
-//! Invariant: afterwards every page that is settled has its bytes on the disk, the archive ends with the last of them, and
-//! nothing that is written later is taken for durable before it is.
+//! Invariant: afterwards every page that is settled has its bytes on the disk, the archive ends
+//! with the last of them, and nothing that is written later is taken for durable before it is.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,12 +20,12 @@ use store::{ArchivePlace, ArchiveSpan, Frontier};
 use crate::Fault;
 use crate::context::settled;
 
-/// Opens the archive in `directory`, which is made where it is missing. Call it before the first lease; may be repeated
-/// when it was cut short.
+/// Opens the archive in `directory`, which is made where it is missing. Call it before the first
+/// lease; may be repeated when it was cut short.
 ///
 /// # Errors
-/// [`Fault::Sink`] where the archive lacks what was on the disk for certain, or the disk refuses; [`Fault::Store`] where
-/// the journal cannot be told.
+/// [`Fault::Sink`] where the archive lacks what was on the disk for certain, or the disk refuses;
+/// [`Fault::Store`] where the journal cannot be told.
 pub async fn open_archive(
     store: &EmbeddedStore,
     disk: &Arc<dyn Disk>,
@@ -37,7 +38,8 @@ pub async fn open_archive(
     let archive = WarcArchive::open(Arc::clone(disk), directory, options, end)?;
     archive.settled(None).await?;
     if is_told_of {
-        // What lay behind the end is cut off now, be it all of it: an older record must not call durable what comes there.
+        // What lay behind the end is cut off now, be it all of it: an older record must not call
+        // durable what comes there.
         let synced = archive.sync().await?;
         let ArchiveEnd { file, end } = synced.clone();
         let durable = store.checkpoint(Some(ArchivePlace { file, end })).await?;
@@ -46,8 +48,8 @@ pub async fn open_archive(
     Ok(archive)
 }
 
-/// Where the last settled visit ends in the archive; where there is none, the place behind the files of other crawlers, if there are any:
-/// those stay.
+/// Where the last settled visit ends in the archive; where there is none, the place behind the
+/// files of other crawlers, if there are any: those stay.
 ///
 /// # Errors
 /// [`Fault::Sink`] where the directory cannot be looked at.

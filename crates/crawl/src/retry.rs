@@ -1,6 +1,7 @@
 //! Whether a visit that failed is worth another, and when: a table, and pure.
 //!
-//! How long the *host* is left alone is the pacer's business (Retry-After, doubling back-off); this is about the page.
+//! How long the *host* is left alone is the pacer's business (Retry-After, doubling back-off); this
+//! is about the page.
 
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ pub enum Setback {
     Fetch(FailureKind),
     /// There was an answer with this status, which is no page.
     Status(u16),
-    /// robots.txt could not be had, because of that where there was no answer, so the page may not be asked for.
+    /// robots.txt could not be had, because of that where there was no answer, so the page may not
+    /// be asked for.
     Robots(Option<FailureKind>),
 }
 
@@ -42,8 +44,8 @@ const SOON: Duration = Duration::from_secs(10);
 const LATER: Duration = Duration::from_secs(30);
 const NOT_AGAIN: (Duration, u32) = (Duration::ZERO, 1);
 
-/// Decides after a visit that failed. `attempts` counts the visits before this one, `tries` is the most that the user allows.
-/// The wait doubles with each.
+/// Decides after a visit that failed. `attempts` counts the visits before this one, `tries` is the
+/// most that the user allows. The wait doubles with each.
 #[must_use]
 pub fn decide(setback: Setback, attempts: u32, tries: u32) -> Decision {
     use FailureKind as Kind;

@@ -1,8 +1,9 @@
 //! The robots.txt files that were read, on their way into the archive.
 //!
-//! A robots.txt is asked for in a turn of its own, after which the page waits for the next one. So the file is kept here, in memory, until a visit to
-//! the page that it was asked for ends, and is archived with that. A process that dies in between has read a robots.txt that no
-//! archive has: the journal remembers what it said, and it is not asked for again to be archived ([ADR
+//! A robots.txt is asked for in a turn of its own, after which the page waits for the next one. So
+//! the file is kept here, in memory, until a visit to the page that it was asked for ends, and is
+//! archived with that. A process that dies in between has read a robots.txt that no archive has:
+//! the journal remembers what it said, and it is not asked for again to be archived ([ADR
 //! 9](../../../docs/adr/0009-what-the-archive-tells.md)).
 
 use std::collections::HashMap;
@@ -26,8 +27,9 @@ struct Waiting {
 }
 
 impl RobotsFiles {
-    /// Keeps what asking for a robots.txt brought, for the end of the visit to `page`. Only a file that was there is kept: what a redirect
-    /// or a refusal means is told where it mattered, in the reason of the page.
+    /// Keeps what asking for a robots.txt brought, for the end of the visit to `page`. Only a file
+    /// that was there is kept: what a redirect or a refusal means is told where it mattered, in the
+    /// reason of the page.
     pub(crate) fn keep(&self, page: UrlKey, exchanges: &[Exchange]) {
         let Some(answer) = exchanges
             .last()

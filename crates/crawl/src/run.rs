@@ -1,8 +1,9 @@
 //! The loop that lives many pages at a time.
 //!
-//! A slot first, then a lease: as many visits are under way as there are slots, and no lease waits for one. What
-//! ends the crawl ends the leasing; visits under way are finished, unless the user asks twice. While the disk is full, leasing
-//! pauses; so it does while somebody orders that ([`crate::RuntimeOverrides`]).
+//! A slot first, then a lease: as many visits are under way as there are slots, and no lease waits
+//! for one. What ends the crawl ends the leasing; visits under way are finished, unless the user
+//! asks twice. While the disk is full, leasing pauses; so it does while somebody orders that
+//! ([`crate::RuntimeOverrides`]).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,8 @@ use crate::{CrawlContext, Fault, Outcome, visit};
 /// How often what was settled is made durable.
 const SAVE_EVERY: Duration = Duration::from_secs(5);
 
-/// Payload bytes after which it is made durable without waiting for that: they bound what is read again after a crash.
+/// Payload bytes after which it is made durable without waiting for that: they bound what is read
+/// again after a crash.
 const SAVE_EVERY_BYTES: u64 = 64 << 20;
 
 /// What bounds a crawl.
@@ -28,19 +30,21 @@ const SAVE_EVERY_BYTES: u64 = 64 << 20;
 pub struct Limits {
     /// Pages under way at a time, at least 1.
     pub concurrency: usize,
-    /// Pages fetched and judged, over all sessions; never exceeded. What they need is fetched beside that, also when they were enough.
+    /// Pages fetched and judged, over all sessions; never exceeded. What they need is fetched
+    /// beside that, also when they were enough.
     pub pages: Option<u64>,
-    /// Payload bytes received, over all sessions; what is under way when it is reached comes on top.
+    /// Payload bytes received, over all sessions; what is under way when it is reached comes on
+    /// top.
     pub bytes: Option<u64>,
     /// How long this session leases.
     pub time: Option<Duration>,
-    /// The time that running visits get once the crawl is to stop; then they are dropped, and their pages
-    /// wait for the next session.
+    /// The time that running visits get once the crawl is to stop; then they are dropped, and their
+    /// pages wait for the next session.
     pub drain: Duration,
 }
 
-/// Slots beside [`Limits::concurrency`], for each of it, that visits without any movement may take: a host that answers to nobody holds
-/// up no other, and a crowd of them is bounded all the same.
+/// Slots beside [`Limits::concurrency`], for each of it, that visits without any movement may take:
+/// a host that answers to nobody holds up no other, and a crowd of them is bounded all the same.
 const STALLED_BESIDE: usize = 3;
 
 /// Why a crawl ended.
@@ -103,8 +107,9 @@ impl Stop {
     }
 }
 
-/// Visits pages until nothing is left, a limit is reached or somebody asks to stop. What was settled is durable
-/// afterwards, and the archive is closed; so it is where the disk was full for too long ([`Fault::NoRoom`]).
+/// Visits pages until nothing is left, a limit is reached or somebody asks to stop. What was
+/// settled is durable afterwards, and the archive is closed; so it is where the disk was full for
+/// too long ([`Fault::NoRoom`]).
 pub async fn run(context: &Arc<CrawlContext>, limits: Limits, stop: Stop) -> Result<Finish, Fault> {
     let mut visits = Visits {
         under_way: JoinSet::new(),
@@ -141,7 +146,8 @@ async fn run_and_close(
             ended = Ok(Finish::Interrupted);
         }
     }
-    // In order even for the impatient, or the next session would take the pages under way for the cause of a death.
+    // In order even for the impatient, or the next session would take the pages under way for the
+    // cause of a death.
     context.close().await?;
     watch.release().await?;
     ended
@@ -311,7 +317,8 @@ impl Limits {
         (concurrency + beside).saturating_sub(visits.under_way.len())
     }
 
-    /// Visits of pages that may be begun: each may turn out to be one, so each that is under way counts against the limit.
+    /// Visits of pages that may be begun: each may turn out to be one, so each that is under way
+    /// counts against the limit.
     fn pages_left(&self, visits: &Visits) -> usize {
         let left = self.pages.map_or(u64::MAX, |max| {
             max.saturating_sub(visits.pages + visits.may_be_pages())

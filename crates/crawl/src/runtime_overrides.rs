@@ -1,10 +1,12 @@
 //! What may be changed while a crawl runs.
 //!
-//! [`RuntimeOverrides`] are one value that is replaced as a whole; where they say nothing, the settings of the crawl hold. [`CrawlContext::obey`] is the
-//! one place where they take effect: the pacer goes by them from its next decision on, the scope from the next page on (also for
-//! pages that are queued already), and the loop that leases is woken.
+//! [`RuntimeOverrides`] are one value that is replaced as a whole; where they say nothing, the
+//! settings of the crawl hold. [`CrawlContext::obey`] is the one place where they take effect: the
+//! pacer goes by them from its next decision on, the scope from the next page on (also for pages
+//! that are queued already), and the loop that leases is woken.
 //!
-//! Invariant: what was promised to a host stays. Longer delays count from its last answer, shorter ones from its next.
+//! Invariant: what was promised to a host stays. Longer delays count from its last answer, shorter
+//! ones from its next.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -71,7 +73,8 @@ impl Live {
 }
 
 impl CrawlContext {
-    /// Goes by these orders from now on, whatever was in force. `settings` is how polite the crawl is without any.
+    /// Goes by these orders from now on, whatever was in force. `settings` is how polite the crawl
+    /// is without any.
     pub fn obey(&self, orders: RuntimeOverrides, settings: &PacingRules) {
         self.pacer
             .change(orders.pacing(settings), &orders.host_delays);

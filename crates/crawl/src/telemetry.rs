@@ -66,7 +66,8 @@ impl Telemetry {
         }
     }
 
-    /// Counts the different pages that links lead to which are not followed for this kind of reason.
+    /// Counts the different pages that links lead to which are not followed for this kind of
+    /// reason.
     pub fn unvisited(&self, kind: SkippedBy) -> Distinct {
         self.unvisited.count(kind)
     }

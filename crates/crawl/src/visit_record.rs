@@ -35,7 +35,8 @@ pub(crate) fn of_no_page(
     }
 }
 
-/// The row of a page that was read and judged. `page` is the last exchange, or what that says is still so.
+/// The row of a page that was read and judged. `page` is the last exchange, or what that says is
+/// still so.
 pub(crate) fn of_page(
     lease: &Lease,
     page: &Exchange,
@@ -182,14 +183,15 @@ pub(crate) fn match_notes(original: &Original, seat: Option<RetainedDuplicate>) 
 /// The field that says what matched a page with its original.
 pub(crate) const MATCHED_BY: &str = "matched-by";
 
-/// The value of [`MATCHED_BY`] for a page that is near enough only to a page that it calls canonical.
+/// The value of [`MATCHED_BY`] for a page that is near enough only to a page that it calls
+/// canonical.
 pub(crate) const BY_CANONICAL: &str = "canonical";
 
 /// The field with the rank of a retained duplicate in its cluster; the original has rank 1.
 pub(crate) const CLUSTER_RANK: &str = "cluster-rank";
 
-/// Returns the fields of the archive's `metadata` record. `last` is the last exchange, `matched` the
-/// fields of [`match_notes`], `outlinks` those of the page's links.
+/// Returns the fields of the archive's `metadata` record. `last` is the last exchange, `matched`
+/// the fields of [`match_notes`], `outlinks` those of the page's links.
 pub(crate) fn notes(
     row: &VisitRecord,
     last: Option<&Exchange>,

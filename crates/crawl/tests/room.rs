@@ -1,6 +1,8 @@
-//! Crawls on a disk that is full, read-only or broken, and of a web that never answers, in this process and on the runtime's paused clock.
+//! Crawls on a disk that is full, read-only or broken, and of a web that never answers, in this
+//! process and on the runtime's paused clock.
 //!
-//! The web is a function and the disk a directory with a budget; store, archive and loop are the real ones.
+//! The web is a function and the disk a directory with a budget; store, archive and loop are the
+//! real ones.
 
 #![expect(
     clippy::unwrap_used,
@@ -95,7 +97,8 @@ impl Fetch for Web {
         if self.is_silent.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
-        // By the runtime's clock; what comes between two looks at the room would else be a whole crawl.
+        // By the runtime's clock; what comes between two looks at the room would else be a whole
+        // crawl.
         sleep(Duration::from_millis(400)).await;
         let page = url.as_url().path()[1..].parse().ok().map(Self::page);
         let mut headers = HeaderMap::new();
@@ -168,7 +171,8 @@ impl Machine {
             now: self.clock.now(),
             disk: reserved.clone(),
         };
-        // A page that is still being read when its crawl ends holds on to the context of that crawl.
+        // A page that is still being read when its crawl ends holds on to the context of that
+        // crawl.
         let store = loop {
             match EmbeddedStore::open(&self.state(), &options) {
                 Err(StoreFault::InUse { .. }) => tokio::task::yield_now().await,
@@ -426,7 +430,8 @@ async fn a_disk_that_breaks_ends_the_crawl_names_the_file_and_keeps_what_was_set
     }
 }
 
-/// A time limit of 140 s and an interrupt were overrun at 538 s: visits under way were waited for, however long their servers took.
+/// A time limit of 140 s and an interrupt were overrun at 538 s: visits under way were waited for,
+/// however long their servers took.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_the_time_and_an_interrupt_hold_although_a_server_never_answers() {
     for (time, finish) in [(Some(MINUTE), Finish::MaxTime), (None, Finish::Interrupted)] {

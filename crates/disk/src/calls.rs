@@ -1,12 +1,14 @@
 //! The calls that change files, as a trait.
 //!
-//! What a disk promises, and all that may be built upon (Pillai et al., "All File Systems Are Not Created Equal", OSDI
-//! 2014, section 3, lists what is not on this list): bytes are there after a power cut once [`Disk::sync`] returned; a
-//! name that was made, removed or changed is once [`Disk::sync_directory`] of its directory did. Until then any of it may
-//! be there, be missing, or (bytes) be something else.
+//! What a disk promises, and all that may be built upon (Pillai et al., "All File Systems Are Not
+//! Created Equal", OSDI 2014, section 3, lists what is not on this list): bytes are there after a
+//! power cut once [`Disk::sync`] returned; a name that was made, removed or changed is once
+//! [`Disk::sync_directory`] of its directory did. Until then any of it may be there, be missing, or
+//! (bytes) be something else.
 //!
-//! A failed sync is final for its file: the system may have dropped what it could not write, and the next sync
-//! would succeed without it (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
+//! A failed sync is final for its file: the system may have dropped what it could not write, and
+//! the next sync would succeed without it (Rebello et al., "Can Applications Recover from fsync
+//! Failures?", USENIX ATC 2020).
 
 use std::fmt;
 use std::fs::{File, Metadata};
@@ -14,7 +16,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Changes files. One appender a file at a time; everything else may be called from anywhere at any time.
+/// Changes files. One appender a file at a time; everything else may be called from anywhere at any
+/// time.
 pub trait Disk: Send + Sync + fmt::Debug {
     /// Makes a new file, for appending.
     ///
@@ -58,7 +61,8 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// [`io::ErrorKind::NotFound`] where it is not there, else what the system said.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes a directory and those above it, where they are missing. When this returns, their names outlast a power cut.
+    /// Makes a directory and those above it, where they are missing. When this returns, their names
+    /// outlast a power cut.
     ///
     /// # Errors
     /// What the system said.
@@ -70,15 +74,17 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// What the system said. Not to be repeated either.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
-    /// How many bytes may still be written to the file system that holds `path`, which exists; none where that cannot be told.
+    /// How many bytes may still be written to the file system that holds `path`, which exists; none
+    /// where that cannot be told.
     fn free_room(&self, path: &Path) -> Option<u64>;
 
-    /// Puts `bytes` in the place of a file, in one durable step: whoever looks, also after a power cut, finds the old
-    /// content or the new. A file of the same name with `.new` behind it is used on the way.
+    /// Puts `bytes` in the place of a file, in one durable step: whoever looks, also after a power
+    /// cut, finds the old content or the new. A file of the same name with `.new` behind it is used
+    /// on the way.
     ///
     /// # Errors
-    /// What the system said; the old content is in place then, except where the error came from the last step, the sync of the
-    /// directory, after which it may be either.
+    /// What the system said; the old content is in place then, except where the error came from the
+    /// last step, the sync of the directory, after which it may be either.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut draft = path.as_os_str().to_owned();
         draft.push(".new");

@@ -1,7 +1,8 @@
 //! Bytes that are cut off a file, kept beside it: `NAME.cut-1`, `NAME.cut-2`, …
 //!
-//! A piece has its name once it is on the disk whole; the draft is called `NAME.cut.new`. The caller cuts the file afterwards: a
-//! crash in between leaves the bytes in both places, and the next call finds the piece that is there and writes no other.
+//! A piece has its name once it is on the disk whole; the draft is called `NAME.cut.new`. The
+//! caller cuts the file afterwards: a crash in between leaves the bytes in both places, and the
+//! next call finds the piece that is there and writes no other.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,8 +17,8 @@ const DRAFT: &str = ".cut.new";
 /// How much is copied at a time.
 const CHUNK: u64 = 1 << 20;
 
-/// Copies what the file at `path` holds from byte `from` on to a piece of the file `name` in the same directory, behind `preamble`.
-/// Returns the path of the piece, which is durable.
+/// Copies what the file at `path` holds from byte `from` on to a piece of the file `name` in the
+/// same directory, behind `preamble`. Returns the path of the piece, which is durable.
 ///
 /// # Errors
 /// What the system said; the file is as it was.
@@ -59,8 +60,8 @@ pub fn set_aside(
     Ok(piece)
 }
 
-/// Renames the file at `path` to a piece of the file `name` in the same directory, and returns the new path. Durable with the
-/// directory's next sync.
+/// Renames the file at `path` to a piece of the file `name` in the same directory, and returns the
+/// new path. Durable with the directory's next sync.
 ///
 /// # Errors
 /// What the system said; the file has its old name then.

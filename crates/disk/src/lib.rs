@@ -1,12 +1,14 @@
-//! Every change to a file that must not be lost goes through one trait, [`Disk`], so that tests can break it.
+//! Every change to a file that must not be lost goes through one trait, [`Disk`], so that tests can
+//! break it.
 //!
-//! [`SystemDisk`] is the machine's own. [`ReservedDisk`] stands around another one and keeps a [`Reserve`]: room that is
-//! freed when the disk is full, so that what is under way can end cleanly. [`Trouble`] says what an error asks for: room,
-//! permission, or another disk. A disk that fails the n-th call, writes short, and forgets what was not synced is in the
-//! testkit.
+//! [`SystemDisk`] is the machine's own. [`ReservedDisk`] stands around another one and keeps a
+//! [`Reserve`]: room that is freed when the disk is full, so that what is under way can end
+//! cleanly. [`Trouble`] says what an error asks for: room, permission, or another disk. A disk that
+//! fails the n-th call, writes short, and forgets what was not synced is in the testkit.
 //!
-//! Reading goes to `std::fs` directly: what cannot be read is found out by whoever reads it. So do sled, which writes
-//! its own files, the lock on a directory, which holds no data, and a [`Spool`], which nobody needs after the process.
+//! Reading goes to `std::fs` directly: what cannot be read is found out by whoever reads it. So do
+//! sled, which writes its own files, the lock on a directory, which holds no data, and a [`Spool`],
+//! which nobody needs after the process.
 
 mod calls;
 mod cut;

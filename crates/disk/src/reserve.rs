@@ -1,11 +1,13 @@
 //! Room that is kept for the moment when there is none.
 //!
-//! A crawl that meets a full disk has pages under way whose verdicts are journalled already. The reserve is a file that
-//! is removed then, so that what is under way can be written and the crawl can wait, or end, in good order.
+//! A crawl that meets a full disk has pages under way whose verdicts are journalled already. The
+//! reserve is a file that is removed then, so that what is under way can be written and the crawl
+//! can wait, or end, in good order.
 //!
-//! Invariants: the file is really allocated (bytes that no file system makes fewer are written and synced), or it is not
-//! there; what is freed is freed once. It is taken again only when there is room for it *and* the low-water mark
-//! beyond it, so that a disk at its limit does not free and take it in turns.
+//! Invariants: the file is really allocated (bytes that no file system makes fewer are written and
+//! synced), or it is not there; what is freed is freed once. It is taken again only when there is
+//! room for it *and* the low-water mark beyond it, so that a disk at its limit does not free and
+//! take it in turns.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,8 +41,9 @@ pub enum Restored {
 }
 
 impl Reserve {
-    /// Takes `bytes` at `path`, whose directory exists; one that an earlier process left there is taken over. Where there
-    /// is no room for it, the reserve is spent from the beginning: [`Reserve::is_spent`].
+    /// Takes `bytes` at `path`, whose directory exists; one that an earlier process left there is
+    /// taken over. Where there is no room for it, the reserve is spent from the beginning:
+    /// [`Reserve::is_spent`].
     ///
     /// `low_water` bytes must be free beyond the reserve before it is taken *again*.
     ///
@@ -68,7 +71,8 @@ impl Reserve {
         self.bytes
     }
 
-    /// Whether it was freed and not yet taken again: whoever begins new work should wait. Never blocks.
+    /// Whether it was freed and not yet taken again: whoever begins new work should wait. Never
+    /// blocks.
     #[must_use]
     pub fn is_spent(&self) -> bool {
         self.spent.load(Ordering::Acquire)
@@ -88,7 +92,8 @@ impl Reserve {
         Ok(true)
     }
 
-    /// Takes it again, if it was freed and there is room for it and the low-water mark. Writes all of it: stay off a reactor.
+    /// Takes it again, if it was freed and there is room for it and the low-water mark. Writes all
+    /// of it: stay off a reactor.
     ///
     /// # Errors
     /// What the disk said, unless that was that it is full.

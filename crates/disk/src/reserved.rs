@@ -1,10 +1,12 @@
 //! A disk with a reserve: the first write that finds no room gets some.
 //!
-//! When making a file or appending to one fails because the disk is full, the reserve is freed and the call is made once
-//! more (an append goes on behind what was taken). It succeeds then, and [`Reserve::is_spent`] tells everybody
-//! who begins new work that they should wait; that is all they learn of it. Of several calls that find the disk full at the
-//! same time one frees the reserve, and all are made once more: it was freed for each call that began before it was. For
-//! those that begin with the reserve spent, a full disk is an error like any other. A sync is never repeated.
+//! When making a file or appending to one fails because the disk is full, the reserve is freed and
+//! the call is made once more (an append goes on behind what was taken). It succeeds then, and
+//! [`Reserve::is_spent`] tells everybody who begins new work that they should wait; that is all
+//! they learn of it. Of several calls that find the disk full at the same time one frees the
+//! reserve, and all are made once more: it was freed for each call that began before it was. For
+//! those that begin with the reserve spent, a full disk is an error like any other. A sync is never
+//! repeated.
 
 use std::io;
 use std::path::Path;
@@ -20,8 +22,8 @@ pub struct ReservedDisk {
 }
 
 impl ReservedDisk {
-    /// `disk`, which frees `reserve` when it is full. The reserve must lie on the same file system, and must not be written
-    /// through the disk that this makes.
+    /// `disk`, which frees `reserve` when it is full. The reserve must lie on the same file system,
+    /// and must not be written through the disk that this makes.
     #[must_use]
     pub fn new(disk: Arc<dyn Disk>, reserve: Arc<Reserve>) -> Self {
         Self {
@@ -30,7 +32,8 @@ impl ReservedDisk {
         }
     }
 
-    /// `disk` without a reserve, until [`ReservedDisk::keep`] gives it one: for those who must write before they may take one.
+    /// `disk` without a reserve, until [`ReservedDisk::keep`] gives it one: for those who must
+    /// write before they may take one.
     #[must_use]
     pub fn bare(disk: Arc<dyn Disk>) -> Self {
         Self {
@@ -67,8 +70,8 @@ impl ReservedDisk {
     }
 }
 
-/// Whether there is room now that was missing when `error` came to a call that began with this reserve `held`: freed by
-/// this call, or meanwhile by another one that found the disk as full.
+/// Whether there is room now that was missing when `error` came to a call that began with this
+/// reserve `held`: freed by this call, or meanwhile by another one that found the disk as full.
 fn makes_room(held: Option<&Reserve>, error: &io::Error) -> bool {
     // A file that may not grow further does not grow for other files' room.
     let needs_room =

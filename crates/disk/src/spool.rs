@@ -1,8 +1,9 @@
 //! Bytes that memory should not hold, in a file without a name.
 //!
-//! Nothing here outlasts the process: the file has no name from the beginning (`O_TMPFILE`) or loses
-//! it at once, so that a kill leaves nothing behind. Such bytes are not durable and are not written
-//! through [`crate::Disk`]; an error of theirs is the end of one piece of work, never a damaged file.
+//! Nothing here outlasts the process: the file has no name from the beginning (`O_TMPFILE`) or
+//! loses it at once, so that a kill leaves nothing behind. Such bytes are not durable and are not
+//! written through [`crate::Disk`]; an error of theirs is the end of one piece of work, never a
+//! damaged file.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -46,7 +47,8 @@ impl Spool {
     /// Reads some of the bytes at `offset` into `into` and returns their number; 0 at the end only.
     ///
     /// # Errors
-    /// What the system says; [`io::ErrorKind::UnexpectedEof`] where bytes that were written are gone.
+    /// What the system says; [`io::ErrorKind::UnexpectedEof`] where bytes that were written are
+    /// gone.
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
         read_within(&self.file, self.length, into, offset)
     }
@@ -77,7 +79,8 @@ impl Spooled {
     /// Reads some of the bytes at `offset` into `into` and returns their number; 0 at the end only.
     ///
     /// # Errors
-    /// What the system says; [`io::ErrorKind::UnexpectedEof`] where bytes that were written are gone.
+    /// What the system says; [`io::ErrorKind::UnexpectedEof`] where bytes that were written are
+    /// gone.
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
         read_within(&self.file, self.length, into, offset)
     }

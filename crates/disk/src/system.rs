@@ -86,7 +86,8 @@ impl Disk for SystemDisk {
 #[cfg(unix)]
 fn free_room(path: &Path) -> Option<u64> {
     let told = rustix::fs::statvfs(path).ok()?;
-    // Some file systems (overlays, network mounts) tell nothing, which looks as if there were no blocks at all.
+    // Some file systems (overlays, network mounts) tell nothing, which looks as if there were no
+    // blocks at all.
     let tells = told.f_blocks > 0;
     tells.then(|| told.f_bavail.saturating_mul(told.f_frsize))
 }

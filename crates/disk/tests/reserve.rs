@@ -222,7 +222,8 @@ impl Disk for Together {
     }
 }
 
-/// The one that came second found the reserve spent and gave up: a full disk ended crawls whose bytes would have fitted.
+/// The one that came second found the reserve spent and gave up: a full disk ended crawls whose
+/// bytes would have fitted.
 #[test]
 fn of_two_who_know_that_the_disk_is_full_before_either_frees_the_reserve_both_get_room() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,8 +1,10 @@
-//! Parquet (<https://parquet.apache.org/docs/file-format/>): a row group at a time, compressed with Zstandard, with statistics.
+//! Parquet (<https://parquet.apache.org/docs/file-format/>): a row group at a time, compressed with
+//! Zstandard, with statistics.
 //!
-//! Records are collected by column until a row group is full, in records or in bytes, and are then encoded, so that memory is
-//! bounded by one row group, whatever the table's length. Numbers without sign have the logical type INTEGER(n,false): readers that
-//! know it (DuckDB, pandas, Polars, Spark) show a fingerprint beyond 2⁶³ as the number it is.
+//! Records are collected by column until a row group is full, in records or in bytes, and are then
+//! encoded, so that memory is bounded by one row group, whatever the table's length. Numbers
+//! without sign have the logical type INTEGER(n,false): readers that know it (DuckDB, pandas,
+//! Polars, Spark) show a fingerprint beyond 2⁶³ as the number it is.
 
 use std::io::Write;
 use std::mem;
@@ -172,8 +174,9 @@ impl Buffer {
         }
     }
 
-    /// Adds a value; returns how many bytes it takes. What the column cannot have is nothing, or where there must be something,
-    /// the nearest to nothing: tables are constants, and their tests show that this does not happen.
+    /// Adds a value; returns how many bytes it takes. What the column cannot have is nothing, or
+    /// where there must be something, the nearest to nothing: tables are constants, and their tests
+    /// show that this does not happen.
     fn add(&mut self, value: Option<Value<'_>>) -> usize {
         let added = value.and_then(|value| self.values.push(value));
         if let Some(levels) = &mut self.levels {

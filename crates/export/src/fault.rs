@@ -1,4 +1,5 @@
-//! Why an export ends early: reading the crawl is ours, where it is written to is the user's choice.
+//! Why an export ends early: reading the crawl is ours, where it is written to is the user's
+//! choice.
 
 use std::error::Error;
 use std::io;

@@ -2,7 +2,8 @@
 
 use crate::{Column, Kind, Table, Value};
 
-/// A record for each link of each page that the archive has, in the order of the visits, and in the order of the page.
+/// A record for each link of each page that the archive has, in the order of the visits, and in the
+/// order of the page.
 pub const LINKS: Table = Table {
     schema: "links/2",
     columns: &[

@@ -1,8 +1,9 @@
 //! How far the link graph in a file of text goes.
 //!
-//! The links of a page stand together, and pages stand in the order of the visits. So the sources in the file, each once, must be
-//! found among the visits in this order; a visit between two of them has no links. The last source's links may have been cut
-//! short: they are written again. Nothing is read of the archive for that, and no more than a line is in memory.
+//! The links of a page stand together, and pages stand in the order of the visits. So the sources
+//! in the file, each once, must be found among the visits in this order; a visit between two of
+//! them has no links. The last source's links may have been cut short: they are written again.
+//! Nothing is read of the archive for that, and no more than a line is in memory.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -23,7 +24,8 @@ pub struct Linked {
     pub bytes: u64,
 }
 
-/// How far the file of links that is at `path`, or is to be there, goes: nowhere where there is none, or nothing but a torn line.
+/// How far the file of links that is at `path`, or is to be there, goes: nowhere where there is
+/// none, or nothing but a torn line.
 ///
 /// # Errors
 /// [`Differs`] where it is not of these visits, [`ExportFault`] where either cannot be read.

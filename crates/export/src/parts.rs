@@ -1,11 +1,13 @@
 //! A table in Parquet as a directory of files, each of them whole: `part-00000.parquet` and so on.
 //!
-//! A Parquet file has its contents listed at its end, so one that was cut short is lost, and one that is whole cannot grow. In
-//! parts, a kill costs the part that was being written, and what was visited since goes into new ones.
+//! A Parquet file has its contents listed at its end, so one that was cut short is lost, and one
+//! that is whole cannot grow. In parts, a kill costs the part that was being written, and what was
+//! visited since goes into new ones.
 //!
-//! Each part notes up to which visit it goes, and a digest of all visits up to there: parts that were made when the crawl told
-//! otherwise (a visit was revoked since), or of another crawl, are refused, and left as they are. The digest is a chain: of the one
-//! before and of the visit as a line of JSON, with XXH3-128 under the zero key. It guards against mistakes, not against malice.
+//! Each part notes up to which visit it goes, and a digest of all visits up to there: parts that
+//! were made when the crawl told otherwise (a visit was revoked since), or of another crawl, are
+//! refused, and left as they are. The digest is a chain: of the one before and of the visit as a
+//! line of JSON, with XXH3-128 under the zero key. It guards against mistakes, not against malice.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -55,11 +57,12 @@ const VISITS_NOTE: &str = "crawler.visits";
 const DIGEST_NOTE: &str = "crawler.visits_digest";
 
 impl Parts {
-    /// Begins a table in `directory`, or goes on with it. A part ends with the visit that brings it to `rows_per_file` records.
+    /// Begins a table in `directory`, or goes on with it. A part ends with the visit that brings it
+    /// to `rows_per_file` records.
     ///
     /// # Errors
-    /// [`ExportFault::Occupied`] where parts are there that are not to be continued, [`ExportFault::ForeignPart`] where
-    /// they cannot be, else what the system said.
+    /// [`ExportFault::Occupied`] where parts are there that are not to be continued,
+    /// [`ExportFault::ForeignPart`] where they cannot be, else what the system said.
     pub fn begin(
         disk: Arc<dyn Disk>,
         directory: &Path,
@@ -91,10 +94,12 @@ impl Parts {
         })
     }
 
-    /// Hears of the next visit, in their order: its mark, or none where the parts that are there have it.
+    /// Hears of the next visit, in their order: its mark, or none where the parts that are there
+    /// have it.
     ///
     /// # Errors
-    /// [`ExportFault::ForeignPart`] where a part that is there ends with this visit, and was made from others.
+    /// [`ExportFault::ForeignPart`] where a part that is there ends with this visit, and was made
+    /// from others.
     pub fn hear(&mut self, visit: &Visit) -> Result<Option<Mark>, ExportFault> {
         self.line.clear();
         self.line.extend_from_slice(&self.read.digest.to_le_bytes());
@@ -140,7 +145,8 @@ impl Parts {
         }
     }
 
-    /// Ends the last part. Where there is no record at all, there is a part without any, for its columns.
+    /// Ends the last part. Where there is no record at all, there is a part without any, for its
+    /// columns.
     ///
     /// # Errors
     /// [`ExportFault`] where it cannot be written, or where parts go beyond the last visit.
@@ -210,7 +216,8 @@ fn mark_of(path: &Path, table: Table, about: &About) -> Result<Option<Mark>, Exp
         found.and_then(|note| note.value.clone())
     };
     for ours in about.notes(table) {
-        // A later version of ours may go on, as long as the columns and what is in them mean the same.
+        // A later version of ours may go on, as long as the columns and what is in them mean the
+        // same.
         if ours.key != "crawler.version" && note(&ours.key) != ours.value {
             return Err(foreign(&format!(
                 "its {} is not that of this export",

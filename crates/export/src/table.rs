@@ -16,7 +16,8 @@ pub enum Kind {
     U64,
     /// A share. Parquet: `DOUBLE`.
     Real,
-    /// A moment. Text: RFC 3339 in UTC with milliseconds. Parquet: `INT64 (TIMESTAMP(MILLIS,true))`.
+    /// A moment. Text: RFC 3339 in UTC with milliseconds. Parquet: `INT64
+    /// (TIMESTAMP(MILLIS,true))`.
     Time,
     /// 64 bits. Text: 16 hexadecimal digits. Parquet: `INT64 (INTEGER(64,false))`.
     Fingerprint,

@@ -1,6 +1,7 @@
 //! JSON lines and CSV (RFC 4180, with `\n` at the end of a line).
 //!
-//! What is nothing is `null` in JSON and an empty field in CSV, where it cannot be told from an empty text.
+//! What is nothing is `null` in JSON and an empty field in CSV, where it cannot be told from an
+//! empty text.
 //!
 //! A spreadsheet takes a field for a formula if it begins with one of [`FORMULA_MARKS`], quoted or
 //! not, and titles, anchors and URLs are other people's texts. So a text field that begins with one

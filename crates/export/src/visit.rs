@@ -1,8 +1,9 @@
 //! A record for each visit, in the order in which the visits ended.
 //!
-//! The columns are those that scripts know since the first export; what comes later stands behind them. A sketch is told by the
-//! journal when its page is admitted, before the visit's row: it is remembered until then, so memory grows with the visits that
-//! are under way (and with those that no session ended), not with the pages. A page that was left out has none there.
+//! The columns are those that scripts know since the first export; what comes later stands behind
+//! them. A sketch is told by the journal when its page is admitted, before the visit's row: it is
+//! remembered until then, so memory grows with the visits that are under way (and with those that
+//! no session ended), not with the pages. A page that was left out has none there.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -22,7 +23,8 @@ use crate::{Column, Kind, Table, Value};
 pub struct Visit {
     /// What became of it.
     pub row: VisitRecord,
-    /// What the verdicts about later pages go by; none where the page was not admitted, or is compared exactly only.
+    /// What the verdicts about later pages go by; none where the page was not admitted, or is
+    /// compared exactly only.
     pub sketch: Option<[u8; SKETCH_BYTES]>,
 }
 
@@ -123,13 +125,15 @@ impl Serialize for VisitRow<'_> {
 pub struct Visits {
     history: History,
     revoked: Revocations,
-    /// Sketches of pages that were admitted and whose visit has not ended yet where the journal is being read.
+    /// Sketches of pages that were admitted and whose visit has not ended yet where the journal is
+    /// being read.
     begun: HashMap<UrlKey, [u8; SKETCH_BYTES]>,
     sketches: bool,
 }
 
 impl Visits {
-    /// Opens the journal of the store in `state`; takes no lock. Where `sketches` are not asked for, no visit has one.
+    /// Opens the journal of the store in `state`; takes no lock. Where `sketches` are not asked
+    /// for, no visit has one.
     ///
     /// # Errors
     /// [`StoreFault`] where the journal cannot be opened.

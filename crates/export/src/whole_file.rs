@@ -1,11 +1,13 @@
 //! A file that has its name only once it is whole.
 //!
-//! Until then it is called `NAME.part`; its bytes are on the disk before it is renamed. So whoever finds `NAME` finds all of an
-//! export, and what a kill leaves is `NAME.part` and, of an earlier export, the old `NAME`.
+//! Until then it is called `NAME.part`; its bytes are on the disk before it is renamed. So whoever
+//! finds `NAME` finds all of an export, and what a kill leaves is `NAME.part` and, of an earlier
+//! export, the old `NAME`.
 //!
-//! An export can go on with what is there because it says the same in the same order: what is written is compared with what is
-//! there, byte by byte, up to its end, and only what comes then is written. Invariant: what is there in the end is what an
-//! export that began anew would have written. What is not a beginning of that is refused, and left as it is. (Zeros at the end are
+//! An export can go on with what is there because it says the same in the same order: what is
+//! written is compared with what is there, byte by byte, up to its end, and only what comes then is
+//! written. Invariant: what is there in the end is what an export that began anew would have
+//! written. What is not a beginning of that is refused, and left as it is. (Zeros at the end are
 //! what a power cut makes of bytes that the disk did not have yet: they count as not there.)
 
 use std::fs::File;
@@ -67,7 +69,8 @@ pub fn draft_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// What an export that goes on begins with, if there is anything: a draft, and whether it is one, or a whole file.
+/// What an export that goes on begins with, if there is anything: a draft, and whether it is one,
+/// or a whole file.
 pub(crate) fn begun(path: &Path) -> io::Result<Option<(File, bool)>> {
     for (place, is_draft) in [(draft_of(path), true), (path.to_owned(), false)] {
         match File::open(&place) {
@@ -175,7 +178,8 @@ fn writing(disk: &dyn Disk, path: &Path, whole: Option<File>, bytes: u64) -> io:
 }
 
 impl Comparing {
-    /// How many of these bytes are there, and are the same; fewer than all at the end of what is there.
+    /// How many of these bytes are there, and are the same; fewer than all at the end of what is
+    /// there.
     fn compare(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut same = 0;
         while same < bytes.len() {

@@ -74,7 +74,8 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(Self { table, form })
     }
 
-    /// Goes on with a table of text whose beginning is there. A Parquet file begins anew: it cannot be continued.
+    /// Goes on with a table of text whose beginning is there. A Parquet file begins anew: it cannot
+    /// be continued.
     ///
     /// # Errors
     /// [`ExportFault`] where its beginning cannot be written.
@@ -90,7 +91,8 @@ impl<W: Write + Send> TableWriter<W> {
         })
     }
 
-    /// Writes a record: a field for each column, in their order. Fields beyond the last column are left out.
+    /// Writes a record: a field for each column, in their order. Fields beyond the last column are
+    /// left out.
     ///
     /// # Errors
     /// [`ExportFault`] where it cannot be written.

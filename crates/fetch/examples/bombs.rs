@@ -1,7 +1,7 @@
 //! What bodies cost that were made to cost much: `cargo run --release -p fetch --example bombs`.
 //!
-//! Prints, for each bomb, the bytes received, the bytes it stands for, what was decoded of it under the crawler's cap, and the
-//! milliseconds that this took (the best of three).
+//! Prints, for each bomb, the bytes received, the bytes it stands for, what was decoded of it under
+//! the crawler's cap, and the milliseconds that this took (the best of three).
 
 #![expect(clippy::print_stdout, reason = "it prints a table")]
 

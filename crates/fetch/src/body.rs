@@ -1,9 +1,9 @@
 //! Reads a body that may be endless, slow, broken or huge.
 //!
-//! Memory: a download holds [`HELD`] bytes at most, and only as far as the budget has a share for it;
-//! what is longer goes to a spool, a file without a name. So no download ever waits for another, the
-//! deadline and the minimum rate always run, and *n* downloads take *n* × [`HELD`] bytes of memory and
-//! *n* × the limit of disk at most.
+//! Memory: a download holds [`HELD`] bytes at most, and only as far as the budget has a share for
+//! it; what is longer goes to a spool, a file without a name. So no download ever waits for
+//! another, the deadline and the minimum rate always run, and *n* downloads take *n* × [`HELD`]
+//! bytes of memory and *n* × the limit of disk at most.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,9 +52,9 @@ impl BodyReader {
         }
     }
 
-    /// Reads until the end, the limit (then the body is cut, not failed), the deadline, or until too
-    /// few bytes came recently. A connection that breaks is a failure, unless its end is the only end
-    /// that the body has.
+    /// Reads until the end, the limit (then the body is cut, not failed), the deadline, or until
+    /// too few bytes came recently. A connection that breaks is a failure, unless its end is the
+    /// only end that the body has.
     pub(crate) async fn read(
         &self,
         response: &mut Response,

@@ -1,5 +1,6 @@
-//! reqwest's clients, kept from everything that they would do on their own: they follow no redirect, know no cookies, referrer
-//! or proxy of the environment, retry nothing, decompress nothing. What remains is one request and one answer.
+//! reqwest's clients, kept from everything that they would do on their own: they follow no
+//! redirect, know no cookies, referrer or proxy of the environment, retry nothing, decompress
+//! nothing. What remains is one request and one answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,16 +12,18 @@ use crate::names::Names;
 use crate::resolve::GuardedResolver;
 use crate::{FetchOptions, SetupError, tls};
 
-/// Idle connections kept for a host. Each holds a read buffer of up to some hundred KiB: 64 for each of 64 hosts were 150 MiB.
+/// Idle connections kept for a host. Each holds a read buffer of up to some hundred KiB: 64 for
+/// each of 64 hosts were 150 MiB.
 const IDLE_PER_HOST: usize = 4;
-/// Idle connections are kept as long as a polite crawler may need them again, and no longer: over many hosts
-/// they are what memory goes into.
+/// Idle connections are kept as long as a polite crawler may need them again, and no longer: over
+/// many hosts they are what memory goes into.
 const IDLE: Duration = Duration::from_secs(10);
 /// Bytes that an HTTP/2 server may send ahead of our reading, for a stream and for a connection.
 const H2_STREAM_WINDOW: u32 = 512 << 10;
 const H2_CONNECTION_WINDOW: u32 = 1 << 20;
 
-/// A client for each port that a resolve rule names, as reqwest asks its resolver without saying the port; and one for the rest.
+/// A client for each port that a resolve rule names, as reqwest asks its resolver without saying
+/// the port; and one for the rest.
 #[derive(Debug)]
 pub(crate) struct Clients {
     of_port: Vec<(u16, Client)>,

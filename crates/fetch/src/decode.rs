@@ -1,13 +1,15 @@
 //! Takes content codings off a body, up to a limit.
 //!
-//! Everything is streamed: what a body says about its own length is never believed, decoding stops at the
-//! limit, and what a compressor may ask of our memory is bounded (a window of 16 MiB for brotli, 8 MiB for
-//! zstd, as RFC 7932 and RFC 9659 have it for the web). 809 bytes of brotli can stand for a gibibyte: what grows
-//! a thousandfold is a bomb and is left long before the limit. Nor can a body of many small pieces cost more than its length:
-//! members of gzip and frames of zstd are counted.
+//! Everything is streamed: what a body says about its own length is never believed, decoding stops
+//! at the limit, and what a compressor may ask of our memory is bounded (a window of 16 MiB for
+//! brotli, 8 MiB for zstd, as RFC 7932 and RFC 9659 have it for the web). 809 bytes of brotli can
+//! stand for a gibibyte: what grows a thousandfold is a bomb and is left long before the limit. Nor
+//! can a body of many small pieces cost more than its length: members of gzip and frames of zstd
+//! are counted.
 //!
-//! A body that breaks off or is not what it claims to be yields what could be read, and says so: [`decode`] beside the bytes, a
-//! [`Decoding`] by the error that it ends with. Sources: RFC 9110 section 8.4 (order of codings), RFC 1950 to 1952, RFC 7932, RFC 8878.
+//! A body that breaks off or is not what it claims to be yields what could be read, and says so:
+//! [`decode`] beside the bytes, a [`Decoding`] by the error that it ends with. Sources: RFC 9110
+//! section 8.4 (order of codings), RFC 1950 to 1952, RFC 7932, RFC 8878.
 
 use std::cell::Cell;
 use std::fmt;
@@ -26,12 +28,13 @@ use zstd::stream::raw::{DParameter, Decoder as ZstdDecoder, Operation};
 const MAX_LAYERS: usize = 3;
 /// RFC 9659: a zstd window on the web is 8 MiB at most.
 const ZSTD_WINDOW_LOG: u32 = 23;
-/// Members of gzip, or frames of zstd, in one body. Tools that write blocks of 64 KiB need 256 for the 16 MiB that are read of
-/// a page; each costs a decoder's state.
+/// Members of gzip, or frames of zstd, in one body. Tools that write blocks of 64 KiB need 256 for
+/// the 16 MiB that are read of a page; each costs a decoder's state.
 const MAX_MEMBERS: u32 = 4096;
 /// What grows to more than this…
 const BOMB_SIZE: usize = 1 << 20;
-/// …and by more than this is a bomb. No text does: zeros in gzip grow 1,029-fold, the most repetitive pages some hundredfold.
+/// …and by more than this is a bomb. No text does: zeros in gzip grow 1,029-fold, the most
+/// repetitive pages some hundredfold.
 const BOMB_RATIO: usize = 1000;
 const BUFFER: usize = 16 << 10;
 
@@ -78,8 +81,8 @@ enum Coding {
     Zstd,
 }
 
-/// Takes off what `Content-Encoding` names, and yields at most `cap` bytes. Without a coding nothing
-/// is copied that is in memory. A stored body that cannot be read is a broken one.
+/// Takes off what `Content-Encoding` names, and yields at most `cap` bytes. Without a coding
+/// nothing is copied that is in memory. A stored body that cannot be read is a broken one.
 #[must_use]
 pub fn decode(headers: &HeaderMap, body: &Body, cap: u64) -> Decoded {
     match codings(headers) {
@@ -89,7 +92,8 @@ pub fn decode(headers: &HeaderMap, body: &Body, cap: u64) -> Decoded {
     }
 }
 
-/// The beginning of a body that is packed in itself with gzip, whatever its header fields say (`sitemap.xml.gz`): `cap` bytes at most.
+/// The beginning of a body that is packed in itself with gzip, whatever its header fields say
+/// (`sitemap.xml.gz`): `cap` bytes at most.
 #[must_use]
 pub fn gunzip(body: &Bytes, cap: u64) -> Decoded {
     Decoding::gunzip(&**body, cap).whole()
@@ -131,8 +135,9 @@ fn as_received(body: &Body, cap: u64, trouble: Option<DecodeTrouble>) -> Decoded
     }
 }
 
-/// A body whose codings are taken off while it is read, for who need not have all of it at once. Its end is an end only where the body
-/// is whole: what the cap cuts, what breaks off and what is a bomb ends with an error.
+/// A body whose codings are taken off while it is read, for who need not have all of it at once.
+/// Its end is an end only where the body is whole: what the cap cuts, what breaks off and what is a
+/// bomb ends with an error.
 pub struct Decoding<'a> {
     reader: Box<dyn BufRead + 'a>,
     eaten: Rc<Cell<usize>>,
@@ -143,7 +148,8 @@ pub struct Decoding<'a> {
 }
 
 impl<'a> Decoding<'a> {
-    /// Takes off what `Content-Encoding` names, and yields at most `cap` bytes. What has a coding that we do not know is read as it is.
+    /// Takes off what `Content-Encoding` names, and yields at most `cap` bytes. What has a coding
+    /// that we do not know is read as it is.
     #[must_use]
     pub fn of(headers: &HeaderMap, body: &'a Body, cap: u64) -> Self {
         Self::peeled(
@@ -159,8 +165,9 @@ impl<'a> Decoding<'a> {
         Self::peeled(&[Coding::Gzip], Box::new(body), cap)
     }
 
-    /// One reader around the other, the last coding innermost. Each passes on one byte more than the limit and
-    /// ends: a layer that swallows gigabytes and yields nothing would otherwise cost time without end.
+    /// One reader around the other, the last coding innermost. Each passes on one byte more than
+    /// the limit and ends: a layer that swallows gigabytes and yields nothing would otherwise cost
+    /// time without end.
     fn peeled(codings: &[Coding], body: Box<dyn BufRead + 'a>, cap: u64) -> Self {
         let eaten = Rc::new(Cell::new(0));
         let received = Received {
@@ -369,8 +376,9 @@ fn one_more(begun: &mut u32) -> io::Result<()> {
     Ok(())
 }
 
-/// `deflate` means the zlib format, but some servers send the bare stream (RFC 9110 section 8.4.1.2). The
-/// first two bytes of zlib are a multiple of 31 and name method 8 (RFC 1950 section 2.2).
+/// `deflate` means the zlib format, but some servers send the bare stream (RFC 9110 section
+/// 8.4.1.2). The first two bytes of zlib are a multiple of 31 and name method 8 (RFC 1950 section
+/// 2.2).
 fn is_zlib(head: &[u8]) -> bool {
     match head {
         [first, second, ..] => first & 0x0f == 8 && u16::from_be_bytes([*first, *second]) % 31 == 0,
@@ -378,7 +386,8 @@ fn is_zlib(head: &[u8]) -> bool {
     }
 }
 
-/// The extension of brotli to windows of up to a gibibyte starts with a code that RFC 7932 section 9.1 forbids.
+/// The extension of brotli to windows of up to a gibibyte starts with a code that RFC 7932 section
+/// 9.1 forbids.
 fn is_large_window(head: &[u8]) -> bool {
     head.first().is_some_and(|first| first & 0x7f == 0x11)
 }

@@ -1,8 +1,8 @@
 //! Why there was no answer: one variant for every different reaction.
 //!
-//! reqwest knows the reason but hides it in a chain of sources; `FetchFailure::of` walks the chain once, from
-//! the outside in, and takes the first link that it recognises. Links of ours (a refused address) come first,
-//! then TLS, then what the HTTP engine says, then the socket.
+//! reqwest knows the reason but hides it in a chain of sources; `FetchFailure::of` walks the chain
+//! once, from the outside in, and takes the first link that it recognises. Links of ours (a refused
+//! address) come first, then TLS, then what the HTTP engine says, then the socket.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -13,7 +13,8 @@ use std::sync::Arc;
 use crate::guard::Refusal;
 use crate::tls::in_words;
 
-/// The fate of a page that was not answered. Its text is a short clause, fit for a report's `reason`.
+/// The fate of a page that was not answered. Its text is a short clause, fit for a report's
+/// `reason`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchFailure {
     /// The host's name has no address, or could not be looked up.
@@ -141,7 +142,8 @@ impl FetchFailure {
         }
     }
 
-    /// The same where a proxy is in between: whatever fails before the proxy has passed us on is the proxy's failure.
+    /// The same where a proxy is in between: whatever fails before the proxy has passed us on is
+    /// the proxy's failure.
     pub(crate) fn by_way_of_proxy(error: &reqwest::Error, https: bool) -> Self {
         let failure = Self::of(error);
         let before_any_proxy = matches!(failure, Self::PrivateAddress { .. } | Self::Dns);
@@ -155,7 +157,8 @@ impl FetchFailure {
                 Self::proxy("cannot connect")
             }
             Some(InBetween::Unreached) => Self::proxy(failure),
-            // An http page is asked for in a connection to the proxy; TLS through a tunnel is the page's own.
+            // An http page is asked for in a connection to the proxy; TLS through a tunnel is the
+            // page's own.
             None if !https => Self::proxy(failure),
             None => failure,
         }
@@ -210,7 +213,8 @@ enum InBetween {
     Said(String),
 }
 
-/// What a link of the chain tells of the proxy. reqwest has no types for that: these are hyper-util's words, and a test holds them.
+/// What a link of the chain tells of the proxy. reqwest has no types for that: these are
+/// hyper-util's words, and a test holds them.
 fn of_proxy(text: &str) -> Option<InBetween> {
     let said = text.strip_prefix("tunnel error: ");
     let said = said.or_else(|| text.strip_prefix("SOCKS error: "))?;
@@ -237,8 +241,8 @@ fn chain<'a>(
     std::iter::successors(Some(error), |cause| deeper(*cause))
 }
 
-/// The next link inwards. An [`io::Error`] made from another error skips that very error in `source`, so it
-/// is asked for what it wraps.
+/// The next link inwards. An [`io::Error`] made from another error skips that very error in
+/// `source`, so it is asked for what it wraps.
 fn deeper<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
     match cause
         .downcast_ref::<io::Error>()

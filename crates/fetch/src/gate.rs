@@ -1,7 +1,7 @@
 //! The last gate before a request: `governor`, per host or group and for all hosts together.
 //!
-//! The pacer has already decided when a host may be asked; the gate does not schedule, it only makes sure,
-//! by a mechanism of its own, that no mistake further up turns into a burst.
+//! The pacer has already decided when a host may be asked; the gate does not schedule, it only
+//! makes sure, by a mechanism of its own, that no mistake further up turns into a burst.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,8 @@ use crate::PacingRules;
 
 /// Hosts are forgotten again after so many requests: a state each for millions of them adds up.
 const SWEEP_EVERY: u64 = 4096;
-/// High rates let a few requests through together, because waits are as fine as a millisecond and no finer.
+/// High rates let a few requests through together, because waits are as fine as a millisecond and
+/// no finer.
 const BURSTS_A_SECOND: u32 = 100;
 
 /// Whom requests are counted for: a host that has its pace for itself, or those that share one.
@@ -36,7 +37,8 @@ type Total = RateLimiter<NotKeyed, InMemoryState, Monotonic, NoOpMiddleware<Nano
 
 pub(crate) struct Gate {
     per_host: Option<PerHost>,
-    /// Whoever waits holds the lock, so that the others queue up behind instead of racing at every tick.
+    /// Whoever waits holds the lock, so that the others queue up behind instead of racing at every
+    /// tick.
     total: Option<Mutex<Total>>,
     passed: AtomicU64,
     clock: Monotonic,

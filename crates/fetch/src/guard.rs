@@ -1,10 +1,11 @@
 //! Which addresses a crawler must not be talked into asking.
 //!
-//! A page may link to `http://169.254.169.254/` or to a name that resolves to 10.0.0.1: whoever follows
-//! blindly reads out its owner's network (server-side request forgery). So everything that is not a public
-//! unicast address is refused unless the user allows it, and an IPv6 address that only wraps an IPv4 one is
-//! judged by what it wraps. Sources: the IANA special-purpose address registries for IPv4 and IPv6 (RFC 6890
-//! and its updates), RFC 6052 and RFC 8215 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), RFC 5214 (ISATAP).
+//! A page may link to `http://169.254.169.254/` or to a name that resolves to 10.0.0.1: whoever
+//! follows blindly reads out its owner's network (server-side request forgery). So everything that
+//! is not a public unicast address is refused unless the user allows it, and an IPv6 address that
+//! only wraps an IPv4 one is judged by what it wraps. Sources: the IANA special-purpose address
+//! registries for IPv4 and IPv6 (RFC 6890 and its updates), RFC 6052 and RFC 8215 (NAT64), RFC 3056
+//! (6to4), RFC 4380 (Teredo), RFC 5214 (ISATAP).
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -74,8 +75,8 @@ impl Guard {
         literal(host).map_or(Ok(()), |address| self.check(address))
     }
 
-    /// Lets a name through that somebody else will look up, unless it is for this machine whoever looks it up (RFC
-    /// 6761 section 6.3).
+    /// Lets a name through that somebody else will look up, unless it is for this machine whoever
+    /// looks it up (RFC 6761 section 6.3).
     pub(crate) fn check_unresolved(&self, host: &str) -> Result<(), FetchFailure> {
         if host == "localhost" || host.ends_with(".localhost") {
             return self.check(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -142,7 +143,8 @@ fn refusal_v6(address: Ipv6Addr) -> Option<Refusal> {
         [0x2001, 0x0000, ..] => teredo(address),
         [0x2001, 0x0001..=0x01ff, ..] => Some(Refusal::Reserved), // protocol assignments, RFC 2928
         [0x2001, 0x0db8, ..] | [0x3fff, 0x0000..=0x0fff, ..] => Some(Refusal::Reserved), // documentation
-        // Only 2000::/3 has been given out; all the rest is special or not in use (RFC 4291 section 2.4).
+        // Only 2000::/3 has been given out; all the rest is special or not in use (RFC 4291 section
+        // 2.4).
         [0x2000..=0x3fff, ..] => None,
         _ => Some(Refusal::Reserved),
     }
@@ -164,7 +166,8 @@ fn wrapped_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Teredo carries two IPv4 addresses, its server's and the client's (complemented); either may be refused.
+/// Teredo carries two IPv4 addresses, its server's and the client's (complemented); either may be
+/// refused.
 fn teredo(address: Ipv6Addr) -> Option<Refusal> {
     let [_, _, server_high, server_low, _, _, client_high, client_low] = address.segments();
     let server = (u32::from(server_high) << 16) | u32::from(server_low);

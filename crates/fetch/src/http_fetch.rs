@@ -1,8 +1,9 @@
 //! [`Fetch`] over the real network.
 //!
-//! Who may be asked is checked three times: an address written in the URL before anything happens (the engine
-//! never asks a resolver for it), every address of a name when it is looked up, and the peer at the end. By way of a
-//! proxy, whose address the peer's then is, it is checked as [`crate::proxy`] says.
+//! Who may be asked is checked three times: an address written in the URL before anything happens
+//! (the engine never asks a resolver for it), every address of a name when it is looked up, and the
+//! peer at the end. By way of a proxy, whose address the peer's then is, it is checked as
+//! [`crate::proxy`] says.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -68,8 +69,8 @@ impl HttpFetch {
     ///
     /// # Errors
     ///
-    /// [`SetupError`] if what the options say cannot be done at all. A machine without root certificates is
-    /// no such case: https then fails page by page.
+    /// [`SetupError`] if what the options say cannot be done at all. A machine without root
+    /// certificates is no such case: https then fails page by page.
     pub fn new(options: FetchOptions) -> Result<Self, SetupError> {
         let Ok(user_agent) = HeaderValue::from_str(&options.user_agent) else {
             return Err(SetupError::UserAgent(options.user_agent));
@@ -89,7 +90,8 @@ impl HttpFetch {
         })
     }
 
-    /// Lets a page be asked for, or says why not; what a connection's own look-up decides is left to it.
+    /// Lets a page be asked for, or says why not; what a connection's own look-up decides is left
+    /// to it.
     async fn check(&self, url: &PageUrl) -> Result<(), FetchFailure> {
         let host = url.as_url().host_str().ok_or(FetchFailure::Unaskable)?;
         self.guard.check_literal(host)?;

@@ -1,10 +1,10 @@
 //! Asks the web for things, politely and safely.
 //!
-//! [`Fetch`] is the seam: one request, one answer, never a redirect followed. [`HttpFetch`] is its one real
-//! implementation, guarded against private addresses and against answers without end. [`Pacer`] says when a
-//! host may be asked, [`RobotsCache`] what it may be asked for, and [`decode()`] reads a body that arrived
-//! compressed. What a server does to us is a value ([`FetchFailure`]); only a setup that cannot work is an
-//! error ([`SetupError`]).
+//! [`Fetch`] is the seam: one request, one answer, never a redirect followed. [`HttpFetch`] is its
+//! one real implementation, guarded against private addresses and against answers without end.
+//! [`Pacer`] says when a host may be asked, [`RobotsCache`] what it may be asked for, and
+//! [`decode()`] reads a body that arrived compressed. What a server does to us is a value
+//! ([`FetchFailure`]); only a setup that cannot work is an error ([`SetupError`]).
 
 mod body;
 mod client;
@@ -59,11 +59,13 @@ pub use tls::{InsecureHost, InsecureHostError};
 ///
 /// Promises of every implementation:
 /// - with validators, a request is conditional: 304 Not Modified is an answer like any other;
-/// - exactly one request is made for a call, or none where it is refused beforehand; a redirect is an
-///   answer like any other and is not followed;
-/// - the body is what the server sent, its content coding left on, cut at a limit that is known beforehand;
+/// - exactly one request is made for a call, or none where it is refused beforehand; a redirect is
+///   an answer like any other and is not followed;
+/// - the body is what the server sent, its content coding left on, cut at a limit that is known
+///   beforehand;
 /// - it ends: there is a deadline for the whole exchange;
-/// - `Err` is the page's fate, a value to be counted and perhaps tried again, never a fault of ours.
+/// - `Err` is the page's fate, a value to be counted and perhaps tried again, never a fault of
+///   ours.
 #[async_trait]
 pub trait Fetch: Send + Sync {
     /// Asks for `url`, unless it is still what `known` names, and waits for the whole answer.
@@ -74,7 +76,8 @@ pub trait Fetch: Send + Sync {
         self.ask(url, &Validators::default()).await
     }
 
-    /// The address that the next request for `url` goes to, where that is known beforehand: who shares it shares a pace.
+    /// The address that the next request for `url` goes to, where that is known beforehand: who
+    /// shares it shares a pace.
     async fn address(&self, _url: &PageUrl) -> Option<IpAddr> {
         None
     }

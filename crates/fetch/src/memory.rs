@@ -8,9 +8,9 @@
 //! | pages | a quarter | reading a page, and as long as its document is there | it waits its turn |
 //! | large pages | a quarter | the same of one that decodes to more than 1 MiB | it waits its turn |
 //!
-//! So nobody who holds a share waits for somebody who waits for the same part, and no crowd of large
-//! pages holds up the others. A request for more than a part is a request for all of it: such work is
-//! done alone.
+//! So nobody who holds a share waits for somebody who waits for the same part, and no crowd of
+//! large pages holds up the others. A request for more than a part is a request for all of it: such
+//! work is done alone.
 //!
 //! The rest of a visit's memory is bounded by its own limits: header fields, links, and
 //! buffers of a connection.

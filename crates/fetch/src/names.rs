@@ -1,13 +1,15 @@
-//! From a host to the addresses that may be asked: looked up once, remembered for a while, guarded always.
+//! From a host to the addresses that may be asked: looked up once, remembered for a while, guarded
+//! always.
 //!
-//! Every connection takes its addresses from here, and so does whoever wants to know beforehand where a
-//! request will go: what is told is what is asked. A name that answers differently the second time (DNS
-//! rebinding) gains nothing, because nobody looks a second time, and because whatever is found passes the guard.
+//! Every connection takes its addresses from here, and so does whoever wants to know beforehand
+//! where a request will go: what is told is what is asked. A name that answers differently the
+//! second time (DNS rebinding) gains nothing, because nobody looks a second time, and because
+//! whatever is found passes the guard.
 //!
-//! Bounds: [`MAX_NAMES`] names are remembered, [`AT_A_TIME`] are looked up at a time (the system's resolver
-//! blocks a thread for each), [`MAX_ADDRESSES`] addresses count for each. Look-ups of one name at the same
-//! time are one look-up; it goes on when those who wait for it have given up, and whoever comes next has its
-//! answer. One lock, never held while anything is awaited.
+//! Bounds: [`MAX_NAMES`] names are remembered, [`AT_A_TIME`] are looked up at a time (the system's
+//! resolver blocks a thread for each), [`MAX_ADDRESSES`] addresses count for each. Look-ups of one
+//! name at the same time are one look-up; it goes on when those who wait for it have given up, and
+//! whoever comes next has its answer. One lock, never held while anything is awaited.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -26,8 +28,8 @@ use crate::{FetchOptions, ResolveRule};
 
 /// Names remembered at most.
 const MAX_NAMES: usize = 10_000;
-/// Names looked up at a time: more than pages under way by default, so that one slow name service does not
-/// hold up the names of others.
+/// Names looked up at a time: more than pages under way by default, so that one slow name service
+/// does not hold up the names of others.
 const AT_A_TIME: usize = 128;
 /// Addresses of a name that are tried at most.
 const MAX_ADDRESSES: usize = 8;
@@ -111,11 +113,13 @@ impl Names {
         }
     }
 
-    /// Where `host` may be asked on this port: a name, or an address as a URL has it (IPv6 in brackets).
+    /// Where `host` may be asked on this port: a name, or an address as a URL has it (IPv6 in
+    /// brackets).
     ///
     /// # Errors
     ///
-    /// [`FetchFailure::Dns`] if it has no address, [`FetchFailure::PrivateAddress`] if it has none that may be asked.
+    /// [`FetchFailure::Dns`] if it has no address, [`FetchFailure::PrivateAddress`] if it has none
+    /// that may be asked.
     pub(crate) async fn addresses(&self, host: &str, port: u16) -> Result<Addresses, FetchFailure> {
         if let Some(address) = literal(host) {
             return self.guard.filter(vec![address]).map(Addresses::from);
@@ -178,12 +182,12 @@ impl Told {
     }
 }
 
-/// What may be asked of what was found, in an order that depends on nothing but the set: name services deal
-/// their answers in turn, and two names that share their addresses are to share the first one too. The system's preference between
-/// the families is kept.
+/// What may be asked of what was found, in an order that depends on nothing but the set: name
+/// services deal their answers in turn, and two names that share their addresses are to share the
+/// first one too. The system's preference between the families is kept.
 fn guarded(guard: &Guard, found: io::Result<Vec<IpAddr>>) -> Result<Addresses, FetchFailure> {
-    // Why a look-up failed makes no difference: resolvers give the same error for a name that does not
-    // exist and for a service that is down.
+    // Why a look-up failed makes no difference: resolvers give the same error for a name that does
+    // not exist and for a service that is down.
     let found = found.unwrap_or_default();
     let Some(preferred) = found.first().map(IpAddr::is_ipv6) else {
         return Err(FetchFailure::Dns);
@@ -206,8 +210,8 @@ pub(crate) fn literal(host: &str) -> Option<IpAddr> {
     }
 }
 
-/// A map that forgets what was not asked for lately: when the young are `half`, they become the old, and the old
-/// are forgotten.
+/// A map that forgets what was not asked for lately: when the young are `half`, they become the
+/// old, and the old are forgotten.
 #[derive(Debug)]
 struct Generations<V> {
     young: HashMap<String, V>,

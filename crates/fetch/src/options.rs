@@ -1,4 +1,5 @@
-//! What a fetcher can be told, and every limit that it keeps. (How long a URL may be is [`PageUrl`](web::PageUrl)'s.)
+//! What a fetcher can be told, and every limit that it keeps. (How long a URL may be is
+//! [`PageUrl`](web::PageUrl)'s.)
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -37,7 +38,8 @@ pub struct FetchOptions {
     pub connections_per_host: usize,
     /// The memory that bodies are received into.
     pub memory: MemoryBudget,
-    /// The directory on whose file system larger bodies are kept while they are needed. Without one they stay in memory.
+    /// The directory on whose file system larger bodies are kept while they are needed. Without one
+    /// they stay in memory.
     pub spool: Option<PathBuf>,
     /// Counts the exchanges that do not move.
     pub stalls: Stalls,
@@ -82,7 +84,8 @@ pub struct FetchLimits {
     pub timeout: Duration,
     /// From the look-up of the name to the end of the TLS handshake.
     pub connect_timeout: Duration,
-    /// Bytes a second that a body must bring on average over each `min_rate_grace`; 0 is no minimum.
+    /// Bytes a second that a body must bring on average over each `min_rate_grace`; 0 is no
+    /// minimum.
     pub min_rate: u64,
     /// How long a body may take before its rate counts, and over how long it counts then.
     pub min_rate_grace: Duration,

@@ -1,24 +1,29 @@
 //! Makes requests to a host wait for their turn.
 //!
-//! Times inside are the runtime's (`Instant`: exact, never set back, pausable in tests). The [`Timestamp`]s
-//! that others are told are good to a millisecond; whoever comes a fraction of one early waits for it here.
+//! Times inside are the runtime's (`Instant`: exact, never set back, pausable in tests). The
+//! [`Timestamp`]s that others are told are good to a millisecond; whoever comes a fraction of one
+//! early waits for it here.
 //!
-//! Hosts may share their pace ([`GroupBy`]): then a turn is a turn of the host and of its group. Whoever finds the group not ready is told
-//! when to come again ([`Pacer::line_up`]), each at a time of its own, instead of waiting with a slot of the crawl in hand.
+//! Hosts may share their pace ([`GroupBy`]): then a turn is a turn of the host and of its group.
+//! Whoever finds the group not ready is told when to come again ([`Pacer::line_up`]), each at a
+//! time of its own, instead of waiting with a slot of the crawl in hand.
 //!
-//! What is kept of a host is forgotten once it says nothing any more: nobody has or awaits a turn, and the
-//! time at which the host may be asked lies behind by [`KEPT`], or by the wait itself where that was longer.
-//! So the map holds the hosts of the last minutes, not those of the whole crawl; of groups the same. What outlasts that, and the process, is
-//! a [`Pace`]: whoever keeps it asks for it with [`Pacer::pace`], and says it again with [`Pacer::recall`].
+//! What is kept of a host is forgotten once it says nothing any more: nobody has or awaits a turn,
+//! and the time at which the host may be asked lies behind by [`KEPT`], or by the wait itself where
+//! that was longer. So the map holds the hosts of the last minutes, not those of the whole crawl;
+//! of groups the same. What outlasts that, and the process, is a [`Pace`]: whoever keeps it asks
+//! for it with [`Pacer::pace`], and says it again with [`Pacer::recall`].
 //!
-//! Invariant: after a session that died, no host and no group is asked before its delay has passed since the opening
-//! ([`Pacer::suppose_all_asked`]), whatever led there.
+//! Invariant: after a session that died, no host and no group is asked before its delay has passed
+//! since the opening ([`Pacer::suppose_all_asked`]), whatever led there.
 //!
-//! The rules may change while turns are given out ([`Pacer::change`]). What was promised to a host stays: a longer delay counts from its
-//! last answer on, a shorter one from its next. Of the locks inside, nobody takes a second one while holding the first.
+//! The rules may change while turns are given out ([`Pacer::change`]). What was promised to a host
+//! stays: a longer delay counts from its last answer on, a shorter one from its next. Of the locks
+//! inside, nobody takes a second one while holding the first.
 //!
-//! Order of waiting: a host's slot before its group's, and the host's own time before its group's slot. Who has a group's slot waits for
-//! the group's time alone; so nobody waits for each other, and no host keeps its group waiting.
+//! Order of waiting: a host's slot before its group's, and the host's own time before its group's
+//! slot. Who has a group's slot waits for the group's time alone; so nobody waits for each other,
+//! and no host keeps its group waiting.
 //!
 //! [`GroupBy`]: web::GroupBy
 
@@ -49,7 +54,8 @@ use crate::rules_in_force::RulesInForce;
 
 /// A host is remembered at least so long after it was ready.
 const KEPT: Duration = Duration::from_secs(60);
-/// What rounding may have taken off a remembered time: two clocks are read in whole milliseconds to write one down.
+/// What rounding may have taken off a remembered time: two clocks are read in whole milliseconds to
+/// write one down.
 const ROUNDED: Duration = Duration::from_millis(2);
 
 /// Gives out turns. Cheap to ask where no delay applies.
@@ -73,7 +79,8 @@ struct Known {
     supposed: Option<Instant>,
 }
 
-/// Whom a request goes to: a host, and the address where it is asked, as far as hosts of one address share a pace.
+/// Whom a request goes to: a host, and the address where it is asked, as far as hosts of one
+/// address share a pace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolitenessKey {
     /// The host.
@@ -109,7 +116,8 @@ impl Pacer {
         Self::seeded(rules, clock, 0)
     }
 
-    /// The same; what chance adds to waits after failures follows from `seed`, so that crawlers do not come back at the same time.
+    /// The same; what chance adds to waits after failures follows from `seed`, so that crawlers do
+    /// not come back at the same time.
     #[must_use]
     pub fn seeded(rules: PacingRules, clock: Clock, seed: u64) -> Self {
         let gate = Arc::new(Gate::new(&rules));
@@ -125,8 +133,8 @@ impl Pacer {
         }
     }
 
-    /// Whom a request for `url` would go to now. Only where hosts are grouped by address, `fetch` is asked for it, which may look the
-    /// name up.
+    /// Whom a request for `url` would go to now. Only where hosts are grouped by address, `fetch`
+    /// is asked for it, which may look the name up.
     pub async fn addressee(&self, fetch: &dyn Fetch, url: &PageUrl) -> PolitenessKey {
         let address = match self.shared.rules().common.group_by {
             GroupBy::Address => fetch.address(url).await,
@@ -136,10 +144,12 @@ impl Pacer {
         PolitenessKey { host, address }
     }
 
-    /// Whether somebody may be asked now, as far as its group goes: then take the turn at once, it comes soon. If not, a place in
-    /// the group's line is kept for the host, and [`Pacer::pace`] says when to come again: do, and ask again.
+    /// Whether somebody may be asked now, as far as its group goes: then take the turn at once, it
+    /// comes soon. If not, a place in the group's line is kept for the host, and [`Pacer::pace`]
+    /// says when to come again: do, and ask again.
     ///
-    /// A host with its pace for itself always may: its own time is the frontier's business, and the turn's.
+    /// A host with its pace for itself always may: its own time is the frontier's business, and the
+    /// turn's.
     #[must_use]
     pub fn line_up(&self, to: &PolitenessKey) -> bool {
         let shared = &self.shared;
@@ -153,9 +163,10 @@ impl Pacer {
         due.is_none()
     }
 
-    /// Waits for the host's turn: until fewer than `connections_per_host` turns are under way there, the
-    /// host's next allowed time has come, and both limits of the gate let the request pass. Turns of a host
-    /// are given out in the order in which they were asked for. Where the host shares its pace, all this holds for its group as well.
+    /// Waits for the host's turn: until fewer than `connections_per_host` turns are under way
+    /// there, the host's next allowed time has come, and both limits of the gate let the request
+    /// pass. Turns of a host are given out in the order in which they were asked for. Where the
+    /// host shares its pace, all this holds for its group as well.
     ///
     /// Nobody may wait for a second turn while holding the first.
     pub async fn turn(&self, to: impl Into<PolitenessKey>) -> Turn {
@@ -186,8 +197,8 @@ impl Pacer {
         }
     }
 
-    /// How the host wants to be asked, as far as is known now: what to remember of it. It may be asked at once where nothing
-    /// stands against it.
+    /// How the host wants to be asked, as far as is known now: what to remember of it. It may be
+    /// asked at once where nothing stands against it.
     #[must_use]
     pub fn pace(&self, host: &Host) -> Pace {
         let shared = &self.shared;
@@ -216,8 +227,9 @@ impl Pacer {
         }
     }
 
-    /// Takes over what was remembered of a host, and so of its group, as far as nothing is known that is newer or stricter. No wait is longer
-    /// than the rules can lead to, whatever a clock that was set may have made of the time.
+    /// Takes over what was remembered of a host, and so of its group, as far as nothing is known
+    /// that is newer or stricter. No wait is longer than the rules can lead to, whatever a clock
+    /// that was set may have made of the time.
     pub fn recall(&self, host: &Host, pace: Pace) {
         let shared = &self.shared;
         let (now, present, rules) = (Instant::now(), shared.clock.now(), shared.rules());
@@ -234,21 +246,22 @@ impl Pacer {
         }
     }
 
-    /// The session before this one died, and nobody knows whom it had just asked: from here on, every host counts as one whose
-    /// last answer has ended now. To be said before the first turn.
+    /// The session before this one died, and nobody knows whom it had just asked: from here on,
+    /// every host counts as one whose last answer has ended now. To be said before the first turn.
     pub fn suppose_all_asked(&self) {
         self.shared.known().supposed = Some(Instant::now());
     }
 
-    /// Takes note of the `Crawl-delay` that the host's robots.txt asks for. Hosts are forgotten after a
-    /// while: say it again whenever the rules are looked at.
+    /// Takes note of the `Crawl-delay` that the host's robots.txt asks for. Hosts are forgotten
+    /// after a while: say it again whenever the rules are looked at.
     pub fn ask_crawl_delay(&self, host: &Host, delay: Option<Duration>) {
         let shared = &self.shared;
         shared.with_host(host, |entry, rules| entry.ask_crawl_delay(delay, rules));
     }
 
-    /// Goes by other rules from now on. `delays` are the least delays of single hosts, one more reason beside the others. Connections
-    /// a host, and which hosts share their pace, stay as they are.
+    /// Goes by other rules from now on. `delays` are the least delays of single hosts, one more
+    /// reason beside the others. Connections a host, and which hosts share their pace, stay as they
+    /// are.
     pub fn change(&self, rules: PacingRules, delays: &BTreeMap<Host, Duration>) {
         let shared = &self.shared;
         *shared.gate.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Gate::new(&rules));
@@ -348,7 +361,8 @@ impl Shared {
         self.rules().common.group_by.group(&to.host, to.address)
     }
 
-    /// Begins a request to a host whose slot is held, when it is the group's turn as well as its own.
+    /// Begins a request to a host whose slot is held, when it is the group's turn as well as its
+    /// own.
     async fn begin_in(&self, group: &Group, host: &Host) -> OwnedSemaphorePermit {
         loop {
             while let Some(ready) =

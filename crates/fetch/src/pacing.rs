@@ -6,12 +6,14 @@
 //! | 429, 503 or none at all | the same, and at least max(2 × delay, `back_off`), doubled with every further one in a row, at most `max_back_off`; all that longer by chance, by up to `jitter` |
 //! | with `Retry-After` | the same, and at least that long, at most `retry_after_cap` |
 //!
-//! The wait is counted from the end of an answer, so the pause that a server sees is never shorter than the
-//! delay. The longest of the reasons counts, and which one it was is told ([`Why`]; of equals the first in the table). `max_delay` bounds
-//! what servers can talk us into in the first row; a `delay` that the user set longer than that holds all the same.
+//! The wait is counted from the end of an answer, so the pause that a server sees is never shorter
+//! than the delay. The longest of the reasons counts, and which one it was is told ([`Why`]; of
+//! equals the first in the table). `max_delay` bounds what servers can talk us into in the first
+//! row; a `delay` that the user set longer than that holds all the same.
 //!
-//! A success forgives all failures before it. So does time: for each `max_back_off` that a host could have been asked and was not, its
-//! failures in a row count half. Chance is an argument; it only ever adds, so no server waits less than it asked for.
+//! A success forgives all failures before it. So does time: for each `max_back_off` that a host
+//! could have been asked and was not, its failures in a row count half. Chance is an argument; it
+//! only ever adds, so no server waits less than it asked for.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -87,7 +89,8 @@ pub enum Asked {
 }
 
 impl Answer {
-    /// What the outcome of a fetch tells about its host; `now` is what a date in `Retry-After` is measured by.
+    /// What the outcome of a fetch tells about its host; `now` is what a date in `Retry-After` is
+    /// measured by.
     #[must_use]
     pub fn of(outcome: &Result<Exchange, FetchFailure>, now: Timestamp) -> Self {
         match outcome {
@@ -134,7 +137,8 @@ impl Asked {
     }
 }
 
-/// What is remembered of a host between two requests, but for the time: with that it is a [`web::Pace`].
+/// What is remembered of a host between two requests, but for the time: with that it is a
+/// [`web::Pace`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostPace {
     /// Failures and pleas to slow down, in a row.
@@ -167,8 +171,8 @@ impl Rest {
 }
 
 impl HostPace {
-    /// The host's pace after an answer, and how long it is left alone from the answer's end on. `chance`, from 0 to 1, says how
-    /// much of the jitter comes on top of a wait after failures.
+    /// The host's pace after an answer, and how long it is left alone from the answer's end on.
+    /// `chance`, from 0 to 1, says how much of the jitter comes on top of a wait after failures.
     #[must_use]
     pub fn after(self, answer: &Answer, rules: &PacingRules, chance: f64) -> (Self, Rest) {
         let calm = rules.calm(answer.elapsed, self.crawl_delay);

@@ -2,8 +2,8 @@
 //!
 //! Time is divided into spans, ten of them to the grace time of the limits. A body whose last ten
 //! spans together brought less than the minimum rate is given up; one whose last span alone did is
-//! stalled. So what came before counts for nothing after the grace time: a server that sends 4 MiB at
-//! once and then a byte a second is given up as soon as one that sends a byte a second from the
+//! stalled. So what came before counts for nothing after the grace time: a server that sends 4 MiB
+//! at once and then a byte a second is given up as soon as one that sends a byte a second from the
 //! beginning.
 
 use std::time::Duration;
@@ -86,8 +86,8 @@ impl Progress {
 mod tests {
     use super::*;
 
-    /// Returns after how many seconds a download that brings so many bytes in each span is given up;
-    /// none where it never is.
+    /// Returns after how many seconds a download that brings so many bytes in each span is given
+    /// up; none where it never is.
     fn given_up(min_rate: u64, bytes: impl Fn(usize) -> usize) -> Option<usize> {
         let limits = FetchLimits {
             min_rate,

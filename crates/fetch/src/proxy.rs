@@ -1,6 +1,7 @@
 //! A proxy: where it is, how it is spoken to, and what is still guarded by way of it.
 //!
-//! reqwest speaks to it (RFC 9110 section 9.3.6, RFC 1928, RFC 1929). What is guaranteed, by the kind of proxy:
+//! reqwest speaks to it (RFC 9110 section 9.3.6, RFC 1928, RFC 1929). What is guaranteed, by the
+//! kind of proxy:
 //!
 //! | | the proxy is asked for | guarded |
 //! |---|---|---|
@@ -8,12 +9,14 @@
 //! | `http://`, `https://` | the name (https pages: CONNECT) or the URL (http pages) | we look the name up beforehand and refuse a private one, but **the proxy looks it up again** |
 //! | `socks5h://` | the name | addresses and `localhost` only: names that the proxy alone can resolve (`.onion`) cannot be judged here |
 //!
-//! So a name server that answers the proxy otherwise than us (DNS rebinding) is stopped under `socks5://`, and else only by a
-//! proxy that refuses private addresses itself. The proxy's own address may be any: the user gave it. Pages' certificates are
-//! checked here whatever the proxy. An https page whose host is an IPv6 address cannot be had by way of a proxy (reqwest 0.13
-//! takes the brackets for a part of the name in the certificate).
+//! So a name server that answers the proxy otherwise than us (DNS rebinding) is stopped under
+//! `socks5://`, and else only by a proxy that refuses private addresses itself. The proxy's own
+//! address may be any: the user gave it. Pages' certificates are checked here whatever the proxy.
+//! An https page whose host is an IPv6 address cannot be had by way of a proxy (reqwest 0.13 takes
+//! the brackets for a part of the name in the certificate).
 //!
-//! Its user and password are told to the proxy and to nobody else; they are never shown, logged or stored.
+//! Its user and password are told to the proxy and to nobody else; they are never shown, logged or
+//! stored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,7 +27,8 @@ use url::Url;
 /// Bytes of a user's name or password (RFC 1929 section 2).
 const MAX_CREDENTIAL: usize = 255;
 
-/// Where a proxy is, how it is spoken to, and who we are to it: `socks5://user:password@127.0.0.1:1080`.
+/// Where a proxy is, how it is spoken to, and who we are to it:
+/// `socks5://user:password@127.0.0.1:1080`.
 ///
 /// Shown without user and password.
 #[derive(Clone, PartialEq, Eq)]
@@ -44,7 +48,8 @@ enum Kind {
     Socks5h,
 }
 
-/// What is wrong with a text that should be a [`ProxyUrl`]. It does not repeat the text, which may hold a password.
+/// What is wrong with a text that should be a [`ProxyUrl`]. It does not repeat the text, which may
+/// hold a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProxyUrlError {
     /// Not a URL with a host.
@@ -119,13 +124,15 @@ impl ProxyUrl {
         match self.kind {
             Kind::Http | Kind::Https => ProxyPrecheck::Addresses,
             Kind::Socks5h => ProxyPrecheck::Spelling,
-            // The proxy's own name is looked up without a guard, as the connection to the proxy needs it.
+            // The proxy's own name is looked up without a guard, as the connection to the proxy
+            // needs it.
             Kind::Socks5 if host == self.host => ProxyPrecheck::Addresses,
             Kind::Socks5 => ProxyPrecheck::Nothing,
         }
     }
 
-    /// Whether it is a proxy that reads requests for http pages itself, and may refuse them in HTTP.
+    /// Whether it is a proxy that reads requests for http pages itself, and may refuse them in
+    /// HTTP.
     pub(crate) fn reads_requests(&self, https: bool) -> bool {
         !https && matches!(self.kind, Kind::Http | Kind::Https)
     }

@@ -1,8 +1,8 @@
 //! What is said to a server, and the same as an archive keeps it.
 //!
-//! The order of the fields is the order in which they are sent. Fields that are for one origin only (credentials,
-//! cookies, what the user adds) come from [`Secrets`], and of these an archive keeps the names; what is for a proxy is added by
-//! reqwest, which alone knows it, and is never archived.
+//! The order of the fields is the order in which they are sent. Fields that are for one origin only
+//! (credentials, cookies, what the user adds) come from [`Secrets`], and of these an archive keeps
+//! the names; what is for a proxy is added by reqwest, which alone knows it, and is never archived.
 
 use std::sync::Arc;
 
@@ -63,11 +63,12 @@ fn host_field(url: &PageUrl) -> Result<HeaderValue, FetchFailure> {
     HeaderValue::from_str(url.authority()).map_err(|_not_a_field| FetchFailure::Unaskable)
 }
 
-/// The request as it was written to an HTTP/1.1 connection, byte for byte; what HTTP/2 sends in frames is
-/// written the same way, as archives do, and what is sent to a proxy as the proxy passes it on.
+/// The request as it was written to an HTTP/1.1 connection, byte for byte; what HTTP/2 sends in
+/// frames is written the same way, as archives do, and what is sent to a proxy as the proxy passes
+/// it on.
 ///
-/// `Host` comes first over http, where we set it. Over https it is not known beforehand whether HTTP/2 will
-/// be spoken, which has no such field, so the engine appends it where it is needed.
+/// `Host` comes first over http, where we set it. Over https it is not known beforehand whether
+/// HTTP/2 will be spoken, which has no such field, so the engine appends it where it is needed.
 ///
 /// What is secret is not written, only that it was said.
 pub(crate) fn head(

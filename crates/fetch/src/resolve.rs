@@ -11,8 +11,8 @@ use crate::names::{Names, literal};
 
 /// "For this host and port, connect there", as curl's `--resolve` has it: `HOST:PORT:ADDR[,ADDR]…`.
 ///
-/// An IPv6 address may stand in brackets. The URL, the `Host` field and the certificate stay those of the
-/// host; only the look-up is skipped.
+/// An IPv6 address may stand in brackets. The URL, the `Host` field and the certificate stay those
+/// of the host; only the look-up is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolveRule {
     /// The name as it stands in a canonical URL.
@@ -95,7 +95,8 @@ pub(crate) struct GuardedResolver {
 }
 
 impl GuardedResolver {
-    /// A resolver for the URLs of `port`; 0 is every port that no rule names. The host `proxy` may be anywhere.
+    /// A resolver for the URLs of `port`; 0 is every port that no rule names. The host `proxy` may
+    /// be anywhere.
     pub(crate) fn new(names: Arc<Names>, port: u16, proxy: Option<String>) -> Self {
         Self { names, port, proxy }
     }

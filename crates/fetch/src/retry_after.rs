@@ -4,7 +4,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use web::Timestamp;
 
-/// How long the server asks us to stay away, counted from `now`; `None` where the field makes no sense.
+/// How long the server asks us to stay away, counted from `now`; `None` where the field makes no
+/// sense.
 ///
 /// A date in the past is "now". The wait is as long as the server says: cap it where it is obeyed.
 #[must_use]

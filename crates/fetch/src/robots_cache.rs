@@ -8,8 +8,9 @@
 //! | 429, 5xx | the host is in trouble: nothing may be asked (429 is not in the RFC; Google does the same) | 30 s |
 //! | no answer, no address, a private address | nothing may be asked | 30 s |
 //!
-//! Every request waits for its host's turn, the hops of a redirect too. What holds for a day outlasts the process: whoever
-//! keeps [`RobotsAnswer::read`] says it again with [`RobotsCache::recall`].
+//! Every request waits for its host's turn, the hops of a redirect too. What holds for a day
+//! outlasts the process: whoever keeps [`RobotsAnswer::read`] says it again with
+//! [`RobotsCache::recall`].
 
 use std::collections::HashMap;
 use std::fmt;
@@ -35,7 +36,8 @@ const HOLDS: Duration = Duration::from_secs(24 * 3600);
 const HOLDS_UNREACHABLE: Duration = Duration::from_secs(30);
 /// Bytes of robots.txt that are parsed in less than half a millisecond.
 const QUICK: usize = 16 << 10;
-/// Bytes of robots.txt that all remembered rules together may stem from, and what each costs at least.
+/// Bytes of robots.txt that all remembered rules together may stem from, and what each costs at
+/// least.
 const REMEMBERED: usize = 32 << 20;
 const LEAST: usize = 512;
 
@@ -57,8 +59,8 @@ pub struct RobotsAnswer {
     pub standing: RobotsStanding,
     /// What was in the way where they are [`RobotsStanding::Unreachable`], and only there.
     pub trouble: Option<RobotsTrouble>,
-    /// When they are to be asked for again: where they are [`RobotsStanding::Unreachable`], a page that they
-    /// forbid is worth another try then.
+    /// When they are to be asked for again: where they are [`RobotsStanding::Unreachable`], a page
+    /// that they forbid is worth another try then.
     pub until: Timestamp,
     /// What was fetched just now, redirects first; empty where the rules were remembered.
     pub exchanges: Vec<Exchange>,
@@ -99,7 +101,8 @@ pub enum RobotsTrouble {
     Status(u16),
 }
 
-/// The rules of one origin. Whoever fetches them holds `asking`; the others wait there and then look again.
+/// The rules of one origin. Whoever fetches them holds `asking`; the others wait there and then
+/// look again.
 #[derive(Default)]
 struct Origin {
     known: Mutex<Option<Known>>,
@@ -116,8 +119,8 @@ struct Known {
 }
 
 impl RobotsCache {
-    /// A cache that knows nothing yet. `agent_token` is the name by which robots.txt may call us, without
-    /// version; `capacity` how many origins are remembered.
+    /// A cache that knows nothing yet. `agent_token` is the name by which robots.txt may call us,
+    /// without version; `capacity` how many origins are remembered.
     pub fn new(
         fetch: Arc<dyn Fetch>,
         pacer: Arc<Pacer>,
@@ -135,7 +138,8 @@ impl RobotsCache {
         }
     }
 
-    /// The rules for `url` where they are known and hold, without asking anybody. The pacer is told about `Crawl-delay`.
+    /// The rules for `url` where they are known and hold, without asking anybody. The pacer is told
+    /// about `Crawl-delay`.
     #[must_use]
     pub fn cached(&self, url: &PageUrl) -> Option<RobotsAnswer> {
         let origin = self.origins().get(&url.origin())?;
@@ -143,8 +147,9 @@ impl RobotsCache {
         Some(self.answer(url, known, Asking::default()))
     }
 
-    /// Takes over what an earlier session read for `url`, unless something is known that holds. It holds no longer than a day
-    /// from now, whatever a clock that was set may have made of the time.
+    /// Takes over what an earlier session read for `url`, unless something is known that holds. It
+    /// holds no longer than a day from now, whatever a clock that was set may have made of the
+    /// time.
     pub async fn recall(&self, url: &PageUrl, text: RobotsText) {
         let now = self.clock.now();
         let until = text.until.min(now + HOLDS);
@@ -158,8 +163,8 @@ impl RobotsCache {
         self.learn(&origin, known);
     }
 
-    /// The rules for `url`, asked for where they are not known. Of tasks that want the same rules at the
-    /// same time, one fetches. The pacer is told about `Crawl-delay` every time.
+    /// The rules for `url`, asked for where they are not known. Of tasks that want the same rules
+    /// at the same time, one fetches. The pacer is told about `Crawl-delay` every time.
     ///
     /// Waits for turns of the host: do not hold one meanwhile.
     pub async fn rules(&self, url: &PageUrl) -> RobotsAnswer {
@@ -345,9 +350,9 @@ impl Origin {
     }
 }
 
-/// Two generations of origins: whatever is asked for moves to the young one, and when that is full, the old
-/// one is forgotten and the young one grows old. So the size is bounded, what is in use stays, and there is
-/// no list to keep in order.
+/// Two generations of origins: whatever is asked for moves to the young one, and when that is full,
+/// the old one is forgotten and the young one grows old. So the size is bounded, what is in use
+/// stays, and there is no list to keep in order.
 struct Origins {
     young: HashMap<String, Arc<Origin>>,
     old: HashMap<String, Arc<Origin>>,

@@ -1,4 +1,5 @@
-//! The rules of pacing that are in force: they may change while a crawl runs, and single hosts may have a longer delay.
+//! The rules of pacing that are in force: they may change while a crawl runs, and single hosts may
+//! have a longer delay.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -16,7 +17,8 @@ pub(crate) struct RulesInForce {
 }
 
 impl RulesInForce {
-    /// `delays` are the least delays of single hosts: one more reason for each of them to wait, of which the longest counts.
+    /// `delays` are the least delays of single hosts: one more reason for each of them to wait, of
+    /// which the longest counts.
     pub(crate) fn new(common: PacingRules, delays: &BTreeMap<Host, Duration>) -> Self {
         let of_host = |delay: Duration| {
             let delay = delay.max(common.delay);

@@ -1,8 +1,10 @@
-//! Whom we trust, and how we speak in private: rustls with ring, the system's roots and those we were given.
+//! Whom we trust, and how we speak in private: rustls with ring, the system's roots and those we
+//! were given.
 //!
-//! One verifier serves every connection. It is told the name that a certificate is shown for, lets the names pass that the user
-//! called insecure, and leaves all others to the system. rustls keeps the sessions that it can resume by name, so nothing that
-//! was agreed with an insecure host serves another.
+//! One verifier serves every connection. It is told the name that a certificate is shown for, lets
+//! the names pass that the user called insecure, and leaves all others to the system. rustls keeps
+//! the sessions that it can resume by name, so nothing that was agreed with an insecure host serves
+//! another.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -20,7 +22,8 @@ use tracing::warn;
 use crate::SetupError;
 use crate::resolve::canonical_host;
 
-/// A host whose certificates are not checked, on whatever port: TLS proves names, and knows of no ports.
+/// A host whose certificates are not checked, on whatever port: TLS proves names, and knows of no
+/// ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InsecureHost {
     host: String,
@@ -55,7 +58,8 @@ impl fmt::Display for InsecureHost {
     }
 }
 
-/// The TLS configuration of every connection: HTTP/2 where the server speaks it, else HTTP/1.1 (ALPN).
+/// The TLS configuration of every connection: HTTP/2 where the server speaks it, else HTTP/1.1
+/// (ALPN).
 pub(crate) fn client_config(
     extra_roots: &[PathBuf],
     insecure: &[InsecureHost],
@@ -80,8 +84,8 @@ pub(crate) fn client_config(
     Ok(config)
 }
 
-/// The platform's own verdict on certificates; `None` where the machine trusts nobody at all, which makes
-/// https impossible but is no reason not to crawl http.
+/// The platform's own verdict on certificates; `None` where the machine trusts nobody at all, which
+/// makes https impossible but is no reason not to crawl http.
 fn system_verifier(
     extra: Vec<CertificateDer<'static>>,
     provider: Arc<CryptoProvider>,

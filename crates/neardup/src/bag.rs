@@ -1,14 +1,16 @@
-//! A sketch of a bag of words: 64 bytes of which two estimate the resemblance of the words, counted.
+//! A sketch of a bag of words: 64 bytes of which two estimate the resemblance of the words,
+//! counted.
 //!
-//! The *n*-th occurrence of a word is an element of its own, so that the Jaccard index of the elements is that of the
-//! multisets: Σ min / Σ max of the counts. The elements are sampled 512 times (see `similarity`) and one bit of each
-//! sample is kept: at the resemblances in question, one bit of many samples estimates better than many bits of few (Li
-//! and König, "b-bit minwise hashing", WWW 2010, section 4). Words, other than shingles, tell one changed word once,
-//! however it is placed: that is what short texts with scattered changes need (`docs/adr/0010`).
+//! The *n*-th occurrence of a word is an element of its own, so that the Jaccard index of the
+//! elements is that of the multisets: Σ min / Σ max of the counts. The elements are sampled 512
+//! times (see `similarity`) and one bit of each sample is kept: at the resemblances in question,
+//! one bit of many samples estimates better than many bits of few (Li and König, "b-bit minwise
+//! hashing", WWW 2010, section 4). Words, other than shingles, tell one changed word once, however
+//! it is placed: that is what short texts with scattered changes need (`docs/adr/0010`).
 //!
-//! The number of distinct words is kept beside the sample. Prose has many for its length; tables of operands and code
-//! listings have few, and there a word in ten is another content.
-//! Invariant: the layout of [`BagSketch::to_bytes`] is stable for ever (`golden/bags.txt`).
+//! The number of distinct words is kept beside the sample. Prose has many for its length; tables of
+//! operands and code listings have few, and there a word in ten is another content. Invariant: the
+//! layout of [`BagSketch::to_bytes`] is stable for ever (`golden/bags.txt`).
 
 use std::fmt;
 
@@ -34,7 +36,8 @@ pub struct BagSketch {
 }
 
 impl BagSketch {
-    /// The sketch of distinct words, given by their hashes, each with the number of its occurrences. An empty bag has none.
+    /// The sketch of distinct words, given by their hashes, each with the number of its
+    /// occurrences. An empty bag has none.
     pub(crate) fn of_counts(counts: &[(u64, u32)]) -> Option<Self> {
         let occurrences: usize = counts.iter().map(|(_, count)| *count as usize).sum();
         let mut elements = Vec::with_capacity(occurrences);
@@ -63,7 +66,8 @@ impl BagSketch {
         })
     }
 
-    /// An estimate of the resemblance of the two bags, 0 to 1, with a standard error of about √((1-r²)/512): 2 % at .87.
+    /// An estimate of the resemblance of the two bags, 0 to 1, with a standard error of about
+    /// √((1-r²)/512): 2 % at .87.
     #[must_use]
     #[doc(alias = "jaccard")]
     pub fn resemblance(&self, other: &Self) -> f64 {
@@ -78,8 +82,8 @@ impl BagSketch {
         self.distinct
     }
 
-    /// The diversity of a text of so many words (Herdan's C: ln distinct / ln words), in thousandths. Prose of any
-    /// length lies above 880, code and tables below.
+    /// The diversity of a text of so many words (Herdan's C: ln distinct / ln words), in
+    /// thousandths. Prose of any length lies above 880, code and tables below.
     #[must_use]
     pub fn diversity(&self, words: u32) -> u32 {
         match ln(u64::from(words)) {
@@ -153,7 +157,8 @@ mod tests {
     use crate::mix::mix;
     use proptest::prelude::*;
 
-    /// Two bags of which `shared` words are common, three times each, and `apart` words of each one's own.
+    /// Two bags of which `shared` words are common, three times each, and `apart` words of each
+    /// one's own.
     fn pair(seed: u64, shared: u64, apart: u64) -> (BagSketch, BagSketch) {
         let word = |n: u64| mix(mix(seed).wrapping_add(n));
         let shared = || (0..shared).map(move |n| (word(n), 3));
@@ -183,8 +188,8 @@ mod tests {
         assert!((resemblance - 1.0 / 3.0).abs() < 0.17, "{resemblance}");
     }
 
-    /// Over 400 pairs for each resemblance: no bias beyond four standard errors, and a spread near the theory's
-    /// 2 √(p(1-p)/512) where p = (1 + r)/2 is the chance that two bits agree.
+    /// Over 400 pairs for each resemblance: no bias beyond four standard errors, and a spread near
+    /// the theory's 2 √(p(1-p)/512) where p = (1 + r)/2 is the chance that two bits agree.
     #[test]
     fn estimates_are_unbiased_and_spread_as_theory_says() {
         for (shared, apart) in [(100, 45), (300, 60), (1_000, 200), (20, 4), (40, 30)] {

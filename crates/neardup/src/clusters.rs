@@ -1,15 +1,16 @@
 //! Which documents belong together, given which ones are alike.
 //!
-//! Alike is not transitive, so there are two notions. [`Representatives`], the usual one: each document is compared with
-//! originals only and joins one of them, so that all members of a cluster are like its first. [`Clusters`]: whatever a
-//! chain of alike pairs connects (union-find over verified pairs; Broder et al., "Syntactic clustering of the web",
-//! 1997, section 4), in which the ends of a chain may have drifted far apart.
+//! Alike is not transitive, so there are two notions. [`Representatives`], the usual one: each
+//! document is compared with originals only and joins one of them, so that all members of a cluster
+//! are like its first. [`Clusters`]: whatever a chain of alike pairs connects (union-find over
+//! verified pairs; Broder et al., "Syntactic clustering of the web", 1997, section 4), in which the
+//! ends of a chain may have drifted far apart.
 //!
-//! Invariant: documents are numbered from 0 in their order, and [`Groups`] depend on neither the order nor the repetition
-//! of the pairs that made them.
+//! Invariant: documents are numbered from 0 in their order, and [`Groups`] depend on neither the
+//! order nor the repetition of the pairs that made them.
 
-/// Connected components of alike pairs: union by size, paths halved (Tarjan and van Leeuwen, JACM 1984). 8 bytes a
-/// document.
+/// Connected components of alike pairs: union by size, paths halved (Tarjan and van Leeuwen, JACM
+/// 1984). 8 bytes a document.
 #[derive(Clone, Debug)]
 pub struct Clusters {
     parents: Vec<u32>,
@@ -135,7 +136,8 @@ impl Representatives {
         self.originals.is_empty()
     }
 
-    /// Adds the next document as an original and gives its number; none where 2³² - 1 documents are there.
+    /// Adds the next document as an original and gives its number; none where 2³² - 1 documents are
+    /// there.
     pub fn add_original(&mut self) -> Option<u32> {
         let number = u32::try_from(self.originals.len())
             .ok()
@@ -144,7 +146,8 @@ impl Representatives {
         Some(number)
     }
 
-    /// Adds the next document as one like `original` and gives its number; none where 2³² - 1 documents are there.
+    /// Adds the next document as one like `original` and gives its number; none where 2³² - 1
+    /// documents are there.
     ///
     /// # Errors
     /// [`NotAnOriginal`] where that would make a chain.
@@ -159,7 +162,8 @@ impl Representatives {
         Ok(number)
     }
 
-    /// The original that `document` is like, which may be itself; none for a number that was not given.
+    /// The original that `document` is like, which may be itself; none for a number that was not
+    /// given.
     #[must_use]
     pub fn original_of(&self, document: u32) -> Option<u32> {
         self.originals.get(document as usize).copied()

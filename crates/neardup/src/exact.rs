@@ -1,15 +1,17 @@
 //! The exact test: equal fingerprints, and then the texts themselves.
 //!
-//! Different texts have the same 64 bits once in 2⁶⁴ pairs, so most comparisons end at the fingerprint; equal ones are
-//! confirmed by comparing, so the answer is exact whatever the hash (Broder, Glassman, Manasse and Zweig, WWW 1997: exact
-//! duplicates are taken out first). Fetching the texts, from an archive perhaps, is left to when it is needed.
+//! Different texts have the same 64 bits once in 2⁶⁴ pairs, so most comparisons end at the
+//! fingerprint; equal ones are confirmed by comparing, so the answer is exact whatever the hash
+//! (Broder, Glassman, Manasse and Zweig, WWW 1997: exact duplicates are taken out first). Fetching
+//! the texts, from an archive perhaps, is left to when it is needed.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::{HashKey, NormalText};
 
-/// 64 bits of a text or of any bytes, a shingle made elsewhere for instance; each depends on all. Not to be confused with the simhash
-/// [`Fingerprint`](crate::Fingerprint), which differs little where texts differ little.
+/// 64 bits of a text or of any bytes, a shingle made elsewhere for instance; each depends on all.
+/// Not to be confused with the simhash [`Fingerprint`](crate::Fingerprint), which differs little
+/// where texts differ little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExactFingerprint(u64);
 
@@ -32,13 +34,15 @@ impl ExactFingerprint {
         Self(bits)
     }
 
-    /// The number, to be stored; of use together with its key and [`ALGORITHM`](crate::ALGORITHM) only.
+    /// The number, to be stored; of use together with its key and [`ALGORITHM`](crate::ALGORITHM)
+    /// only.
     #[must_use]
     pub const fn as_u64(self) -> u64 {
         self.0
     }
 
-    /// Whether the two texts are equal: `compare` is asked, and decides, only where the fingerprints are.
+    /// Whether the two texts are equal: `compare` is asked, and decides, only where the
+    /// fingerprints are.
     pub fn confirmed(self, other: Self, compare: impl FnOnce() -> bool) -> bool {
         self == other && compare()
     }

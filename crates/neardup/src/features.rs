@@ -20,11 +20,12 @@ impl Width {
     /// Single words or characters.
     pub const ONE: Width = Width(1);
 
-    /// The shingles that decide about resemblance: five words. Of three, other subjects in the same phrases
-    /// look more alike than they are (`docs/adr/0004`).
+    /// The shingles that decide about resemblance: five words. Of three, other subjects in the same
+    /// phrases look more alike than they are (`docs/adr/0004`).
     pub const VERIFICATION: Width = Width(5);
 
-    /// The shingles of the system that clustered the web in 1997 (Broder, Glassman, Manasse and Zweig): ten words.
+    /// The shingles of the system that clustered the web in 1997 (Broder, Glassman, Manasse and
+    /// Zweig): ten words.
     pub const CLUSTERING_1997: Width = Width(10);
 
     /// A width of `width` words or characters.
@@ -68,7 +69,8 @@ pub enum Unit {
     Chars(Width),
 }
 
-/// What a feature that occurs tf times in a text weighs. Written `none`, `tf`, `log-tf` or `tf-idf`.
+/// What a feature that occurs tf times in a text weighs. Written `none`, `tf`, `log-tf` or
+/// `tf-idf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Weights {
     /// 1, however often it occurs.
@@ -77,17 +79,19 @@ pub enum Weights {
     Tf,
     /// 1 + ln tf, in steps of 1/1024, where tf above 255 counts as 255.
     LogTf,
-    /// (1 + ln tf) · (1 + ln ((N+1) / (df+1))), in steps of 1/1024, where tf above 255 counts as 255, of N documents
-    /// that were seen before df have the feature (Manning, Raghavan and Schütze, *Introduction to Information
-    /// Retrieval*, section 6.4.1, with one document more in which everything occurs). A
-    /// [`Fingerprinter`](crate::Fingerprinter) knows documents; where none was seen this is log-tf.
+    /// (1 + ln tf) · (1 + ln ((N+1) / (df+1))), in steps of 1/1024, where tf above 255 counts as
+    /// 255, of N documents that were seen before df have the feature (Manning, Raghavan and
+    /// Schütze, *Introduction to Information Retrieval*, section 6.4.1, with one document more in
+    /// which everything occurs). A [`Fingerprinter`](crate::Fingerprinter) knows documents; where
+    /// none was seen this is log-tf.
     TfIdf,
 }
 
-/// How a text becomes a fingerprint: features of one kind, weighted. Written `word:1+log-tf`; the weights may be left
-/// out and are `log-tf` then.
+/// How a text becomes a fingerprint: features of one kind, weighted. Written `word:1+log-tf`; the
+/// weights may be left out and are `log-tf` then.
 ///
-/// The default, single words weighted 1 + ln tf, finds most: raw tf draws unrelated pages together by their "the"s.
+/// The default, single words weighted 1 + ln tf, finds most: raw tf draws unrelated pages together
+/// by their "the"s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Features {
     /// What one feature is.
@@ -106,11 +110,13 @@ impl Default for Features {
 }
 
 impl Features {
-    /// The simhash (Charikar, STOC 2002) of `text`: bit *i* is 1 where the weights of the features whose hash has bit
-    /// *i* set outweigh those of the others. A tie gives 0, and so a text without any words has fingerprint 0.
+    /// The simhash (Charikar, STOC 2002) of `text`: bit *i* is 1 where the weights of the features
+    /// whose hash has bit *i* set outweigh those of the others. A tie gives 0, and so a text
+    /// without any words has fingerprint 0.
     ///
-    /// Features alone have seen no documents: [`Weights::TfIdf`] are those of an empty collection here, log-tf. Whoever
-    /// has [`DocumentFrequencies`](crate::DocumentFrequencies) asks a [`Fingerprinter`](crate::Fingerprinter).
+    /// Features alone have seen no documents: [`Weights::TfIdf`] are those of an empty collection
+    /// here, log-tf. Whoever has [`DocumentFrequencies`](crate::DocumentFrequencies) asks a
+    /// [`Fingerprinter`](crate::Fingerprinter).
     #[must_use]
     pub fn fingerprint(&self, text: &NormalText, key: HashKey) -> Fingerprint {
         match self.unit {
@@ -152,12 +158,14 @@ fn char_shingle_spans(text: &str, width: Width) -> impl Iterator<Item = (usize, 
         .map(|(at, _)| at)
         .skip(width.get())
         .chain([text.len()]);
-    // In a shorter text `ends` holds the end of the text alone, and in an empty one there is no start.
+    // In a shorter text `ends` holds the end of the text alone, and in an empty one there is no
+    // start.
     starts.zip(ends)
 }
 
 impl Unit {
-    /// Where each feature begins and ends in the text's words, joined by single spaces, in order and with repetitions.
+    /// Where each feature begins and ends in the text's words, joined by single spaces, in order
+    /// and with repetitions.
     pub(crate) fn spans(self, text: &NormalText) -> Vec<(usize, usize)> {
         match self {
             Unit::Words(width) => {

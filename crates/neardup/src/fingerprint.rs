@@ -31,14 +31,16 @@ impl Fingerprint {
         (self.0 ^ other.0).count_ones()
     }
 
-    /// The simhash of 32 bits of the same text: the lower half, since each bit is voted about by itself.
+    /// The simhash of 32 bits of the same text: the lower half, since each bit is voted about by
+    /// itself.
     #[must_use]
     pub const fn halved(self) -> Fingerprint32 {
         Fingerprint32(self.0 as u32)
     }
 }
 
-/// A simhash of 32 bits. Written as 8 hexadecimal digits. A type of its own, because it has no distance from 64 bits.
+/// A simhash of 32 bits. Written as 8 hexadecimal digits. A type of its own, because it has no
+/// distance from 64 bits.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

@@ -1,9 +1,10 @@
-//! From text to fingerprint where features alone do not suffice: without stop words, and weighted by how many documents
-//! have a feature.
+//! From text to fingerprint where features alone do not suffice: without stop words, and weighted
+//! by how many documents have a feature.
 //!
-//! Frequencies drift while a crawl learns them, and fingerprints made with earlier ones are a little off later ones:
-//! between 1,000 and 100,000 documents a word's weight changes by some per cent. So a fingerprinter has its frequencies
-//! for life; whoever learns on makes another one, seldom, or takes a corpus once and for all.
+//! Frequencies drift while a crawl learns them, and fingerprints made with earlier ones are a
+//! little off later ones: between 1,000 and 100,000 documents a word's weight changes by some per
+//! cent. So a fingerprinter has its frequencies for life; whoever learns on makes another one,
+//! seldom, or takes a corpus once and for all.
 
 use std::sync::Arc;
 
@@ -22,11 +23,12 @@ pub struct Fingerprinter {
 }
 
 impl Fingerprinter {
-    /// Fingerprints of `features`, without `stop_words`; shingles go over the gaps that these leave.
+    /// Fingerprints of `features`, without `stop_words`; shingles go over the gaps that these
+    /// leave.
     ///
     /// # Errors
-    /// [`ImpossibleFingerprinter`] where the weights are tf-idf and `frequencies` are missing or count other features,
-    /// and where they are there for nothing.
+    /// [`ImpossibleFingerprinter`] where the weights are tf-idf and `frequencies` are missing or
+    /// count other features, and where they are there for nothing.
     pub fn new(
         features: Features,
         stop_words: Option<Arc<StopWords>>,
@@ -127,8 +129,8 @@ fn weighted(
     Fingerprint::new(ones.fold(0, |bits, bit| bits | 1 << bit))
 }
 
-/// (1 + ln tf) · (1 + idf) in steps of 1/1024; `idf` is in steps of the logarithm's. At most 6.6 · 46 · 1024, so that
-/// sums of 2³⁰ of them are far from the end of 64 bits.
+/// (1 + ln tf) · (1 + idf) in steps of 1/1024; `idf` is in steps of the logarithm's. At most 6.6 ·
+/// 46 · 1024, so that sums of 2³⁰ of them are far from the end of 64 bits.
 fn weight(times: u64, idf: u64) -> i64 {
     let steps = |logarithm: u64| (((logarithm::ONE + logarithm) >> 21) + 1) >> 1;
     ((steps(ln(times.min(255))) * steps(idf) + 512) >> 10) as i64

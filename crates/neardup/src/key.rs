@@ -1,7 +1,8 @@
 //! The key under which a crawl hashes.
 //!
-//! With a public hash anyone could craft a page whose fingerprint and sketch equal those of somebody else's, and so
-//! have that page left out. A secret key a crawl takes the tool away. Crawls that share an index share the key.
+//! With a public hash anyone could craft a page whose fingerprint and sketch equal those of
+//! somebody else's, and so have that page left out. A secret key a crawl takes the tool away.
+//! Crawls that share an index share the key.
 
 use std::fmt;
 
@@ -31,7 +32,8 @@ impl HashKey {
         self.0
     }
 
-    /// 128 bits that stand for `bytes`: equal digests mean equal bytes (keyed xxh3-128; not a cryptographic promise).
+    /// 128 bits that stand for `bytes`: equal digests mean equal bytes (keyed xxh3-128; not a
+    /// cryptographic promise).
     #[must_use]
     pub fn digest(self, bytes: &[u8]) -> u128 {
         xxh3_128_with_seed(bytes, self.0)

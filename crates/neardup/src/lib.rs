@@ -3,17 +3,22 @@
 //! Pure: no clock, no disk, no threads. The pieces stand alone, from the text upwards:
 //!
 //! - [`NormalText`]: what of a text counts — its words, lower-cased.
-//! - [`Features`] → [`Fingerprint`]: 64 bits that differ little where texts differ little (Charikar 2002).
+//! - [`Features`] → [`Fingerprint`]: 64 bits that differ little where texts differ little (Charikar
+//!   2002).
 //! - [`Fingerprinter`]: the same without [`StopWords`], or weighted by [`DocumentFrequencies`].
-//! - [`PermutedTables`]: all fingerprints within *k* bits of a given one (Manku, Jain and Das Sarma 2007).
-//! - [`Shingles`]: exact resemblance and containment (Broder 1997); [`Sketch`]: an estimate in 160 bytes.
-//! - [`MinHash`], [`BBitMinHash`], [`SuperShingles`], [`MinS`], [`ModM`]: the other samples of sets in use, each with
-//!   its theory tested; [`ExactFingerprint`]: equality, which is compared only where it is likely.
-//! - [`Subject`]: the words of title and heading that name a page; [`BagSketch`]: the words of a text, counted, in 68
+//! - [`PermutedTables`]: all fingerprints within *k* bits of a given one (Manku, Jain and Das Sarma
+//!   2007).
+//! - [`Shingles`]: exact resemblance and containment (Broder 1997); [`Sketch`]: an estimate in 160
 //!   bytes.
+//! - [`MinHash`], [`BBitMinHash`], [`SuperShingles`], [`MinS`], [`ModM`]: the other samples of sets
+//!   in use, each with its theory tested; [`ExactFingerprint`]: equality, which is compared only
+//!   where it is likely.
+//! - [`Subject`]: the words of title and heading that name a page; [`BagSketch`]: the words of a
+//!   text, counted, in 68 bytes.
 //! - [`KeyTable`], [`SeenKeys`]: exact keys of many millions of pages, in 5 to 6 bytes each.
-//! - [`SignatureBuilder`] → [`PageSignature`] → [`SignatureIndex`]: the verdict. Fingerprints and sketch bands propose, sketches decide
-//!   (Henzinger 2006: either alone is wrong every other time).
+//! - [`SignatureBuilder`] → [`PageSignature`] → [`SignatureIndex`]: the verdict. Fingerprints and
+//!   sketch bands propose, sketches decide (Henzinger 2006: either alone is wrong every other
+//!   time).
 //!
 //! ```
 //! use neardup::{Features, SignatureIndex, HashKey, Likeness, PageText, SignatureBuilder, Thresholds};
@@ -29,7 +34,8 @@
 //! assert_eq!(found.map(|found| (found.of, found.likeness)), Some((1, Likeness::SameText)));
 //! ```
 //!
-//! Everything that is hashed is hashed under a [`HashKey`], and everything that may be stored obeys [`ALGORITHM`].
+//! Everything that is hashed is hashed under a [`HashKey`], and everything that may be stored obeys
+//! [`ALGORITHM`].
 
 mod bag;
 pub mod blocks;
@@ -96,8 +102,9 @@ pub use text::{MAX_TEXT, NormalText};
 pub use verdict::{ImpossibleThresholds, Likeness, Match, Thresholds};
 pub use words::HashedText;
 
-/// The version of everything that this crate computes and others store: digests, fingerprints and sketches.
+/// The version of everything that this crate computes and others store: digests, fingerprints and
+/// sketches.
 ///
-/// Values of different versions must never be compared. The golden files pin what a version means; whoever changes
-/// a value raises the number.
+/// Values of different versions must never be compared. The golden files pin what a version means;
+/// whoever changes a value raises the number.
 pub const ALGORITHM: u16 = 3;

@@ -1,8 +1,9 @@
 //! MIN_s: the s least hashes of a set.
 //!
-//! (Broder, "On the resemblance and containment of documents", 1997, section 3: of A∪B take the s least, which both
-//! samples tell; what part of them is in both estimates the resemblance without bias.) One sample of s without
-//! replacement: its error √(J(1-J)/s · (N-s)/(N-1)), N = |A∪B|, is that of s minima or less, and no two are of one member.
+//! (Broder, "On the resemblance and containment of documents", 1997, section 3: of A∪B take the s
+//! least, which both samples tell; what part of them is in both estimates the resemblance without
+//! bias.) One sample of s without replacement: its error √(J(1-J)/s · (N-s)/(N-1)), N = |A∪B|, is
+//! that of s minima or less, and no two are of one member.
 
 use thiserror::Error;
 
@@ -50,8 +51,9 @@ impl MinS {
         self.size
     }
 
-    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1, and exact where A∪B has no more members than are kept. Samples of
-    /// different lengths are compared at the lesser. Two empty sets are equal: 1.
+    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1, and exact where A∪B has no more members than
+    /// are kept. Samples of different lengths are compared at the lesser. Two empty sets are equal:
+    /// 1.
     #[must_use]
     pub fn resemblance(&self, other: &MinS) -> f64 {
         let most = self.most.min(other.most);

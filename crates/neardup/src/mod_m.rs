@@ -1,12 +1,14 @@
 //! MOD_m: the shingles whose hashes are divisible by m.
 //!
-//! (Broder, "On the resemblance and containment of documents", 1997, section 3; with shingles of ten words and m = 25 it
-//! clustered 30 million pages: Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the web", WWW 1997.) Both
-//! sets choose by the same rule, so what they chose estimates resemblance and containment without bias; a contained set's
-//! sample is contained in the other's sample. Unlike MinHash it grows with the set: about |A|/m hashes.
+//! (Broder, "On the resemblance and containment of documents", 1997, section 3; with shingles of
+//! ten words and m = 25 it clustered 30 million pages: Broder, Glassman, Manasse and Zweig,
+//! "Syntactic clustering of the web", WWW 1997.) Both sets choose by the same rule, so what they
+//! chose estimates resemblance and containment without bias; a contained set's sample is contained
+//! in the other's sample. Unlike MinHash it grows with the set: about |A|/m hashes.
 //!
-//! A sample that outgrows its cap doubles its modulus, as Broder proposes for sets of very different sizes; it is then
-//! what the doubled modulus would have chosen, and is compared with another sample at the greater modulus of the two.
+//! A sample that outgrows its cap doubles its modulus, as Broder proposes for sets of very
+//! different sizes; it is then what the doubled modulus would have chosen, and is compared with
+//! another sample at the greater modulus of the two.
 
 use thiserror::Error;
 
@@ -30,7 +32,8 @@ pub struct ModM {
 }
 
 impl ModM {
-    /// The modulus of the system of 1997, whose shingles were those of [`Width::CLUSTERING_1997`](crate::Width).
+    /// The modulus of the system of 1997, whose shingles were those of
+    /// [`Width::CLUSTERING_1997`](crate::Width).
     pub const MODULUS_1997: u64 = 25;
 
     /// What `modulus` chooses of `shingles`.
@@ -74,7 +77,8 @@ impl ModM {
         &self.chosen
     }
 
-    /// By what the hashes can be divided: as asked for, or doubled some times where there were too many.
+    /// By what the hashes can be divided: as asked for, or doubled some times where there were too
+    /// many.
     #[must_use]
     pub fn modulus(&self) -> u64 {
         self.modulus
@@ -86,8 +90,9 @@ impl ModM {
         self.size
     }
 
-    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1; its standard error is about √(J(1-J)m/|A∪B|). Two empty sets are
-    /// equal: 1. Nothing can be said, `Ok(None)`, where something is there and nothing was chosen.
+    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1; its standard error is about √(J(1-J)m/|A∪B|).
+    /// Two empty sets are equal: 1. Nothing can be said, `Ok(None)`, where something is there and
+    /// nothing was chosen.
     ///
     /// # Errors
     /// [`DifferentModuli`] where one modulus is no doubling of the other.
@@ -98,8 +103,9 @@ impl ModM {
         Ok(answer(both, either, self.size + other.size == 0))
     }
 
-    /// An unbiased estimate of |A∩B| / |A|, 0 to 1; its standard error is about √(C(1-C)m/|A|). Nothing is contained in
-    /// anything: 1. Nothing can be said, `Ok(None)`, where there are members and none was chosen.
+    /// An unbiased estimate of |A∩B| / |A|, 0 to 1; its standard error is about √(C(1-C)m/|A|).
+    /// Nothing is contained in anything: 1. Nothing can be said, `Ok(None)`, where there are
+    /// members and none was chosen.
     ///
     /// # Errors
     /// [`DifferentModuli`] where one modulus is no doubling of the other.

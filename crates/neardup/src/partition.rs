@@ -1,15 +1,17 @@
 //! Groups of pages in one set of tables: only pages of one group shall meet.
 //!
-//! A group costs no table of its own: its number is mixed into all keys of its pages and added (xor) to their fingerprints,
-//! which keeps every distance within the group and makes those between groups random. Group 0 adds nothing.
+//! A group costs no table of its own: its number is mixed into all keys of its pages and added
+//! (xor) to their fingerprints, which keeps every distance within the group and makes those between
+//! groups random. Group 0 adds nothing.
 //!
-//! Invariant: stable for ever; stores have shaded keys on disk. Pages of two groups can meet by accident, so whoever looks up
-//! compares the groups.
+//! Invariant: stable for ever; stores have shaded keys on disk. Pages of two groups can meet by
+//! accident, so whoever looks up compares the groups.
 
 use crate::mix::mix;
 use crate::{Fingerprint, ShortKey};
 
-/// What a group adds to the keys of its pages: a bijection of the group's number that leaves 0 as it is.
+/// What a group adds to the keys of its pages: a bijection of the group's number that leaves 0 as
+/// it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partition(u64);
 

@@ -1,11 +1,13 @@
-//! Shingles one can read: the runs of words themselves, where [`Shingles`](crate::Shingles) keeps their hashes.
+//! Shingles one can read: the runs of words themselves, where [`Shingles`](crate::Shingles) keeps
+//! their hashes.
 
 use std::collections::HashSet;
 
 use crate::{NormalText, Width};
 
-/// The different runs of `width` words in `text`, in the order in which they first occur, each joined by single spaces.
-/// A text with fewer words than that is one run; one without words has none.
+/// The different runs of `width` words in `text`, in the order in which they first occur, each
+/// joined by single spaces. A text with fewer words than that is one run; one without words has
+/// none.
 pub fn word_shingles(text: &NormalText, width: Width) -> impl Iterator<Item = &str> {
     let joined = text.as_str();
     let spans = || {

@@ -1,20 +1,23 @@
 //! Shingles: a text as the set of its runs of *w* words, and how much two such sets share.
 //!
-//! Resemblance |A∩B| / |A∪B| and containment |A∩B| / |A| (Broder, "On the resemblance and containment of documents",
-//! 1997) are exact here, but for hashes of 64 bits that coincide: fewer than one in 10¹² among a million shingles.
+//! Resemblance |A∩B| / |A∪B| and containment |A∩B| / |A| (Broder, "On the resemblance and
+//! containment of documents", 1997) are exact here, but for hashes of 64 bits that coincide: fewer
+//! than one in 10¹² among a million shingles.
 //!
-//! A shingle's hash is made of its words' hashes h₁…h_w: finished(h₁·Pʷ⁻¹ + … + h_w) modulo 2⁶⁴, so that all of them cost
-//! two multiplications a word, however wide they are; of a single word it is the word's own hash.
-//! Invariant: these hashes are stable for ever, since sketches made of them are stored.
+//! A shingle's hash is made of its words' hashes h₁…h_w: finished(h₁·Pʷ⁻¹ + … + h_w) modulo 2⁶⁴, so
+//! that all of them cost two multiplications a word, however wide they are; of a single word it is
+//! the word's own hash. Invariant: these hashes are stable for ever, since sketches made of them
+//! are stored.
 
 use crate::words::hash::finished;
 use crate::{HashKey, NormalText, Width};
 
-/// The *P* above: 3 modulo 8, so that exchanging two neighbours moves the sum by twice an odd number.
+/// The *P* above: 3 modulo 8, so that exchanging two neighbours moves the sum by twice an odd
+/// number.
 const P: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// The set of a text's word shingles. A text with fewer words than a shingle has is one shingle; one without words
-/// has none.
+/// The set of a text's word shingles. A text with fewer words than a shingle has is one shingle;
+/// one without words has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shingles {
     /// Ascending, each once.
@@ -28,8 +31,9 @@ impl Shingles {
         Self::from_hashes(shingle_hashes(&text.hashes(key), width).collect())
     }
 
-    /// The set whose members have these hashes, in any order, repeated or not: for shingles that are made elsewhere.
-    /// They should look random, as [`ModM`](crate::ModM) and [`MinS`](crate::MinS) choose by them.
+    /// The set whose members have these hashes, in any order, repeated or not: for shingles that
+    /// are made elsewhere. They should look random, as [`ModM`](crate::ModM) and
+    /// [`MinS`](crate::MinS) choose by them.
     #[must_use]
     pub fn from_hashes(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();
@@ -62,7 +66,8 @@ impl Shingles {
         ratio(shared, self.len() + other.len() - shared)
     }
 
-    /// What part of these shingles occurs in `other` too, 0 to 1. Nothing is contained in anything: 1.
+    /// What part of these shingles occurs in `other` too, 0 to 1. Nothing is contained in anything:
+    /// 1.
     #[must_use]
     pub fn containment_in(&self, other: &Shingles) -> f64 {
         ratio(self.shared_with(other), self.len())
@@ -114,8 +119,9 @@ pub(crate) fn shingle_hashes(words: &[u64], width: Width) -> impl Iterator<Item 
     })
 }
 
-/// Appends the hash of each run of `width` words to `hashes`; `words` are at least as many. Shingles of a few words are
-/// hashed one beside the other, in as many lanes as registers have, wider ones one after the other.
+/// Appends the hash of each run of `width` words to `hashes`; `words` are at least as many.
+/// Shingles of a few words are hashed one beside the other, in as many lanes as registers have,
+/// wider ones one after the other.
 #[inline(always)]
 pub(crate) fn hash_runs(words: &[u64], width: Width, hashes: &mut Vec<u64>) {
     const P2: u64 = P.wrapping_mul(P);

@@ -8,7 +8,8 @@ use crate::{
     Width,
 };
 
-/// Texts with fewer words are compared exactly only: they have so few shingles that a phrase decides.
+/// Texts with fewer words are compared exactly only: they have so few shingles that a phrase
+/// decides.
 pub const LEAST_WORDS: usize = 15;
 
 /// All that the verdict about a page is made from. Values of different keys, features or
@@ -17,15 +18,16 @@ pub const LEAST_WORDS: usize = 15;
 pub struct PageSignature {
     /// Stands for the bytes of the body, such as [`HashKey::digest`] of them.
     pub payload: u128,
-    /// The text's part; none for what is no text or has no words. It is boxed because half of the web is pictures.
+    /// The text's part; none for what is no text or has no words. It is boxed because half of the
+    /// web is pictures.
     pub text: Option<Box<TextSignature>>,
 }
 
 /// The part of a signature that the text makes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextSignature {
-    /// Stands for the normalised words in their order, and for the words that count in the subject: the same text under
-    /// another heading is another text.
+    /// Stands for the normalised words in their order, and for the words that count in the subject:
+    /// the same text under another heading is another text.
     pub digest: u128,
     /// How many words there are.
     pub words: u32,
@@ -46,8 +48,9 @@ pub struct TextSignature {
 pub struct PageText<'a> {
     /// What is judged: the main text, or everything on the page where there is too little of that.
     pub text: &'a str,
-    /// The main text where it is short and the lesser part of `text`: boilerplate alone carries no verdict, so a near
-    /// duplicate must have the same. If it has no words, `text` is all boilerplate and only exact equality counts.
+    /// The main text where it is short and the lesser part of `text`: boilerplate alone carries no
+    /// verdict, so a near duplicate must have the same. If it has no words, `text` is all
+    /// boilerplate and only exact equality counts.
     pub own: Option<&'a str>,
     /// The title, where the page has one: `<title>` in HTML.
     pub title: Option<&'a str>,
@@ -75,7 +78,8 @@ pub struct SignatureBuilder {
 }
 
 impl SignatureBuilder {
-    /// A signature_builder whose fingerprints are made of [`Features`](crate::Features), or by a [`Fingerprinter`]; everything is hashed under `key`.
+    /// A signature_builder whose fingerprints are made of [`Features`](crate::Features), or by a
+    /// [`Fingerprinter`]; everything is hashed under `key`.
     #[must_use]
     pub fn new(fingerprinter: impl Into<Fingerprinter>, key: HashKey) -> Self {
         Self {
@@ -85,8 +89,9 @@ impl SignatureBuilder {
         }
     }
 
-    /// The same with fingerprints of 32 bits: the upper half of each is 0 (see [`Fingerprint::halved`]). They save no
-    /// memory here, but tell what systems with such fingerprints would find.
+    /// The same with fingerprints of 32 bits: the upper half of each is 0 (see
+    /// [`Fingerprint::halved`]). They save no memory here, but tell what systems with such
+    /// fingerprints would find.
     #[must_use]
     pub fn halved(self) -> Self {
         Self {

@@ -1,28 +1,31 @@
 //! The signatures of all pages that were kept, and which of them a new one is like.
 //!
-//! Looked up in the order of certainty: the same bytes, the same words, then candidates — pages whose fingerprint lies
-//! within a few bits or whose sketch shares a band — of which the sketches decide. Simhash alone reaches between half
-//! and nine tenths of the pairs worth having, bands nearly all of those that would be confirmed.
+//! Looked up in the order of certainty: the same bytes, the same words, then candidates — pages
+//! whose fingerprint lies within a few bits or whose sketch shares a band — of which the sketches
+//! decide. Simhash alone reaches between half and nine tenths of the pairs worth having, bands
+//! nearly all of those that would be confirmed.
 //!
-//! The caller inserts only pages it keeps, so a page is compared with originals and duplicates never form chains.
+//! The caller inserts only pages it keeps, so a page is compared with originals and duplicates
+//! never form chains.
 //!
-//! Pages may be hung in groups, and then only pages of one group are compared ([`Partition`]). Invariant: a match is of the
-//! group that was asked for, whatever the keys say.
+//! Pages may be hung in groups, and then only pages of one group are compared ([`Partition`]).
+//! Invariant: a match is of the group that was asked for, whatever the keys say.
 
 use std::collections::HashMap;
 
 use crate::signature::{PageSignature, TextSignature};
 use crate::{KeyTable, Likeness, MAX_PER_KEY, Match, Partition, QuarterTables, Sketch, Thresholds};
 
-/// How many pages are remembered for one band of sketches; later ones are not found by that band. It bounds the work
-/// for a site whose frame fills most of every page.
+/// How many pages are remembered for one band of sketches; later ones are not found by that band.
+/// It bounds the work for a site whose frame fills most of every page.
 pub const MAX_PER_BAND: usize = MAX_PER_KEY;
 
 /// Signatures in memory, found by likeness. About 800 bytes a page.
 #[derive(Clone, Debug)]
 pub struct SignatureIndex {
     thresholds: Thresholds,
-    /// In the order of insertion; a removed one leaves its place empty, so that places tell who came first.
+    /// In the order of insertion; a removed one leaves its place empty, so that places tell who
+    /// came first.
     hung: Vec<Option<Hung>>,
     places: HashMap<u64, u32>,
     /// By half of their digests; what is found is compared with the whole.
@@ -55,8 +58,9 @@ impl SignatureIndex {
         }
     }
 
-    /// The page that `signature` is like, if there is one: the first with the same payload, else the first with the
-    /// same text, else the near duplicate of the highest resemblance, of equals the one that came first.
+    /// The page that `signature` is like, if there is one: the first with the same payload, else
+    /// the first with the same text, else the near duplicate of the highest resemblance, of equals
+    /// the one that came first.
     #[must_use]
     pub fn find(&self, signature: &PageSignature) -> Option<Match> {
         self.find_in(0, signature)
@@ -105,13 +109,14 @@ impl SignatureIndex {
         best.map(|(_, found)| found)
     }
 
-    /// Keeps the signature of `page`, instead of an earlier one of the same page. Where another page here has the same
-    /// payload or text, that other one goes on to be found by it.
+    /// Keeps the signature of `page`, instead of an earlier one of the same page. Where another
+    /// page here has the same payload or text, that other one goes on to be found by it.
     pub fn insert(&mut self, page: u64, signature: PageSignature) {
         self.insert_in(0, page, signature);
     }
 
-    /// The same in one group: only pages of that group will find it. A page has one signature, whatever its group.
+    /// The same in one group: only pages of that group will find it. A page has one signature,
+    /// whatever its group.
     pub fn insert_in(&mut self, group: u64, page: u64, signature: PageSignature) {
         self.remove(page);
         let shade = Partition::of(group);

@@ -1,12 +1,13 @@
 //! Words that say little in their language: "the", "und", "の".
 //!
-//! They may be left out of what becomes a fingerprint, where one asks for it. They stay in the text, in its digest and
-//! in the shingles that decide about resemblance: "to be or not to be" is a text, and stop words are half of what shows
-//! that a passage was copied. With logarithmic weights they hardly matter to a fingerprint either, so the default is
-//! to leave nothing out.
+//! They may be left out of what becomes a fingerprint, where one asks for it. They stay in the
+//! text, in its digest and in the shingles that decide about resemblance: "to be or not to be" is a
+//! text, and stop words are half of what shows that a passage was copied. With logarithmic weights
+//! they hardly matter to a fingerprint either, so the default is to leave nothing out.
 //!
-//! The lists are those of NLTK, from Snowball mostly, and where it has none those of Stopwords ISO, as the crate
-//! `stop-words` brings them; folded as texts are. (Those of ISO hold "war" and "peace" in Russian.)
+//! The lists are those of NLTK, from Snowball mostly, and where it has none those of Stopwords ISO,
+//! as the crate `stop-words` brings them; folded as texts are. (Those of ISO hold "war" and "peace"
+//! in Russian.)
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -15,7 +16,8 @@ use crate::NormalText;
 
 /// The stop words of one language, or any others.
 ///
-/// One entry may be several words (`これ` is two, "bởi vì" as well): they are left out where they stand together.
+/// One entry may be several words (`これ` is two, "bởi vì" as well): they are left out where they
+/// stand together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StopWords {
     /// Normalised words, joined by single spaces.
@@ -58,8 +60,8 @@ impl StopWords {
         self.phrases.contains(words)
     }
 
-    /// What is left of `text` without them; of several that begin at the same word the longest is taken. Of a text of
-    /// nothing else there is nothing left.
+    /// What is left of `text` without them; of several that begin at the same word the longest is
+    /// taken. Of a text of nothing else there is nothing left.
     #[must_use]
     pub fn taken_from(&self, text: &NormalText) -> NormalText {
         let joined = text.as_str();

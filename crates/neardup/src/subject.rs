@@ -1,20 +1,21 @@
 //! The subject of a page: the words of its heading and title that name what it is about.
 //!
-//! Two pages of one template differ in a word or two, and no resemblance of their texts tells `Math` from `StrictMath`.
-//! Their headings do. These words *count*:
+//! Two pages of one template differ in a word or two, and no resemblance of their texts tells
+//! `Math` from `StrictMath`. Their headings do. These words *count*:
 //!
-//! - a word of the heading that the judged text says. With a digit it must stand in the title, too: "Lamp 17" is a
-//!   product, "Clang 15" in the title alone is an edition;
-//! - a word of the title without a digit that the text says, if no word of the heading that counts stands in the title:
-//!   then the heading is a general one ("Description"), or there is none;
-//! - else a word of the title that the text keeps saying, three times and at least every hundredth word.
+//! - a word of the heading that the judged text says. With a digit it must stand in the title, too:
+//!   "Lamp 17" is a product, "Clang 15" in the title alone is an edition;
+//! - a word of the title without a digit that the text says, if no word of the heading that counts
+//!   stands in the title: then the heading is a general one ("Description"), or there is none;
+//! - else a word of the title that the text keeps saying, three times and at least every hundredth
+//!   word.
 //!
-//! So a site's name, which stands in the title beside the heading, seldom counts, and an article that two sites publish
-//! keeps one subject.
+//! So a site's name, which stands in the title beside the heading, seldom counts, and an article
+//! that two sites publish keeps one subject.
 //!
-//! Two subjects differ if a word that counts in one stands neither in the heading nor in the title of the other
-//! (`docs/adr/0010`).
-//! Invariant: [`Subject::to_bytes`] is stable for ever; subjects are on disk.
+//! Two subjects differ if a word that counts in one stands neither in the heading nor in the title
+//! of the other (`docs/adr/0010`). Invariant: [`Subject::to_bytes`] is stable for ever; subjects
+//! are on disk.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -28,8 +29,8 @@ pub const MAX_SUBJECT_WORDS: usize = 16;
 /// The greatest size of a written subject: two numbers, then two bytes a word.
 pub const MAX_SUBJECT_BYTES: usize = 2 + 2 * MAX_SUBJECT_WORDS;
 
-/// Words of the title that say too little to count where there is no heading: articles and conjunctions stand in the
-/// names of sites ("The Guardian") and in every text.
+/// Words of the title that say too little to count where there is no heading: articles and
+/// conjunctions stand in the names of sites ("The Guardian") and in every text.
 const FUNCTION_WORDS: &[&str] = &[
     "and", "das", "dei", "del", "der", "des", "die", "een", "för", "for", "from", "het", "las",
     "les", "los", "och", "por", "sur", "the", "und", "une", "van", "von", "with", "your",
@@ -40,7 +41,8 @@ const EVERY: usize = 100;
 /// Shorter words of ASCII do not count by standing in the title alone: "a", "of", "la".
 const LEAST_TITLE_WORD: usize = 3;
 
-/// The words of a page's heading and title, as sixteen bits of their hashes. Those that count come first.
+/// The words of a page's heading and title, as sixteen bits of their hashes. Those that count come
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
     words: [u16; MAX_SUBJECT_WORDS],
@@ -49,8 +51,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The subject of a page with these titles, whose judged text is made of the words with the hashes `text`. None where
-    /// the page has neither a title nor a heading with a word in it.
+    /// The subject of a page with these titles, whose judged text is made of the words with the
+    /// hashes `text`. None where the page has neither a title nor a heading with a word in it.
     pub(crate) fn of(
         title: Option<&str>,
         heading: Option<&str>,
@@ -126,7 +128,8 @@ impl Subject {
             .fold(0, |digest, &word| mix(digest ^ (u64::from(word) + 1)))
     }
 
-    /// The subject as it is stored: how many words count, how many there are, and the words, little-endian.
+    /// The subject as it is stored: how many words count, how many there are, and the words,
+    /// little-endian.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.counting, self.all];
@@ -177,7 +180,8 @@ struct Word {
     may_count_by_title: bool,
 }
 
-/// The distinct words of a heading or a title, in their order: at most twice as many as a subject keeps.
+/// The distinct words of a heading or a title, in their order: at most twice as many as a subject
+/// keeps.
 fn words_of(text: Option<&str>, key: HashKey) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let Some(text) = text else {

@@ -5,20 +5,22 @@ use serde::{Deserialize, Serialize};
 use crate::signature::{PageSignature, TextSignature};
 use crate::{MAX_DISTANCE, Sketch};
 
-/// The least resemblance of near duplicates where nothing else is asked for: by the words of the shorter text, from how
-/// many on which.
+/// The least resemblance of near duplicates where nothing else is asked for: by the words of the
+/// shorter text, from how many on which.
 ///
-/// Short texts of one kind share their phrases, and one word in ten is another subject (`docs/adr/0005`, `docs/adr/0010`).
-/// Of the shortest each word counts: the operands of an instruction are told apart by one.
+/// Short texts of one kind share their phrases, and one word in ten is another subject
+/// (`docs/adr/0005`, `docs/adr/0010`). Of the shortest each word counts: the operands of an
+/// instruction are told apart by one.
 const LEAST_BY_LENGTH: [(u32, f64); 4] = [(350, 0.80), (100, 0.86), (50, 0.90), (0, 1.0)];
 
-/// The second way to be near duplicates: by the words, counted. A date, a name and a number changed in a short text cost
-/// five shingles each, and one word each.
+/// The second way to be near duplicates: by the words, counted. A date, a name and a number changed
+/// in a short text cost five shingles each, and one word each.
 #[derive(Clone, Copy, Debug)]
 struct ByWords {
     /// From so many words on, of the shorter text.
     words: u32,
-    /// The least diversity of either text, in thousandths: below lie tables, code and lists, of which each word counts.
+    /// The least diversity of either text, in thousandths: below lie tables, code and lists, of
+    /// which each word counts.
     diversity: u32,
     /// The least resemblance of the words, counted.
     of_words: f64,
@@ -26,8 +28,9 @@ struct ByWords {
     of_shingles: f64,
 }
 
-/// Where both pages have titles or headings. Pages of one site that share these as well are its next of kin (overloads
-/// of a function, editions of a manual) and are taken for one only if their texts are long enough to say so.
+/// Where both pages have titles or headings. Pages of one site that share these as well are its
+/// next of kin (overloads of a function, editions of a manual) and are taken for one only if their
+/// texts are long enough to say so.
 const BY_WORDS_WITH_TITLES: ByWords = ByWords {
     words: 100,
     diversity: 885,
@@ -45,15 +48,18 @@ const BY_WORDS_ALONE: ByWords = ByWords {
 
 /// By how much less a page need resemble the page that it calls canonical.
 ///
-/// Two independent witnesses agree there: the site's own word, which has no text, and the text, which does not know that word.
-/// Either alone errs in ways that the other does not (`docs/links.md`).
+/// Two independent witnesses agree there: the site's own word, which has no text, and the text,
+/// which does not know that word. Either alone errs in ways that the other does not
+/// (`docs/links.md`).
 const MARGIN_OF_CANONICAL: f64 = 0.10;
 
-/// Below this no word helps: with less than three fifths of its shingles in common, a page is another one, and the word is wrong.
+/// Below this no word helps: with less than three fifths of its shingles in common, a page is
+/// another one, and the word is wrong.
 const LEAST_OF_CANONICAL: f64 = 0.60;
 
-/// The thresholds of near duplicates. The default is a distance of 3 and a resemblance of word 5-shingles by length: all
-/// of them under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there on; or, in prose, 0.87 of the words, counted.
+/// The thresholds of near duplicates. The default is a distance of 3 and a resemblance of word
+/// 5-shingles by length: all of them under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from
+/// there on; or, in prose, 0.87 of the words, counted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Thresholds {
@@ -72,12 +78,13 @@ impl Default for Thresholds {
 }
 
 impl Thresholds {
-    /// Fingerprints within `distance` bits make a candidate; an estimated `resemblance` of word 5-shingles of that much
-    /// confirms one, however long the texts are. Without one, the defaults for texts of their length and kind do. Pages
-    /// with different subjects are never alike.
+    /// Fingerprints within `distance` bits make a candidate; an estimated `resemblance` of word
+    /// 5-shingles of that much confirms one, however long the texts are. Without one, the defaults
+    /// for texts of their length and kind do. Pages with different subjects are never alike.
     ///
     /// # Errors
-    /// [`ImpossibleThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance that is not from 0 to 1.
+    /// [`ImpossibleThresholds`] for a distance above [`MAX_DISTANCE`] or a resemblance that is not
+    /// from 0 to 1.
     pub fn new(
         distance: u32,
         resemblance: impl Into<Option<f64>>,
@@ -103,13 +110,15 @@ impl Thresholds {
         self.distance
     }
 
-    /// The least resemblance of near duplicates, 0 to 1, where it is one figure; none where it goes by length.
+    /// The least resemblance of near duplicates, 0 to 1, where it is one figure; none where it goes
+    /// by length.
     #[must_use]
     pub fn resemblance(&self) -> Option<f64> {
         self.resemblance
     }
 
-    /// The least resemblance of word 5-shingles, 0 to 1, of near duplicates of which the shorter has so many words.
+    /// The least resemblance of word 5-shingles, 0 to 1, of near duplicates of which the shorter
+    /// has so many words.
     #[must_use]
     pub fn least_resemblance(&self, words: u32) -> f64 {
         let of_length = || LEAST_BY_LENGTH.iter().find(|(from, _)| words >= *from);
@@ -118,7 +127,8 @@ impl Thresholds {
             .expect("the last line of the table is for texts from 0 words on")
     }
 
-    /// The same for a page and the one that it calls canonical: less by a fixed margin, and never less than 0.60 for its sake.
+    /// The same for a page and the one that it calls canonical: less by a fixed margin, and never
+    /// less than 0.60 for its sake.
     #[must_use]
     pub fn least_resemblance_to_canonical(&self, words: u32) -> f64 {
         let least = self.least_resemblance(words);
@@ -127,14 +137,16 @@ impl Thresholds {
             .min(least)
     }
 
-    /// The likeness of the two, or none where they are not alike enough or have different subjects. The fingerprints'
-    /// distance is told but does not decide: it is one of two ways to find candidates.
+    /// The likeness of the two, or none where they are not alike enough or have different subjects.
+    /// The fingerprints' distance is told but does not decide: it is one of two ways to find
+    /// candidates.
     #[must_use]
     pub fn likeness(&self, one: &PageSignature, two: &PageSignature) -> Option<Likeness> {
         self.likeness_for(one, two, Claim::None)
     }
 
-    /// The same where `page` calls `canonical` its canonical page: a lower resemblance confirms that, and nothing but likeness does.
+    /// The same where `page` calls `canonical` its canonical page: a lower resemblance confirms
+    /// that, and nothing but likeness does.
     #[must_use]
     pub fn likeness_to_canonical(
         &self,
@@ -192,7 +204,8 @@ impl Thresholds {
             (None, Claim::Canonical, _) | (None, Claim::None, Some(_)) => {
                 is_enough || BY_WORDS_WITH_TITLES.holds(resemblance, one, two)
             }
-            // A text that has grown by a fifth keeps most of its shingles; without a title nothing else speaks for it.
+            // A text that has grown by a fifth keeps most of its shingles; without a title nothing
+            // else speaks for it.
             (None, Claim::None, None) => {
                 is_enough && of_words(one, two) >= BY_WORDS_ALONE.of_words
                     || BY_WORDS_ALONE.holds(resemblance, one, two)
@@ -214,7 +227,8 @@ enum Claim {
 }
 
 impl ByWords {
-    /// Whether the two, whose shingles resemble each other that much, are near duplicates by their words.
+    /// Whether the two, whose shingles resemble each other that much, are near duplicates by their
+    /// words.
     fn holds(&self, of_shingles: f64, one: &TextSignature, two: &TextSignature) -> bool {
         let diversity =
             |text: &TextSignature| text.bag.as_ref().map_or(0, |bag| bag.diversity(text.words));

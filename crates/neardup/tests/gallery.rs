@@ -311,7 +311,8 @@ fn pages_of_different_groups_are_never_compared_and_those_of_one_group_as_withou
 #[test]
 fn a_page_takes_less_than_eight_hundred_bytes() {
     let mut signature_index = signature_index([]);
-    // As bad as it gets: just after the collections have grown, one of them is half empty and the maps not full.
+    // As bad as it gets: just after the collections have grown, one of them is half empty and the
+    // maps not full.
     for n in 0..20_000_u64 {
         let text = words(&format!("p{n}w"), 60).join(" ");
         signature_index.insert(n, signature(KEY.digest(&n.to_le_bytes()), &text, None));
@@ -333,7 +334,8 @@ fn binary_garbage_one_word_and_a_million_words_have_defined_answers() {
         );
         signature_index.insert(n, signature(u128::from(n), text, None));
     }
-    // A shingle of one word, a million times over, is the same set as twenty times over, and another bag.
+    // A shingle of one word, a million times over, is the same set as twenty times over, and
+    // another bag.
     let twenty = signature(99, &"again ".repeat(20), None);
     assert_eq!(signature_index.find(&twenty), None);
     let held = signature_index.get(3).unwrap();
@@ -368,7 +370,8 @@ proptest! {
         }
     }
 
-    /// With words cut out here and there: what is said to be near resembles, and what resembles much is found.
+    /// With words cut out here and there: what is said to be near resembles, and what resembles
+    /// much is found.
     #[test]
     fn near_duplicates_resemble_by_exact_measure_too(cuts in prop::collection::btree_set(0_usize..400, 0..30)) {
         let original = words("w", 400);

@@ -1,6 +1,8 @@
-//! A thousand news articles of which ten pairs are known to be near duplicates (chrisjmccormick/MinHash).
+//! A thousand news articles of which ten pairs are known to be near duplicates
+//! (chrisjmccormick/MinHash).
 //!
-//! The data lie beside the project, or where `CRAWLER_DATA` says; without them there is nothing to check.
+//! The data lie beside the project, or where `CRAWLER_DATA` says; without them there is nothing to
+//! check.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

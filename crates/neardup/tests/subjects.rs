@@ -1,4 +1,5 @@
-//! Pages of one template that differ in what they are about, and copies that differ in where they stand.
+//! Pages of one template that differ in what they are about, and copies that differ in where they
+//! stand.
 
 use neardup::{
     Features, HashKey, Likeness, PageSignature, PageText, SignatureBuilder, SignatureIndex,
@@ -94,7 +95,8 @@ const NOUNS: [&str; 10] = [
     "armchair", "basket", "carpet", "desk", "easel", "frame", "goblet", "hook", "icon", "jar",
 ];
 
-/// 185 to 199 of 200 such products were called repeats, and of 2,000 in a shop 1,790 were never visited.
+/// 185 to 199 of 200 such products were called repeats, and of 2,000 in a shop 1,790 were never
+/// visited.
 #[test]
 fn products_of_one_template_are_no_repeats_of_each_other() {
     for (shared, most) in [(800, 120), (200, 16)] {
@@ -198,8 +200,8 @@ fn a_text_without_a_title_is_compared_by_its_words() {
     );
 }
 
-/// Three in four of the short pairs that people call duplicates were missed: each scattered change costs five shingles. At
-/// the .71 that are left of them here, the bands find nine pairs in ten.
+/// Three in four of the short pairs that people call duplicates were missed: each scattered change
+/// costs five shingles. At the .71 that are left of them here, the bands find nine pairs in ten.
 #[test]
 fn short_prose_with_scattered_changes_is_found_by_its_words() {
     let mut dice = Dice::new(13);

@@ -1,8 +1,10 @@
-//! Pages in scripts without spaces are recognised when a few sentences are gone, and not taken for each other.
+//! Pages in scripts without spaces are recognised when a few sentences are gone, and not taken for
+//! each other.
 //!
-//! What should a word be where nothing marks its end? Measured on generated pages (`pages`), 300 of each script, each
-//! with 4 % of its sentences, at least one, taken out; default features and thresholds. Left: copies that were
-//! recognised. Right: copies whose fingerprint alone, within 3 bits, leads to the original.
+//! What should a word be where nothing marks its end? Measured on generated pages (`pages`), 300 of
+//! each script, each with 4 % of its sentences, at least one, taken out; default features and
+//! thresholds. Left: copies that were recognised. Right: copies whose fingerprint alone, within 3
+//! bits, leads to the original.
 //!
 //! | | single characters | bigrams | trigrams | runs between marks |
 //! |---|---|---|---|---|
@@ -14,8 +16,8 @@
 //! | Khmer | 1.000 .87 | 1.000 .53 | 1.000 .42 | .947 .34 |
 //! | Burmese | 1.000 .83 | 1.000 .54 | .990 .42 | .943 .30 |
 //!
-//! No two different pages were merged by any of them, and the most alike had an estimated resemblance of .13. So single
-//! characters it is, and words for Korean, which has spaces.
+//! No two different pages were merged by any of them, and the most alike had an estimated
+//! resemblance of .13. So single characters it is, and words for Korean, which has spaces.
 
 mod pages;
 

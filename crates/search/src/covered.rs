@@ -1,7 +1,8 @@
 //! How far an index tells the archive: what stands with its last commit.
 //!
-//! One line: `crawl-search 1 unique 4711 crawl-20261120182455-00001.warc.gz`, that is the format, the rules by which pages were chosen, and the
-//! place before which every page of the archive is in the index, none behind it. Golden test below.
+//! One line: `crawl-search 1 unique 4711 crawl-20261120182455-00001.warc.gz`, that is the format,
+//! the rules by which pages were chosen, and the place before which every page of the archive is in
+//! the index, none behind it. Golden test below.
 
 use sinks::ArchiveEnd;
 
@@ -43,8 +44,8 @@ impl Covered {
     }
 }
 
-/// Whether the place in the first file lies before that in the second: files are in the order of the numbers at the end of their
-/// names, and of their names where they have none.
+/// Whether the place in the first file lies before that in the second: files are in the order of
+/// the numbers at the end of their names, and of their names where they have none.
 pub(crate) fn is_before((file, at): (&str, u64), (other, end): (&str, u64)) -> bool {
     (number(file), file, at) < (number(other), other, end)
 }

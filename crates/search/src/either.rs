@@ -1,10 +1,12 @@
 //! What stands in the title or in the text, asked for page by page.
 //!
-//! The engine's own union gathers 4,096 pages ahead with all their scores, which is right for a union that is the whole query. Within a
-//! conjunction most of that is for nothing, and where a half is a phrase it costs reading the places of its words in each of these pages. Here a page
-//! is looked at when it is asked for.
+//! The engine's own union gathers 4,096 pages ahead with all their scores, which is right for a
+//! union that is the whole query. Within a conjunction most of that is for nothing, and where a
+//! half is a phrase it costs reading the places of its words in each of these pages. Here a page is
+//! looked at when it is asked for.
 //!
-//! Invariant: each half is asked for rising pages only, as `seek_danger` demands, and what it said is remembered.
+//! Invariant: each half is asked for rising pages only, as `seek_danger` demands, and what it said
+//! is remembered.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED, Term};

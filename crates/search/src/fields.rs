@@ -113,7 +113,8 @@ impl PageDocument {
     }
 }
 
-/// An address with spaces between its parts, so that each of them is a word; percent-encoded letters are letters.
+/// An address with spaces between its parts, so that each of them is a word; percent-encoded
+/// letters are letters.
 pub(crate) fn address_words(url: &str) -> String {
     let decoded = percent_decode_str(url).decode_utf8_lossy();
     decoded

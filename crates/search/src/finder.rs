@@ -1,6 +1,7 @@
 //! The index as it is read: queries, and what it holds.
 //!
-//! A finder sees the last commit before it was opened, and goes on seeing that while the crawl goes on.
+//! A finder sees the last commit before it was opened, and goes on seeing that while the crawl goes
+//! on.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -117,7 +118,8 @@ impl Finder {
         self.searcher.segment_readers().len()
     }
 
-    /// The best hits behind the first `offset`, best first; at most `limit`, and [`MAX_HITS`] with those passed over.
+    /// The best hits behind the first `offset`, best first; at most `limit`, and [`MAX_HITS`] with
+    /// those passed over.
     ///
     /// # Errors
     /// [`IndexFault::Damaged`], [`IndexFault::Io`]

@@ -1,9 +1,11 @@
 //! Which segments of the index become one.
 //!
-//! Segments are sorted into tiers, each for sixteen times as many pages as the one below; as soon as a tier has sixteen segments, they are merged in
-//! the background. So an index of n pages has at most 15 segments in each of its log₁₆(n) tiers, however often it was committed, and each page is
-//! written again once a tier: never in a crawl that fills fewer than sixteen segments, three times on the way from 5,000 pages to
-//! 20 million. (The log-structured merge of O'Neil et al., Acta Informatica 1996, with tiers in place of levels.)
+//! Segments are sorted into tiers, each for sixteen times as many pages as the one below; as soon
+//! as a tier has sixteen segments, they are merged in the background. So an index of n pages has at
+//! most 15 segments in each of its log₁₆(n) tiers, however often it was committed, and each page is
+//! written again once a tier: never in a crawl that fills fewer than sixteen segments, three times
+//! on the way from 5,000 pages to 20 million. (The log-structured merge of O'Neil et al., Acta
+//! Informatica 1996, with tiers in place of levels.)
 
 use tantivy::SegmentMeta;
 use tantivy::indexer::{MergeCandidate, MergePolicy};

@@ -1,9 +1,11 @@
 //! Words that stand one directly behind the other.
 //!
-//! The engine's own phrase goes through two sorted lists of places step by step, and which one goes on is a coin toss to the processor; of two
-//! frequent words these lists are long, and every page has both. Here the places of the word that is rarest in a page are marked in a map, the next word
-//! marks those of them once more behind which it stands, and so on: nothing depends on where a word stands. What is found, and its score,
-//! is the same (compared with a plain scan in `tests/scan`).
+//! The engine's own phrase goes through two sorted lists of places step by step, and which one goes
+//! on is a coin toss to the processor; of two frequent words these lists are long, and every page
+//! has both. Here the places of the word that is rarest in a page are marked in a map, the next
+//! word marks those of them once more behind which it stands, and so on: nothing depends on where a
+//! word stands. What is found, and its score, is the same (compared with a plain scan in
+//! `tests/scan`).
 
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, SegmentPostings};
@@ -233,7 +235,8 @@ impl Scorer for PhraseScorer {
 /// More marks than a page can need: one for each word of the longest phrase.
 const MARKS: u16 = 2 * MAX_WORDS as u16;
 
-/// Where phrases may end in a page, as a map of marks: a place has the last mark if all words so far stand where they must.
+/// Where phrases may end in a page, as a map of marks: a place has the last mark if all words so
+/// far stand where they must.
 #[derive(Default)]
 struct Ends {
     marks: Vec<u16>,

@@ -1,10 +1,13 @@
-//! The index as a sink: it hands every visit on, and indexes those that have words, in a thread of its own.
+//! The index as a sink: it hands every visit on, and indexes those that have words, in a thread of
+//! its own.
 //!
-//! Pages wait for that thread in a queue that holds so many bytes; who comes when it is full waits, and the crawl with it. The
-//! archive is the truth: what was added since the last commit is lost with a kill, and read again from the archive when the index is opened.
+//! Pages wait for that thread in a queue that holds so many bytes; who comes when it is full waits,
+//! and the crawl with it. The archive is the truth: what was added since the last commit is lost
+//! with a kill, and read again from the archive when the index is opened.
 //!
-//! Tickets say what is complete: an order to commit follows all pages in the queue whose tickets are below the first that is missing, so what the
-//! commit covers is in it. Locks: `tickets` is held for a moment, and nothing is locked or awaited meanwhile.
+//! Tickets say what is complete: an order to commit follows all pages in the queue whose tickets
+//! are below the first that is missing, so what the commit covers is in it. Locks: `tickets` is
+//! held for a moment, and nothing is locked or awaited meanwhile.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,7 +32,8 @@ const QUEUE: usize = QUEUE_BYTES / LEAST + 16;
 
 /// Bytes of text after which the next sync commits: a kill costs reading these once more.
 const COMMIT_BYTES: u64 = 256 << 20;
-/// The time after which it does, whatever was added: so old is what a search sees at most, but for the time between two syncs.
+/// The time after which it does, whatever was added: so old is what a search sees at most, but for
+/// the time between two syncs.
 const COMMIT_AFTER: Duration = Duration::from_secs(60);
 
 /// Indexes what the sink below it kept.
@@ -81,7 +85,8 @@ impl Searchable {
         std::thread::spawn(move || {
             let mut orders = orders;
             if let Err(fault) = obey(index, &mut orders) {
-                // Before the queue is closed, so that who finds it closed finds the reason. Nobody else sets it.
+                // Before the queue is closed, so that who finds it closed finds the reason. Nobody
+                // else sets it.
                 drop(told.set(fault));
             }
         });

@@ -38,7 +38,8 @@ impl<'q> Snippets<'q> {
         }
     }
 
-    /// The part of `text` with the most of what is looked for, the first of these; the beginning where nothing of it is there.
+    /// The part of `text` with the most of what is looked for, the first of these; the beginning
+    /// where nothing of it is there.
     #[must_use]
     pub fn cut(&self, text: &str) -> Snippet {
         let found = self.find(text);
@@ -49,7 +50,8 @@ impl<'q> Snippets<'q> {
 
     /// Where each of the words and phrases stands, by its number.
     fn find(&self, text: &str) -> Vec<(usize, Range<usize>)> {
-        // Where the run of words must have begun that each open end belongs to, by what must come at its place.
+        // Where the run of words must have begun that each open end belongs to, by what must come
+        // at its place.
         let mut firsts: HashMap<&str, Vec<usize>> = HashMap::new();
         let mut open = Vec::new();
         for (number, words) in self.words.iter().enumerate() {
@@ -159,7 +161,8 @@ struct Seen {
     place: Range<usize>,
 }
 
-/// How many tokens lie between the first and the last piece of these words: that which a closed pair ends with is one more.
+/// How many tokens lie between the first and the last piece of these words: that which a closed
+/// pair ends with is one more.
 fn span(words: &Words) -> usize {
     let (first, last) = (&words.terms[0], &words.terms[words.terms.len() - 1]);
     let pair = usize::from(!last.1.ends_with(PAIR) && last.1.contains(PAIR));

@@ -1,9 +1,11 @@
 //! What a query leaves out, as a plain set.
 //!
-//! The engine (tantivy 0.27.0) asks what is excluded whether it has this page, then that one, by `seek_danger`, which promises
-//! rising pages and forbids itself to be asked for the same twice; it is asked so all the same where exclusions stand within each other, and where a phrase has no hit. Pages were
-//! lost by that (`-(example.org -page)`), and debug builds panicked (`-"no such phrase"`). So what is excluded is gathered first, a bit a page of the
-//! segment, by plain steps from one hit to the next.
+//! The engine (tantivy 0.27.0) asks what is excluded whether it has this page, then that one, by
+//! `seek_danger`, which promises rising pages and forbids itself to be asked for the same twice; it
+//! is asked so all the same where exclusions stand within each other, and where a phrase has no
+//! hit. Pages were lost by that (`-(example.org -page)`), and debug builds panicked (`-"no such
+//! phrase"`). So what is excluded is gathered first, a bit a page of the segment, by plain steps
+//! from one hit to the next.
 
 use tantivy::query::{
     BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query, Scorer, Weight,

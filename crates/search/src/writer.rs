@@ -1,11 +1,13 @@
 //! The index as it is written: one page after another, by one thread, in bounded memory.
 //!
-//! The engine has a writer of its own with threads and a queue of 10,000 documents, whatever their size. Here its segments are filled directly, so
-//! that what is in memory is what was asked for, and an error is had where it happens; the engine's writer commits them, merges them and
-//! removes what is no longer needed.
+//! The engine has a writer of its own with threads and a queue of 10,000 documents, whatever their
+//! size. Here its segments are filled directly, so that what is in memory is what was asked for,
+//! and an error is had where it happens; the engine's writer commits them, merges them and removes
+//! what is no longer needed.
 //!
-//! Invariant: after a commit the index has every page of the archive that is to be found up to [`Covered::end`], once, and none behind it;
-//! pages that were added later are there after the next commit, or not at all.
+//! Invariant: after a commit the index has every page of the archive that is to be found up to
+//! [`Covered::end`], once, and none behind it; pages that were added later are there after the next
+//! commit, or not at all.
 
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,9 +32,11 @@ use crate::merging::Tiers;
 pub struct IndexOptions {
     /// Where it is.
     pub directory: PathBuf,
-    /// Bytes of a segment that is being filled; at least [`MIN_MEMORY`]. Half of them at least are for pages, whatever an empty one has.
+    /// Bytes of a segment that is being filled; at least [`MIN_MEMORY`]. Half of them at least are
+    /// for pages, whatever an empty one has.
     pub memory: u64,
-    /// Which pages of the archive are in it, and what of them, as one word: an index with another is no use.
+    /// Which pages of the archive are in it, and what of them, as one word: an index with another
+    /// is no use.
     pub rules: String,
 }
 
@@ -84,17 +88,19 @@ impl Writer {
                 rules: options.rules.clone(),
                 end: None,
             };
-            // It is no index yet: without a commit it says nothing of itself, and the next opening begins anew.
+            // It is no index yet: without a commit it says nothing of itself, and the next opening
+            // begins anew.
             Self::over(options, fields, index, covered)
         })
     }
 
-    /// Opens an index. Pages behind `settled` are taken out, for the archive does not have them any more: all of them where
-    /// nothing is settled.
+    /// Opens an index. Pages behind `settled` are taken out, for the archive does not have them any
+    /// more: all of them where nothing is settled.
     ///
     /// # Errors
-    /// [`IndexFault::Missing`] where there is none; [`IndexFault::Damaged`] where it is not what this version writes with these rules, or lost
-    /// bytes; [`IndexFault::InUse`], [`IndexFault::Io`].
+    /// [`IndexFault::Missing`] where there is none; [`IndexFault::Damaged`] where it is not what
+    /// this version writes with these rules, or lost bytes; [`IndexFault::InUse`],
+    /// [`IndexFault::Io`].
     pub fn open(options: &IndexOptions, settled: Option<&ArchiveEnd>) -> Result<Self, IndexFault> {
         let (fields, index, covered) = open(&options.directory).map_err(IndexFault::unless_full)?;
         if covered.rules != options.rules {
@@ -152,14 +158,16 @@ impl Writer {
     /// Adds a page.
     ///
     /// # Errors
-    /// [`IndexFault::Io`] where there is no room for a segment that is full; [`IndexFault::Damaged`] where the engine gives up. What was added since the last
-    /// commit is lost then.
+    /// [`IndexFault::Io`] where there is no room for a segment that is full;
+    /// [`IndexFault::Damaged`] where the engine gives up. What was added since the last commit is
+    /// lost then.
     pub fn add(&mut self, page: IndexPage) -> Result<(), IndexFault> {
         let directory = self.directory.clone();
         writing(&directory, || self.add_now(page))
     }
 
-    /// Makes durable, and visible to readers, what was added: now everything up to `end` is covered, and nothing behind it was added.
+    /// Makes durable, and visible to readers, what was added: now everything up to `end` is
+    /// covered, and nothing behind it was added.
     ///
     /// # Errors
     /// As for [`Writer::add`].
@@ -181,7 +189,8 @@ impl Writer {
         if self.filling.is_none() {
             let segment = self.index.new_segment();
             let pages = SegmentWriter::for_segment(self.memory, segment.clone())?;
-            // An empty one says that it has 10 MiB, hardly any of which was touched: with the least memory each page was a segment.
+            // An empty one says that it has 10 MiB, hardly any of which was touched: with the least
+            // memory each page was a segment.
             let full = self.memory.max(pages.mem_usage() + self.memory / 2);
             self.filling = Some(Filling {
                 segment,
@@ -224,7 +233,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes out what the archive does not have, and what was added before a commit that did not say so.
+    /// Takes out what the archive does not have, and what was added before a commit that did not
+    /// say so.
     fn cut(&mut self, settled: Option<&ArchiveEnd>) -> tantivy::Result<()> {
         let place = |end: &ArchiveEnd| (end.file.clone(), end.end);
         let settled_covered = match (settled, &self.covered.end) {

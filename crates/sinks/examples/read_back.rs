@@ -1,4 +1,5 @@
-//! How fast archives are read back: unpacked megabytes a second of one core, for each packing, digests checked.
+//! How fast archives are read back: unpacked megabytes a second of one core, for each packing,
+//! digests checked.
 //!
 //!     cargo run --release -p sinks --example read_back
 

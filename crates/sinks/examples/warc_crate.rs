@@ -1,12 +1,14 @@
-//! Lists the records of WARC files as the `warc` crate reads them; nothing of ours is used. See `interop/readers.py`.
+//! Lists the records of WARC files as the `warc` crate reads them; nothing of ours is used. See
+//! `interop/readers.py`.
 //!
 //! ```text
 //! warc_crate FILE…            each `.warc` or `.warc.gz`, with `.open` behind it or not
 //! ```
 //!
-//! A line a record: type, id, target, date, length of the block, SHA-256 of the payload in base 16, how the block digest fares
-//! and how the payload digest does: `pass`, `absent`, or `elsewhere` for the payload of a revisit. A file that cannot be
-//! read, or a digest that fails, is an error and ends it with code 1.
+//! A line a record: type, id, target, date, length of the block, SHA-256 of the payload in base 16,
+//! how the block digest fares and how the payload digest does: `pass`, `absent`, or `elsewhere` for
+//! the payload of a revisit. A file that cannot be read, or a digest that fails, is an error and
+//! ends it with code 1.
 
 use std::error::Error;
 use std::fs::File;

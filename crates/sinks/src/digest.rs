@@ -1,9 +1,10 @@
-//! The digests by which payloads and blocks are checked and told apart: SHA-1 or SHA-256, written in base 32.
+//! The digests by which payloads and blocks are checked and told apart: SHA-1 or SHA-256, written
+//! in base 32.
 //!
-//! SHA-1 is no longer safe against someone who makes two payloads on purpose, but it is what CDX indexes and
-//! replay tools compare (WARC/1.1 section 5.9 gives it as the example), and a forged pair costs one page. SHA-256 is safe, and
-//! what WARC/1.1 allows beside it; its base 32 keeps its padding (RFC 4648 section 6), without which warcio and FastWARC call
-//! it false.
+//! SHA-1 is no longer safe against someone who makes two payloads on purpose, but it is what CDX
+//! indexes and replay tools compare (WARC/1.1 section 5.9 gives it as the example), and a forged
+//! pair costs one page. SHA-256 is safe, and what WARC/1.1 allows beside it; its base 32 keeps its
+//! padding (RFC 4648 section 6), without which warcio and FastWARC call it false.
 
 use std::fmt;
 use std::io;
@@ -105,7 +106,8 @@ impl Hasher {
     }
 }
 
-/// The digest of a payload or a block; shown as `sha1:` or `sha256:` and its base 32 (RFC 4648 section 6), 32 or 56 letters.
+/// The digest of a payload or a block; shown as `sha1:` or `sha256:` and its base 32 (RFC 4648
+/// section 6), 32 or 56 letters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PayloadDigest {
     /// A SHA-1.
@@ -121,8 +123,8 @@ impl PayloadDigest {
         DigestAlgorithm::Sha1.of(payload)
     }
 
-    /// Reads `sha1:` or `sha256:`, also written `sha-1:` and so on, and the digest in base 32, padded or not, or, as some archives have
-    /// it, in base 16.
+    /// Reads `sha1:` or `sha256:`, also written `sha-1:` and so on, and the digest in base 32,
+    /// padded or not, or, as some archives have it, in base 16.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (label, value) = text.split_once(':')?;

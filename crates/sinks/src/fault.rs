@@ -10,7 +10,8 @@ use crate::warc::ReadFault;
 /// Why a sink cannot do its work; a variant for each different reaction.
 #[derive(Debug, thiserror::Error)]
 pub enum SinkFault {
-    /// There is no room: the disk is full, or a quota or file-size limit is reached. Make room, then resume.
+    /// There is no room: the disk is full, or a quota or file-size limit is reached. Make room,
+    /// then resume.
     #[error("no room to write {}", path.display())]
     Full {
         /// The file that should have grown.
@@ -44,8 +45,8 @@ pub enum SinkFault {
         /// How long it is, in bytes.
         length: u64,
     },
-    /// The file in which the archive should continue is there under both of its names: one of them is a copy that somebody
-    /// made. Take away the one that is shorter.
+    /// The file in which the archive should continue is there under both of its names: one of them
+    /// is a copy that somebody made. Take away the one that is shorter.
     #[error("both {} and {} are there, and only one of them can be the archive's", open.display(), closed.display())]
     Twice {
         /// The name of a file that is being written.
@@ -53,7 +54,8 @@ pub enum SinkFault {
         /// The name of one that was closed.
         closed: PathBuf,
     },
-    /// Visits are behind the end from which the archive should continue that the journal told of once.
+    /// Visits are behind the end from which the archive should continue that the journal told of
+    /// once.
     #[error(
         "the journal ends before the archive: {} in {} has visits that it does not tell of",
         files.join(", "),
@@ -71,7 +73,8 @@ pub enum SinkFault {
         /// The name.
         name: String,
     },
-    /// The file in which the archive should continue does not begin with a readable `warcinfo` record.
+    /// The file in which the archive should continue does not begin with a readable `warcinfo`
+    /// record.
     #[error("the archive cannot continue in {}", path.display())]
     Damaged {
         /// The file.
@@ -85,7 +88,8 @@ pub enum SinkFault {
         /// The part.
         path: PathBuf,
     },
-    /// An earlier fault left the end of the archive in doubt; nothing is written until it is opened anew.
+    /// An earlier fault left the end of the archive in doubt; nothing is written until it is opened
+    /// anew.
     #[error("nothing more is written to {} after an earlier fault", path.display())]
     Poisoned {
         /// The file that was being written.
@@ -97,7 +101,8 @@ pub enum SinkFault {
         /// The file that was written last.
         path: PathBuf,
     },
-    /// An index over the archive cannot go on: the archive is whole, and the index is made again from it.
+    /// An index over the archive cannot go on: the archive is whole, and the index is made again
+    /// from it.
     #[error("what was archived cannot be indexed")]
     Index {
         /// What is wrong with the index.

@@ -1,7 +1,8 @@
 //! Where pages go.
 //!
-//! A crawl hands every finished [`Visit`] to a [`Sink`] and learns where it was kept. The one sink so far is
-//! the [`WarcArchive`]: WARC/1.1 files, one gzip member a record. [`warc`] also reads such files back, [`wacz`] packs them into one.
+//! A crawl hands every finished [`Visit`] to a [`Sink`] and learns where it was kept. The one sink
+//! so far is the [`WarcArchive`]: WARC/1.1 files, one gzip member a record. [`warc`] also reads
+//! such files back, [`wacz`] packs them into one.
 
 pub mod cdxj;
 mod digest;

@@ -11,35 +11,37 @@ use crate::{ArchiveEnd, PayloadDigest, Settled, SinkFault};
 
 /// Keeps visits.
 ///
-/// **Concurrency.** Every method may be called by many tasks at once. The records of one visit stand together,
-/// never between those of another. Tickets are dealt 0, 1, 2, … without gaps among the calls that succeed, in
-/// the order in which the visits stand in the archive: whoever settles visits by ticket knows that everything up
-/// to the last settled end is there and is whole.
+/// **Concurrency.** Every method may be called by many tasks at once. The records of one visit
+/// stand together, never between those of another. Tickets are dealt 0, 1, 2, … without gaps among
+/// the calls that succeed, in the order in which the visits stand in the archive: whoever settles
+/// visits by ticket knows that everything up to the last settled end is there and is whole.
 ///
-/// **Repetition.** A sink does not compare visits: what is written twice is kept twice, under two tickets. What
-/// was written and never settled is set aside when the archive is opened again.
+/// **Repetition.** A sink does not compare visits: what is written twice is kept twice, under two
+/// tickets. What was written and never settled is set aside when the archive is opened again.
 ///
-/// **Faults.** A failed `write` or `sync` is final: it is not retried, and every later call fails too. A visit
-/// whose `write` failed has no ticket and is not in the archive.
+/// **Faults.** A failed `write` or `sync` is final: it is not retried, and every later call fails
+/// too. A visit whose `write` failed has no ticket and is not in the archive.
 ///
-/// **Cancellation.** A call must be awaited to its end. Dropping it does not take the visit back, and its ticket
-/// is then missing from the row.
+/// **Cancellation.** A call must be awaited to its end. Dropping it does not take the visit back,
+/// and its ticket is then missing from the row.
 #[async_trait]
 pub trait Sink: Send + Sync {
     /// Keeps a visit and says where. It is on the disk only after a later [`Sink::sync`].
     async fn write(&self, visit: Visit) -> Result<Archived, SinkFault>;
 
-    /// When this returns, every visit whose `write` returned before is on the disk. Says up to where the sink is: a visit
-    /// that ends behind that place may still be lost when the power goes.
+    /// When this returns, every visit whose `write` returned before is on the disk. Says up to
+    /// where the sink is: a visit that ends behind that place may still be lost when the power
+    /// goes.
     async fn sync(&self) -> Result<ArchiveEnd, SinkFault>;
 
-    /// Hears up to where the settlements of its visits are durable; nothing where no visit is settled. Whoever settles visits
-    /// calls it once the sink is open, before the first `write`, and after each checkpoint: a file is closed only when all its visits
-    /// are settled. Where it is never called, files are closed when they are on the disk.
+    /// Hears up to where the settlements of its visits are durable; nothing where no visit is
+    /// settled. Whoever settles visits calls it once the sink is open, before the first `write`,
+    /// and after each checkpoint: a file is closed only when all its visits are settled. Where it
+    /// is never called, files are closed when they are on the disk.
     async fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault>;
 
-    /// Ends cleanly: everything is on the disk, and nothing can be written afterwards. Says where the end is. Closing twice is no
-    /// fault.
+    /// Ends cleanly: everything is on the disk, and nothing can be written afterwards. Says where
+    /// the end is. Closing twice is no fault.
     async fn close(&self) -> Result<ArchiveEnd, SinkFault>;
 }
 
@@ -55,17 +57,20 @@ pub struct Visit {
     pub at: Timestamp,
     /// The robots.txt files that were asked for on the way, as far as there were any to read.
     pub robots: Vec<Resource>,
-    /// The exchanges in order (robots.txt aside): redirects first, the page last. Empty where nothing was asked or
-    /// nothing answered. The records of an exchange are dated [`Exchange::started`].
+    /// The exchanges in order (robots.txt aside): redirects first, the page last. Empty where
+    /// nothing was asked or nothing answered. The records of an exchange are dated
+    /// [`Exchange::started`].
     pub exchanges: Vec<Exchange>,
     /// What becomes of the last exchange; those before it are always kept whole.
     pub keeping: Keeping,
     /// The digest of the last exchange's body, where it is known already.
     pub payload: Option<PayloadDigest>,
-    /// The verdict, as fields of a `metadata` record; no such record where this is empty. The names must be tokens
-    /// (letters, digits, hyphens); in the values, control characters and line separators become spaces.
+    /// The verdict, as fields of a `metadata` record; no such record where this is empty. The names
+    /// must be tokens (letters, digits, hyphens); in the values, control characters and line
+    /// separators become spaces.
     pub notes: Vec<Note>,
-    /// What a search index is to find the page by; none where it is not to be found. Whoever indexes it takes it out.
+    /// What a search index is to find the page by; none where it is not to be found. Whoever
+    /// indexes it takes it out.
     pub text: Option<Box<IndexText>>,
 }
 
@@ -125,8 +130,9 @@ pub enum Keeping {
         /// Where the payload is.
         of: Original,
     },
-    /// The answer to a conditional request that says that the page is still what `of` is (section 6.7.3 of WARC/1.1): kept as it
-    /// came. [`Visit::payload`] is the digest of the payload of `of`, where it is known.
+    /// The answer to a conditional request that says that the page is still what `of` is (section
+    /// 6.7.3 of WARC/1.1): kept as it came. [`Visit::payload`] is the digest of the payload of
+    /// `of`, where it is known.
     NotModified {
         /// What was archived then.
         of: Original,
@@ -149,14 +155,15 @@ pub struct Original {
 pub struct Archived {
     /// The visit's place in the order of the archive, counted from 0 since it was opened.
     pub ticket: u64,
-    /// The name of the file, without its directory: [`warc::locate`](crate::warc::locate) finds it on the disk.
+    /// The name of the file, without its directory: [`warc::locate`](crate::warc::locate) finds it
+    /// on the disk.
     pub file: String,
     /// Where the visit's first record begins, in bytes.
     pub offset: u64,
     /// Where its last record ends, in bytes; equal to `offset` where the visit left no record.
     pub end: u64,
-    /// Where the record begins that stands for the page: its `response` or `revisit` record, else the `metadata`
-    /// record of a page that was left out, else `offset`.
+    /// Where the record begins that stands for the page: its `response` or `revisit` record, else
+    /// the `metadata` record of a page that was left out, else `offset`.
     pub page_offset: u64,
     /// What an index tells of its records, in their order.
     pub captures: Vec<Capture>,

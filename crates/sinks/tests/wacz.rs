@@ -1,4 +1,5 @@
-//! A WACZ from outside: what is packed is found again, and what is broken or hostile is told and breaks nothing.
+//! A WACZ from outside: what is packed is found again, and what is broken or hostile is told and
+//! breaks nothing.
 
 #![expect(
     clippy::unwrap_used,

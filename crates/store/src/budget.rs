@@ -1,4 +1,5 @@
-//! How many hosts of one registrable domain are visited: whoever owns a domain can make names below it without end.
+//! How many hosts of one registrable domain are visited: whoever owns a domain can make names below
+//! it without end.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,8 +26,8 @@ fn key_of(host: &Host) -> UrlKey {
     UrlKey::of_name(host.registrable_domain())
 }
 
-/// Takes out of `finds` what is of a host that is not known, where `max` of its domain are; what stays may bring new hosts up to that.
-/// Seeds stay.
+/// Takes out of `finds` what is of a host that is not known, where `max` of its domain are; what
+/// stays may bring new hosts up to that. Seeds stay.
 pub(crate) fn leave_out(
     finds: &mut Vec<DiscoveredUrl>,
     max: u32,

@@ -1,4 +1,5 @@
-//! What can be wrong with our own memory. All of it stops the crawl: a page is a value, a store is not.
+//! What can be wrong with our own memory. All of it stops the crawl: a page is a value, a store is
+//! not.
 
 use std::fmt;
 use std::io;
@@ -58,7 +59,8 @@ pub enum StoreFault {
         /// The value asked for now.
         asked: String,
     },
-    /// The crawl was begun with another hash key. Neither is told: keys are secrets, and this ends in logs.
+    /// The crawl was begun with another hash key. Neither is told: keys are secrets, and this ends
+    /// in logs.
     #[error(
         "this crawl was begun with another --hash-key: go on without the option, or choose another --out"
     )]

@@ -1,7 +1,7 @@
 //! The seam behind which the pages to visit wait.
 //!
-//! Politeness is a property of the frontier: it never has more pages of one host out on lease than the rules
-//! say (one, unless told otherwise), and none before the host may be asked again.
+//! Politeness is a property of the frontier: it never has more pages of one host out on lease than
+//! the rules say (one, unless told otherwise), and none before the host may be asked again.
 
 use std::time::Duration;
 
@@ -20,12 +20,13 @@ pub struct DiscoveredUrl {
     pub depth: u32,
     /// The page that it was found on.
     pub via: Option<PageUrl>,
-    /// Before the depth, lower goes first. A frontier raises it to [`DiscoveredUrl::BEHIND`] where the pattern of the URL has brought
-    /// little so far.
+    /// Before the depth, lower goes first. A frontier raises it to [`DiscoveredUrl::BEHIND`] where
+    /// the pattern of the URL has brought little so far.
     pub priority: u8,
-    /// How many steps it is from the page that needs it to be shown: 1 for what a page names itself, 2 for what that names, and so
-    /// on. 0 is a page. What is needed goes before every page of its host, the nearest first, whatever its priority; it belongs to no pattern, and
-    /// counts against no limit of pages.
+    /// How many steps it is from the page that needs it to be shown: 1 for what a page names
+    /// itself, 2 for what that names, and so on. 0 is a page. What is needed goes before every page
+    /// of its host, the nearest first, whatever its priority; it belongs to no pattern, and counts
+    /// against no limit of pages.
     pub requisite: u8,
 }
 
@@ -33,8 +34,9 @@ impl DiscoveredUrl {
     /// The priority of what waits for everything else of its host.
     pub const BEHIND: u8 = 128;
 
-    /// The least priority of what is known only from pages that were left out as duplicates. It waits until no other page of the crawl
-    /// waits or is out, in an order drawn from the URL, so that the first ones are a sample.
+    /// The least priority of what is known only from pages that were left out as duplicates. It
+    /// waits until no other page of the crawl waits or is out, in an order drawn from the URL, so
+    /// that the first ones are a sample.
     pub const PROBED: u8 = 192;
 
     /// A URL that was found so many links away from a seed, on that page.
@@ -100,7 +102,8 @@ pub struct Lease {
     pub attempts: u32,
     /// Sessions that died while this page was out on lease.
     pub strikes: u32,
-    /// How its host wants to be asked, as far as earlier visits told; it may be from an earlier session.
+    /// How its host wants to be asked, as far as earlier visits told; it may be from an earlier
+    /// session.
     pub pace: Pace,
     /// As it was found.
     pub priority: u8,
@@ -152,7 +155,8 @@ impl Supply {
 /// Where a page stands in the archive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchiveSpan {
-    /// Counts the archive's spans of this session, from 0 and without gaps, in the order of the archive.
+    /// Counts the archive's spans of this session, from 0 and without gaps, in the order of the
+    /// archive.
     pub ticket: u64,
     /// The file, below the archive's directory.
     pub file: String,
@@ -208,28 +212,33 @@ pub enum Settlement {
 pub struct FrontierRules {
     /// Pages of one host out on lease at a time, at least 1.
     pub per_host: usize,
-    /// Pages of one host in the whole crawl; those beyond stay queued and are not handed out. What pages need is.
+    /// Pages of one host in the whole crawl; those beyond stay queued and are not handed out. What
+    /// pages need is.
     pub max_pages_per_host: Option<u64>,
-    /// Whether patterns of URLs that bring next to nothing new are put behind, and then closed: see [`crate::Patterns`].
+    /// Whether patterns of URLs that bring next to nothing new are put behind, and then closed: see
+    /// [`crate::Patterns`].
     pub closes_patterns: bool,
-    /// Whether what is known only from pages that were left out as duplicates is visited. Otherwise it is handed out with
-    /// the reason to leave it out, unless a kept page leads to it as well.
+    /// Whether what is known only from pages that were left out as duplicates is visited. Otherwise
+    /// it is handed out with the reason to leave it out, unless a kept page leads to it as well.
     pub probes: bool,
-    /// Pages of one URL pattern in the whole crawl; those beyond are left out when they come up. What is under way when it is
-    /// reached comes on top.
+    /// Pages of one URL pattern in the whole crawl; those beyond are left out when they come up.
+    /// What is under way when it is reached comes on top.
     pub max_pages_per_pattern: Option<u64>,
-    /// Hosts of one registrable domain that URLs are queued of; links to others are left out. Seeds count, and are let in always.
+    /// Hosts of one registrable domain that URLs are queued of; links to others are left out. Seeds
+    /// count, and are let in always.
     pub max_hosts_per_domain: Option<u32>,
-    /// The least wait between two requests to a host. After a session that did not end in order, each host may just have been
-    /// asked: none is handed out before this has passed since the opening.
+    /// The least wait between two requests to a host. After a session that did not end in order,
+    /// each host may just have been asked: none is handed out before this has passed since the
+    /// opening.
     pub least_wait: Duration,
     /// After a session that did not end in order, a host that answered before is left alone for the
     /// wait that its last answer led to, but for no longer than this.
     pub most_calm_wait: Duration,
     /// Thousandths of a response time that a host is left alone for.
     pub delay_factor: u32,
-    /// The longest wait that anything can lead to: no host and no page that an earlier session put off waits for longer from the
-    /// opening on, whatever a clock that was set back has made of the time.
+    /// The longest wait that anything can lead to: no host and no page that an earlier session put
+    /// off waits for longer from the opening on, whatever a clock that was set back has made of the
+    /// time.
     pub most_wait: Duration,
 }
 
@@ -273,9 +282,11 @@ pub struct Standing {
     pub postponed: u64,
     /// Pages out on lease.
     pub leased: u64,
-    /// Pages among those that wait which two sessions or more died with: each is visited alone, when nothing else can be.
+    /// Pages among those that wait which two sessions or more died with: each is visited alone,
+    /// when nothing else can be.
     pub set_aside: u64,
-    /// Hosts with pages that wait or are out on lease; those that were postponed do not count until they are due.
+    /// Hosts with pages that wait or are out on lease; those that were postponed do not count until
+    /// they are due.
     pub active_hosts: u64,
     /// Hosts that a page was had from.
     pub hosts: u64,
@@ -283,34 +294,38 @@ pub struct Standing {
 
 /// The pages to visit.
 ///
-/// Every verb may be called by many workers at once. Discovery is exactly-once for each URL; leases are
-/// at-least-once: a lease that is not settled before the process dies is handed out again by the next.
+/// Every verb may be called by many workers at once. Discovery is exactly-once for each URL; leases
+/// are at-least-once: a lease that is not settled before the process dies is handed out again by
+/// the next.
 #[async_trait]
 pub trait Frontier: Send + Sync {
-    /// Queues what is new among these, and says how much was. A URL is new once in a crawl; one of a host too many of its domain is
-    /// left out, unless it is a seed (of depth 0).
+    /// Queues what is new among these, and says how much was. A URL is new once in a crawl; one of
+    /// a host too many of its domain is left out, unless it is a seed (of depth 0).
     ///
-    /// A URL that was found on left-out pages only ([`DiscoveredUrl::is_probed`]) is new once more when it is found elsewhere, unless it was
-    /// visited by then: it takes its better place, or, where it was left out unvisited, its row is revoked.
+    /// A URL that was found on left-out pages only ([`DiscoveredUrl::is_probed`]) is new once more
+    /// when it is found elsewhere, unless it was visited by then: it takes its better place, or,
+    /// where it was left out unvisited, its row is revoked.
     async fn discover(&self, finds: Vec<DiscoveredUrl>) -> Result<usize, StoreFault>;
 
-    /// Hands out up to `want` pages: at most [`FrontierRules::per_host`] of a host at a time, none whose host is not yet
-    /// ready, hosts in the order in which they became ready, and of a host the page of the lowest priority first, of these the one
-    /// nearest to a seed. What is of a pattern that is closed, or had its pages, is handed out with the reason to leave it out.
+    /// Hands out up to `want` pages: at most [`FrontierRules::per_host`] of a host at a time, none
+    /// whose host is not yet ready, hosts in the order in which they became ready, and of a host
+    /// the page of the lowest priority first, of these the one nearest to a seed. What is of a
+    /// pattern that is closed, or had its pages, is handed out with the reason to leave it out.
     ///
-    /// A page that two sessions died with is set aside: it is handed out when nothing else can be and nothing is out, alone, so that
-    /// the third death tells which page it was.
+    /// A page that two sessions died with is set aside: it is handed out when nothing else can be
+    /// and nothing is out, alone, so that the third death tells which page it was.
     async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault>;
 
-    /// As [`Frontier::lease`], but hands out what pages need and no page, as if no page waited: what is left to do when there
-    /// were enough of them. Pages that are out may still bring some, so nothing is exhausted before they are settled.
+    /// As [`Frontier::lease`], but hands out what pages need and no page, as if no page waited:
+    /// what is left to do when there were enough of them. Pages that are out may still bring some,
+    /// so nothing is exhausted before they are settled.
     async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault>;
 
-    /// Takes a lease back. The host is not handed out again before `pace.ready`; its pace comes back with the next lease,
-    /// in whatever session.
+    /// Takes a lease back. The host is not handed out again before `pace.ready`; its pace comes
+    /// back with the next lease, in whatever session.
     ///
-    /// Archived pages are recorded in the order of the archive, whatever order they are settled in, so that the end
-    /// of the last recorded page is the archive's valid length.
+    /// Archived pages are recorded in the order of the archive, whatever order they are settled in,
+    /// so that the end of the last recorded page is the archive's valid length.
     async fn settle(
         &self,
         lease: Lease,
@@ -318,8 +333,9 @@ pub trait Frontier: Send + Sync {
         pace: Pace,
     ) -> Result<(), StoreFault>;
 
-    /// Marks a URL as reached by a leased page's redirect, so that it needs no visit of its own. False where it was queued, or reached by
-    /// another page, before; the same page may claim it again in a later attempt. Durable with the settlement that names it in `reached`.
+    /// Marks a URL as reached by a leased page's redirect, so that it needs no visit of its own.
+    /// False where it was queued, or reached by another page, before; the same page may claim it
+    /// again in a later attempt. Durable with the settlement that names it in `reached`.
     async fn claim(&self, lease: &Lease, url: &PageUrl) -> Result<bool, StoreFault>;
 
     /// Lets a redirect of a seed widen the scope: durable with the next checkpoint.
@@ -328,26 +344,28 @@ pub trait Frontier: Send + Sync {
     /// How a host wants to be asked, as the last settlement or note of whatever session told it.
     async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault>;
 
-    /// Takes note of how a host wants to be asked, where no lease of its own tells it: a redirect led there, or its robots.txt was
-    /// read. It is not handed out before `pace.ready`.
+    /// Takes note of how a host wants to be asked, where no lease of its own tells it: a redirect
+    /// led there, or its robots.txt was read. It is not handed out before `pace.ready`.
     async fn note_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault>;
 
-    /// What was last kept of the robots.txt of this origin (scheme, host and port), in whatever session; whether it is
-    /// still to be believed, [`Robots::until`] says.
+    /// What was last kept of the robots.txt of this origin (scheme, host and port), in whatever
+    /// session; whether it is still to be believed, [`Robots::until`] says.
     async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault>;
 
-    /// Remembers what the robots.txt of this origin says; over sessions, once it is durable with the next checkpoint.
+    /// Remembers what the robots.txt of this origin says; over sessions, once it is durable with
+    /// the next checkpoint.
     async fn keep_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault>;
 
     /// How the crawl stands now.
     fn standing(&self) -> Standing;
 
-    /// Makes everything that was settled durable. `archive` says up to where the archive is on the disk, where that is known:
-    /// it was synced before this is called, so that what is settled behind it, and only that, can be missing after a power cut.
-    /// Returns what is durable now, at least.
+    /// Makes everything that was settled durable. `archive` says up to where the archive is on the
+    /// disk, where that is known: it was synced before this is called, so that what is settled
+    /// behind it, and only that, can be missing after a power cut. Returns what is durable now, at
+    /// least.
     async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault>;
 
-    /// Ends the session in order: everything is durable, and no visit is under way. Leases that are still out count as
-    /// returned. What is done without this, the next session takes for a death.
+    /// Ends the session in order: everything is durable, and no visit is under way. Leases that are
+    /// still out count as returned. What is done without this, the next session takes for a death.
     async fn close(&self) -> Result<(), StoreFault>;
 }

@@ -1,12 +1,13 @@
-//! What is known of the pages so far, and what that means for the next one. All stores share it: they differ in how they
-//! remember, not in what they decide.
+//! What is known of the pages so far, and what that means for the next one. All stores share it:
+//! they differ in how they remember, not in what they decide.
 //!
-//! There are three sorts of known pages: the originals, which new pages are compared with; the pages that were let
-//! through beside an original, which only hold a seat; and the pages of an earlier crawl. They go by short names here;
-//! the store that asks has the pages themselves. How a store remembers its [`Originals`], by far the most, is its own affair.
+//! There are three sorts of known pages: the originals, which new pages are compared with; the
+//! pages that were let through beside an original, which only hold a seat; and the pages of an
+//! earlier crawl. They go by short names here; the store that asks has the pages themselves. How a
+//! store remembers its [`Originals`], by far the most, is its own affair.
 //!
-//! Invariant: the seats of a cluster are numbered 2 to `per_cluster`, and no two pages have the same one. (A crawl that goes
-//! on with a smaller `per_cluster` keeps the seats that it gave.)
+//! Invariant: the seats of a cluster are numbered 2 to `per_cluster`, and no two pages have the
+//! same one. (A crawl that goes on with a smaller `per_cluster` keeps the seats that it gave.)
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,9 +31,9 @@ pub(crate) trait Originals {
         page: UrlKey,
     ) -> Result<Option<(Held, PageSignature)>, StoreFault>;
 
-    /// The original of this group that is like `signature`, as [`neardup::SignatureIndex::find_in`] has it: the first with the
-    /// same payload, else the first with the same text, else the near duplicate of the highest resemblance, of equals
-    /// the one that came first.
+    /// The original of this group that is like `signature`, as [`neardup::SignatureIndex::find_in`]
+    /// has it: the first with the same payload, else the first with the same text, else the near
+    /// duplicate of the highest resemblance, of equals the one that came first.
     fn find_in(
         &mut self,
         group: u64,
@@ -60,7 +61,8 @@ pub(crate) struct Known<O> {
     earlier: Option<Arc<Earlier>>,
 }
 
-/// A page of this crawl, and where the store finds the rest of it: a number that means something to the store alone.
+/// A page of this crawl, and where the store finds the rest of it: a number that means something to
+/// the store alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Held {
     pub(crate) key: UrlKey,
@@ -354,8 +356,8 @@ impl<O: Originals> Known<O> {
         Ok(more_certain(theirs, ours))
     }
 
-    /// The original that a page is like for it calls it canonical, or one that was let through beside it; of equals the earlier
-    /// crawl's.
+    /// The original that a page is like for it calls it canonical, or one that was let through
+    /// beside it; of equals the earlier crawl's.
     fn called_canonical(
         &mut self,
         group: u64,
@@ -392,7 +394,8 @@ impl<O: Originals> Known<O> {
     }
 }
 
-/// A page can be called canonical by others of its registrable domain: a stranger's page must not choose its original.
+/// A page can be called canonical by others of its registrable domain: a stranger's page must not
+/// choose its original.
 fn may_be_canonical(url: &PageUrl, page: &Page) -> bool {
     *url != page.url
         && *url != page.final_url

@@ -44,7 +44,8 @@ struct State {
     paces: HashMap<Host, Pace>,
     /// No host is asked before then.
     floor: Timestamp,
-    /// The order in which hosts became known: of those that are ready at one time, the first goes first.
+    /// The order in which hosts became known: of those that are ready at one time, the first goes
+    /// first.
     order: HashMap<Host, usize>,
     pages: HashMap<Host, u64>,
     robots: HashMap<String, Robots>,
@@ -60,7 +61,8 @@ struct State {
     /// Whether something was handed out in this session.
     asked: bool,
     known: Known<Hung>,
-    /// Every page that was ever admitted or let through; what is known of a page says its place here.
+    /// Every page that was ever admitted or let through; what is known of a page says its place
+    /// here.
     kept: Vec<Page>,
     /// What was said of those that were let through.
     seated: HashMap<UrlKey, (Box<Original>, RetainedDuplicate)>,

@@ -33,11 +33,14 @@ pub struct Original {
     pub page: Page,
     /// In what the two are alike.
     pub likeness: Likeness,
-    /// Whether it is a page of an earlier crawl that counts as seen. It can be the same URL then: that page repeats itself.
+    /// Whether it is a page of an earlier crawl that counts as seen. It can be the same URL then:
+    /// that page repeats itself.
     pub earlier: bool,
-    /// The page that has the very same bytes, where one was kept: the original, or a page that was let through beside it.
+    /// The page that has the very same bytes, where one was kept: the original, or a page that was
+    /// let through beside it.
     pub bytes: Option<Page>,
-    /// Whether it was found only because the page calls it canonical, or one that was let through beside it.
+    /// Whether it was found only because the page calls it canonical, or one that was let through
+    /// beside it.
     pub by_canonical: bool,
 }
 
@@ -81,32 +84,37 @@ pub enum Verdict {
 /// Which pages were admitted, and what they looked like.
 #[async_trait]
 pub trait NearDupIndex: Send + Sync {
-    /// Decides whether a page is new, and remembers it if so: one step, so that of any number of like pages
-    /// that are admitted at the same time exactly one is [`Verdict::Unique`].
+    /// Decides whether a page is new, and remembers it if so: one step, so that of any number of
+    /// like pages that are admitted at the same time exactly one is [`Verdict::Unique`].
     ///
     /// - Idempotent: the same URL again is [`Verdict::Own`] as long as it looks like what was
     ///   admitted, or [`Verdict::LetThrough`] to the same seat, whatever it looks like now, or
     ///   [`Verdict::Changed`] from the same capture; a page is never its own duplicate.
-    /// - A page that was admitted and looks different now is forgotten, as by [`NearDupIndex::forget`], and then judged like
-    ///   one that was never seen: what others repeat of it will not be archived.
-    /// - Only unique pages are compared with: a duplicate points at an original, never at another duplicate.
-    /// - [`Verdict::Duplicate`] is given only once the original's own admission is durable, and that of [`Original::bytes`].
+    /// - A page that was admitted and looks different now is forgotten, as by
+    ///   [`NearDupIndex::forget`], and then judged like one that was never seen: what others repeat
+    ///   of it will not be archived.
+    /// - Only unique pages are compared with: a duplicate points at an original, never at another
+    ///   duplicate.
+    /// - [`Verdict::Duplicate`] is given only once the original's own admission is durable, and
+    ///   that of [`Original::bytes`].
     /// - Pages are compared within the crawl, a domain or a host, as
     ///   [`LikenessRules::scope`](crate::LikenessRules::scope) says.
     /// - Of the pages that repeat an original in other bytes, the first ones are let through, until
-    ///   [`LikenessRules::per_cluster`](crate::LikenessRules::per_cluster) pages of that kind are kept; however many are
-    ///   admitted at the same time, no two have one seat. The same bytes again take no seat.
+    ///   [`LikenessRules::per_cluster`](crate::LikenessRules::per_cluster) pages of that kind are
+    ///   kept; however many are admitted at the same time, no two have one seat. The same bytes
+    ///   again take no seat.
     /// - The kept pages of an [`Earlier`](crate::embedded::Earlier) crawl count as admitted. A page
     ///   with the bytes that such a crawl archived under its own URL is a duplicate of that
     ///   capture, whatever else it is like, and takes no seat.
     /// - A page whose URL was archived by such a crawl in other bytes is [`Verdict::Changed`],
     ///   whatever it is like: it is remembered as an original, and compared with the newest capture
     ///   of its URL.
-    /// - `canonical` is what the page calls its canonical page. It is asked where the page is like nothing else: if that page
-    ///   is an original by then, or was let through beside one, the page is compared with the original, and need be less like
-    ///   it ([`Thresholds::likeness_to_canonical`](neardup::Thresholds::likeness_to_canonical)). A page of another
-    ///   registrable domain, or the page itself, is no canonical page. So a wrong word can cost only the page that says it,
-    ///   and only if it nearly is what it says.
+    /// - `canonical` is what the page calls its canonical page. It is asked where the page is like
+    ///   nothing else: if that page is an original by then, or was let through beside one, the page
+    ///   is compared with the original, and need be less like it
+    ///   ([`Thresholds::likeness_to_canonical`](neardup::Thresholds::likeness_to_canonical)). A
+    ///   page of another registrable domain, or the page itself, is no canonical page. So a wrong
+    ///   word can cost only the page that says it, and only if it nearly is what it says.
     async fn admit(
         &self,
         page: &Page,
@@ -114,7 +122,7 @@ pub trait NearDupIndex: Send + Sync {
         canonical: Option<&PageUrl>,
     ) -> Result<Verdict, StoreFault>;
 
-    /// Takes an admission back, or gives a seat free, because the page could not be had after all. Unknown pages are no
-    /// error.
+    /// Takes an admission back, or gives a seat free, because the page could not be had after all.
+    /// Unknown pages are no error.
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault>;
 }

@@ -15,7 +15,8 @@ pub struct LikenessRules {
     pub thresholds: Thresholds,
     /// Which pages are compared at all.
     pub scope: DuplicateScope,
-    /// How many pages of one kind are kept: the original, and so many less one that are let through beside it.
+    /// How many pages of one kind are kept: the original, and so many less one that are let through
+    /// beside it.
     pub per_cluster: NonZeroU32,
 }
 
@@ -30,8 +31,9 @@ impl Default for LikenessRules {
 }
 
 impl LikenessRules {
-    /// The group of the signature index that `page` belongs to: where its text was found decides, not what redirected there.
-    /// Groups are not stored, so a crawl that goes on under another scope is compared under that one from then on.
+    /// The group of the signature index that `page` belongs to: where its text was found decides,
+    /// not what redirected there. Groups are not stored, so a crawl that goes on under another
+    /// scope is compared under that one from then on.
     pub(crate) fn group(&self, page: &Page, key: HashKey) -> u64 {
         let name = match self.scope {
             DuplicateScope::Crawl => return 0,

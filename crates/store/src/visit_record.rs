@@ -1,4 +1,5 @@
-//! What became of a page, in one row: the journal keeps it, `export` prints it, the summary counts it.
+//! What became of a page, in one row: the journal keeps it, `export` prints it, the summary counts
+//! it.
 
 use neardup::Fingerprint;
 use serde::{Deserialize, Serialize};
@@ -70,8 +71,8 @@ impl Fate {
     }
 }
 
-/// One visited URL. The order of the fields is on disk (postcard): new ones go to the end, with a new
-/// format version of the journal.
+/// One visited URL. The order of the fields is on disk (postcard): new ones go to the end, with a
+/// new format version of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VisitRecord {
     /// As it was queued.
@@ -112,7 +113,8 @@ pub struct VisitRecord {
     pub warc_file: Option<String>,
     /// Where in that file.
     pub warc_offset: Option<u64>,
-    /// Whether the archive has what this visit brought: not where it was left out, nor where the same bytes were there already.
+    /// Whether the archive has what this visit brought: not where it was left out, nor where the
+    /// same bytes were there already.
     pub kept: bool,
     /// Whether `duplicate_of` is a page of an earlier crawl that counts as seen.
     pub of_earlier: bool,
@@ -199,7 +201,8 @@ pub struct Totals {
     pub requisites_missing: u64,
     /// New versions of pages that an earlier crawl archived; they are not among the unique ones.
     pub changed: u64,
-    /// URLs among the excluded ones that were not visited, by the kind of reason: see [`SkippedBy`].
+    /// URLs among the excluded ones that were not visited, by the kind of reason: see
+    /// [`SkippedBy`].
     pub skipped: [u64; SkippedBy::ALL.len()],
 }
 

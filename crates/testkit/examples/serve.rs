@@ -9,14 +9,17 @@
 //! serve (--gallery | --dir …) --tls FILE
 //! ```
 //!
-//! It prints the port and then the seeds, a line each. The host names are its own: a crawler is told with
-//! `--resolve HOST:PORT:127.0.0.1`, which is printed after the seeds, behind a `#`. The last line is `# ready`.
+//! It prints the port and then the seeds, a line each. The host names are its own: a crawler is
+//! told with `--resolve HOST:PORT:127.0.0.1`, which is printed after the seeds, behind a `#`. The
+//! last line is `# ready`.
 //!
-//! `--served FILE` says at the end what was answered, a line each: URL, method, status, `whole` or `broken`, and in
-//! base64 the head as sent and the body without its transfer coding. With it an archive can be checked by the bytes.
+//! `--served FILE` says at the end what was answered, a line each: URL, method, status, `whole` or
+//! `broken`, and in base64 the head as sent and the body without its transfer coding. With it an
+//! archive can be checked by the bytes.
 //!
-//! `--tls FILE` serves HTTPS, HTTP/2 included, and writes the certificate of the authority behind it to the file. It is there if
-//! testkit was built with its feature `tls`, as it is with the whole workspace.
+//! `--tls FILE` serves HTTPS, HTTP/2 included, and writes the certificate of the authority behind
+//! it to the file. It is there if testkit was built with its feature `tls`, as it is with the whole
+//! workspace.
 #![expect(
     clippy::print_stdout,
     reason = "the port and the seeds are what it is asked for"

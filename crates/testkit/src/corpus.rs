@@ -1,12 +1,13 @@
 //! As many pages as a benchmark wants, with the truth about which of them are copies.
 //!
-//! A tenth of the pages are planted copies of earlier ones, spread evenly; all others are really different
-//! texts. Nothing is stored but a pool of paragraphs: a page is drawn from it by its number each time it is
-//! asked for, so that a server of 20,000 pages is small and costs a few microseconds a page.
+//! A tenth of the pages are planted copies of earlier ones, spread evenly; all others are really
+//! different texts. Nothing is stored but a pool of paragraphs: a page is drawn from it by its
+//! number each time it is asked for, so that a server of 20,000 pages is small and costs a few
+//! microseconds a page.
 //!
-//! Every page can be reached although a crawler does not follow the links of the copies that it leaves out:
-//! a page hangs below a distinct page of its host, and a copy has the links of its original, so it does not matter
-//! which of the two is met first.
+//! Every page can be reached although a crawler does not follow the links of the copies that it
+//! leaves out: a page hangs below a distinct page of its host, and a copy has the links of its
+//! original, so it does not matter which of the two is met first.
 
 mod pool;
 mod shell;
@@ -25,7 +26,8 @@ use shell::Shell;
 
 /// Links on a page.
 const LINKS: usize = 20;
-/// Pages hanging below a distinct page of the same host, where copies do not make it necessary to hang more.
+/// Pages hanging below a distinct page of the same host, where copies do not make it necessary to
+/// hang more.
 const BRANCHES: usize = 4;
 /// One page in this many is a planted copy.
 const PLANTED_ONE_IN: usize = 10;
@@ -90,7 +92,8 @@ impl fmt::Display for Change {
 pub struct Score {
     /// The copies there were.
     pub planted: usize,
-    /// How many of them were left out. Whether the copy or the original was met first does not count.
+    /// How many of them were left out. Whether the copy or the original was met first does not
+    /// count.
     pub caught: usize,
     /// Distinct pages of which nothing was kept.
     pub lost: usize,
@@ -103,8 +106,8 @@ impl Corpus {
         Self::new(pages, seed, Shell::plain())
     }
 
-    /// Pages of 170 KiB of HTML around 9 KB of text, as content management systems make them: inline styles and
-    /// scripts, a long menu, deep nesting, many attributes.
+    /// Pages of 170 KiB of HTML around 9 KB of text, as content management systems make them:
+    /// inline styles and scripts, a long menu, deep nesting, many attributes.
     #[must_use]
     pub fn real_shaped(pages: usize, seed: u64) -> Self {
         Self::new(pages, seed, Shell::real(seed))
@@ -123,8 +126,8 @@ impl Corpus {
         .grown(pages, HOSTS.min(pages / 20))
     }
 
-    /// The same number of pages over another number of host names (64 unless told otherwise, fewer for less than
-    /// 1,280 pages).
+    /// The same number of pages over another number of host names (64 unless told otherwise, fewer
+    /// for less than 1,280 pages).
     #[must_use]
     pub fn with_hosts(self, hosts: usize) -> Self {
         let pages = self.pages.len();
@@ -311,7 +314,8 @@ impl Corpus {
         Ok(())
     }
 
-    /// Compares the URLs of the pages that a crawl left out with the truth. Other URLs are passed over.
+    /// Compares the URLs of the pages that a crawl left out with the truth. Other URLs are passed
+    /// over.
     pub fn score<U: AsRef<str>>(&self, left_out: impl IntoIterator<Item = U>) -> Score {
         let mut cluster_sizes: HashMap<usize, usize> = HashMap::new();
         for copy in &self.planted {
@@ -359,8 +363,8 @@ fn six_digits(mut number: usize) -> [u8; 6] {
     digits
 }
 
-/// Which pages are copies: one in each ten, at a place that cannot be guessed, of any earlier page. The first page
-/// of each host is none.
+/// Which pages are copies: one in each ten, at a place that cannot be guessed, of any earlier page.
+/// The first page of each host is none.
 fn plant(pages: usize, hosts: usize, seed: u64) -> Vec<Planted> {
     let mut originals = Vec::with_capacity(pages);
     let mut planted = Vec::with_capacity(pages / PLANTED_ONE_IN);
@@ -416,7 +420,8 @@ fn grow(pages: usize, hosts: usize, planted: &[Planted]) -> Vec<Page> {
     grown
 }
 
-/// `day` days after the first of January 2000, in a calendar of equal months: it need only look like a date.
+/// `day` days after the first of January 2000, in a calendar of equal months: it need only look
+/// like a date.
 fn date(day: usize) -> String {
     const MONTHS: [&str; 12] = [
         "January",

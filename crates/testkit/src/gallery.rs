@@ -1,8 +1,11 @@
-//! A small site with everything that a page needs to be shown, in every place that may name it, and the truth about it.
+//! A small site with everything that a page needs to be shown, in every place that may name it, and
+//! the truth about it.
 //!
-//! [`HOST`] has a home page and three rooms; [`ELSEWHERE`] is another domain, which one picture and one style sheet come from. What a browser asks
-//! for, without running a script that makes URLs, is in [`SHOWN_AT_HOME`] and so on: found out by hand, from the standards, and not by any reader of ours.
-//! Pictures are PNGs of one colour each. The font is one by its first bytes only: a browser fetches it and then does without.
+//! [`HOST`] has a home page and three rooms; [`ELSEWHERE`] is another domain, which one picture and
+//! one style sheet come from. What a browser asks for, without running a script that makes URLs, is
+//! in [`SHOWN_AT_HOME`] and so on: found out by hand, from the standards, and not by any reader of
+//! ours. Pictures are PNGs of one colour each. The font is one by its first bytes only: a browser
+//! fetches it and then does without.
 
 use std::fmt::Write;
 use std::io::Write as _;
@@ -61,7 +64,8 @@ pub const SHOWN_AT_HOME: &[&str] = &[
     "/img/framed.png",
 ];
 
-/// What each room needs beside `/b/box.css`, `/b/box.png` and `/icon.png`: a picture with its number.
+/// What each room needs beside `/b/box.css`, `/b/box.png` and `/icon.png`: a picture with its
+/// number.
 pub const SHOWN_IN_ROOMS: &[&str] = &["/b/box.css", "/b/box.png", "/icon.png"];
 
 /// What the home page needs from [`ELSEWHERE`].

@@ -1,7 +1,7 @@
 //! A door that holds answers back until the test opens it.
 //!
-//! With it a test says "while this page was on its way" without sleeping: wait until the answer is held,
-//! do what has to happen meanwhile, open.
+//! With it a test says "while this page was on its way" without sleeping: wait until the answer is
+//! held, do what has to happen meanwhile, open.
 
 use std::sync::Arc;
 
@@ -55,7 +55,8 @@ impl Gate {
         self.0.send_modify(|state| state.open = false);
     }
 
-    /// Waits until at least `count` answers have come to the door since it was made, held or let through.
+    /// Waits until at least `count` answers have come to the door since it was made, held or let
+    /// through.
     pub async fn arrivals(&self, count: usize) {
         self.wait_until(|state| state.arrivals >= count).await;
     }

@@ -1,7 +1,8 @@
 //! Pages that are built to break their reader, by what they repeat.
 //!
-//! Each was thought of as quadratic somewhere: in nesting, in formatting elements, in attributes, in text that must be looked
-//! through again, in what is done for each link or each word. A bomb is made as large as its caller wants it.
+//! Each was thought of as quadratic somewhere: in nesting, in formatting elements, in attributes,
+//! in text that must be looked through again, in what is done for each link or each word. A bomb is
+//! made as large as its caller wants it.
 
 /// A page, built to break its reader.
 #[derive(Clone, Copy, Debug)]

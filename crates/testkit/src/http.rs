@@ -1,7 +1,7 @@
 //! What is asked and what is answered, without a connection.
 //!
-//! [`Reply`] describes an answer down to the ways in which it goes wrong; `play` makes steps of it, and the
-//! servers take these. Header values are raw bytes, since the web's are.
+//! [`Reply`] describes an answer down to the ways in which it goes wrong; `play` makes steps of it,
+//! and the servers take these. Header values are raw bytes, since the web's are.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,8 +14,8 @@ use crate::Gate;
 
 /// Everything that a server has to say: a function from requests to replies.
 ///
-/// It is called on the server's thread, once a request, so it should be quick; to wait, hold the reply at a
-/// [`Gate`].
+/// It is called on the server's thread, once a request, so it should be quick; to wait, hold the
+/// reply at a [`Gate`].
 #[derive(Clone)]
 pub struct Site(Arc<dyn Fn(&Request) -> Reply + Send + Sync>);
 
@@ -25,7 +25,8 @@ impl Site {
         Self(Arc::new(answer))
     }
 
-    /// A fixed set of pages: `"host.test/path?query"`, or `"/path"` for every host name. All else is a 404.
+    /// A fixed set of pages: `"host.test/path?query"`, or `"/path"` for every host name. All else
+    /// is a 404.
     pub fn pages<K: Into<String>>(pages: impl IntoIterator<Item = (K, Reply)>) -> Self {
         let pages: HashMap<String, Reply> = pages
             .into_iter()
@@ -62,8 +63,8 @@ pub struct Request {
     pub host: String,
     /// The port in the `Host` field, where one was given.
     pub port: Option<u16>,
-    /// Request line and header fields, up to and with the empty line. Over HTTP/2, which has no such text, an
-    /// equivalent of it.
+    /// Request line and header fields, up to and with the empty line. Over HTTP/2, which has no
+    /// such text, an equivalent of it.
     pub head: Bytes,
     /// What came after the head (`Content-Length` only).
     pub body: Bytes,
@@ -213,8 +214,8 @@ impl Reply {
         Self::status(status).header("Location", to)
     }
 
-    /// Exactly these bytes as the whole answer, status line and all; the connection is closed after them.
-    /// Over TLS it cannot be said and is a 500.
+    /// Exactly these bytes as the whole answer, status line and all; the connection is closed after
+    /// them. Over TLS it cannot be said and is a 500.
     pub fn raw(answer: impl Into<Bytes>) -> Self {
         Self {
             framing: Framing::Raw,
@@ -229,7 +230,8 @@ impl Reply {
         self
     }
 
-    /// One more header field, bytes as they are. A `Content-Length` given here replaces the right one.
+    /// One more header field, bytes as they are. A `Content-Length` given here replaces the right
+    /// one.
     #[must_use]
     pub fn header(mut self, name: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Self {
         let field = (
@@ -290,8 +292,8 @@ impl Reply {
         self
     }
 
-    /// Sends the head and `bytes` of the body, then resets the connection. Over HTTP/2 the stream is reset, and
-    /// may take with it what had not left yet.
+    /// Sends the head and `bytes` of the body, then resets the connection. Over HTTP/2 the stream
+    /// is reset, and may take with it what had not left yet.
     #[must_use]
     pub fn break_after(mut self, bytes: usize) -> Self {
         self.manner_mut().end = Some((bytes, End::Reset));

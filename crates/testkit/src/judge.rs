@@ -1,4 +1,5 @@
-//! What a person would call alike, computed the slow and obvious way, to check what is generated here.
+//! What a person would call alike, computed the slow and obvious way, to check what is generated
+//! here.
 
 use std::collections::HashSet;
 

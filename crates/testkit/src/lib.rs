@@ -1,21 +1,23 @@
 //! What the tests, the demonstration and the benchmark crawl instead of the internet.
 //!
-//! A [`Site`] says what is answered to a [`Request`]; a [`Server`] says it on loopback, under as many host
-//! names as one likes, and keeps a [`Log`] of what was asked and when, which is how politeness is proved.
-//! A [`Gate`] holds an answer back until the test has seen what it wanted to see, so nothing sleeps.
+//! A [`Site`] says what is answered to a [`Request`]; a [`Server`] says it on loopback, under as
+//! many host names as one likes, and keeps a [`Log`] of what was asked and when, which is how
+//! politeness is proved. A [`Gate`] holds an answer back until the test has seen what it wanted to
+//! see, so nothing sleeps.
 //!
-//! [`ToyWeb`] is a small web with a bit of everything and the truth about it, [`Corpus`] a large one with planted
-//! copies; [`Site::directories`] serves documents that somebody else wrote.
+//! [`ToyWeb`] is a small web with a bit of everything and the truth about it, [`Corpus`] a large
+//! one with planted copies; [`Site::directories`] serves documents that somebody else wrote.
 //!
-//! A [`hostile`] web has a host for each way in which servers misbehave: every test that says "whatever the server does" is about it.
-//! [`traps`] has six sites without end, and one with.
-//! [`known_sites`] model real sites on which leaving out duplicates loses pages, with the truth about each page.
-//! The [`gallery`] is a site that is to look right when it is replayed.
-//! A [`Proxy`] leads to one server, whatever it is asked for.
+//! A [`hostile`] web has a host for each way in which servers misbehave: every test that says
+//! "whatever the server does" is about it. [`traps`] has six sites without end, and one with.
+//! [`known_sites`] model real sites on which leaving out duplicates loses pages, with the truth
+//! about each page. The [`gallery`] is a site that is to look right when it is replayed. A
+//! [`Proxy`] leads to one server, whatever it is asked for.
 //!
 //! A [`FaultyDisk`] fails, runs full, and forgets what was not synced.
 //!
-//! This crate knows no other crate of the workspace but `disk`, whose trait it breaks: each of them can use it in its tests.
+//! This crate knows no other crate of the workspace but `disk`, whose trait it breaks: each of them
+//! can use it in its tests.
 
 pub mod brotli;
 mod build;

@@ -85,8 +85,8 @@ impl Log {
             .map(|hit| hit.body.clone())
     }
 
-    /// The gaps between the end of one answer of `host` and the start of its next request. Where the two
-    /// overlapped, the gap is zero.
+    /// The gaps between the end of one answer of `host` and the start of its next request. Where
+    /// the two overlapped, the gap is zero.
     #[must_use]
     pub fn intervals(&self, host: &str) -> Vec<Duration> {
         let mut gaps = Vec::new();

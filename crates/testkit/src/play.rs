@@ -1,7 +1,7 @@
 //! From a [`Reply`] to bytes, and the steps in which they are sent.
 //!
-//! Pure, so that the plain server and the TLS server cannot disagree, and so that it is tested without a
-//! socket.
+//! Pure, so that the plain server and the TLS server cannot disagree, and so that it is tested
+//! without a socket.
 
 use std::ops::Range;
 use std::time::Duration;

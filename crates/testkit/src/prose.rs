@@ -1,7 +1,8 @@
 //! English-like prose that can be told apart.
 //!
-//! Each [`Prose`] is about something: it draws from a small part of the vocabulary and from names of its own, as a
-//! real page does. Two pages made of the same few words in another order would be unrealistically alike.
+//! Each [`Prose`] is about something: it draws from a small part of the vocabulary and from names
+//! of its own, as a real page does. Two pages made of the same few words in another order would be
+//! unrealistically alike.
 
 use crate::random::Random;
 

@@ -1,7 +1,8 @@
 //! A proxy that leads to one server, whatever it is asked for, and keeps what it was asked for.
 //!
-//! It speaks SOCKS 5 (RFC 1928, 1929) and HTTP (CONNECT, and URLs in full): the first byte tells. Since it does not look at
-//! addresses, a test can ask it for public ones and never leaves this machine.
+//! It speaks SOCKS 5 (RFC 1928, 1929) and HTTP (CONNECT, and URLs in full): the first byte tells.
+//! Since it does not look at addresses, a test can ask it for public ones and never leaves this
+//! machine.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -56,7 +57,8 @@ impl Proxy {
         self.address
     }
 
-    /// What it was asked for so far: `CONNECT 93.184.216.34:443`, `GET http://a.test/`, `SOCKS a.test:80`.
+    /// What it was asked for so far: `CONNECT 93.184.216.34:443`, `GET http://a.test/`, `SOCKS
+    /// a.test:80`.
     #[must_use]
     pub fn asked(&self) -> Vec<String> {
         let asked = self.rules.asked.lock();
@@ -109,7 +111,8 @@ fn http(mut client: TcpStream, first: u8, rules: &Rules) -> io::Result<()> {
             server,
             "{method} /{path} HTTP/1.1\r\n{fields}\r\nConnection: close\r\n\r\n"
         )?;
-        // One request a connection, and the client is told: it would else ask again of a connection that is about to end.
+        // One request a connection, and the client is told: it would else ask again of a connection
+        // that is about to end.
         let mut answer = read_head(&mut server, Vec::new())?;
         answer.truncate(answer.len() - 2);
         answer.extend_from_slice(b"Connection: close\r\n\r\n");

@@ -1,5 +1,5 @@
-//! Numbers that look random and are the same on every machine and for ever: what is generated here is compared
-//! with truth tables, so a seed must always mean the same web.
+//! Numbers that look random and are the same on every machine and for ever: what is generated here
+//! is compared with truth tables, so a seed must always mean the same web.
 //!
 //! SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 

@@ -1,9 +1,9 @@
 //! HTTP/1.1 on loopback: small, quick, and honest about what it saw.
 //!
-//! One server answers for every host name that resolves to it. Connections are kept alive and requests may
-//! be pipelined; they are answered in order (RFC 9112 section 9.3). Times are tokio's, so a test that runs the
-//! server inside its own runtime can pause them; a test without a runtime, or one that drives another
-//! process, lets the server have a thread.
+//! One server answers for every host name that resolves to it. Connections are kept alive and
+//! requests may be pipelined; they are answered in order (RFC 9112 section 9.3). Times are tokio's,
+//! so a test that runs the server inside its own runtime can pause them; a test without a runtime,
+//! or one that drives another process, lets the server have a thread.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -80,7 +80,8 @@ impl Server {
         Self::in_task("http", site, settings, converse)
     }
 
-    /// Serves `site` on a free port of 127.0.0.1 from a thread of its own, for callers without a runtime.
+    /// Serves `site` on a free port of 127.0.0.1 from a thread of its own, for callers without a
+    /// runtime.
     ///
     /// # Panics
     /// Without a free port or a thread.
@@ -171,7 +172,8 @@ impl Server {
         format!("{}://{host}:{}{path}", self.scheme, self.port())
     }
 
-    /// `host:port:address`, the argument that makes curl's `--resolve`, and the crawler's, find it by this name.
+    /// `host:port:address`, the argument that makes curl's `--resolve`, and the crawler's, find it
+    /// by this name.
     #[must_use]
     pub fn resolve(&self, host: &str) -> String {
         format!("{host}:{}:{}", self.port(), self.address.ip())
@@ -217,7 +219,8 @@ impl Drop for Server {
             Some(Worker::Task(task)) => task.abort(),
             Some(Worker::Thread { stop, thread }) => {
                 drop(stop);
-                // A panic was already reported by the thread, and panicking here would hide the test's own.
+                // A panic was already reported by the thread, and panicking here would hide the
+                // test's own.
                 drop(thread.join());
             }
         }
@@ -301,8 +304,8 @@ where
     let mut connections = JoinSet::new();
     loop {
         let (stream, _) = listener.accept().await?;
-        // A client that goes away is no failure of the server's: what its connection came to is dropped, and
-        // the log says which answers were not complete.
+        // A client that goes away is no failure of the server's: what its connection came to is
+        // dropped, and the log says which answers were not complete.
         connections.spawn(converse(stream, Arc::clone(&shared)));
         while connections.try_join_next().is_some() {}
     }

@@ -10,8 +10,9 @@ use percent_encoding::percent_decode_str;
 use crate::{Reply, Request, Site};
 
 impl Site {
-    /// The files below each directory, under its host name. `/` is `index.html`, a directory without a slash is a
-    /// redirect to the one with it, and what is not there, or leads out of the directory, is a 404.
+    /// The files below each directory, under its host name. `/` is `index.html`, a directory
+    /// without a slash is a redirect to the one with it, and what is not there, or leads out of the
+    /// directory, is a 404.
     ///
     /// # Errors
     /// Where a directory cannot be found.
@@ -56,7 +57,8 @@ fn serve(root: &Path, request: &Request) -> Option<Reply> {
     Some(Reply::document(content_type(&file), content))
 }
 
-/// By the name's extension. HTML is sent without a charset: real documents say it themselves, or do not.
+/// By the name's extension. HTML is sent without a charset: real documents say it themselves, or do
+/// not.
 fn content_type(file: &Path) -> &'static str {
     let extension = file
         .extension()

@@ -1,7 +1,7 @@
 //! The same sites over TLS, with HTTP/2 where the client wants it.
 //!
-//! hyper speaks here, since nobody should write HTTP/2 for a test. The certificate authority is made for each
-//! server and trusted by nobody who was not given it.
+//! hyper speaks here, since nobody should write HTTP/2 for a test. The certificate authority is
+//! made for each server and trusted by nobody who was not given it.
 
 use std::convert::Infallible;
 use std::io;
@@ -29,8 +29,9 @@ use crate::server::Shared;
 use crate::{Hit, Server, Settings};
 
 impl Server {
-    /// Serves `site` over HTTPS (HTTP/2 or HTTP/1.1, as agreed by ALPN) on a free port of 127.0.0.1, in the
-    /// runtime of the caller. Returned with it: the certificate authority that vouches for `hosts`, as PEM.
+    /// Serves `site` over HTTPS (HTTP/2 or HTTP/1.1, as agreed by ALPN) on a free port of
+    /// 127.0.0.1, in the runtime of the caller. Returned with it: the certificate authority that
+    /// vouches for `hosts`, as PEM.
     ///
     /// # Panics
     /// Outside a runtime, without a free port, or if one of `hosts` is no host name.

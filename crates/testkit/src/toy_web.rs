@@ -1,12 +1,13 @@
 //! A small web with everything in it that a polite crawler meets, and the truth about every page.
 //!
-//! Four host names, one server. `original.test` is kept again at `mirror.test`, byte for byte or with another date
-//! and counter. `manual.test` has pages that share a long navigation and differ in what they say. `library.test`
-//! has a section that robots may not enter, a calendar without end, pages in several charsets, redirects, a dead link,
-//! files that are no HTML, and links that are not to be followed.
+//! Four host names, one server. `original.test` is kept again at `mirror.test`, byte for byte or
+//! with another date and counter. `manual.test` has pages that share a long navigation and differ
+//! in what they say. `library.test` has a section that robots may not enter, a calendar without
+//! end, pages in several charsets, redirects, a dead link, files that are no HTML, and links that
+//! are not to be followed.
 //!
-//! What a crawl has to come to does not depend on chance: a copy is linked only from the page it is a copy of, so
-//! the original is always met first.
+//! What a crawl has to come to does not depend on chance: a copy is linked only from the page it is
+//! a copy of, so the original is always met first.
 
 mod charsets;
 mod pages;
@@ -52,7 +53,8 @@ pub enum Fate {
     File,
     /// It equals this page byte for byte, and is left out with its links.
     ExactCopy(String),
-    /// It differs from this page in a date, a counter or the name of a month, and is left out with its links.
+    /// It differs from this page in a date, a counter or the name of a month, and is left out with
+    /// its links.
     NearCopy(String),
     /// It redirects to this page.
     Redirect(String),
@@ -195,8 +197,9 @@ impl ToyWeb {
         tally
     }
 
-    /// What a complete crawl did wrong, as the server saw it: pages not asked for, or more than once, or that should
-    /// not have been asked for; a sentence each. `robots.txt`, `sitemap.xml` and the like are passed over.
+    /// What a complete crawl did wrong, as the server saw it: pages not asked for, or more than
+    /// once, or that should not have been asked for; a sentence each. `robots.txt`, `sitemap.xml`
+    /// and the like are passed over.
     #[must_use]
     pub fn faults(&self, log: &Log) -> Vec<String> {
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();

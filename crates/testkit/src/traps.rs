@@ -1,8 +1,9 @@
 //! Six traps, of a billion pages each and more, and an honest site beside them.
 //!
-//! Every page is a function of its address, so nothing is stored and no trap ends. What makes them traps for a crawler that leaves
-//! out duplicates, and does not follow their links: one page in [`NEW_ONE_IN`] says something new (of the names: every other one), and each has
-//! [`LINKS`] links (of the names: eight new ones), so a crawl that visits whatever it finds finds ever more.
+//! Every page is a function of its address, so nothing is stored and no trap ends. What makes them
+//! traps for a crawler that leaves out duplicates, and does not follow their links: one page in
+//! [`NEW_ONE_IN`] says something new (of the names: every other one), and each has [`LINKS`] links
+//! (of the names: eight new ones), so a crawl that visits whatever it finds finds ever more.
 //!
 //! | trap | its addresses |
 //! |---|---|

@@ -12,7 +12,8 @@ fn ask(host: &str, target: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: sentence/1\r\n\r\n")
 }
 
-/// Sends `requests`, then reads until the server closes, which it does after a last request that says so.
+/// Sends `requests`, then reads until the server closes, which it does after a last request that
+/// says so.
 async fn converse(server: &Server, requests: &str) -> String {
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     stream.write_all(requests.as_bytes()).await.unwrap();
@@ -131,7 +132,8 @@ async fn requests_are_read_up_to_each_limit_and_refused_past_it() {
             let (mut read, mut write) = stream.split();
             let request = request(size);
             let mut start = [0; 12];
-            // What is refused is refused before it was read to the end, so the rest may find nobody.
+            // What is refused is refused before it was read to the end, so the rest may find
+            // nobody.
             let (_, answered) = tokio::join!(
                 write.write_all(request.as_bytes()),
                 read.read_exact(&mut start)

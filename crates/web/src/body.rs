@@ -1,8 +1,8 @@
 //! The payload of an exchange, in memory or outside it.
 //!
-//! A large body is stored on disk by the fetcher, so that a page of any size takes only as much memory
-//! as is being read of it. Invariant: the bytes of a body never change, and every reader sees
-//! all of them.
+//! A large body is stored on disk by the fetcher, so that a page of any size takes only as much
+//! memory as is being read of it. Invariant: the bytes of a body never change, and every reader
+//! sees all of them.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};

@@ -3,22 +3,23 @@
 //!
 //! Campaign and session parameters multiply addresses without changing what is served. The list is
 //! conservative: a name is on it only if it belongs to one product and means nothing else. `ref`,
-//! `source` or `id` select content on too many sites to be there. So does `sid`; but a `sid` of 32 hexadecimal digits is a session, so
-//! such names are on the list with the shape that their value must have. Left in, a session makes a new site of every visit, and
-//! leaving such *links* out would lose the site.
-//!  The order of parameters says nothing either, and sites with facets write it in every order:
-//! 87,817 of 123,536 fetches of one were exact duplicates. So parameters are sorted by name, and
-//! those of one name keep their order, which means something (`a[]=1&a[]=2`). [`is_sortable`] says
-//! which queries are left as they are, because there the order may be part of the address.
+//! `source` or `id` select content on too many sites to be there. So does `sid`; but a `sid` of 32
+//! hexadecimal digits is a session, so such names are on the list with the shape that their value
+//! must have. Left in, a session makes a new site of every visit, and leaving such *links* out
+//! would lose the site. The order of parameters says nothing either, and sites with facets write it
+//! in every order: 87,817 of 123,536 fetches of one were exact duplicates. So parameters are sorted
+//! by name, and those of one name keep their order, which means something (`a[]=1&a[]=2`).
+//! [`is_sortable`] says which queries are left as they are, because there the order may be part of
+//! the address.
 
 use std::borrow::Cow;
 
 /// Which parameters are left out of a URL, and whether the others are sorted.
 ///
-/// A pattern is a parameter's name, compared without regard to ASCII case; a `*` at its end stands for any
-/// ending, and `={token}` asks that the value looks drawn at random: at least 20 characters, letters and digits and nothing else, with
-/// a good share of digits. Patterns apply to the query (`?utm_source=x`) and to path parameters (`/a;jsessionid=1`,
-/// RFC 3986 section 3.3).
+/// A pattern is a parameter's name, compared without regard to ASCII case; a `*` at its end stands
+/// for any ending, and `={token}` asks that the value looks drawn at random: at least 20
+/// characters, letters and digits and nothing else, with a good share of digits. Patterns apply to
+/// the query (`?utm_source=x`) and to path parameters (`/a;jsessionid=1`, RFC 3986 section 3.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CanonicalForm {
     patterns: Vec<Pattern>,
@@ -40,8 +41,8 @@ impl CanonicalForm {
         "utm_*",
         "_ga",
         "_gl",
-        // click identifiers: Google Ads, Display & Video, Facebook, Microsoft, Yandex, Twitter, TikTok,
-        // LinkedIn
+        // click identifiers: Google Ads, Display & Video, Facebook, Microsoft, Yandex, Twitter,
+        // TikTok, LinkedIn
         "gclid",
         "gclsrc",
         "gbraid",
@@ -75,7 +76,8 @@ impl CanonicalForm {
         "jsessionid",
         "aspsessionid*",
         "asp.net_sessionid",
-        // sessions under names that may mean other things: phpBB, vBulletin, osCommerce, Zen Cart, ColdFusion, and home-made ones
+        // sessions under names that may mean other things: phpBB, vBulletin, osCommerce, Zen Cart,
+        // ColdFusion, and home-made ones
         "sid={token}",
         "s={token}",
         "sess={token}",
@@ -219,8 +221,8 @@ const TOKEN: &str = "={token}";
 /// Its least length: session identifiers have 26 (PHP), 32 (MD5) or more characters.
 const TOKEN_BYTES: usize = 20;
 
-/// Whether a value looks drawn at random. Of 20 random hexadecimal digits, four or more are decimal digits in all but one of 10,000; words
-/// have fewer, numbers have nothing else.
+/// Whether a value looks drawn at random. Of 20 random hexadecimal digits, four or more are decimal
+/// digits in all but one of 10,000; words have fewer, numbers have nothing else.
 fn is_token(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let all = value.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -263,11 +265,11 @@ impl Pattern {
     }
 }
 
-/// Upper-case hexadecimal digits, and unreserved characters as themselves (RFC 3986 sections 6.2.2.1 and
-/// 6.2.2.2).
+/// Upper-case hexadecimal digits, and unreserved characters as themselves (RFC 3986 sections
+/// 6.2.2.1 and 6.2.2.2).
 ///
-/// A percent sign that encodes nothing stays, and so does an encoded digit that would make it encode
-/// something: `%2%65` must not become `%2e`, which would be a dot the next time.
+/// A percent sign that encodes nothing stays, and so does an encoded digit that would make it
+/// encode something: `%2%65` must not become `%2e`, which would be a dot the next time.
 pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);

@@ -1,13 +1,16 @@
 //! The URLs that a browser asks for when it applies a style sheet.
 //!
-//! Tokens are cssparser's (CSS Syntax Module Level 3, section 4); of the grammar only as much is known as tells a URL that is fetched from one
-//! that is not: `@import` (CSS Cascade 5, section 2), `url()` and `src()` (CSS Values 4, section 4.5), the strings of `image-set()` and
-//! `image()` (CSS Images 4, section 2). A URL in a name (`@namespace`, `@document`) and a string anywhere else are none.
+//! Tokens are cssparser's (CSS Syntax Module Level 3, section 4); of the grammar only as much is
+//! known as tells a URL that is fetched from one that is not: `@import` (CSS Cascade 5, section 2),
+//! `url()` and `src()` (CSS Values 4, section 4.5), the strings of `image-set()` and `image()` (CSS
+//! Images 4, section 2). A URL in a name (`@namespace`, `@document`) and a string anywhere else are
+//! none.
 //!
 //! Which rules apply to the page is not asked: a replay may be wider or darker than we are.
 //!
-//! Invariant: no recursion, and time proportional to the effort that is taken, however blocks are nested. The parser skips or recurses
-//! into blocks; so a new one begins where a block does, and what is open stands in a list of our own.
+//! Invariant: no recursion, and time proportional to the effort that is taken, however blocks are
+//! nested. The parser skips or recurses into blocks; so a new one begins where a block does, and
+//! what is open stands in a list of our own.
 
 use cssparser::{Parser, Token};
 
@@ -31,7 +34,8 @@ pub(crate) enum Place {
     Attribute,
 }
 
-/// Tells every URL of `css`, as it stands there without its escapes, in order, until it ends or no effort is left.
+/// Tells every URL of `css`, as it stands there without its escapes, in order, until it ends or no
+/// effort is left.
 pub(crate) fn each_url(
     css: &str,
     place: Place,
@@ -128,7 +132,8 @@ impl Reader {
             Token::SquareBracketBlock => return self.begins(Open::Square),
             Token::ParenthesisBlock => return self.begins(Open::Round(Strings::Words)),
             Token::Function(name) => return self.begins(Open::Round(strings_of(name))),
-            // What closes something else than what was opened last closes nothing (CSS Syntax 3, section 5.4.8).
+            // What closes something else than what was opened last closes nothing (CSS Syntax 3,
+            // section 5.4.8).
             Token::CloseParenthesis => _ = self.open.pop_if(|open| matches!(open, Open::Round(_))),
             Token::CloseSquareBracket => _ = self.open.pop_if(|open| *open == Open::Square),
             Token::CloseCurlyBracket => _ = self.open.pop_if(|open| *open == Open::Curly),

@@ -17,7 +17,8 @@ use crate::{Body, PageUrl, Timestamp};
 pub struct Exchange {
     /// What was asked for.
     pub url: PageUrl,
-    /// Request line and header fields as sent, up to and with the empty line; but of fields that are secret, the name only.
+    /// Request line and header fields as sent, up to and with the empty line; but of fields that
+    /// are secret, the name only.
     pub request_head: Vec<u8>,
     /// The status code, 200 to 999: 600 and above are in no standard (informational answers are
     /// passed over).
@@ -45,8 +46,9 @@ impl Exchange {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Where a redirect points, not yet resolved against [`Exchange::url`] (RFC 9110 section 15.4). Bytes that are not ASCII do not
-    /// belong there; what is no UTF-8 is taken for Latin-1, and made part of the URL all the same.
+    /// Where a redirect points, not yet resolved against [`Exchange::url`] (RFC 9110 section 15.4).
+    /// Bytes that are not ASCII do not belong there; what is no UTF-8 is taken for Latin-1, and
+    /// made part of the URL all the same.
     #[must_use]
     pub fn location(&self) -> Option<Cow<'_, str>> {
         match self.status {
@@ -63,7 +65,8 @@ fn as_browsers_read(value: &HeaderValue) -> Cow<'_, str> {
     )
 }
 
-/// Why a body is shorter than what the server wanted to send; the words are WARC/1.1's (section 5.15).
+/// Why a body is shorter than what the server wanted to send; the words are WARC/1.1's (section
+/// 5.15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truncation {
     /// It was longer than the limit.

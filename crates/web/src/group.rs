@@ -1,4 +1,5 @@
-//! Who shares a pace: hosts of one domain, or of one address, are one machine or one owner more often than not.
+//! Who shares a pace: hosts of one domain, or of one address, are one machine or one owner more
+//! often than not.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -29,8 +30,9 @@ pub enum Group {
 }
 
 impl GroupBy {
-    /// The group of a host that is asked at `address`; `None` where it has its pace for itself: hosts are not grouped, or its address is
-    /// not known. An IPv4 address is the same when it is mapped into IPv6 (RFC 4291 section 2.5.5.2); an address as a name is its own domain.
+    /// The group of a host that is asked at `address`; `None` where it has its pace for itself:
+    /// hosts are not grouped, or its address is not known. An IPv4 address is the same when it is
+    /// mapped into IPv6 (RFC 4291 section 2.5.5.2); an address as a name is its own domain.
     #[must_use]
     pub fn group(self, host: &Host, address: Option<IpAddr>) -> Option<Group> {
         match self {

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub struct Host(Arc<str>);
 
 impl Host {
-    /// A host whose name is already known: from an option, or as stored. [`crate::PageUrl::host`] is the way
-    /// from a URL. Only lowers the case.
+    /// A host whose name is already known: from an option, or as stored. [`crate::PageUrl::host`]
+    /// is the way from a URL. Only lowers the case.
     #[must_use]
     pub fn new(name: &str) -> Self {
         if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -32,7 +32,8 @@ impl Host {
     /// The part that somebody registered, as [`crate::PageUrl::registrable_domain`] has it.
     #[must_use]
     pub fn registrable_domain(&self) -> &str {
-        // A name whose last label is a number is an address (URL standard, "ends in a number checker").
+        // A name whose last label is a number is an address (URL standard, "ends in a number
+        // checker").
         let last = self.0.rsplit('.').next().unwrap_or_default();
         let is_address = self.0.starts_with('[') || last.bytes().all(|byte| byte.is_ascii_digit());
         if is_address {
@@ -48,8 +49,8 @@ impl fmt::Display for Host {
     }
 }
 
-/// The registrable part of a domain name; the whole name where it is itself a public suffix, or where it
-/// begins with a dot and so is nobody's (as the public suffix list's own cases have it).
+/// The registrable part of a domain name; the whole name where it is itself a public suffix, or
+/// where it begins with a dot and so is nobody's (as the public suffix list's own cases have it).
 pub(crate) fn registrable(name: &str) -> &str {
     if name.starts_with('.') {
         return name;

@@ -1,4 +1,5 @@
-//! The web as values: URLs, scopes, robots rules, documents, sitemaps and feeds. Pure: no I/O, no clock, no runtime.
+//! The web as values: URLs, scopes, robots rules, documents, sitemaps and feeds. Pure: no I/O, no
+//! clock, no runtime.
 
 mod body;
 mod canonical;

@@ -1,6 +1,8 @@
-//! How a host wants to be asked: what must outlast the process, so that a restart is as polite as before it.
+//! How a host wants to be asked: what must outlast the process, so that a restart is as polite as
+//! before it.
 //!
-//! Invariant: the order of the fields and of the reasons is on disk for ever (the journal codes them by position).
+//! Invariant: the order of the fields and of the reasons is on disk for ever (the journal codes
+//! them by position).
 
 use std::fmt;
 use std::net::IpAddr;
@@ -21,13 +23,15 @@ pub struct Pace {
     pub crawl_delay: Option<Duration>,
     /// The `Retry-After` that came with its last answer, as written.
     pub retry_after: Option<Duration>,
-    /// How long it is left alone from the end of its last answer on: the longest of all the reasons.
+    /// How long it is left alone from the end of its last answer on: the longest of all the
+    /// reasons.
     pub wait: Duration,
     /// The reason that was the longest.
     pub why: Why,
     /// When its last answer ended; 1970 where none is known of.
     pub answered: Timestamp,
-    /// Where it was asked, where that is known beforehand: who shares the address may share the pace.
+    /// Where it was asked, where that is known beforehand: who shares the address may share the
+    /// pace.
     pub address: Option<IpAddr>,
 }
 
@@ -87,7 +91,8 @@ pub struct AfterDeath {
 }
 
 impl Pace {
-    /// What is remembered when `newer` is told: the latest word counts, but what the host was promised stays.
+    /// What is remembered when `newer` is told: the latest word counts, but what the host was
+    /// promised stays.
     #[must_use]
     pub fn then(self, newer: Pace) -> Pace {
         Pace {
@@ -96,9 +101,10 @@ impl Pace {
         }
     }
 
-    /// What is to be remembered when the host may have been asked at `at`, by a session that did not live to tell: it is
-    /// left alone for `least_wait` from then on, or longer if its robots.txt asks for it. How much of that is obeyed, the wait in use
-    /// tells, which is never shorter.
+    /// What is to be remembered when the host may have been asked at `at`, by a session that did
+    /// not live to tell: it is left alone for `least_wait` from then on, or longer if its
+    /// robots.txt asks for it. How much of that is obeyed, the wait in use tells, which is never
+    /// shorter.
     #[must_use]
     pub fn after_death(self, at: Timestamp, least_wait: Duration) -> Pace {
         let obeyed = self.crawl_delay.unwrap_or_default().min(self.wait);
@@ -177,8 +183,9 @@ impl Pace {
         (pace, by)
     }
 
-    /// Until when those that share their pace with this host are to leave it alone, and it them, for what it last answered. That it did
-    /// not answer is its own affair, and counts like any other request: with the delay of the settings, `least`.
+    /// Until when those that share their pace with this host are to leave it alone, and it them,
+    /// for what it last answered. That it did not answer is its own affair, and counts like any
+    /// other request: with the delay of the settings, `least`.
     #[must_use]
     pub fn shared_rest(&self, least: Duration) -> Timestamp {
         let wait = match self.why {
@@ -233,7 +240,8 @@ mod tests {
     #[test]
     fn after_a_death_what_is_obeyed_of_a_crawl_delay_counts_from_then_on() {
         let second = Duration::from_secs(1);
-        // Crawl-delay, wait in use → when it may be asked, after a death at 5 s with a least wait of 1 s
+        // Crawl-delay, wait in use → when it may be asked, after a death at 5 s with a least wait
+        // of 1 s
         for (asked, wait, expected) in [
             (None, 0, 6_000),
             (None, 30, 6_000),

@@ -1,13 +1,14 @@
 //! The address of a page, canonical by construction.
 //!
-//! Two spellings of one address must not be two pages: they would be fetched twice and would be each
-//! other's duplicates. So there is one door, [`PageUrl::parse`], and behind it every URL has one spelling:
-//! parsed as the WHATWG URL standard says (default port, dot segments, IDNA, lower-case host), then without
-//! fragment, credentials, the host's trailing dots and an empty query, its percent-encoding normalised
-//! (RFC 3986 section 6.2.2), and the parameters left out that [`CanonicalForm`] names.
+//! Two spellings of one address must not be two pages: they would be fetched twice and would be
+//! each other's duplicates. So there is one door, [`PageUrl::parse`], and behind it every URL has
+//! one spelling: parsed as the WHATWG URL standard says (default port, dot segments, IDNA,
+//! lower-case host), then without fragment, credentials, the host's trailing dots and an empty
+//! query, its percent-encoding normalised (RFC 3986 section 6.2.2), and the parameters left out
+//! that [`CanonicalForm`] names.
 //!
-//! Invariant: parsing the text of a `PageUrl` again gives the same text, under the same form and under
-//! [`CanonicalForm::keep_all`].
+//! Invariant: parsing the text of a `PageUrl` again gives the same text, under the same form and
+//! under [`CanonicalForm::keep_all`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,8 +27,9 @@ pub const MAX_URL_BYTES: usize = 8 * 1024;
 /// The longest scheme that is quoted in a complaint.
 const QUOTED_SCHEME_BYTES: usize = 32;
 
-/// An absolute http or https URL in its one canonical form. Copies share it: a page's links all name the page, and what a sitemap
-/// lists is held by the listing and by the queue at the same time.
+/// An absolute http or https URL in its one canonical form. Copies share it: a page's links all
+/// name the page, and what a sitemap lists is held by the listing and by the queue at the same
+/// time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PageUrl(Arc<Url>);
@@ -57,7 +59,8 @@ impl PageUrl {
         Self::canonical(Url::parse(text)?, form)
     }
 
-    /// Resolves a reference against this URL (RFC 3986 section 5) and brings it into its canonical form.
+    /// Resolves a reference against this URL (RFC 3986 section 5) and brings it into its canonical
+    /// form.
     ///
     /// # Errors
     ///
@@ -65,8 +68,8 @@ impl PageUrl {
     pub fn join(&self, reference: &str, form: &CanonicalForm) -> Result<Self, UrlError> {
         within_cap(reference)?;
         let url = match self.0.join(reference) {
-            // `///host/` names a host on the web, but the `url` crate ignores the third slash only in
-            // absolute URLs (URL standard, "special authority ignore slashes state").
+            // `///host/` names a host on the web, but the `url` crate ignores the third slash only
+            // in absolute URLs (URL standard, "special authority ignore slashes state").
             Err(url::ParseError::EmptyHost) if reference.trim_start().starts_with(['/', '\\']) => {
                 Url::parse(&format!("{}:{}", self.0.scheme(), reference.trim()))?
             }
@@ -122,8 +125,8 @@ impl PageUrl {
         &self.0[Position::BeforeHost..Position::AfterPort]
     }
 
-    /// Scheme, host and port, `https://example.org:8443`: what one robots.txt speaks for (RFC 9309 section
-    /// 2.3).
+    /// Scheme, host and port, `https://example.org:8443`: what one robots.txt speaks for (RFC 9309
+    /// section 2.3).
     #[must_use]
     pub fn origin(&self) -> String {
         self.0[..Position::AfterPort].to_owned()
@@ -131,8 +134,8 @@ impl PageUrl {
 
     /// The part of the host that somebody registered: `example.co.uk` of `www.example.co.uk`.
     ///
-    /// By the public suffix list, its private section included. An address, and a host that is itself a
-    /// public suffix, stand for themselves.
+    /// By the public suffix list, its private section included. An address, and a host that is
+    /// itself a public suffix, stand for themselves.
     #[must_use]
     pub fn registrable_domain(&self) -> &str {
         match self.0.host() {

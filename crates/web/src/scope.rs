@@ -1,10 +1,11 @@
 //! Which pages belong to a crawl.
 //!
-//! The seeds span a territory (a host, a domain, a path, or everything), include and exclude expressions
-//! refine it. Exclusion wins over everything, also over a seed: who writes `--exclude` means it. What is excluded for the time being
-//! ([`Exclusions`]) comes on top.
+//! The seeds span a territory (a host, a domain, a path, or everything), include and exclude
+//! expressions refine it. Exclusion wins over everything, also over a seed: who writes `--exclude`
+//! means it. What is excluded for the time being ([`Exclusions`]) comes on top.
 //!
-//! http and https on their default ports are one place. Sites move from one to the other within a link.
+//! http and https on their default ports are one place. Sites move from one to the other within a
+//! link.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -120,7 +121,8 @@ impl OutOfScope {
 }
 
 impl Exclusions {
-    /// Expressions that are searched for anywhere in the canonical URL, as those of a [`Scope`] are.
+    /// Expressions that are searched for anywhere in the canonical URL, as those of a [`Scope`]
+    /// are.
     ///
     /// # Errors
     ///
@@ -159,8 +161,8 @@ impl PartialEq for Exclusions {
 impl Scope {
     /// A scope without seeds: nothing but [`ScopeKind::Any`] lets anything in yet.
     ///
-    /// Expressions are searched for anywhere in the canonical URL; `^` and `$` anchor them. Where there are
-    /// include expressions, one at least must match.
+    /// Expressions are searched for anywhere in the canonical URL; `^` and `$` anchor them. Where
+    /// there are include expressions, one at least must match.
     ///
     /// # Errors
     ///

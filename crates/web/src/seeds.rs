@@ -1,10 +1,12 @@
 //! The list of seeds: where a crawl begins.
 //!
-//! One URL a line. Blank lines and comments are ignored: whole lines that begin with `#`, and what follows a
-//! `#` after white space (a `#` inside a URL is its fragment). A byte order mark and carriage returns are
-//! tolerated. A line without a scheme is read as http, as wget does: `example.org/path`, `localhost:8080`.
+//! One URL a line. Blank lines and comments are ignored: whole lines that begin with `#`, and what
+//! follows a `#` after white space (a `#` inside a URL is its fragment). A byte order mark and
+//! carriage returns are tolerated. A line without a scheme is read as http, as wget does:
+//! `example.org/path`, `localhost:8080`.
 //!
-//! A bad line stops nothing: it is handed back as a complaint with its number. User and password in a URL are neither used nor quoted.
+//! A bad line stops nothing: it is handed back as a complaint with its number. User and password in
+//! a URL are neither used nor quoted.
 
 use std::collections::HashSet;
 
@@ -32,7 +34,8 @@ pub struct SeedList {
 pub struct BadSeed {
     /// The number of the line, from 1.
     pub line: usize,
-    /// What stands there: at most [`MAX_QUOTED_CHARS`] characters, control characters escaped, and without what may be a login.
+    /// What stands there: at most [`MAX_QUOTED_CHARS`] characters, control characters escaped, and
+    /// without what may be a login.
     pub text: String,
     /// What is wrong with it.
     #[source]
@@ -97,7 +100,8 @@ fn has_login(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
 
-/// Whether the part before the first slash is more than a host: `mailto:x` is, `localhost:8080` is not.
+/// Whether the part before the first slash is more than a host: `mailto:x` is, `localhost:8080` is
+/// not.
 fn has_scheme(seed: &str) -> bool {
     let end = seed.find(['/', '?', '#']).unwrap_or(seed.len());
     if seed.starts_with('[') {
@@ -109,7 +113,8 @@ fn has_scheme(seed: &str) -> bool {
     })
 }
 
-/// Since it is no URL, nobody knows where a login in it would begin or end: nothing is quoted between the scheme and the last `@`.
+/// Since it is no URL, nobody knows where a login in it would begin or end: nothing is quoted
+/// between the scheme and the last `@`.
 fn without_login(seed: &str) -> String {
     let Some((before, after)) = seed.rsplit_once('@') else {
         return seed.to_owned();

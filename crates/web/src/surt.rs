@@ -1,17 +1,18 @@
 //! Sort keys of archive indexes: SURT, "sort-friendly URI reordering transform".
 //!
-//! An index is useful only if replay tools look up what we wrote, so a key is what pywb, warcio and the
-//! Internet Archive's tools compute (the `surt` package, its default canonicaliser). That means losing more
-//! than [`crate::PageUrl`] does, and in this order:
+//! An index is useful only if replay tools look up what we wrote, so a key is what pywb, warcio and
+//! the Internet Archive's tools compute (the `surt` package, its default canonicaliser). That means
+//! losing more than [`crate::PageUrl`] does, and in this order:
 //!
-//! - the host reversed and joined by commas, without a leading `www.`, `www2.` and so on (pywb drops it: one
-//!   capture answers for both); a port other than the default kept;
-//! - path and query percent-decoded until nothing is left to decode, then encoded once; runs of slashes
-//!   folded; all in lower case;
-//! - old session parameters dropped, the other parameters sorted by their bytes; no trailing slash, no empty
-//!   query.
+//! - the host reversed and joined by commas, without a leading `www.`, `www2.` and so on (pywb
+//!   drops it: one capture answers for both); a port other than the default kept;
+//! - path and query percent-decoded until nothing is left to decode, then encoded once; runs of
+//!   slashes folded; all in lower case;
+//! - old session parameters dropped, the other parameters sorted by their bytes; no trailing slash,
+//!   no empty query.
 //!
-//! The parts of an IPv4 address are reversed too, as if they were labels, and port 0 is no port: so has the `surt` package it.
+//! The parts of an IPv4 address are reversed too, as if they were labels, and port 0 is no port: so
+//! has the `surt` package it.
 
 use std::sync::LazyLock;
 
@@ -71,7 +72,8 @@ static PATH_SESSIONS: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     .map(|pattern| Regex::new(pattern).expect("a fixed pattern, tested below"))
 });
 
-/// In the order in which the `surt` package takes them away, each once and the last one of its kind.
+/// In the order in which the `surt` package takes them away, each once and the last one of its
+/// kind.
 static QUERY_SESSIONS: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     [
         r"^(.*)(?:jsessionid=[0-9a-z]{32})(?:&(.*))?$",

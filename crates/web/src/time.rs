@@ -1,7 +1,7 @@
 //! Time as a value.
 //!
-//! Nothing outside the command line asks the machine what time it is: whoever needs to know is handed a
-//! [`Clock`] or a [`Timestamp`]. So a test can say "499 ms later" and never sleeps.
+//! Nothing outside the command line asks the machine what time it is: whoever needs to know is
+//! handed a [`Clock`] or a [`Timestamp`]. So a test can say "499 ms later" and never sleeps.
 
 use std::fmt;
 use std::ops::Add;
@@ -65,7 +65,8 @@ impl Timestamp {
     }
 }
 
-/// RFC 3339 in UTC with milliseconds, `2026-11-20T19:04:55.120Z`: also a WARC/1.1 date (W3C profile of ISO 8601).
+/// RFC 3339 in UTC with milliseconds, `2026-11-20T19:04:55.120Z`: also a WARC/1.1 date (W3C profile
+/// of ISO 8601).
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.civil().strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))

@@ -1,12 +1,14 @@
 //! Links that lead nowhere: what the shape of a URL tells, before it is asked for.
 //!
-//! A trap makes addresses without end: a relative link that repeats its own folder, a filter that adds itself to the query, a
-//! calendar with a next month for ever. Each rule here looks at one link and the page that it stands on, and names itself. They
-//! are conservative: a site that is no trap must pass, since what they leave out is not visited at all; what they let pass is
-//! bounded by budgets, and by the novelty of what it brings (the store's patterns).
+//! A trap makes addresses without end: a relative link that repeats its own folder, a filter that
+//! adds itself to the query, a calendar with a next month for ever. Each rule here looks at one
+//! link and the page that it stands on, and names itself. They are conservative: a site that is no
+//! trap must pass, since what they leave out is not visited at all; what they let pass is bounded
+//! by budgets, and by the novelty of what it brings (the store's patterns).
 //!
-//! Sources: Heritrix's `PathologicalPathDecideRule` (a run of segments three times in a row) and `TooManyPathSegmentsDecideRule`
-//! (20 segments); the rest is from what was seen of calendars, facets and wildcard names.
+//! Sources: Heritrix's `PathologicalPathDecideRule` (a run of segments three times in a row) and
+//! `TooManyPathSegmentsDecideRule` (20 segments); the rest is from what was seen of calendars,
+//! facets and wildcard names.
 //!
 //! Invariant: pure, and nothing is allocated for a link.
 
@@ -21,7 +23,8 @@ use crate::{PageUrl, Timestamp};
 const MAX_SEGMENTS: usize = 20;
 /// So many times in a row makes a run of segments a trap.
 const RUN_REPEATS: usize = 3;
-/// The same for a single segment of one character or of digits, as hashed folders and map tiles have them.
+/// The same for a single segment of one character or of digits, as hashed folders and map tiles
+/// have them.
 const SHORT_REPEATS: usize = 6;
 /// In paths of at least so many segments, half of them must be different.
 const LONG_PATH: usize = 10;
@@ -112,7 +115,8 @@ impl TrapRules {
         }
     }
 
-    /// Whether a link on `page` is a trap, and by which rule. Where the page is not known, the rules that need it say nothing.
+    /// Whether a link on `page` is a trap, and by which rule. Where the page is not known, the
+    /// rules that need it say nothing.
     #[must_use]
     pub fn judge(&self, link: &PageUrl, page: Option<&PageUrl>) -> Option<Trap> {
         let url = link.as_url();
@@ -123,7 +127,8 @@ impl TrapRules {
             .or_else(|| by_host(link))
     }
 
-    /// A step of a calendar beyond the years. Only steps: an archive of old newspapers, found by its index, is none.
+    /// A step of a calendar beyond the years. Only steps: an archive of old newspapers, found by
+    /// its index, is none.
     fn by_date(&self, link: &PageUrl, page: &PageUrl) -> Option<Trap> {
         let (link, page) = (link.as_str(), page.as_str());
         let (year, in_words) = year_of(link)?;
@@ -131,7 +136,8 @@ impl TrapRules {
             return None;
         }
         let (from, _) = year_of(page)?;
-        // A bare `4511-12` may be anything, unless it is one month behind a year in which things happen.
+        // A bare `4511-12` may be anything, unless it is one month behind a year in which things
+        // happen.
         let is_calendar = in_words || self.years.contains(&from);
         let step = (year - from).abs() <= 1 && same_but_for_digits(link, page);
         (is_calendar && step).then_some(Trap::Calendar)
@@ -262,8 +268,8 @@ const CALENDAR_WORDS: [&str; 8] = [
     "cal",
 ];
 
-/// The year that a URL speaks of, of a date (`2031-05`) or as a number of four digits beside a word of calendars; and whether there
-/// is such a word.
+/// The year that a URL speaks of, of a date (`2031-05`) or as a number of four digits beside a word
+/// of calendars; and whether there is such a word.
 fn year_of(url: &str) -> Option<(i32, bool)> {
     let (_, rest) = url.split_once("://")?;
     let rest = &rest[rest.find('/')?..];

@@ -1,8 +1,9 @@
 //! The short name of a URL.
 //!
 //! Eight bytes instead of a hundred: the set of URLs seen, the frontier and the journal hold keys.
-//! Invariant: a key is xxh3-64 with seed 0 of the canonical text. It is on disk, so it never changes;
-//! `tests/page_url.rs` pins it. At 100 million URLs one collision is expected with a probability of 0.03 %.
+//! Invariant: a key is xxh3-64 with seed 0 of the canonical text. It is on disk, so it never
+//! changes; `tests/page_url.rs` pins it. At 100 million URLs one collision is expected with a
+//! probability of 0.03 %.
 
 use std::fmt;
 

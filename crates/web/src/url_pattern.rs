@@ -1,20 +1,23 @@
-//! What addresses of one kind have in common: a host, a path template and the names of the query's parameters.
+//! What addresses of one kind have in common: a host, a path template and the names of the query's
+//! parameters.
 //!
-//! Pages that a program makes from one template have addresses of one shape, `/forum/{n}/{name}?page&sort`. What is learned of some of
-//! them (they repeat each other, say) is then expected of the others. A segment of the path is kept as it is, or stands for its class:
+//! Pages that a program makes from one template have addresses of one shape,
+//! `/forum/{n}/{name}?page&sort`. What is learned of some of them (they repeat each other, say) is
+//! then expected of the others. A segment of the path is kept as it is, or stands for its class:
 //!
 //! ```text
 //! {n} digits   {year} 1900 to 2099   {date} 2024-05-01   {id} hexadecimal digits, UUIDs, random tokens   {slug} words-with-hyphens
 //! {name} the last segment, whatever it is, with its extension   {long} more than 40 bytes
 //! ```
-//! A language is kept where it is named: `/{name}.de.html`, `/{name}?lang=de`. Pages that are not translated yet repeat one another in
-//! one language, and say nothing about the others.
+//! A language is kept where it is named: `/{name}.de.html`, `/{name}?lang=de`. Pages that are not
+//! translated yet repeat one another in one language, and say nothing about the others.
 //!
-//! The last segment varies on every site, so it is never kept. Other segments vary on some: who counts patterns has room for so many
-//! exact ones of a host, and takes more general ones from there on ([`Generality`]).
+//! The last segment varies on every site, so it is never kept. Other segments vary on some: who
+//! counts patterns has room for so many exact ones of a host, and takes more general ones from
+//! there on ([`Generality`]).
 //!
-//! Invariant: a pattern is a function of the URL and the generality alone, and its text never has a space. It is on disk: other
-//! classes are another format of the journal.
+//! Invariant: a pattern is a function of the URL and the generality alone, and its text never has a
+//! space. It is on disk: other classes are another format of the journal.
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,8 @@
 //! Pages that are built to break their reader.
 //!
-//! Each was quadratic in html5ever or scraper: 250 KB of `<div>` took seven seconds. That they are stopped is
-//! seen by the oddity; that nothing is lost, by the text and the link that stand at the end.
+//! Each was quadratic in html5ever or scraper: 250 KB of `<div>` took seven seconds. That they are
+//! stopped is seen by the oddity; that nothing is lost, by the text and the link that stand at the
+//! end.
 
 use proptest::prelude::*;
 use testkit::HTML_BOMBS;
@@ -179,7 +180,8 @@ fn each_limit_is_kept_at_its_value_and_cuts_one_past_it() {
         nodes: 60,
         ..ReadLimits::default()
     };
-    // Besides its parts, a page has a document, and as open elements also html, body and the head that was.
+    // Besides its parts, a page has a document, and as open elements also html, body and the head
+    // that was.
     let nested = |depth: usize| "<div>".repeat(depth);
     let attributes = |count: usize| {
         format!(
@@ -366,8 +368,8 @@ fn soup() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// The scanner that runs ahead must be in the parser's state, or an attribute bomb could hide from it.
-    /// The padding makes several pieces of it, after each of which they are compared.
+    /// The scanner that runs ahead must be in the parser's state, or an attribute bomb could hide
+    /// from it. The padding makes several pieces of it, after each of which they are compared.
     #[test]
     fn scanner_and_parser_agree_about_any_soup(soup in soup()) {
         let padding = "<p>word</p>".repeat(400);

@@ -139,8 +139,8 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
             format!("<p>{own}<ul><li><a href=/x>one</a><li><a href=/y>two</a></ul>"),
             own.clone(),
         ),
-        // A table of contents, as docutils 0.17 has it and as 0.18 has it: two manuals that differed in nothing else were
-        // taken for near-duplicates.
+        // A table of contents, as docutils 0.17 has it and as 0.18 has it: two manuals that
+        // differed in nothing else were taken for near-duplicates.
         (
             format!("<main><div class='contents topic'><p>Contents</div><p>{own}</main>"),
             own.clone(),

@@ -1,9 +1,10 @@
 //! Main content against what people say it is, on pages as they are.
 //!
-//! 181 pages of news (`scrapinghub/article-extraction-benchmark`) and 450 of seven kinds (WCXB, development
-//! set), each with its own measure. The data lie beside the project, or where `CRAWLER_DATA` says; without
-//! them there is nothing to check. A debug build reads every sixth page, to stay quick, and a release build
-//! all of them; `benches/extraction` sets the figures beside those of others.
+//! 181 pages of news (`scrapinghub/article-extraction-benchmark`) and 450 of seven kinds (WCXB,
+//! development set), each with its own measure. The data lie beside the project, or where
+//! `CRAWLER_DATA` says; without them there is nothing to check. A debug build reads every sixth
+//! page, to stay quick, and a release build all of them; `benches/extraction` sets the figures
+//! beside those of others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -75,7 +76,8 @@ fn tokens(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Precision and recall, as parts of multisets of runs of so many tokens; a shorter text is one run.
+/// Precision and recall, as parts of multisets of runs of so many tokens; a shorter text is one
+/// run.
 fn precision_and_recall(text: &str, gold: &str, run: usize) -> (f64, f64) {
     let (text, gold) = (tokens(text), tokens(gold));
     let mut counts: HashMap<&[&str], (u32, u32)> = HashMap::new();
@@ -140,8 +142,9 @@ fn articles_are_found_in_pages_of_news() {
     assert!(f1 >= 0.95, "{f1}");
 }
 
-/// The F1 reached on WCXB, by kind. The goals of .88 overall and of .76 for collections were missed:
-/// eight of 450 labels are empty, and collections are labelled now with their tiles and now without.
+/// The F1 reached on WCXB, by kind. The goals of .88 overall and of .76 for collections were
+/// missed: eight of 450 labels are empty, and collections are labelled now with their tiles and now
+/// without.
 const REACHED: &[(&str, f64)] = &[
     ("", 0.875),
     ("article", 0.95),

@@ -1,7 +1,8 @@
 //! Every place of HTML that carries a URL: each found, none invented, and the same by both readers.
 //!
-//! The pages lie in `tests/links/`. In them every URL that is one ends with its number in its own page and what it is,
-//! `/3-page`; those that are none end with `-no`. What is expected stands in the first comment of each page, in its order.
+//! The pages lie in `tests/links/`. In them every URL that is one ends with its number in its own
+//! page and what it is, `/3-page`; those that are none end with `-no`. What is expected stands in
+//! the first comment of each page, in its order.
 
 use std::collections::BTreeSet;
 
@@ -95,7 +96,8 @@ const PAGES: &[(&str, &str)] = pages![
     "styles",
 ];
 
-/// HTML Standard, section 4.8.4.4.2: what a link that contains nothing but pictures says, their `alt` says together.
+/// HTML Standard, section 4.8.4.4.2: what a link that contains nothing but pictures says, their
+/// `alt` says together.
 #[test]
 fn a_link_around_pictures_alone_says_what_they_say_and_an_area_what_itself_says() {
     for (inside, words) in [

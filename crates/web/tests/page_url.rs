@@ -64,7 +64,8 @@ fn a_url_has_one_spelling() {
             "http://example.org/a/..;jsessionid=1/b",
             "http://example.org/b",
         ),
-        // The percent sign that went with the session kept the `e` encoded, once: the text was no fixed point.
+        // The percent sign that went with the session kept the `e` encoded, once: the text was no
+        // fixed point.
         (
             "http://example.org/;jsessionid=1%;%65",
             "http://example.org/;e",
@@ -171,8 +172,8 @@ fn a_stored_url_is_read_as_itself_whatever_the_list_says_now() {
     assert!(serde_json::from_str::<PageUrl>(r#""ftp://example.org/""#).is_err());
 }
 
-/// Computed by another implementation (the reference's Python binding). On disk in every crawl: if this test
-/// fails, stores that exist no longer know their own URLs.
+/// Computed by another implementation (the reference's Python binding). On disk in every crawl: if
+/// this test fails, stores that exist no longer know their own URLs.
 #[test]
 fn the_key_of_a_url_never_changes() {
     for (text, key) in [
@@ -243,7 +244,8 @@ fn a_url_says_whom_to_ask() {
     assert_eq!(Host::new("EXAMPLE.org").as_str(), "example.org");
 }
 
-/// Expectations computed by the `surt` package 0.3.1 (pywb's canonicaliser), except where it says so.
+/// Expectations computed by the `surt` package 0.3.1 (pywb's canonicaliser), except where it says
+/// so.
 #[test]
 fn an_archive_key_is_the_one_that_replay_tools_look_up() {
     for (text, key) in [

@@ -1,4 +1,5 @@
-//! The sets of others, as their archives have them; `README.md` beside these says where they come from.
+//! The sets of others, as their archives have them; `README.md` beside these says where they come
+//! from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +10,8 @@ use crate::threads;
 
 /// Pages of WCXB that say the same, as we saw when we looked at what had been merged.
 const SAME_IN_WCXB: [(&str, &str); 2] = [
-    // One vacuum cleaner, sold under two numbers: the labelled main contents resemble each other by .95.
+    // One vacuum cleaner, sold under two numbers: the labelled main contents resemble each other by
+    // .95.
     ("dev/html/4211.html.gz", "dev/html/4213.html.gz"),
     // One list of sofas under two addresses; a few stand in another order.
     ("dev/html/0648.html.gz", "dev/html/2927.html.gz"),

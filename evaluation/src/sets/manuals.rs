@@ -1,6 +1,7 @@
 //! Real documents: the manuals of four releases of clang, and reference manuals that doxygen made.
 //!
-//! `evaluation/fetch-manuals.sh DIR` fetches them from Debian; they lie as `DIR/clang-13`, … and `DIR/reference/PACKAGE`.
+//! `evaluation/fetch-manuals.sh DIR` fetches them from Debian; they lie as `DIR/clang-13`, … and
+//! `DIR/reference/PACKAGE`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -36,13 +36,14 @@ pub(crate) struct Question {
 pub(crate) enum Truth {
     /// These, the lower number first.
     Pairs(BTreeSet<(u32, u32)>),
-    /// These; of all other pairs only `different` are known to be wrong, and nothing is known of the rest.
+    /// These; of all other pairs only `different` are known to be wrong, and nothing is known of
+    /// the rest.
     Judged {
         alike: BTreeSet<(u32, u32)>,
         different: BTreeSet<(u32, u32)>,
     },
-    /// Those whose pages, not their main texts alone, resemble each other that much in shingles of so many words; and
-    /// `also` may be found without being expected.
+    /// Those whose pages, not their main texts alone, resemble each other that much in shingles of
+    /// so many words; and `also` may be found without being expected.
     Resembling {
         width: usize,
         least: f64,
@@ -58,7 +59,8 @@ pub(crate) enum Goal {
     Precision(f64),
     Recall(f64),
     F1(f64),
-    /// A share of the pages that is not reached by those taken for a repetition of a page that says something else.
+    /// A share of the pages that is not reached by those taken for a repetition of a page that says
+    /// something else.
     MergedBelow(f64),
     /// No such page.
     NoneMerged,

@@ -63,7 +63,8 @@ impl Page {
         })
     }
 
-    /// Returns what is judged, by the rule of `crawl::page_text`: all outside the frame, or all of the text.
+    /// Returns what is judged, by the rule of `crawl::page_text`: all outside the frame, or all of
+    /// the text.
     pub(crate) fn judged(&self, main_content: bool) -> PageText<'_> {
         if main_content {
             PageText {

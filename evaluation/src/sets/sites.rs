@@ -1,8 +1,10 @@
-//! Whole documentation sites: which pages may stand for which is read off each site's own main region.
+//! Whole documentation sites: which pages may stand for which is read off each site's own main
+//! region.
 //!
-//! Two pages may be taken for one if their main regions are equal, or resemble each other by .95 in their word 5-shingles,
-//! or by .8 and have one title (numbers aside) or one last segment of their paths, as editions of a manual have.
-//! `evaluation/fetch-manuals.sh DIR` puts the sites at `DIR/sites/NAME/EDITION`.
+//! Two pages may be taken for one if their main regions are equal, or resemble each other by .95 in
+//! their word 5-shingles, or by .8 and have one title (numbers aside) or one last segment of their
+//! paths, as editions of a manual have. `evaluation/fetch-manuals.sh DIR` puts the sites at
+//! `DIR/sites/NAME/EDITION`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

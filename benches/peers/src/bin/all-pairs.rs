@@ -1,7 +1,8 @@
-//! All pairs within 3 bits: ours beside all-pairs-hamming, on the same fingerprints, in one run on one core.
+//! All pairs within 3 bits: ours beside all-pairs-hamming, on the same fingerprints, in one run on
+//! one core.
 //!
-//! `cargo run --release --bin all-pairs -- [fingerprints] [runs]`: random fingerprints, a tenth of them copies of
-//! earlier ones with 1 to 5 errors. Both must find the same pairs.
+//! `cargo run --release --bin all-pairs -- [fingerprints] [runs]`: random fingerprints, a tenth of
+//! them copies of earlier ones with 1 to 5 errors. Both must find the same pairs.
 
 use std::collections::HashSet;
 
@@ -24,7 +25,8 @@ fn main() {
             next = bits[random.below(bits.len() as u64) as usize];
             (0..=random.below(5)).for_each(|_| next ^= 1 << random.below(64));
         }
-        // The peer pairs equal ones with each other, ours with their first: leave them out of the comparison.
+        // The peer pairs equal ones with each other, ours with their first: leave them out of the
+        // comparison.
         if seen.insert(next) {
             bits.push(next);
         }

@@ -1,8 +1,9 @@
 //! Fingerprints in files: many queries against a repository, and all pairs of near ones.
 //!
-//! `cargo run --release --bin batch [queries] [repository] [joined]`, by default a million against fifty millions, and a
-//! join of a million, then of ten. Half of the queries have a neighbour planted within three bits; all planted ones have
-//! to be found. Goal of the batch query: at most 60 ns a fingerprint of the repository a core.
+//! `cargo run --release --bin batch [queries] [repository] [joined]`, by default a million against
+//! fifty millions, and a join of a million, then of ten. Half of the queries have a neighbour
+//! planted within three bits; all planted ones have to be found. Goal of the batch query: at most
+//! 60 ns a fingerprint of the repository a core.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -15,8 +16,8 @@ use peers::{Random, best_by_clock};
 
 const RUNS: usize = 3;
 
-/// The least processor time of `runs` runs of `work`, in seconds, all threads together: unlike the clock it tells the
-/// same on a busy machine. Linux only; elsewhere it is 0.
+/// The least processor time of `runs` runs of `work`, in seconds, all threads together: unlike the
+/// clock it tells the same on a busy machine. Linux only; elsewhere it is 0.
 fn least_cpu(runs: usize, mut work: impl FnMut()) -> f64 {
     let run = |_| {
         let before = cpu_seconds();
@@ -55,7 +56,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Random fingerprints, some with up to three bits of an earlier one flipped; and how many are 0, 1, 2, 3 bits from it.
+/// Random fingerprints, some with up to three bits of an earlier one flipped; and how many are 0,
+/// 1, 2, 3 bits from it.
 fn write(
     path: &Path,
     count: usize,

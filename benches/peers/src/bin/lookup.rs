@@ -1,8 +1,10 @@
-//! Near-duplicate lookup: ours beside mih-rs and gaoya, on the same fingerprints, in one run on one core.
+//! Near-duplicate lookup: ours beside mih-rs and gaoya, on the same fingerprints, in one run on one
+//! core.
 //!
-//! `cargo run --release --bin lookup -- [fingerprints] [runs]`: random fingerprints, half of the probes planted with 0
-//! to 3 errors (0 to 7 for the second part), recall checked against looking at everything on a sample. Peers are asked
-//! no more than they can answer in a few seconds; a peer that would take too long to build is left out, and said so.
+//! `cargo run --release --bin lookup -- [fingerprints] [runs]`: random fingerprints, half of the
+//! probes planted with 0 to 3 errors (0 to 7 for the second part), recall checked against looking
+//! at everything on a sample. Peers are asked no more than they can answer in a few seconds; a peer
+//! that would take too long to build is left out, and said so.
 
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -11,7 +13,8 @@ use std::time::{Duration, Instant};
 use neardup::{Fingerprint, PermutedTables, QuarterTables, TableDesign};
 use peers::{Random, best_of};
 
-/// Millions of probes a second that issue 3 asks for, by fingerprints held: batched, and one at a time.
+/// Millions of probes a second that issue 3 asks for, by fingerprints held: batched, and one at a
+/// time.
 const GOALS: [(usize, f64); 3] = [(1_000_000, 12.0), (10_000_000, 4.5), (100_000_000, 1.1)];
 
 fn main() {

@@ -1,9 +1,11 @@
-//! MinHashes of 200 values of documents of 1,000 shingles: ours, gaoya's, and rensa's where a Python has it.
+//! MinHashes of 200 values of documents of 1,000 shingles: ours, gaoya's, and rensa's where a
+//! Python has it.
 //!
 //!     cargo run --release --bin minhash [-- venv/bin/python]
 //!
-//! The same documents for all, in one run, on one core; the best of some runs. From *hashes* means that each shingle has
-//! been hashed before; from *strings*, that each is a string. Prints documents a second, ratios, and goals beside them.
+//! The same documents for all, in one run, on one core; the best of some runs. From *hashes* means
+//! that each shingle has been hashed before; from *strings*, that each is a string. Prints
+//! documents a second, ratios, and goals beside them.
 
 use std::hash::{BuildHasherDefault, Hasher};
 use std::process::Command;

@@ -1,9 +1,10 @@
 //! All pairs of different texts that are alike.
 //!
-//! Candidates have fingerprints within the distance or a sketch band in common, as in the crawl. Texts that share a key
-//! stand together when (key, text) is sorted, and are compared there and then; texts with near fingerprints come from
-//! the [`SelfJoin`] of the different fingerprints. So candidates are never written down, and what goes to files is in
-//! proportion to the texts and to the pairs that were confirmed.
+//! Candidates have fingerprints within the distance or a sketch band in common, as in the crawl.
+//! Texts that share a key stand together when (key, text) is sorted, and are compared there and
+//! then; texts with near fingerprints come from the [`SelfJoin`] of the different fingerprints. So
+//! candidates are never written down, and what goes to files is in proportion to the texts and to
+//! the pairs that were confirmed.
 //!
 //! Invariant: each pair is compared by the first key that it shares, so each is found once.
 
@@ -52,8 +53,9 @@ const AT_ONCE: usize = 1 << 16;
 const TILE: usize = 256;
 
 impl Search<'_> {
-    /// Gives each pair to `found`, once, in no particular order. Where `clusters` are given, alike texts are united in
-    /// them, and texts that are united already need not be compared: then not every pair is found.
+    /// Gives each pair to `found`, once, in no particular order. Where `clusters` are given, alike
+    /// texts are united in them, and texts that are united already need not be compared: then not
+    /// every pair is found.
     pub(super) fn run<E: From<BatchError>>(
         &self,
         mut clusters: Option<&mut Clusters>,
@@ -122,8 +124,8 @@ impl Search<'_> {
             memory / 4,
             self.options.workers,
         );
-        // All texts in the order of their fingerprints. Different fingerprints are joined by the place where their
-        // texts begin.
+        // All texts in the order of their fingerprints. Different fingerprints are joined by the
+        // place where their texts begin.
         let mut ordered: Vec<u32> = Vec::new();
         let mut runs = Runs::new(|| {
             Ok(sorted.next()?.map(|record| {
@@ -272,8 +274,8 @@ impl Search<'_> {
             .map(|likeness| AlikeTexts { a, b, likeness })
     }
 
-    /// Unites what is alike in `run`. A text is compared with the members of each cluster until one is like it, so a
-    /// million alike texts cost a million comparisons.
+    /// Unites what is alike in `run`. A text is compared with the members of each cluster until one
+    /// is like it, so a million alike texts cost a million comparisons.
     fn unite_all<E: From<BatchError>>(
         &self,
         run: &[u32],
@@ -321,7 +323,8 @@ impl Search<'_> {
         clusters: &mut Option<&mut Clusters>,
         found: &mut impl FnMut(AlikeTexts) -> Result<(), E>,
     ) -> Result<(), E> {
-        // So that a text is read once for all its candidates, and the others in the order of their places.
+        // So that a text is read once for all its candidates, and the others in the order of their
+        // places.
         candidates.sort_unstable();
         let workers = if candidates.len() < TILE {
             NonZeroUsize::MIN

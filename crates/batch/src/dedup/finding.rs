@@ -56,8 +56,8 @@ impl<'a> Cluster<'a> {
         self.members.len()
     }
 
-    /// Their ids in the order in which they came, one by one: there may be more of them than memory holds, so they may
-    /// have to be read back from a file.
+    /// Their ids in the order in which they came, one by one: there may be more of them than memory
+    /// holds, so they may have to be read back from a file.
     #[must_use]
     pub fn members(&self) -> Members<'a> {
         Members {

@@ -1,11 +1,12 @@
 //! Which of many documents say the same.
 //!
-//! [`run`] takes signatures in order and hands over [`Finding`]s of the kind that was asked for: duplicates of earlier
-//! documents, alike pairs, or clusters.
+//! [`run`] takes signatures in order and hands over [`Finding`]s of the kind that was asked for:
+//! duplicates of earlier documents, alike pairs, or clusters.
 //!
-//! **Equality comes first.** A document with the payload of an earlier one counts as that one, and so does a document with
-//! its text: its signature is not looked at again, whatever it says (Broder et al. 1997, section 4: equal documents are
-//! taken out before anything is compared). So a million equal documents cost a million look-ups, not their square.
+//! **Equality comes first.** A document with the payload of an earlier one counts as that one, and
+//! so does a document with its text: its signature is not looked at again, whatever it says (Broder
+//! et al. 1997, section 4: equal documents are taken out before anything is compared). So a million
+//! equal documents cost a million look-ups, not their square.
 
 mod alike;
 mod finding;
@@ -27,7 +28,8 @@ use crate::{BatchError, Control};
 /// A document as the comparison sees it.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What it is called in findings. It need not be unique: documents are told apart by their order.
+    /// What it is called in findings. It need not be unique: documents are told apart by their
+    /// order.
     pub id: String,
     /// All that it is judged by. Paint all documents of one run with the same features and key.
     pub signature: PageSignature,
@@ -38,20 +40,23 @@ pub struct Document {
 pub enum Wanted {
     /// Each document that an earlier original says already, once.
     ///
-    /// A document is compared with originals only, so there are no chains: the first with the same payload, else the
-    /// first with the same text, else the most alike, of equals the first. Findings come as soon as they are known, and
-    /// as long as the originals fit into memory that is at once and in the order of the documents.
+    /// A document is compared with originals only, so there are no chains: the first with the same
+    /// payload, else the first with the same text, else the most alike, of equals the first.
+    /// Findings come as soon as they are known, and as long as the originals fit into memory that
+    /// is at once and in the order of the documents.
     Duplicates,
     /// Every pair of documents that are alike.
     ///
-    /// Looked for among documents whose fingerprints are within the distance or whose sketches share a band. Pairs come
-    /// ordered by the first document of each of the two texts; without equal documents that is the order of the pairs
-    /// themselves. Of *n* equal documents come all n(n-1)/2 pairs, streamed.
+    /// Looked for among documents whose fingerprints are within the distance or whose sketches
+    /// share a band. Pairs come ordered by the first document of each of the two texts; without
+    /// equal documents that is the order of the pairs themselves. Of *n* equal documents come all
+    /// n(n-1)/2 pairs, streamed.
     Pairs,
-    /// Every cluster of two documents or more, in the order of their first members, each in the order of its members.
+    /// Every cluster of two documents or more, in the order of their first members, each in the
+    /// order of its members.
     Clusters {
-        /// False: a cluster is an original and its [duplicates](Wanted::Duplicates). True: what any chain of alike
-        /// pairs connects.
+        /// False: a cluster is an original and its [duplicates](Wanted::Duplicates). True: what any
+        /// chain of alike pairs connects.
         chained: bool,
     },
 }
@@ -63,11 +68,13 @@ pub struct Options {
     pub wanted: Wanted,
     /// Where alike begins.
     pub thresholds: Thresholds,
-    /// Bytes of memory to stay within, about; for pairs and clusters, up to 32 bytes a document come on top. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
+    /// Bytes of memory to stay within, about; for pairs and clusters, up to 32 bytes a document
+    /// come on top. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
     pub memory: usize,
     /// How many threads compare.
     pub workers: NonZeroUsize,
-    /// Where what exceeds the memory is written, in files without names. Nothing is written while all fits.
+    /// Where what exceeds the memory is written, in files without names. Nothing is written while
+    /// all fits.
     pub scratch: PathBuf,
 }
 
@@ -104,7 +111,8 @@ pub struct Summary {
     pub spilled: u64,
 }
 
-/// Compares `documents` and hands each finding to `found`. The first error of either of them, or of its own, ends it.
+/// Compares `documents` and hands each finding to `found`. The first error of either of them, or of
+/// its own, ends it.
 ///
 /// # Errors
 /// Those of `documents` and of `found` as they are, and [`BatchError`].

@@ -1,11 +1,14 @@
-//! Each document compared with the originals before it, of which there may be more than memory holds.
+//! Each document compared with the originals before it, of which there may be more than memory
+//! holds.
 //!
-//! While a signature index of them fits, documents pass by once. When it is full, it takes no more: documents that are like
-//! nothing in it, and all undecided ones after the first such, go to a file with the best match so far, and pass by
-//! again with a new signature index that continues where the last one had to stop.
+//! While a signature index of them fits, documents pass by once. When it is full, it takes no more:
+//! documents that are like nothing in it, and all undecided ones after the first such, go to a file
+//! with the best match so far, and pass by again with a new signature index that continues where
+//! the last one had to stop.
 //!
-//! Invariant: a document is declared an original only when it has met every original before it, so the outcome is the
-//! same whatever the memory, but for the caps on equal bands and fingerprints, which hold for each signature index.
+//! Invariant: a document is declared an original only when it has met every original before it, so
+//! the outcome is the same whatever the memory, but for the caps on equal bands and fingerprints,
+//! which hold for each signature index.
 
 use neardup::{Likeness, Match, PageSignature, SignatureIndex, Thresholds};
 

@@ -116,7 +116,8 @@ pub(super) fn chains<E: From<BatchError>>(
     };
     search.run(Some(&mut clusters), |_| Ok::<(), BatchError>(()))?;
     let mut firsts = vec![0; texts.documents() as usize];
-    // Texts are in the order of their first documents, so the first text of a cluster has its first document.
+    // Texts are in the order of their first documents, so the first text of a cluster has its first
+    // document.
     let mut first_of_root = vec![u32::MAX; texts.len() as usize];
     for (text, documents) in (0..).zip(texts.groups.iter()) {
         let first = &mut first_of_root[clusters.root(text) as usize];

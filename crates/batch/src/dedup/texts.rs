@@ -1,10 +1,12 @@
 //! All documents, with equal ones taken as one.
 //!
-//! Documents are read once. Those whose payload or text is known are noted and no more; the others' signatures go to a
-//! shelf. What is known is held in maps while memory allows, and where that was not enough, found by sorting (payload,
-//! document) and (text, document) afterwards (Broder et al. 1997, section 4).
+//! Documents are read once. Those whose payload or text is known are noted and no more; the others'
+//! signatures go to a shelf. What is known is held in maps while memory allows, and where that was
+//! not enough, found by sorting (payload, document) and (text, document) afterwards (Broder et al.
+//! 1997, section 4).
 //!
-//! Invariant: texts are numbered in the order of their first documents, and a text's signature is that of its first.
+//! Invariant: texts are numbered in the order of their first documents, and a text's signature is
+//! that of its first.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

@@ -10,11 +10,12 @@ use crate::values::{Count, Size, Switch};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExtractArgs {
-    /// The document, or an archive (WARC, WET; gzip, zstd or plain) of many, each of which becomes a line; - is standard input
+    /// The document, or an archive (WARC, WET; gzip, zstd or plain) of many, each of which becomes
+    /// a line; - is standard input
     #[arg(value_name = "FILE|-")]
     pub(crate) file: PathBuf,
-    /// Where it comes from: what its links are relative to [default: http://localhost/]. Of an archive, the page that is wanted
-    /// [default: all]
+    /// Where it comes from: what its links are relative to [default: http://localhost/]. Of an
+    /// archive, the page that is wanted [default: all]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// The charset that its server names
@@ -65,7 +66,8 @@ pub(crate) struct CompareArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// Which of many documents say the same: files of text or HTML, directories of them, JSON lines ({"id", "text"}), WARC archives.
+/// Which of many documents say the same: files of text or HTML, directories of them, JSON lines
+/// ({"id", "text"}), WARC archives.
 ///
 /// Without --pairs or --clusters: a line for each document that an earlier one says already.
 #[derive(Debug, Args)]
@@ -110,8 +112,8 @@ pub(crate) struct DedupArgs {
     pub(crate) quiet: bool,
 }
 
-/// In how many documents each word is, most frequent first: `WORD<TAB>COUNT` a line below the number of documents. Give it to
-/// --frequencies, so that crawls and corpora weigh words alike.
+/// In how many documents each word is, most frequent first: `WORD<TAB>COUNT` a line below the
+/// number of documents. Give it to --frequencies, so that crawls and corpora weigh words alike.
 #[derive(Debug, Args)]
 pub(crate) struct FrequenciesArgs {
     /// Files and directories, as `dedup` reads them
@@ -128,8 +130,9 @@ pub(crate) struct FrequenciesArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Which permuted tables suit so many pages: how many tables, how long their prefixes are, what memory they take, and how many
-/// entries a probe has to look at (Manku, Jain and Das Sarma, WWW 2007, section 3).
+/// Which permuted tables suit so many pages: how many tables, how long their prefixes are, what
+/// memory they take, and how many entries a probe has to look at (Manku, Jain and Das Sarma, WWW
+/// 2007, section 3).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -156,7 +159,8 @@ pub(crate) struct PlanArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LikenessArgs {
-    /// What fingerprints are made of: word:1, word:3, char:5, … [default: word:1]; `compare` counts resemblance over runs of so many words, too
+    /// What fingerprints are made of: word:1, word:3, char:5, … [default: word:1]; `compare` counts
+    /// resemblance over runs of so many words, too
     #[arg(long, value_name = "UNIT:N")]
     pub(crate) features: Option<Features>,
     /// How features are weighted: tf, log-tf, tf-idf or none [default: log-tf]
@@ -165,7 +169,8 @@ pub(crate) struct LikenessArgs {
     /// Leave the stop words of this language, en, de, …, out of fingerprints
     #[arg(long, value_name = "LANG")]
     pub(crate) stop_words: Option<String>,
-    /// With tf-idf: how many documents have a word, as `crawler frequencies` counts [default: counted in these documents]
+    /// With tf-idf: how many documents have a word, as `crawler frequencies` counts [default:
+    /// counted in these documents]
     #[arg(long, value_name = "FILE")]
     pub(crate) frequencies: Option<PathBuf>,
     /// Bits of a fingerprint: 64 or 32
@@ -174,7 +179,8 @@ pub(crate) struct LikenessArgs {
     /// Bits that two fingerprints may differ in, 0 to 7
     #[arg(long, value_name = "K", default_value_t = 3)]
     pub(crate) distance: u32,
-    /// How alike two texts must be, 0 to 1 [default: by length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted words suffice]
+    /// How alike two texts must be, 0 to 1 [default: by length: 1 under 50 words, 0.90 under 100,
+    /// 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted words suffice]
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
 }
@@ -190,7 +196,8 @@ pub(crate) struct RobotsArgs {
     /// Say which rule decides, after a tab: the rule, its line, and whom its group names
     #[arg(long, conflicts_with = "format")]
     pub(crate) explain: bool,
-    /// json: a line a URL with url, allowed, rule, line, agent (whom the group names), section (of RFC 9309) and reason
+    /// json: a line a URL with url, allowed, rule, line, agent (whom the group names), section (of
+    /// RFC 9309) and reason
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<RobotsForm>,
     /// What it asks for
@@ -216,8 +223,9 @@ pub(crate) struct CanonicalizeArgs {
     pub(crate) surt: bool,
 }
 
-/// The index of archives by which replay tools find what is in them: sorted lines of CDXJ, the same as `cdxj-indexer --sort` makes,
-/// and lines for pages that were left out as duplicates, whose keys begin with !duplicate: (docs/index.md).
+/// The index of archives by which replay tools find what is in them: sorted lines of CDXJ, the same
+/// as `cdxj-indexer --sort` makes, and lines for pages that were left out as duplicates, whose keys
+/// begin with !duplicate: (docs/index.md).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -230,10 +238,12 @@ pub(crate) struct IndexArgs {
     /// Directory of a crawl, or WARC files
     #[arg(value_name = "DIR|FILE", required = true)]
     pub(crate) archives: Vec<PathBuf>,
-    /// Write to this file instead of standard output (-), or of the index of the crawl: to FILE.part, which becomes FILE once it is whole
+    /// Write to this file instead of standard output (-), or of the index of the crawl: to
+    /// FILE.part, which becomes FILE once it is whole
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Directory for temporary files, where standard output takes more than memory does [default: the system's]
+    /// Directory for temporary files, where standard output takes more than memory does [default:
+    /// the system's]
     #[arg(long, value_name = "DIR")]
     pub(crate) temp_dir: Option<PathBuf>,
 }

@@ -52,7 +52,8 @@ pub(crate) struct VerifyArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// Pack a crawl into one file that ReplayWeb.page, pywb and others open as it is (WACZ 1.1.1): archive, index, list of pages.
+/// Pack a crawl into one file that ReplayWeb.page, pywb and others open as it is (WACZ 1.1.1):
+/// archive, index, list of pages.
 #[derive(Debug, Args)]
 #[command(after_help = WACZ_EXAMPLES)]
 pub(crate) struct WaczArgs {
@@ -88,7 +89,8 @@ pub(crate) struct StatusArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// A line for each host, most pages first: what it asked for, the pause in use, why, and when it may be asked again
+    /// A line for each host, most pages first: what it asked for, the pause in use, why, and when
+    /// it may be asked again
     #[arg(long)]
     pub(crate) hosts: bool,
     /// json or table [default: table on a terminal, json otherwise]
@@ -110,14 +112,16 @@ pub(crate) struct RebuildArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Do not believe the journal: make it again from the archive, as happens where it is damaged or gone
+    /// Do not believe the journal: make it again from the archive, as happens where it is damaged
+    /// or gone
     #[arg(long)]
     pub(crate) from_archive: bool,
-    /// With --from-archive: where the crawl begins, which says what belongs to it [default: as DIR/crawler.toml has it; without one,
-    /// the first page of each host in the archive]
+    /// With --from-archive: where the crawl begins, which says what belongs to it [default: as
+    /// DIR/crawler.toml has it; without one, the first page of each host in the archive]
     #[arg(long, value_name = "FILE", requires = "from_archive")]
     pub(crate) seeds: Option<PathBuf>,
-    /// The key under which the crawl hashed, 16 hexadecimal digits, where the journal that had it is gone [default: a new one]
+    /// The key under which the crawl hashed, 16 hexadecimal digits, where the journal that had it
+    /// is gone [default: a new one]
     #[arg(long, value_name = "HEX")]
     pub(crate) hash_key: Option<Key>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -131,15 +135,16 @@ pub(crate) struct ExportArgs {
     /// Directory of the crawl; it may be running
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// jsonl, csv or parquet. In Parquet, numbers are numbers, fingerprints unsigned 64-bit integers, dates timestamps, and
-    /// the sketch of each page that was kept is there
+    /// jsonl, csv or parquet. In Parquet, numbers are numbers, fingerprints unsigned 64-bit
+    /// integers, dates timestamps, and the sketch of each page that was kept is there
     #[arg(long, value_name = "FORM", default_value = "jsonl")]
     pub(crate) format: ExportForm,
-    /// Write to this file instead of standard output (-): to FILE.part, which becomes FILE once it is whole. With Parquet, a directory
-    /// (DIR/) gets part-00000.parquet and so on
+    /// Write to this file instead of standard output (-): to FILE.part, which becomes FILE once it
+    /// is whole. With Parquet, a directory (DIR/) gets part-00000.parquet and so on
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// The link graph instead: source, target, anchor, rel and kind of each link of each page that the archive has
+    /// The link graph instead: source, target, anchor, rel and kind of each link of each page that
+    /// the archive has
     #[arg(long)]
     pub(crate) links: bool,
     /// The sketches of pages also in jsonl and csv, in hexadecimal digits
@@ -238,7 +243,8 @@ pub(crate) struct SkippedArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Only those of this kind: duplicates-links, pattern, scope, limit, robots, trap, page or other
+    /// Only those of this kind: duplicates-links, pattern, scope, limit, robots, trap, page or
+    /// other
     #[arg(long, value_name = "KIND")]
     pub(crate) why: Option<SkippedBy>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -303,7 +309,8 @@ pub(crate) struct PatternsArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Open this pattern again, and queue what was left out for its sake; the crawl must not be running
+    /// Open this pattern again, and queue what was left out for its sake; the crawl must not be
+    /// running
     #[arg(long, value_name = "PATTERN")]
     pub(crate) reopen: Option<String>,
     /// json or table [default: table on a terminal, json otherwise]
@@ -316,7 +323,8 @@ pub(crate) struct SearchArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Words that all occur; "a phrase", -without, this OR that, (…), title:, text:, url:, host: (with its subdomains), lang:, after: and before: a date
+    /// Words that all occur; "a phrase", -without, this OR that, (…), title:, text:, url:, host:
+    /// (with its subdomains), lang:, after: and before: a date
     #[arg(value_name = "QUERY", allow_hyphen_values = true)]
     pub(crate) query: String,
     /// So many pages, the best first

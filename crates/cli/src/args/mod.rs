@@ -31,8 +31,9 @@ use crate::values::{Date, Key, Rate, Size, Span, Switch, Tables, maybe_word};
 
 /// A polite web crawler that archives what it reaches, and never the same page twice.
 ///
-/// `crawler --seeds seeds.txt` crawls the sites of the seeds into the directory crawl/: a WARC archive, and the memory
-/// of the crawl. Interrupt it when you like; the same command goes on where it was.
+/// `crawler --seeds seeds.txt` crawls the sites of the seeds into the directory crawl/: a WARC
+/// archive, and the memory of the crawl. Interrupt it when you like; the same command goes on where
+/// it was.
 #[derive(Debug, Parser)]
 #[command(name = "crawler", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -76,24 +77,29 @@ pub(crate) enum Command {
     Skipped(SkippedArgs),
     /// Kept pages that are like a page of the crawl, or like a file
     Similar(SimilarArgs),
-    /// Pages with these words: "phrases", -without, OR, title: host: lang: after: before:; works while it runs
+    /// Pages with these words: "phrases", -without, OR, title: host: lang: after: before:; works
+    /// while it runs
     Search(SearchArgs),
-    /// Which URL patterns bring something new, which were closed, and which links were taken for traps; works while it runs
+    /// Which URL patterns bring something new, which were closed, and which links were taken for
+    /// traps; works while it runs
     Patterns(PatternsArgs),
     /// How a crawl stands, also host by host; works while it runs
     Status(StatusArgs),
     /// Pack a crawl into one file that ReplayWeb.page, pywb and others open as it is (WACZ)
     Wacz(WaczArgs),
-    /// Check that archive, index, search, journal and tables agree, and that hosts were asked politely; or that a WACZ is what it says
+    /// Check that archive, index, search, journal and tables agree, and that hosts were asked
+    /// politely; or that a WACZ is what it says
     Verify(VerifyArgs),
-    /// Make the state of a crawl again: tables from the journal, a journal that is damaged or gone from the archive
+    /// Make the state of a crawl again: tables from the journal, a journal that is damaged or gone
+    /// from the archive
     Rebuild(RebuildArgs),
     /// Remove what is left over in the directory of a crawl: of rebuilds, of commands that were cut
     /// short
     Clean(CleanArgs),
     /// Make the search index again from the archive
     Reindex(LookArgs),
-    /// Index archives in CDXJ, as cdxj-indexer does: that of a crawl is made again, that of any WARC files is written out
+    /// Index archives in CDXJ, as cdxj-indexer does: that of a crawl is made again, that of any
+    /// WARC files is written out
     #[command(visible_alias = "cdxj")]
     Index(IndexArgs),
     /// What the crawler reads in a document: title, text, links, …
@@ -135,14 +141,16 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
-    /// A list of settings: archive (duplicate-links follow, on-duplicate keep, page-requisites scope) leaves out only the
-    /// same bytes, and fetches what pages need; focused (duplicate-links probe, on-duplicate drop,
-    /// page-requisites off) keeps each text once. Order: defaults < preset < file < flags
+    /// A list of settings: archive (duplicate-links follow, on-duplicate keep, page-requisites
+    /// scope) leaves out only the same bytes, and fetches what pages need; focused (duplicate-links
+    /// probe, on-duplicate drop, page-requisites off) keeps each text once. Order: defaults <
+    /// preset < file < flags
     #[arg(long, value_name = "NAME")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) preset: Option<Preset>,
 
-    /// What a seed lets in: host, domain (with all its subdomains), prefix (the seed's folder) or any [default: host]
+    /// What a seed lets in: host, domain (with all its subdomains), prefix (the seed's folder) or
+    /// any [default: host]
     #[arg(long, value_name = "SCOPE", help_heading = "Scope")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) scope: Option<ScopeKind>,
@@ -154,29 +162,36 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "REGEX", help_heading = "Scope")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) exclude: Vec<String>,
-    /// Query parameters that say nothing about a page, * at the end for any (repeatable) [default: utm_* and others, see config/default.toml]
+    /// Query parameters that say nothing about a page, * at the end for any (repeatable) [default:
+    /// utm_* and others, see config/default.toml]
     #[arg(long, value_name = "NAME", help_heading = "Scope")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) drop_parameters: Vec<String>,
     /// Take URLs whose query parameters stand in another order for one URL [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Scope")]
     pub(crate) sort_parameters: Option<Switch>,
-    /// Fetch what a page needs to be shown, pictures, styles and what they need, scripts, films and frames, at any depth and beside --max-pages: from where the scope reaches (scope), or from any host (any) [default: off; scope without a word]
+    /// Fetch what a page needs to be shown, pictures, styles and what they need, scripts, films and
+    /// frames, at any depth and beside --max-pages: from where the scope reaches (scope), or from
+    /// any host (any) [default: off; scope without a word]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "scope", value_name = "WHERE", help_heading = "Scope")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) page_requisites: Option<Requisites>,
-    /// Send forms by GET as they stand, with the values that they begin with: searches, lists to choose from
+    /// Send forms by GET as they stand, with the values that they begin with: searches, lists to
+    /// choose from
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Scope")]
     pub(crate) forms: Option<bool>,
-    /// Follow whole URLs and quoted paths that stand in scripts and look like pages: some are guesses, and end as 404
+    /// Follow whole URLs and quoted paths that stand in scripts and look like pages: some are
+    /// guesses, and end as 404
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Scope")]
     pub(crate) script_links: Option<bool>,
 
-    /// Ask for the sitemaps that robots.txt names, and follow what they list: on, off, or guess (/sitemap.xml, too, of seeds' hosts whose robots.txt names none) [default: on]
+    /// Ask for the sitemaps that robots.txt names, and follow what they list: on, off, or guess
+    /// (/sitemap.xml, too, of seeds' hosts whose robots.txt names none) [default: on]
     #[arg(long, value_name = "ON|OFF|GUESS", help_heading = "Discovery")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) sitemaps: Option<Sitemaps>,
-    /// Not what a sitemap says was last changed before this: 2026, 2026-11, 2026-11-20 or 2026-11-20T19:04:55Z; what has no date is followed
+    /// Not what a sitemap says was last changed before this: 2026, 2026-11, 2026-11-20 or
+    /// 2026-11-20T19:04:55Z; what has no date is followed
     #[arg(long, value_name = "DATE", help_heading = "Discovery")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) sitemap_from: Option<Date>,
@@ -205,13 +220,16 @@ pub(crate) struct CrawlArgs {
     /// Pages of one host, at most; the others stay queued
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages_per_host: Option<u64>,
-    /// Pages of one URL pattern (host, path template, query keys), at most; the others are left out, and `crawler patterns` opens it again [default: none]
+    /// Pages of one URL pattern (host, path template, query keys), at most; the others are left
+    /// out, and `crawler patterns` opens it again [default: none]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_pages_per_pattern: Option<u64>,
-    /// Hosts of one registrable domain, at most; links to others are left out, seeds are let in always [default: 1000]
+    /// Hosts of one registrable domain, at most; links to others are left out, seeds are let in
+    /// always [default: 1000]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_hosts_per_domain: Option<u32>,
-    /// Leave out links with the shape of a trap (a path that repeats itself, a query that grows, a calendar without end), and close URL patterns that bring nothing new [default: on]
+    /// Leave out links with the shape of a trap (a path that repeats itself, a query that grows, a
+    /// calendar without end), and close URL patterns that bring nothing new [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Limits")]
     pub(crate) traps: Option<Switch>,
 
@@ -226,13 +244,15 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "TIME", help_heading = "Politeness")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) max_delay: Option<Span>,
-    /// Pages under way at a time, over all hosts; one whose server is silent for 2 s does not count, up to three times as many [default: 64]
+    /// Pages under way at a time, over all hosts; one whose server is silent for 2 s does not
+    /// count, up to three times as many [default: 64]
     #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub(crate) concurrency: Option<usize>,
     /// Pages under way at a time to one host [default: 1; 4 where both delays are 0]
     #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub(crate) concurrency_per_host: Option<usize>,
-    /// Who shares one pace and one connection: host (each has its own), address (all hosts of one IP address) or domain (registrable, with its subdomains) [default: host]
+    /// Who shares one pace and one connection: host (each has its own), address (all hosts of one
+    /// IP address) or domain (registrable, with its subdomains) [default: host]
     #[arg(long, value_name = "WHAT", help_heading = "Politeness")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) group_by: Option<GroupBy>,
@@ -240,42 +260,51 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "N/s", help_heading = "Politeness")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) rate: Option<Rate>,
-    /// Whom a site may write to about this crawl: a URL or an e-mail address, told in the user agent
+    /// Whom a site may write to about this crawl: a URL or an e-mail address, told in the user
+    /// agent
     #[arg(long, value_name = "WHO", help_heading = "Politeness")]
     pub(crate) contact: Option<String>,
-    /// The whole user agent; robots.txt knows us by its first word [default: crawler/VERSION (… contact …)]
+    /// The whole user agent; robots.txt knows us by its first word [default: crawler/VERSION (…
+    /// contact …)]
     #[arg(short = 'U', long, value_name = "TEXT", help_heading = "Politeness")]
     pub(crate) user_agent: Option<String>,
     /// Ask for what robots.txt forbids, and follow nofollow: only on sites that agreed to it
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Politeness")]
     pub(crate) ignore_robots: Option<bool>,
-    /// Links that are not followed, by what their rel says: nofollow, ugc and sponsored, with commas; none follows all [default: nofollow]
+    /// Links that are not followed, by what their rel says: nofollow, ugc and sponsored, with
+    /// commas; none follows all [default: nofollow]
     #[arg(long, value_name = "WORDS", help_heading = "Politeness")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) skip_rel: Option<Relations>,
 
-    /// What becomes of a page that repeats an earlier one: drop, keep (archive and mark it), follow (and follow all its links) [default: drop]
+    /// What becomes of a page that repeats an earlier one: drop, keep (archive and mark it), follow
+    /// (and follow all its links) [default: drop]
     #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) on_duplicate: Option<OnDuplicate>,
-    /// Links of a page that repeats an earlier one: probe (what nobody has seen is queued last, and folders that bring nothing new are closed), follow (all), none [default: probe]
+    /// Links of a page that repeats an earlier one: probe (what nobody has seen is queued last, and
+    /// folders that bring nothing new are closed), follow (all), none [default: probe]
     #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) duplicate_links: Option<DuplicateLinks>,
     /// Bits that two fingerprints may differ in to be compared at all, 0 to 7 [default: 3]
     #[arg(long, value_name = "K", help_heading = "Duplicates")]
     pub(crate) distance: Option<u32>,
-    /// How alike two texts must be, 0 to 1, to be the same page [default: by length: 1 under 50 words, 0.90 under 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted words suffice]
+    /// How alike two texts must be, 0 to 1, to be the same page [default: by length: 1 under 50
+    /// words, 0.90 under 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted
+    /// words suffice]
     #[arg(long, value_name = "R", help_heading = "Duplicates")]
     pub(crate) resemblance: Option<f64>,
-    /// What fingerprints are made of: word:1, word:3, char:5, word:1+tf-idf, … [default: word:1+log-tf]
+    /// What fingerprints are made of: word:1, word:3, char:5, word:1+tf-idf, … [default:
+    /// word:1+log-tf]
     #[arg(long, value_name = "UNIT:N", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) features: Option<Features>,
     /// Leave the stop words of this language, en, de, …, out of fingerprints
     #[arg(long, value_name = "LANG", help_heading = "Duplicates")]
     pub(crate) stop_words: Option<String>,
-    /// With features weighted by tf-idf: how many documents have a word, as `crawler frequencies` counts [default: learned while crawling]
+    /// With features weighted by tf-idf: how many documents have a word, as `crawler frequencies`
+    /// counts [default: learned while crawling]
     #[arg(long, value_name = "FILE", help_heading = "Duplicates")]
     pub(crate) frequencies: Option<PathBuf>,
     /// Judge a page by its main content, without navigation [default: on]
@@ -286,11 +315,13 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "[HOST=]CSS", help_heading = "Duplicates")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) main_selector: Vec<String>,
-    /// Compare a page only with pages of the same crawl, domain (registrable, with its subdomains) or host [default: crawl]
+    /// Compare a page only with pages of the same crawl, domain (registrable, with its subdomains)
+    /// or host [default: crawl]
     #[arg(long, value_name = "SCOPE", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) duplicate_scope: Option<DuplicateScope>,
-    /// Keep so many pages of one kind: the first, and N - 1 that repeat it in other bytes [default: 1]
+    /// Keep so many pages of one kind: the first, and N - 1 that repeat it in other bytes [default:
+    /// 1]
     #[arg(long, value_name = "N", help_heading = "Duplicates")]
     pub(crate) per_cluster: Option<u32>,
     /// Pages that this earlier crawl kept count as seen: what is unchanged is not archived again,
@@ -298,7 +329,8 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) against: Vec<PathBuf>,
-    /// The same as --against, and what this crawl archived is asked for with If-None-Match and If-Modified-Since: what is unchanged is not even sent again. Needs its archive (repeatable)
+    /// The same as --against, and what this crawl archived is asked for with If-None-Match and
+    /// If-Modified-Since: what is unchanged is not even sent again. Needs its archive (repeatable)
     #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) since: Vec<PathBuf>,
@@ -307,7 +339,9 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) max_body: Option<Size>,
-    /// Memory for what servers send: bodies, and reading them. What finds no room waits, or goes to disk; the rest of the crawl comes on top [default: 32MiB for each processor, and an eighth of the machine's memory at most]
+    /// Memory for what servers send: bodies, and reading them. What finds no room waits, or goes to
+    /// disk; the rest of the crawl comes on top [default: 32MiB for each processor, and an eighth
+    /// of the machine's memory at most]
     #[arg(long, value_name = "SIZE", help_heading = "Fetching")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) memory: Option<Size>,
@@ -332,11 +366,16 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) ca_certificate: Vec<PathBuf>,
-    /// Do not check the certificates of this host, on any of its ports: whoever is on the way may read and change its pages, and the archive says so (repeatable)
+    /// Do not check the certificates of this host, on any of its ports: whoever is on the way may
+    /// read and change its pages, and the archive says so (repeatable)
     #[arg(long, value_name = "HOST", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) insecure_host: Vec<String>,
-    /// Ask by way of a proxy: socks5:// (names are looked up here, so private addresses are refused for certain), http:// or https:// (names are judged here and looked up again by the proxy, which should refuse private addresses itself) or socks5h:// (names are the proxy's alone, as Tor wants it). User and password go into the URL and are not kept: give it again to go on. http_proxy and its like are not heeded
+    /// Ask by way of a proxy: socks5:// (names are looked up here, so private addresses are refused
+    /// for certain), http:// or https:// (names are judged here and looked up again by the proxy,
+    /// which should refuse private addresses itself) or socks5h:// (names are the proxy's alone, as
+    /// Tor wants it). User and password go into the URL and are not kept: give it again to go on.
+    /// http_proxy and its like are not heeded
     #[arg(long, value_name = "URL", help_heading = "Fetching")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) proxy: Option<String>,
@@ -345,36 +384,45 @@ pub(crate) struct CrawlArgs {
     #[serde(skip)]
     pub(crate) secrets: SecretArgs,
 
-    /// Hash under this key, 16 hexadecimal digits: crawls with one key can be compared [default: drawn at random; a crawl keeps its key]
+    /// Hash under this key, 16 hexadecimal digits: crawls with one key can be compared [default:
+    /// drawn at random; a crawl keeps its key]
     #[arg(long, value_name = "HEX", help_heading = "Advanced")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) hash_key: Option<Key>,
 
-    /// Keep in memory what pages look like, 90 bytes a page; off asks the disk for each page instead: slower, for small machines. The verdicts are the same [default: on]
+    /// Keep in memory what pages look like, 90 bytes a page; off asks the disk for each page
+    /// instead: slower, for small machines. The verdicts are the same [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Advanced")]
     pub(crate) mirror: Option<Switch>,
-    /// Permuted tables of fingerprints on disk, which --mirror off looks into: more of them cost more disk, and leave fewer candidates to read. `crawler plan` compares them; they are made again when this changes [default: auto, four that serve every --distance]
+    /// Permuted tables of fingerprints on disk, which --mirror off looks into: more of them cost
+    /// more disk, and leave fewer candidates to read. `crawler plan` compares them; they are made
+    /// again when this changes [default: auto, four that serve every --distance]
     #[arg(long, value_name = "auto|N", help_heading = "Advanced")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) tables: Option<Tables>,
 
-    /// How the archive is packed, a record at a time: gzip (.warc.gz, which every tool reads), zstd (.warc.zst, smaller and cheaper, read by few tools yet) or none (.warc) [default: gzip]
+    /// How the archive is packed, a record at a time: gzip (.warc.gz, which every tool reads), zstd
+    /// (.warc.zst, smaller and cheaper, read by few tools yet) or none (.warc) [default: gzip]
     #[arg(long, value_name = "HOW", help_heading = "Archive")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) compression: Option<Packing>,
-    /// How hard: 1 (fast) to 12 (small) for gzip, 1 to 19 for zstd [default: 1 for gzip, 3 for zstd]
+    /// How hard: 1 (fast) to 12 (small) for gzip, 1 to 19 for zstd [default: 1 for gzip, 3 for
+    /// zstd]
     #[arg(long, value_name = "N", help_heading = "Archive")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) compression_level: Option<i32>,
-    /// Pack with this zstd dictionary, made by `zstd --train`; it is kept in each file, so that nobody needs it beside them
+    /// Pack with this zstd dictionary, made by `zstd --train`; it is kept in each file, so that
+    /// nobody needs it beside them
     #[arg(long, value_name = "FILE", help_heading = "Archive")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) zstd_dictionary: Option<PathBuf>,
-    /// The digests of payloads and records: sha1, which indexes and replay tools compare, or sha256 [default: sha1]
+    /// The digests of payloads and records: sha1, which indexes and replay tools compare, or sha256
+    /// [default: sha1]
     #[arg(long, value_name = "WHICH", help_heading = "Archive")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) digest: Option<DigestAlgorithm>,
-    /// Tell in the archive where each page leads, a line for each link, as Heritrix does [default: off]
+    /// Tell in the archive where each page leads, a line for each link, as Heritrix does [default:
+    /// off]
     #[arg(long, value_name = "ON|OFF", help_heading = "Archive")]
     pub(crate) outlinks: Option<Switch>,
     /// How the names of the archive's files begin: PREFIX-TIME-NUMBER.warc.gz [default: crawl]
@@ -392,22 +440,27 @@ pub(crate) struct CrawlArgs {
     /// Leave out the search index; `crawler reindex` makes it later
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Output")]
     pub(crate) no_index: Option<bool>,
-    /// Which archived pages can be searched: unique, or kept (also those that repeat one and are kept by --on-duplicate or --per-cluster) [default: unique]
+    /// Which archived pages can be searched: unique, or kept (also those that repeat one and are
+    /// kept by --on-duplicate or --per-cluster) [default: unique]
     #[arg(long, value_name = "WHICH", help_heading = "Output")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) index: Option<IndexedPages>,
-    /// Memory of the search index while it is written, 8MiB at least: more makes fewer, larger parts [default: 32MiB]
+    /// Memory of the search index while it is written, 8MiB at least: more makes fewer, larger
+    /// parts [default: 32MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Output")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) index_memory: Option<Size>,
-    /// Make an index of the archive while it is written, archive/index.cdxj when the crawl ends: what replay tools find pages by [default: on]
+    /// Make an index of the archive while it is written, archive/index.cdxj when the crawl ends:
+    /// what replay tools find pages by [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Output")]
     pub(crate) cdxj: Option<Switch>,
-    /// Begin nothing new while less than this is free on the disk, and go on when there is more [default: 64MiB]
+    /// Begin nothing new while less than this is free on the disk, and go on when there is more
+    /// [default: 64MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Output")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) min_free: Option<Size>,
-    /// How long to wait for room on a full disk before ending with code 1; 0 does not wait [default: 10m]
+    /// How long to wait for room on a full disk before ending with code 1; 0 does not wait
+    /// [default: 10m]
     #[arg(long, value_name = "TIME", help_heading = "Output")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) wait_for_room: Option<Span>,

@@ -11,13 +11,19 @@ use clap::Args;
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SecretArgs {
-    /// Say this header field, too, to the origins of the seeds (same scheme, host and port) and to nobody else, wherever links and redirects lead; `https://example.org Name: value` says it to that origin instead; @FILE reads a line each from a file, which other users of this machine do not see in the list of processes. Never archived, and not kept with the crawl: give it again to go on (repeatable)
+    /// Say this header field, too, to the origins of the seeds (same scheme, host and port) and to
+    /// nobody else, wherever links and redirects lead; `https://example.org Name: value` says it to
+    /// that origin instead; @FILE reads a line each from a file, which other users of this machine
+    /// do not see in the list of processes. Never archived, and not kept with the crawl: give it
+    /// again to go on (repeatable)
     #[arg(long, value_name = "NAME: VALUE|@FILE", help_heading = "Secrets")]
     pub(crate) header: Vec<Secret>,
-    /// Log in with Basic authentication at the origins of the seeds, from the first request on; `https://example.org USER` at that origin instead. User and password in URLs are never used
+    /// Log in with Basic authentication at the origins of the seeds, from the first request on;
+    /// `https://example.org USER` at that origin instead. User and password in URLs are never used
     #[arg(long, value_name = "USER[:PASSWORD]", help_heading = "Secrets")]
     pub(crate) http_user: Option<Secret>,
-    /// The password of --http-user; other users of this machine see it in the list of processes, unlike --http-password-file
+    /// The password of --http-user; other users of this machine see it in the list of processes,
+    /// unlike --http-password-file
     #[arg(
         long,
         value_name = "PASSWORD",
@@ -34,7 +40,9 @@ pub(crate) struct SecretArgs {
         conflicts_with = "http_password"
     )]
     pub(crate) http_password_file: Option<PathBuf>,
-    /// Send the cookies of this file (Netscape format, as browsers' exporters, curl and wget write it), each as far as its domain, path, expiry and Secure reach, and only where a seed of its domain has the same scheme and port. What servers set is not kept
+    /// Send the cookies of this file (Netscape format, as browsers' exporters, curl and wget write
+    /// it), each as far as its domain, path, expiry and Secure reach, and only where a seed of its
+    /// domain has the same scheme and port. What servers set is not kept
     #[arg(long, value_name = "FILE", help_heading = "Secrets")]
     pub(crate) load_cookies: Option<PathBuf>,
 }

@@ -120,15 +120,16 @@ async fn crawl(
         Err(error) => {
             // Where the directory is gone, whatever failed first failed for that.
             let gone = assembly.room.gone().map(|path| Fault::Gone { path });
-            // Dropping the tables would flush them, and on a full disk sled may wait for that for ever. The journal has it all.
+            // Dropping the tables would flush them, and on a full disk sled may wait for that for
+            // ever. The journal has it all.
             std::mem::forget(assembly);
             Err(explain(&gone.unwrap_or(error), settings))
         }
     }
 }
 
-/// The crawl's loop hears of every page, and so it runs where pages do: on the main thread, each would wake it through the kernel, and be
-/// woken by it.
+/// The crawl's loop hears of every page, and so it runs where pages do: on the main thread, each
+/// would wake it through the kernel, and be woken by it.
 async fn run_on_a_worker(
     assembly: &Arc<CrawlContext>,
     limits: Limits,

@@ -1,6 +1,7 @@
 //! `crawler dedup`: which of many documents say the same.
 //!
-//! Documents are read and drawn on all cores and compared in the order in which they come. Findings are written as they are found.
+//! Documents are read and drawn on all cores and compared in the order in which they come. Findings
+//! are written as they are found.
 
 use std::cell::RefCell;
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! `crawler fingerprint` and `crawler compare`: likeness of files, without a crawl.
 //!
-//! HTML files are judged by their main content, as in a crawl; everything else as text. The hash key is zero, so that
-//! fingerprints can be compared between machines.
+//! HTML files are judged by their main content, as in a crawl; everything else as text. The hash
+//! key is zero, so that fingerprints can be compared between machines.
 
 use std::path::PathBuf;
 
@@ -142,7 +142,8 @@ impl LikenessArgs {
         })
     }
 
-    /// What draws these documents, under the zero key; it looks at all of them first where words are weighted by them.
+    /// What draws these documents, under the zero key; it looks at all of them first where words
+    /// are weighted by them.
     pub(crate) fn signature_builder(
         &self,
         paths: &[PathBuf],
@@ -174,7 +175,8 @@ impl LikenessArgs {
         }
     }
 
-    /// What resemblance and containment count: the runs of words that were asked for, else those that decide in a crawl.
+    /// What resemblance and containment count: the runs of words that were asked for, else those
+    /// that decide in a crawl.
     fn shingles(&self) -> Width {
         match self.features.map(|features| features.unit) {
             Some(Unit::Words(width)) => width,

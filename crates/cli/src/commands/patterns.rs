@@ -1,5 +1,6 @@
-//! `crawler patterns`: which URL patterns bring something new, which were closed for bringing nothing, and which links were taken for
-//! traps. Told from the journal, so it works while the crawl runs; opening a pattern again needs the crawl to itself.
+//! `crawler patterns`: which URL patterns bring something new, which were closed for bringing
+//! nothing, and which links were taken for traps. Told from the journal, so it works while the
+//! crawl runs; opening a pattern again needs the crawl to itself.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,7 +1,9 @@
-//! `crawler search`: pages with these words, the best first. The index is read as the crawl committed it last, so this works while it runs.
+//! `crawler search`: pages with these words, the best first. The index is read as the crawl
+//! committed it last, so this works while it runs.
 //!
-//! The text is not in the index: snippets are cut from the record in the archive. Near-duplicates of a hit are the rows of the journal that name it as their
-//! original; the journal is read for them only where they are asked for.
+//! The text is not in the index: snippets are cut from the record in the archive. Near-duplicates
+//! of a hit are the rows of the journal that name it as their original; the journal is read for
+//! them only where they are asked for.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -157,7 +159,8 @@ impl Found {
     }
 }
 
-/// A snippet with what was found in brackets: nothing else may stand out on a terminal, where colours are commands.
+/// A snippet with what was found in brackets: nothing else may stand out on a terminal, where
+/// colours are commands.
 fn marked(cut: &Snippet) -> String {
     let mut text = String::from(if cut.cut_before { "… " } else { "" });
     let mut at = 0;

@@ -1,8 +1,8 @@
 //! `crawler similar`: which kept pages of a crawl are like one of them, or like a file.
 //!
-//! The journal is read once and every signature in it compared, so the answer is complete whatever the distance, and takes memory
-//! for the pages that are told only. Of pages that were left out there is no signature: those of the page in question are told as
-//! they were judged.
+//! The journal is read once and every signature in it compared, so the answer is complete whatever
+//! the distance, and takes memory for the pages that are told only. Of pages that were left out
+//! there is no signature: those of the page in question are told as they were judged.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -42,7 +42,8 @@ struct Question {
     limit: usize,
 }
 
-/// What is shown as near where neither the call nor the crawl names a figure: what a crawl would call the same in the longest texts.
+/// What is shown as near where neither the call nor the crawl names a figure: what a crawl would
+/// call the same in the longest texts.
 const NEAR: f64 = 0.70;
 
 /// What the journal tells of the page in question, and of the whole crawl.

@@ -33,7 +33,8 @@ struct Status {
     requisites_missing: u64,
     queued: u64,
     set_aside: usize,
-    /// URL patterns that bring nothing new any more, and how many URLs were left out for the sake of a pattern.
+    /// URL patterns that bring nothing new any more, and how many URLs were left out for the sake
+    /// of a pattern.
     closed_patterns: usize,
     left_out_by_pattern: u64,
     /// Links that were left out, by the rule that took them for traps.

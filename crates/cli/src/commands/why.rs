@@ -1,7 +1,8 @@
 //! `crawler why`: which rule decided on a URL.
 //!
-//! What was visited, or waits, is told from the journal. Of a URL that the crawl never queued, the rules are asked
-//! again: links out of scope are not remembered one by one, because there can be any number of them.
+//! What was visited, or waits, is told from the journal. Of a URL that the crawl never queued, the
+//! rules are asked again: links out of scope are not remembered one by one, because there can be
+//! any number of them.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,8 @@ struct Known {
 #[derive(Serialize)]
 struct Answer<'a> {
     url: &'a str,
-    /// `unique`, `exact-duplicate`, … as in the export; `redirect-target`, `queued` or `not-queued`.
+    /// `unique`, `exact-duplicate`, … as in the export; `redirect-target`, `queued` or
+    /// `not-queued`.
     verdict: &'static str,
     reason: String,
     /// What the page calls its canonical page, if that is another one.

@@ -1,4 +1,5 @@
-//! The documents of a WARC file, ours or anybody's: the answers that were archived, and texts that were made of them.
+//! The documents of a WARC file, ours or anybody's: the answers that were archived, and texts that
+//! were made of them.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,23 +16,27 @@ use web::{CanonicalForm, Exchange, Protocol};
 
 use super::{Content, Document};
 
-/// What a resource is found under that is a document; crawlers keep notes of their own under other schemes (`urn:pageinfo:`, `metadata:`).
+/// What a resource is found under that is a document; crawlers keep notes of their own under other
+/// schemes (`urn:pageinfo:`, `metadata:`).
 const SCHEMES: [&str; 4] = ["http:", "https:", "ftp:", "file:"];
 
-/// The most that is read of a record's content, in bytes: as much as a crawl reads of a page. A record can unpack to any length.
+/// The most that is read of a record's content, in bytes: as much as a crawl reads of a page. A
+/// record can unpack to any length.
 const MAX_CONTENT: u64 = 8 << 20;
 
 /// The room beside it for the head of an answer.
 const MAX_HEAD: u64 = 64 << 10;
 
-/// Answers with status 200 and resources are documents as they are, conversions (Common Crawl's WET files) are texts; other records are
-/// none, and neither is what is said to robots. Broken records are told, and those behind them follow.
+/// Answers with status 200 and resources are documents as they are, conversions (Common Crawl's WET
+/// files) are texts; other records are none, and neither is what is said to robots. Broken records
+/// are told, and those behind them follow.
 pub(crate) struct ArchiveDocuments {
     stream: WarcStream,
     seen: SeenOddities,
 }
 
-/// What was odd about the records of archives that were read to their ends, and is told when all are.
+/// What was odd about the records of archives that were read to their ends, and is told when all
+/// are.
 #[derive(Clone, Default)]
 pub(crate) struct SeenOddities(Arc<Mutex<Oddities>>);
 
@@ -151,8 +156,8 @@ fn document(record: Record) -> Option<Document> {
     })
 }
 
-/// The answer to a visit that a record of another crawler has; none where it is none, or not one to a visit. That of a `revisit` is
-/// without its body.
+/// The answer to a visit that a record of another crawler has; none where it is none, or not one to
+/// a visit. That of a `revisit` is without its body.
 pub(crate) fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
     if !is_visited(record.target().unwrap_or_default()) {
         return None;

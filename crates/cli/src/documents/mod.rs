@@ -1,7 +1,8 @@
 //! Documents as they lie in files: what `dedup` compares, and `fingerprint` and `compare` read.
 //!
-//! Text, HTML and other files are a document each; JSON lines and WARC files hold many; directories hold files. They are read one
-//! after the other, in an order that does not change, and never more than one batch of them is in memory.
+//! Text, HTML and other files are a document each; JSON lines and WARC files hold many; directories
+//! hold files. They are read one after the other, in an order that does not change, and never more
+//! than one batch of them is in memory.
 
 mod archive;
 mod read;
@@ -21,7 +22,8 @@ use neardup::HashKey;
 
 use crate::cli_error::{CliError, usage};
 
-/// The longest document that is read from a file as it lies there, in bytes; what follows is not looked at.
+/// The longest document that is read from a file as it lies there, in bytes; what follows is not
+/// looked at.
 pub(crate) const MAX_DOCUMENT: u64 = 1 << 30;
 
 /// The same of a packed file, which can stand for a thousand times its length.

@@ -105,7 +105,8 @@ impl Reader {
         signature_builder.fingerprint(self.text(&page).map_or("", |page| page.text))
     }
 
-    /// The signature of a document, under the zero key: what it is called elsewhere, it is called here.
+    /// The signature of a document, under the zero key: what it is called elsewhere, it is called
+    /// here.
     pub(crate) fn signature(
         &self,
         signature_builder: &SignatureBuilder,

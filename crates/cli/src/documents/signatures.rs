@@ -74,7 +74,8 @@ fn draw(
     signature_builder: &SignatureBuilder,
     document: Document,
 ) -> Result<(String, PageSignature), Skipped> {
-    // A document can be so hostile to a library that it panics: that is the document's trouble, not the corpus's.
+    // A document can be so hostile to a library that it panics: that is the document's trouble, not
+    // the corpus's.
     let signature = catch_unwind(AssertUnwindSafe(|| {
         reader.signature(signature_builder, &document.content)
     }));

@@ -38,7 +38,8 @@ impl fmt::Display for Skipped {
     }
 }
 
-/// The documents of some paths, in the order of the paths; in a directory, in the order of the names.
+/// The documents of some paths, in the order of the paths; in a directory, in the order of the
+/// names.
 pub(crate) struct Documents {
     paths: VecDeque<PathBuf>,
     open: Option<Open>,
@@ -55,8 +56,8 @@ impl Documents {
     /// The documents below these paths; `-` is standard input.
     ///
     /// # Errors
-    /// A path that does not exist or cannot be read: what the user names must be there. What lies in a directory, and cannot be
-    /// read, is skipped later.
+    /// A path that does not exist or cannot be read: what the user names must be there. What lies
+    /// in a directory, and cannot be read, is skipped later.
     pub(crate) fn below(paths: &[PathBuf]) -> Result<Self, CliError> {
         for path in paths.iter().filter(|path| !is_standard_input(path)) {
             let readable = match path.is_dir() {
@@ -77,7 +78,8 @@ impl Documents {
         self.oddities.clone()
     }
 
-    /// The document of a path, or the first one where it holds many; nothing where it is an empty directory.
+    /// The document of a path, or the first one where it holds many; nothing where it is an empty
+    /// directory.
     fn enter(&mut self, path: &Path) -> Result<Option<Document>, Skipped> {
         let skipped = |error: io::Error| Skipped {
             culprit: path.display().to_string(),
@@ -95,8 +97,8 @@ impl Documents {
                 .iter()
                 .map(|entry| entry.path())
                 .collect();
-            // A link inside a directory may lead out of it, or back into it; and what tells where something stands in an archive
-            // says nothing itself.
+            // A link inside a directory may lead out of it, or back into it; and what tells where
+            // something stands in an archive says nothing itself.
             let is_index =
                 |entry: &Path| named(entry, &["cdxj", "cdx"]) || sinks::cdxj::is_manifest(entry);
             below.retain(|entry| {
@@ -127,7 +129,8 @@ impl Documents {
             return Ok(None);
         }
         if is_archive(path, &mut input)? {
-            // A file is opened once more: in one, we can go back behind a broken record from anywhere.
+            // A file is opened once more: in one, we can go back behind a broken record from
+            // anywhere.
             let stream = match is_standard_input(path) {
                 true => WarcStream::new(path, input),
                 false => WarcStream::open(path).map_err(io::Error::other)?,
@@ -199,7 +202,8 @@ pub(crate) fn is_wacz(path: &Path) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("wacz"))
 }
 
-/// Whether `input`, which is at its beginning, is an archive that we read; not whether it [`is_wacz`].
+/// Whether `input`, which is at its beginning, is an archive that we read; not whether it
+/// [`is_wacz`].
 ///
 /// # Errors
 /// What the system says, and why an archive of another kind is not read.
@@ -250,8 +254,8 @@ fn named(path: &Path, extensions: &[&str]) -> bool {
     extension.is_some_and(is_one) || extension.is_some_and(is_packed) && below()
 }
 
-/// What a file is taken for: HTML by its name or its first bytes; no text where it has a zero byte early on, unless it
-/// says that it is in UTF-16; text otherwise.
+/// What a file is taken for: HTML by its name or its first bytes; no text where it has a zero byte
+/// early on, unless it says that it is in UTF-16; text otherwise.
 pub(crate) fn media_type(path: &Path, body: &[u8]) -> &'static str {
     let start = &body[..body.len().min(SNIFFED_BYTES)];
     let in_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);

@@ -1,4 +1,5 @@
-//! What holds where nobody says anything: the same as `config/default.toml` says in prose, to which a test holds it.
+//! What holds where nobody says anything: the same as `config/default.toml` says in prose, to which
+//! a test holds it.
 
 use std::path::PathBuf;
 use std::time::Duration;

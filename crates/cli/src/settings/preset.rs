@@ -1,8 +1,8 @@
 //! `--preset`: lists of settings that belong together. A preset only changes defaults: whatever the
 //! file or a flag says wins.
 //!
-//! The settings of a preset are told in three places that a test holds together: here, in `--help` and
-//! in `config/default.toml`.
+//! The settings of a preset are told in three places that a test holds together: here, in `--help`
+//! and in `config/default.toml`.
 
 use std::fmt;
 use std::str::FromStr;

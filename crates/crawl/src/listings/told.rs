@@ -8,7 +8,8 @@ use web::{Host, PageUrl, UrlKey};
 
 use super::{ListingRules, ROBOTS};
 
-/// Hosts, and sitemaps, that are remembered at most. Beyond, all are forgotten and counting begins anew: it is a brake.
+/// Hosts, and sitemaps, that are remembered at most. Beyond, all are forgotten and counting begins
+/// anew: it is a brake.
 const MOST: usize = 100_000;
 
 /// What hosts have listed.
@@ -72,7 +73,8 @@ impl Tally {
 }
 
 impl Listings {
-    /// Returns when one more sitemap that the robots.txt of `origin` names is to be read, and counts it; none where there were enough.
+    /// Returns when one more sitemap that the robots.txt of `origin` names is to be read, and
+    /// counts it; none where there were enough.
     pub(super) fn may_name(
         &self,
         rules: &ListingRules,
@@ -94,8 +96,8 @@ impl Listings {
         Some(turn)
     }
 
-    /// Returns when one more sitemap in the index `find`, had from `at`, is to be read, and counts it; none where there were enough, of
-    /// sitemaps or of levels.
+    /// Returns when one more sitemap in the index `find`, had from `at`, is to be read, and counts
+    /// it; none where there were enough, of sitemaps or of levels.
     pub(super) fn may_nest(
         &self,
         rules: &ListingRules,
@@ -157,8 +159,8 @@ impl Told {
         *known = level.min(*known);
     }
 
-    /// An index that robots.txt, a page or a seed names is above all; of one from an earlier session it is only known that
-    /// something listed it.
+    /// An index that robots.txt, a page or a seed names is above all; of one from an earlier
+    /// session it is only known that something listed it.
     fn level(&self, find: &DiscoveredUrl) -> u8 {
         let known = self.levels.get(&find.url.key()).copied();
         let is_named = find

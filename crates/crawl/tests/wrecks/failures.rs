@@ -7,7 +7,8 @@ use testkit::{Failure, FaultyDisk, Plan, Random};
 use crate::session::Crawl;
 use crate::{of_environment, seed};
 
-/// A crawl on a disk that fails, and then on one that is well again; sometimes the power had failed in between.
+/// A crawl on a disk that fails, and then on one that is well again; sometimes the power had failed
+/// in between.
 fn survives(call: u64, failure: Failure, lasting: bool, random: &mut Random) {
     let case = format!(
         "call {call}: {failure:?}{}",

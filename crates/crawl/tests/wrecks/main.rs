@@ -1,11 +1,13 @@
-//! Whole crawls on a disk that breaks: the power fails at any call, or calls fail, once or for good.
+//! Whole crawls on a disk that breaks: the power fails at any call, or calls fail, once or for
+//! good.
 //!
-//! A crawl of a small web is put together as the command line does it, but for the network and the clock: a function answers, and
-//! time passes only where everybody waits, so delays and the five seconds between two checkpoints cost nothing.
+//! A crawl of a small web is put together as the command line does it, but for the network and the
+//! clock: a function answers, and time passes only where everybody waits, so delays and the five
+//! seconds between two checkpoints cost nothing.
 //!
-//! `POWER_CUTS` says how often the power fails (12 times otherwise, always the same), `FAILURES` at how many of the first
-//! calls of a crawl the disk does
-//! (12 otherwise, spread over the first 500; from 500 on, at each), `WRECK_SEED` repeats a run.
+//! `POWER_CUTS` says how often the power fails (12 times otherwise, always the same), `FAILURES` at
+//! how many of the first calls of a crawl the disk does (12 otherwise, spread over the first 500;
+//! from 500 on, at each), `WRECK_SEED` repeats a run.
 
 #![expect(
     clippy::unwrap_used,

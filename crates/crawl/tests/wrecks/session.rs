@@ -1,4 +1,5 @@
-//! One session of a crawl, from opening what the one before it left to its end; and what is in the directory afterwards.
+//! One session of a crawl, from opening what the one before it left to its end; and what is in the
+//! directory afterwards.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -92,7 +93,8 @@ impl Crawl {
         self.directory().join("archive")
     }
 
-    /// Runs a session to its end. Nothing of it is left when this returns: neither a task nor a lock.
+    /// Runs a session to its end. Nothing of it is left when this returns: neither a task nor a
+    /// lock.
     pub(crate) fn session(&mut self, disk: Arc<dyn Disk>) -> Result<Finish, Fault> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -211,8 +213,8 @@ impl Crawl {
         assert_eq!(again, [] as [String; 0], "{case}");
     }
 
-    /// That what a session left is sound, however it ended. Tables that a power cut has changed may be past reading, and
-    /// then it has to be said.
+    /// That what a session left is sound, however it ended. Tables that a power cut has changed may
+    /// be past reading, and then it has to be said.
     pub(crate) fn is_sound(&self, tables: Tables, case: &str) {
         self.asked_no_page_in_vain(case);
         if !EmbeddedStore::exists(&self.state()) {
@@ -265,7 +267,8 @@ impl Crawl {
         assert_eq!(self.archived(), expected, "{case}");
     }
 
-    /// The URLs of the archive's `response` records, in order of their names; every record is whole.
+    /// The URLs of the archive's `response` records, in order of their names; every record is
+    /// whole.
     fn archived(&self) -> Vec<String> {
         let mut archived = Vec::new();
         for item in std::fs::read_dir(self.archive()).unwrap() {

@@ -13,8 +13,8 @@ use web::{CanonicalForm, Exchange, PageUrl, Protocol, Timestamp, Validators};
 const HOSTS: [&str; 3] = ["a.test", "b.test", "c.test"];
 const HUBS: u64 = 7;
 
-/// Answers for the hosts, each of them a chain of hubs that lead to a page, to two that are nearly the same, to one that
-/// all hosts have, to a redirect, and to one that is gone.
+/// Answers for the hosts, each of them a chain of hubs that lead to a page, to two that are nearly
+/// the same, to one that all hosts have, to a redirect, and to one that is gone.
 pub(crate) struct Site {
     /// Pages that were settled for good, as far as anybody was told.
     settled: Mutex<HashSet<PageUrl>>,

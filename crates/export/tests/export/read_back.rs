@@ -17,7 +17,8 @@ pub(crate) const ABOUT: About = About {
     zero_key: true,
 };
 
-/// A record as text, each field told so that different values are told differently; none is a field of nothing.
+/// A record as text, each field told so that different values are told differently; none is a field
+/// of nothing.
 pub(crate) type Told = Vec<Option<String>>;
 
 pub(crate) fn told(fields: &[Option<Value<'_>>]) -> Told {
@@ -70,7 +71,8 @@ pub(crate) fn from_jsonl(table: Table, bytes: &[u8]) -> Vec<Told> {
                 .map(|column| match &object[column.name] {
                     Json::Null => None,
                     Json::String(text) => Some(meant(column.kind, text)),
-                    // Its own reader of shares is off by a bit now and then, so their digits are read by another.
+                    // Its own reader of shares is off by a bit now and then, so their digits are
+                    // read by another.
                     Json::Number(_) if column.kind == Kind::Real => {
                         let (_, rest) = line.split_once(&format!("\"{}\":", column.name)).unwrap();
                         Some(meant(column.kind, rest.split([',', '}']).next().unwrap()))

@@ -84,7 +84,8 @@ impl Shared {
         Some(due)
     }
 
-    /// Whether a connection is free, and promised to nobody else. Those who await one are served first.
+    /// Whether a connection is free, and promised to nobody else. Those who await one are served
+    /// first.
     fn is_vacant(&self, host: &Host, now: Instant) -> bool {
         let promised = self
             .granted

@@ -55,8 +55,8 @@ impl Entry {
         (self.ready > now).then_some(self.ready)
     }
 
-    /// Begins a request now, or says when to come back. With several connections to a host, the next request
-    /// keeps its distance from this one's beginning too.
+    /// Begins a request now, or says when to come back. With several connections to a host, the
+    /// next request keeps its distance from this one's beginning too.
     pub(super) fn begin(&mut self, now: Instant, rules: &PacingRules) -> Option<Instant> {
         if let Some(ready) = self.waits_until(now) {
             return Some(ready);
@@ -67,13 +67,15 @@ impl Entry {
         None
     }
 
-    /// The delay counts from the request that brought it too, which ended before it was known: robots.txt itself.
+    /// The delay counts from the request that brought it too, which ended before it was known:
+    /// robots.txt itself.
     pub(super) fn ask_crawl_delay(&mut self, delay: Option<Duration>, rules: &PacingRules) {
         self.pace.crawl_delay = delay;
         self.keep_distance(rules);
     }
 
-    /// Keeps the least distance that the rules ask for from its last answer, where it is longer than what was said before.
+    /// Keeps the least distance that the rules ask for from its last answer, where it is longer
+    /// than what was said before.
     pub(super) fn keep_distance(&mut self, rules: &PacingRules) {
         let least = self.pace.least(rules);
         if least.wait > self.rest.wait || self.rest.why == web::Why::CrawlDelay {

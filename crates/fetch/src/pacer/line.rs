@@ -1,12 +1,13 @@
 //! Who waits for a group's turn, in the order in which they came.
 //!
-//! Nobody stands and waits: whoever comes too early is told when to come again, one gap behind those before. So ten thousand hosts
-//! of a group cost ten thousand times, and no slot of the crawl. Times are guesses, because nobody knows how long answers take: who
-//! comes and is still too early keeps its number, and is told anew. Those far behind are told to come sooner than their turn
-//! can be, so that a group that got faster is not asked as if it were still slow.
+//! Nobody stands and waits: whoever comes too early is told when to come again, one gap behind
+//! those before. So ten thousand hosts of a group cost ten thousand times, and no slot of the
+//! crawl. Times are guesses, because nobody knows how long answers take: who comes and is still too
+//! early keeps its number, and is told anew. Those far behind are told to come sooner than their
+//! turn can be, so that a group that got faster is not asked as if it were still slow.
 //!
-//! Invariant: numbers are given out in order and never change hands; of those who wait, no two have the same. So nobody can be
-//! passed by more hosts than were before it and came on time.
+//! Invariant: numbers are given out in order and never change hands; of those who wait, no two have
+//! the same. So nobody can be passed by more hosts than were before it and came on time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -55,8 +56,8 @@ impl Line {
         None
     }
 
-    /// Tells a host when to come, where the first in line may come at `base` and the others `gap` apart. It keeps the place that
-    /// it has.
+    /// Tells a host when to come, where the first in line may come at `base` and the others `gap`
+    /// apart. It keeps the place that it has.
     pub(super) fn tell(&mut self, host: &Host, base: Instant, gap: Duration) -> Instant {
         let number = match self.numbers.get(host) {
             Some(number) => *number,
@@ -85,7 +86,8 @@ impl Line {
     }
 }
 
-/// How long after the first the one with so many before it may come: `gap` apart up to the horizon, and spread behind it.
+/// How long after the first the one with so many before it may come: `gap` apart up to the horizon,
+/// and spread behind it.
 fn offset(before: usize, gap: Duration) -> Duration {
     let wait = gap.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX));
     if wait <= HORIZON {

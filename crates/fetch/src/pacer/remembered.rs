@@ -7,8 +7,8 @@ use tokio::time::Instant;
 
 /// Below so many nobody looks for some to forget.
 const FEW: usize = 1024;
-/// The most to remember. Beyond, those that merely wait are forgotten too, the soonest ready first: the frontier knows
-/// their times as well.
+/// The most to remember. Beyond, those that merely wait are forgotten too, the soonest ready first:
+/// the frontier knows their times as well.
 pub(super) const MOST: usize = 1 << 18;
 
 /// Something that need not be remembered for ever.
@@ -63,8 +63,8 @@ impl<K: Clone + Eq + Hash, V: Passing> Remembered<K, V> {
         self.items.entry(key.clone()).or_insert_with(new)
     }
 
-    /// Forgets what is not worth remembering, now and then: the cost of a sweep is spread over those
-    /// that came since the last one.
+    /// Forgets what is not worth remembering, now and then: the cost of a sweep is spread over
+    /// those that came since the last one.
     fn make_room(&mut self, most: usize, now: Instant) {
         if self.items.len() < self.sweep_at.max(FEW) {
             return;

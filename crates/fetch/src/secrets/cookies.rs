@@ -1,13 +1,17 @@
-//! Cookies from a file: read as curl and wget read them, sent as RFC 6265 section 5.4 has it, and more narrowly.
+//! Cookies from a file: read as curl and wget read them, sent as RFC 6265 section 5.4 has it, and
+//! more narrowly.
 //!
-//! A line of the Netscape format has seven fields with a tab between them: domain, whether its subdomains are meant too, path, whether
-//! https only, expiry in seconds since 1970 (0: with the session), name, value. Lines that begin with `#` are comments, but `#HttpOnly_`
-//! before a domain is not.
+//! A line of the Netscape format has seven fields with a tab between them: domain, whether its
+//! subdomains are meant too, path, whether https only, expiry in seconds since 1970 (0: with the
+//! session), name, value. Lines that begin with `#` are comments, but `#HttpOnly_` before a domain
+//! is not.
 //!
-//! RFC 6265 knows neither ports nor, without `Secure`, schemes (section 8.5 calls that a weakness). A file is often all that a browser had, so
-//! here a cookie is let out only where a seed has its scheme, its port and, in its domain, its host: a cookie of `.example.org` and the
-//! seed `https://www.example.org/` open `https://files.example.org/`, but neither `http://www.example.org/` nor
-//! `https://www.example.org:8443/`, and no cookie of another site is ever sent.
+//! RFC 6265 knows neither ports nor, without `Secure`, schemes (section 8.5 calls that a weakness).
+//! A file is often all that a browser had, so here a cookie is let out only where a seed has its
+//! scheme, its port and, in its domain, its host: a cookie of `.example.org` and the seed
+//! `https://www.example.org/` open `https://files.example.org/`, but neither
+//! `http://www.example.org/` nor `https://www.example.org:8443/`, and no cookie of another site is
+//! ever sent.
 //!
 //! What servers set is not kept: a page must not depend on the way that led to it.
 
@@ -44,7 +48,8 @@ pub struct Cookie {
 /// What was read from a file of cookies.
 #[derive(Debug, Default)]
 pub struct CookieFile {
-    /// In the order of their lines; a later one with the name, domain and path of an earlier one has taken its place.
+    /// In the order of their lines; a later one with the name, domain and path of an earlier one
+    /// has taken its place.
     pub cookies: Vec<Cookie>,
     /// The lines that are no cookie.
     pub bad: Vec<BadCookie>,
@@ -83,7 +88,8 @@ pub enum CookieTrouble {
     /// Longer than user agents need to take.
     #[error("it is longer than {MAX_COOKIE_BYTES} bytes")]
     TooLong,
-    /// `__Secure-` or `__Host-` without what these promise (draft-ietf-httpbis-rfc6265bis section 4.1.3).
+    /// `__Secure-` or `__Host-` without what these promise (draft-ietf-httpbis-rfc6265bis section
+    /// 4.1.3).
     #[error("it does not keep what the prefix of its name promises")]
     Prefix,
     /// More cookies than a file may have.
@@ -225,7 +231,8 @@ impl Jar {
         }
     }
 
-    /// The `Cookie` field (RFC 6265 section 5.4): longer paths first, and then the earlier lines of the file.
+    /// The `Cookie` field (RFC 6265 section 5.4): longer paths first, and then the earlier lines of
+    /// the file.
     pub(super) fn said_to(&self, url: &PageUrl, now: Timestamp) -> Option<HeaderValue> {
         if self.by_domain.is_empty() {
             return None;
@@ -313,7 +320,8 @@ fn read_domain(field: &[u8], subdomains: bool) -> Result<(String, bool), CookieT
     Ok((host, subdomains && is_name))
 }
 
-/// Seconds since 1970, also with a fraction as some exporters write them; 0 and less are of the session.
+/// Seconds since 1970, also with a fraction as some exporters write them; 0 and less are of the
+/// session.
 fn read_expiry(field: &[u8]) -> Result<Option<Timestamp>, CookieTrouble> {
     let text = std::str::from_utf8(field).map_err(|_not_text| CookieTrouble::Expiry)?;
     let whole = text.split_once('.').map_or(text, |(whole, _)| whole);

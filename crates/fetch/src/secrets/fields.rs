@@ -130,8 +130,9 @@ impl SecretField {
         }
     }
 
-    /// The field of Basic authentication (RFC 7617) for `login`, which is a user, or an origin and a user, and may say a password after a
-    /// colon; else `password` is it. `None` where there is neither: a password that is empty is said with a colon.
+    /// The field of Basic authentication (RFC 7617) for `login`, which is a user, or an origin and
+    /// a user, and may say a password after a colon; else `password` is it. `None` where there is
+    /// neither: a password that is empty is said with a colon.
     ///
     /// # Errors
     ///
@@ -181,7 +182,8 @@ pub(super) fn secret(value: &[u8]) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// What stands before the first space, where it is a URL, and all after it. No name of a field has a slash in it.
+/// What stands before the first space, where it is a URL, and all after it. No name of a field has
+/// a slash in it.
 fn scoped(text: &str) -> Result<(Option<String>, &str), SecretFieldError> {
     let text = text.trim_start();
     let (first, rest) = text.split_once(' ').unwrap_or((text, ""));

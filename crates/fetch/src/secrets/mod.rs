@@ -1,12 +1,15 @@
-//! What is said to some servers and must not be heard by others: credentials, cookies, fields of the user's own.
+//! What is said to some servers and must not be heard by others: credentials, cookies, fields of
+//! the user's own.
 //!
-//! A crawler follows what strangers write, so a secret that went wherever a link or a redirect leads would be given to whoever asks for
-//! it. Here each secret is bound to origins (scheme, host and port: RFC 6454 section 4) before the first request is made, and each request
-//! asks anew what may be said to its own URL. Nothing is learned on the way: neither `Set-Cookie` nor a redirect binds a secret to
-//! anything.
+//! A crawler follows what strangers write, so a secret that went wherever a link or a redirect
+//! leads would be given to whoever asks for it. Here each secret is bound to origins (scheme, host
+//! and port: RFC 6454 section 4) before the first request is made, and each request asks anew what
+//! may be said to its own URL. Nothing is learned on the way: neither `Set-Cookie` nor a redirect
+//! binds a secret to anything.
 //!
-//! Invariant: the values are marked sensitive ([`http::HeaderValue::set_sensitive`]). So they are not shown by `Debug`, HTTP/2 does not put
-//! them into its tables (RFC 7541 section 7.1.3), and where what archives keep is written, [`NOT_KEPT`] is written instead.
+//! Invariant: the values are marked sensitive ([`http::HeaderValue::set_sensitive`]). So they are
+//! not shown by `Debug`, HTTP/2 does not put them into its tables (RFC 7541 section 7.1.3), and
+//! where what archives keep is written, [`NOT_KEPT`] is written instead.
 
 mod cookies;
 mod fields;
@@ -36,7 +39,8 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Binds fields and cookies to the origins of these seeds: fields that name no origin, and cookies as the header of `cookies.rs` has it.
+    /// Binds fields and cookies to the origins of these seeds: fields that name no origin, and
+    /// cookies as the header of `cookies.rs` has it.
     #[must_use]
     pub fn new(fields: Vec<SecretField>, cookies: Vec<Cookie>, seeds: &[PageUrl]) -> Self {
         if fields.is_empty() && cookies.is_empty() {
@@ -56,7 +60,8 @@ impl Secrets {
         }
     }
 
-    /// The fields that a request for `url` says besides all others; it never depends on the way that led there.
+    /// The fields that a request for `url` says besides all others; it never depends on the way
+    /// that led there.
     #[must_use]
     pub fn said_to(&self, url: &PageUrl, now: Timestamp) -> HeaderMap {
         let mut said = HeaderMap::new();
@@ -76,7 +81,8 @@ impl Secrets {
         said
     }
 
-    /// How many origins hear fields, and how many of these hear them over http, where anybody on the way hears them too.
+    /// How many origins hear fields, and how many of these hear them over http, where anybody on
+    /// the way hears them too.
     #[must_use]
     pub fn origins(&self) -> (usize, usize) {
         let named = self.fields.iter().filter_map(|field| field.origin.as_ref());

@@ -332,7 +332,8 @@ fn windows_larger_than_the_web_allows_are_refused() {
     let answer = decoded(&["br"], &[0x11, 30, 0x03], CAP);
     assert_eq!(answer.trouble, Some(DecodeTrouble::Broken));
 
-    // A frame header that asks for 16 MiB (RFC 8878 section 3.1.1.1.2: exponent 14 in the high five bits).
+    // A frame header that asks for 16 MiB (RFC 8878 section 3.1.1.1.2: exponent 14 in the high five
+    // bits).
     let wide = [
         0x28,
         0xb5,

@@ -14,7 +14,8 @@ use web::{CanonicalForm, Clock, PageUrl, Timestamp};
 
 use crate::server::page;
 
-/// Spellings of this machine that would reach the canary if nobody stood in the way. `{}` is its port.
+/// Spellings of this machine that would reach the canary if nobody stood in the way. `{}` is its
+/// port.
 const REACHING: [&str; 62] = [
     "http://127.0.0.1:{}/",
     "HTTP://127.0.0.1:{}",
@@ -198,7 +199,8 @@ impl Canary {
         Self { port, heard }
     }
 
-    /// How many have connected so far. Connections are accepted in their order: when ours is, all before it were.
+    /// How many have connected so far. Connections are accepted in their order: when ours is, all
+    /// before it were.
     async fn connections(self) -> usize {
         let mut ours = TcpStream::connect(("127.0.0.1", self.port))
             .await
@@ -285,7 +287,8 @@ async fn the_systems_own_names_for_this_machine_are_refused() {
     assert_eq!(canary.connections().await, 0);
 }
 
-/// Two servers on one port: one at an address that is let through, and the canary at one that is not.
+/// Two servers on one port: one at an address that is let through, and the canary at one that is
+/// not.
 async fn a_public_server_and_a_canary(answer: &'static str) -> (Arc<AtomicUsize>, Canary) {
     loop {
         let public = TcpListener::bind("127.0.0.2:0")

@@ -1,4 +1,5 @@
-//! Hosts that share a pace, on the runtime's paused clock: a small crawl, whose frontier knows hosts only.
+//! Hosts that share a pace, on the runtime's paused clock: a small crawl, whose frontier knows
+//! hosts only.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -83,7 +84,8 @@ impl Plan {
         at(&format!("h{host}.g{group}.test"), group)
     }
 
-    /// Crawls as `crawl::run` does: slots first, hosts in the order in which they are ready, never two visits of one.
+    /// Crawls as `crawl::run` does: slots first, hosts in the order in which they are ready, never
+    /// two visits of one.
     async fn play(self: Arc<Self>) -> Told {
         let pacer = Arc::new(pacer(rules(self.group_by, self.delay)));
         let began = Instant::now();
@@ -223,7 +225,8 @@ fn calm(elapsed: u64) -> Step {
 
 #[test]
 fn two_thousand_hosts_of_one_domain_cost_few_returns_and_leave_another_host_its_pace() {
-    // The first host is alone in its group; the others come one after the other, each twice, and answer faster and slower.
+    // The first host is alone in its group; the others come one after the other, each twice, and
+    // answer faster and slower.
     let mut hosts = vec![(0, vec![calm(50); 500])];
     for number in 1..=2000 {
         hosts.push((
@@ -252,7 +255,8 @@ fn two_thousand_hosts_of_one_domain_cost_few_returns_and_leave_another_host_its_
     let many = told.seen.iter().filter(|seen| seen.host != 0);
     let took = many.clone().map(|seen| seen.ended).max().unwrap() - began;
     let busy: Duration = many.map(|seen| seen.ended - seen.began + ms(1000)).sum();
-    // Measured: 4,664 s for 4,580, and 4.4 returns a request. The clock is a model, so the figures are always the same.
+    // Measured: 4,664 s for 4,580, and 4.4 returns a request. The clock is a model, so the figures
+    // are always the same.
     assert!(took < busy + busy / 20, "{took:?} for {busy:?}");
     assert!(told.returned < 6 * requests, "{} returns", told.returned);
 }
@@ -305,7 +309,8 @@ async fn who_finds_the_group_not_ready_is_told_a_time_of_its_own() {
         assert_eq!(ready(number), EPOCH + ms(1000) * number);
     }
     turn.finish(FINE);
-    // Whoever is told asks again in time, in the order in which they came; a newcomer does not get between.
+    // Whoever is told asks again in time, in the order in which they came; a newcomer does not get
+    // between.
     for number in 1..=5 {
         sleep_until(Instant::now() + ms(1000)).await;
         assert!(!pacer.line_up(&to(99)), "the others came before");
@@ -389,7 +394,8 @@ async fn a_group_is_left_alone_after_a_restart_for_as_long_as_its_last_answer_as
         address: at("x", 1).address,
         ..Pace::default()
     };
-    // What is remembered of a host of the group → when another is asked, after the 400 ms that passed
+    // What is remembered of a host of the group → when another is asked, after the 400 ms that
+    // passed
     for (group_by, pace, expected) in [
         (GroupBy::Domain, asked(1000, Why::Delay), 1002),
         (GroupBy::Address, asked(1000, Why::Delay), 1002),

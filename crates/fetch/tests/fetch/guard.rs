@@ -94,7 +94,8 @@ fn only_public_addresses_are_asked() {
         ("2620:0:1::5efe:10.0.0.1", Some(Private)),
         ("2620:0:1::200:5efe:127.0.0.1", Some(Loopback)),
         ("2620:0:1::5efe:93.184.216.34", None),
-        // Teredo: server in clear, client complemented (f5ff:fffe is 10.0.0.1, a247:27dd is 93.184.216.34)
+        // Teredo: server in clear, client complemented (f5ff:fffe is 10.0.0.1, a247:27dd is
+        // 93.184.216.34)
         ("2001:0:5db8:d822::f5ff:fffe", Some(Private)),
         ("2001:0:a00:1::a247:27dd", Some(Private)),
         ("2001:0:5db8:d822::a247:27dd", None),

@@ -1,4 +1,5 @@
-//! The crate as its users see it, against real sockets on loopback where there is something to connect to.
+//! The crate as its users see it, against real sockets on loopback where there is something to
+//! connect to.
 
 mod change;
 mod decode;

@@ -1,4 +1,5 @@
-//! Turns, on the runtime's paused clock: it moves only when everybody waits, and then exactly as far as needed.
+//! Turns, on the runtime's paused clock: it moves only when everybody waits, and then exactly as
+//! far as needed.
 
 use std::collections::HashSet;
 use std::net::Ipv4Addr;
@@ -274,7 +275,8 @@ fn remembered(ready: Timestamp, failures: u32, crawl_delay: Option<u64>) -> Pace
     }
 }
 
-/// What is remembered of a host but for its last answer: when it may be asked, its failures, its Crawl-delay.
+/// What is remembered of a host but for its last answer: when it may be asked, its failures, its
+/// Crawl-delay.
 fn gist(pace: Pace) -> (Timestamp, u32, Option<Duration>) {
     (pace.ready, pace.failures, pace.crawl_delay)
 }

@@ -277,7 +277,8 @@ fn retry_after_counts_where_it_is_longer_and_up_to_its_cap() {
 
 #[test]
 fn retry_after_is_read_as_seconds_and_as_a_date() {
-    // Sun, 06 Nov 1994 08:49:37 GMT, the date of RFC 9110 section 5.6.7, less one minute and 250 ms.
+    // Sun, 06 Nov 1994 08:49:37 GMT, the date of RFC 9110 section 5.6.7, less one minute and 250
+    // ms.
     let now = Timestamp::from_millis(784_111_777_000 - 60_250);
     let cases = [
         ("0", Some(ms(0))),

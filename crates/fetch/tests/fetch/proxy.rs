@@ -1,7 +1,9 @@
-//! By way of a proxy, guarded all the same: what it is asked for, what it learns, and what it can do to us.
+//! By way of a proxy, guarded all the same: what it is asked for, what it learns, and what it can
+//! do to us.
 //!
-//! The proxies of these tests lead to a server of the test whatever they are asked for, so public addresses can be
-//! asked for without leaving this machine. The guard is on throughout; the proxy's own address is a private one.
+//! The proxies of these tests lead to a server of the test whatever they are asked for, so public
+//! addresses can be asked for without leaving this machine. The guard is on throughout; the proxy's
+//! own address is a private one.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -185,7 +187,8 @@ async fn an_address_of_the_new_kind_is_asked_for_as_such() {
             .await
             .unwrap();
         assert_eq!(exchange.status, 200, "{kind}");
-        // reqwest cannot check a certificate for such an address behind a proxy, so nobody is bothered.
+        // reqwest cannot check a certificate for such an address behind a proxy, so nobody is
+        // bothered.
         let secure = fetch.fetch(&page("https://[2606:2800:0::1]:8443/")).await;
         assert_eq!(secure.unwrap_err(), FetchFailure::Unaskable, "{kind}");
         assert_eq!(proxy.asked(), [expected]);

@@ -168,7 +168,8 @@ async fn http_1_1_over_tls_is_recorded_as_it_was_sent() {
     );
 }
 
-/// Old servers end such a body by hanging up, without TLS's farewell: whether it is whole, nobody can tell.
+/// Old servers end such a body by hanging up, without TLS's farewell: whether it is whole, nobody
+/// can tell.
 #[tokio::test]
 async fn a_body_that_ends_with_the_connection_is_kept_and_marked() {
     let (acceptor, authority) = acceptor("http/1.1");
@@ -228,7 +229,8 @@ async fn plain_http_on_the_tls_port_is_no_tls() {
     assert_eq!(failure.to_string(), "TLS: the server does not speak TLS");
 }
 
-/// A server that shows what `change` makes of a good certificate, as often as it is asked; and who signed it.
+/// A server that shows what `change` makes of a good certificate, as often as it is asked; and who
+/// signed it.
 async fn showing(change: impl FnOnce(&mut CertificateParams)) -> (SocketAddr, NamedTempFile) {
     let (acceptor, authority) = acceptor_with("http/1.1", change);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -287,7 +289,8 @@ async fn a_certificate_that_is_not_accepted_is_told_why() {
 
 #[tokio::test]
 async fn a_handshake_that_goes_wrong_is_told_how() {
-    // a record of TLS: kind, version, length; an alert is 2 (fatal) and its number (RFC 8446 sections 5.1 and 6)
+    // a record of TLS: kind, version, length; an alert is 2 (fatal) and its number (RFC 8446
+    // sections 5.1 and 6)
     let cases: [(&[u8], &str); 4] = [
         (
             &[0x15, 3, 3, 0, 2, 2, 40],

@@ -182,7 +182,8 @@ async fn chunks_are_put_together_and_hints_passed_over() {
     assert_eq!(exchange.header("link"), None);
 }
 
-/// The engine passes over 100 Continue and 103 Early ResponseMetadata, however many, and tells nobody: the deadline is what ends them.
+/// The engine passes over 100 Continue and 103 Early ResponseMetadata, however many, and tells
+/// nobody: the deadline is what ends them.
 #[tokio::test]
 async fn hints_without_end_are_given_up_at_the_deadline() {
     for hint in [

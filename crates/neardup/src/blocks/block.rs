@@ -6,7 +6,8 @@
 //! zeros up to a whole byte
 //! ```
 //!
-//! Fingerprints ascend, so the first bit that differs is 0 in the one before and 1 in this one, and is not written.
+//! Fingerprints ascend, so the first bit that differs is 0 in the one before and 1 in this one, and
+//! is not written.
 
 use super::bits::{BitReader, BitWriter};
 use super::codebook::{Codebook, LONGEST};
@@ -19,8 +20,8 @@ pub const MAX_IN_BLOCK: usize = u16::MAX as usize;
 
 const HEADER: usize = 1 + 2 + 8;
 
-/// As many of `sorted`, from its beginning, as `room` bytes hold, but one at least and [`MAX_IN_BLOCK`] at most: the
-/// block, and how many are in it. None at all make an empty block.
+/// As many of `sorted`, from its beginning, as `room` bytes hold, but one at least and
+/// [`MAX_IN_BLOCK`] at most: the block, and how many are in it. None at all make an empty block.
 #[must_use]
 pub fn encode(book: &Codebook, sorted: &[u64], room: usize) -> (Vec<u8>, usize) {
     debug_assert!(sorted.is_sorted(), "fingerprints of a block ascend");
@@ -44,7 +45,8 @@ pub fn encode(book: &Codebook, sorted: &[u64], room: usize) -> (Vec<u8>, usize) 
     (bytes, count)
 }
 
-/// Reads a block from its beginning, no further than asked: of a search, what lies behind the goal stays coded.
+/// Reads a block from its beginning, no further than asked: of a search, what lies behind the goal
+/// stays coded.
 ///
 /// Yields an error, and then nothing more, where the bytes are no block of this book.
 #[derive(Clone, Debug)]
@@ -104,7 +106,8 @@ impl<'a> Decoder<'a> {
         Ok(self.previous & !(differing - 1) | differing | rest)
     }
 
-    /// What must be true once the last has been read: nothing follows but the rest of a byte, in zeros.
+    /// What must be true once the last has been read: nothing follows but the rest of a byte, in
+    /// zeros.
     fn end(&mut self) -> Result<(), BrokenBlock> {
         let left = self.reader.left();
         if left >= 8 || self.reader.peek(left as u32) != 0 {

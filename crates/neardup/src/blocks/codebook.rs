@@ -1,8 +1,8 @@
 //! The Huffman code for where two neighbours first differ.
 //!
-//! Canonical, so that the lengths of the codes say everything (Schwartz and Kallick, CACM 1964). No code is longer than
-//! twelve bits, so that decoding is one look into a table of 8 KiB; every position has a code, so that a book made from
-//! one table can code any other.
+//! Canonical, so that the lengths of the codes say everything (Schwartz and Kallick, CACM 1964). No
+//! code is longer than twelve bits, so that decoding is one look into a table of 8 KiB; every
+//! position has a code, so that a book made from one table can code any other.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -41,8 +41,8 @@ impl Codebook {
     /// A good book for so many random fingerprints, before there are any.
     #[must_use]
     pub fn for_count(count: u64) -> Self {
-        // Of n random ones m = n / 2ˢ share s leading bits with a given one, if Poisson is to be believed, and a share of
-        // 1 − (1 − e⁻ᵐ) / m of all neighbours agree in them.
+        // Of n random ones m = n / 2ˢ share s leading bits with a given one, if Poisson is to be
+        // believed, and a share of 1 − (1 − e⁻ᵐ) / m of all neighbours agree in them.
         let agree = |bits: usize| {
             let m = count.max(1) as f64 / (bits as f64).exp2();
             if m < 1e-9 {

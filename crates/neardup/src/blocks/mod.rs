@@ -1,13 +1,15 @@
 //! Sorted fingerprints in half the room.
 //!
-//! In a table of 2ᵈ fingerprints two neighbours share about their d leading bits. A block holds its first fingerprint
-//! as it is, and of each further one the position of the highest bit in which it differs from the one before, in a
-//! Huffman code, and the bits below that position as they are (Manku, Jain and Das Sarma, "Detecting near-duplicates
-//! for web crawling", WWW 2007, section 3.3). The last fingerprint of a block is its key, and blocks are found by
-//! interpolation between keys.
+//! In a table of 2ᵈ fingerprints two neighbours share about their d leading bits. A block holds its
+//! first fingerprint as it is, and of each further one the position of the highest bit in which it
+//! differs from the one before, in a Huffman code, and the bits below that position as they are
+//! (Manku, Jain and Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007, section
+//! 3.3). The last fingerprint of a block is its key, and blocks are found by interpolation between
+//! keys.
 //!
-//! Bytes are promises: a block says its version, all numbers in it have a fixed order of bytes, and what is no block is an
-//! error. Whether the bytes are those that were written is for the store to know, which frames them with a checksum.
+//! Bytes are promises: a block says its version, all numbers in it have a fixed order of bytes, and
+//! what is no block is an error. Whether the bytes are those that were written is for the store to
+//! know, which frames them with a checksum.
 
 mod bits;
 mod block;

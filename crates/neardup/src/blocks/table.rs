@@ -15,7 +15,8 @@ pub struct CodedTable {
 }
 
 impl CodedTable {
-    /// The table of these, which ascend, in blocks of at most `room` bytes (and of one fingerprint at least).
+    /// The table of these, which ascend, in blocks of at most `room` bytes (and of one fingerprint
+    /// at least).
     #[must_use]
     pub fn of(sorted: &[u64], room: usize) -> Self {
         let book = Codebook::of(sorted);
@@ -55,11 +56,12 @@ impl CodedTable {
         bytes as f64 * 8.0 / self.len.max(1) as f64
     }
 
-    /// Calls `visit` with all that agree with `probe` in the `prefix` leading bits, ascending. Only the blocks that hold
-    /// them are decoded, and those no further than they reach.
+    /// Calls `visit` with all that agree with `probe` in the `prefix` leading bits, ascending. Only
+    /// the blocks that hold them are decoded, and those no further than they reach.
     ///
     /// # Errors
-    /// [`BrokenBlock`] where a block is none; this table made its own, so that this does not happen.
+    /// [`BrokenBlock`] where a block is none; this table made its own, so that this does not
+    /// happen.
     pub fn alike(
         &self,
         probe: u64,
@@ -90,7 +92,8 @@ mod tests {
     use crate::mix::mix;
     use proptest::prelude::*;
 
-    /// As many as fit a test out of a table of 2ᵈ: its lowest ones, which lie as close as anywhere in it.
+    /// As many as fit a test out of a table of 2ᵈ: its lowest ones, which lie as close as anywhere
+    /// in it.
     fn part_of_a_table(d: u32) -> Vec<u64> {
         let mut sorted: Vec<u64> = (0..1 << 16)
             .map(|n| mix(n) >> d.saturating_sub(16))

@@ -9,8 +9,9 @@ use crate::{NormalText, Unit, Width};
 const MAX_LINE: usize = MAX_TERM + 64;
 
 impl DocumentFrequencies {
-    /// Reads what [`DocumentFrequencies::write`] wrote, or a corpus file in the same form. Words are normalised as texts
-    /// are, so that `Straße` in a file is `strasse` in a text; what becomes the same is counted together.
+    /// Reads what [`DocumentFrequencies::write`] wrote, or a corpus file in the same form. Words
+    /// are normalised as texts are, so that `Straße` in a file is `strasse` in a text; what becomes
+    /// the same is counted together.
     ///
     /// # Errors
     /// [`FrequenciesError`] names the line that is wrong.
@@ -75,7 +76,8 @@ fn number<N: std::str::FromStr>(digits: &str) -> Option<N> {
     digits.parse().ok().filter(|_| only_digits)
 }
 
-/// As the features of texts are written. What cannot be one, a mark of punctuation for instance, does no harm as it is.
+/// As the features of texts are written. What cannot be one, a mark of punctuation for instance,
+/// does no harm as it is.
 fn normal(unit: Unit, term: &str) -> Box<str> {
     let words = NormalText::of(term);
     match unit {

@@ -1,12 +1,14 @@
 //! In how many documents a feature occurs.
 //!
-//! Learned document by document in bounded memory: when more than twice [`MAX_TERMS`] features are counted, the median
-//! count is taken off all counts, and what is left with none is forgotten. That is the "frequent" algorithm of Misra and
-//! Gries (Finding repeated elements, 1982) in the batched form of Anderson et al. (A high-performance algorithm for
-//! identifying frequent items in data streams, IMC 2017): no feature is counted too often, and each too seldom by at most
-//! what was counted in all divided by `MAX_TERMS`. What is forgotten is rare, and rare features weigh alike.
+//! Learned document by document in bounded memory: when more than twice [`MAX_TERMS`] features are
+//! counted, the median count is taken off all counts, and what is left with none is forgotten. That
+//! is the "frequent" algorithm of Misra and Gries (Finding repeated elements, 1982) in the batched
+//! form of Anderson et al. (A high-performance algorithm for identifying frequent items in data
+//! streams, IMC 2017): no feature is counted too often, and each too seldom by at most what was
+//! counted in all divided by `MAX_TERMS`. What is forgotten is rare, and rare features weigh alike.
 //!
-//! Written as text, the most frequent first, so that lists of others can be brought into the form with little:
+//! Written as text, the most frequent first, so that lists of others can be brought into the form
+//! with little:
 //!
 //! ```text
 //! documents<TAB>18846<TAB>word:1
@@ -15,7 +17,8 @@
 //! ```
 //!
 //! The third column of the first line says what was counted, and may be left out for `word:1`.
-//! Invariant: what is read is what was written (property test); counts are from 1 to the number of documents.
+//! Invariant: what is read is what was written (property test); counts are from 1 to the number of
+//! documents.
 
 mod file;
 
@@ -25,7 +28,8 @@ pub use file::FrequenciesError;
 
 use crate::{NormalText, Unit};
 
-/// How many features are held: 262,144, which take some 20 MB where they are words. Up to twice as many while learning.
+/// How many features are held: 262,144, which take some 20 MB where they are words. Up to twice as
+/// many while learning.
 pub const MAX_TERMS: usize = 1 << 18;
 
 /// A feature longer than so many bytes is not counted and passes for one that never occurred.
@@ -56,8 +60,8 @@ impl DocumentFrequencies {
         }
     }
 
-    /// Counts one more document. Where stop words are left out of fingerprints, they are to be left out of `text` as
-    /// well if features are wider than a word.
+    /// Counts one more document. Where stop words are left out of fingerprints, they are to be left
+    /// out of `text` as well if features are wider than a word.
     pub fn learn(&mut self, text: &NormalText) {
         self.documents += 1;
         let joined = text.as_str();
@@ -71,7 +75,8 @@ impl DocumentFrequencies {
                 Some(count) => *count = count.saturating_add(1),
                 None => {
                     self.counts.insert(term.into(), 1);
-                    // In the order of the text, so that the same documents always leave the same counts.
+                    // In the order of the text, so that the same documents always leave the same
+                    // counts.
                     if self.counts.len() > 2 * self.most {
                         self.forget_rare();
                     }
@@ -115,7 +120,8 @@ impl DocumentFrequencies {
         self.counts.is_empty()
     }
 
-    /// How many documents have `feature`, written as in [`NormalText::as_str`]; 0 for one that is not known.
+    /// How many documents have `feature`, written as in [`NormalText::as_str`]; 0 for one that is
+    /// not known.
     #[must_use]
     pub fn of(&self, feature: &str) -> u32 {
         self.counts.get(feature).copied().unwrap_or(0)

@@ -1,8 +1,9 @@
 //! Ascending values in as few bits as their order leaves.
 //!
-//! All values of one run share their [`LEADING`] bits, so that these need not be stored. The next few bits are the number of a bucket of
-//! eight to sixteen values, and where a bucket starts is stored once for all of them. Of the lower half only as many bits
-//! are stored as the greatest one has. Ten million pages: 12 bits of the key, 24 of the id and 2 of the starts.
+//! All values of one run share their [`LEADING`] bits, so that these need not be stored. The next
+//! few bits are the number of a bucket of eight to sixteen values, and where a bucket starts is
+//! stored once for all of them. Of the lower half only as many bits are stored as the greatest one
+//! has. Ten million pages: 12 bits of the key, 24 of the id and 2 of the starts.
 //!
 //! Invariant: values ascend within a bucket, and buckets ascend, so that a run reads back in order.
 
@@ -22,7 +23,8 @@ const IN_A_BUCKET: usize = 8;
 /// Up to so many values are read one by one; more are halved first.
 const FEW: usize = 32;
 
-/// An entry is read and written as a word of so many bytes, wherever its bits begin; so many must follow the last.
+/// An entry is read and written as a word of so many bytes, wherever its bits begin; so many must
+/// follow the last.
 const WORD: usize = size_of::<u64>();
 
 /// Distinct ascending values with the same leading bits.
@@ -93,7 +95,8 @@ const fn ones(bits: u32) -> u64 {
 }
 
 impl Packed {
-    /// The run of these values: distinct, ascending, alike in their leading bits, and no more than 2³² − 1.
+    /// The run of these values: distinct, ascending, alike in their leading bits, and no more than
+    /// 2³² − 1.
     pub(super) fn of(values: &[u64]) -> Self {
         if values.is_empty() {
             return Self::default();

@@ -6,8 +6,9 @@ use super::set::PackedSet;
 /// How many keys of a batch are looked for at a time, so that their waits for memory overlap.
 const GROUP: usize = 32;
 
-/// A set of 64-bit keys, such as hashes of URLs, that says which are new and hands out for storing what it was not read
-/// from. About 6 bytes a key at ten million, and 8 more from when it comes until it is handed out.
+/// A set of 64-bit keys, such as hashes of URLs, that says which are new and hands out for storing
+/// what it was not read from. About 6 bytes a key at ten million, and 8 more from when it comes
+/// until it is handed out.
 ///
 /// Keys must be evenly spread, as hashes are; others are found as surely, but slowly.
 ///
@@ -44,10 +45,12 @@ impl SeenKeys {
         Ok(seen)
     }
 
-    /// Adds keys that were stored and ascend, such as one of several runs; they are not handed out again.
+    /// Adds keys that were stored and ascend, such as one of several runs; they are not handed out
+    /// again.
     ///
     /// # Errors
-    /// [`NotAscending`] where a key is below the one before it; some of them may have been added then.
+    /// [`NotAscending`] where a key is below the one before it; some of them may have been added
+    /// then.
     pub fn extend_ascending(
         &mut self,
         keys: impl IntoIterator<Item = u64>,
@@ -64,7 +67,8 @@ impl SeenKeys {
         is_new
     }
 
-    /// Adds all of these; which of them are new, each at the place of its key. One that comes twice is new the first time.
+    /// Adds all of these; which of them are new, each at the place of its key. One that comes twice
+    /// is new the first time.
     #[must_use = "what is not new should not be fetched"]
     pub fn insert_new(&mut self, keys: &[u64]) -> Vec<bool> {
         let mut are_new = Vec::with_capacity(keys.len());
@@ -86,8 +90,8 @@ impl SeenKeys {
         self.keys.contains(key)
     }
 
-    /// The keys that have come since the last call, ascending: to be stored, and given back by [`SeenKeys::extend_ascending`]
-    /// after a restart.
+    /// The keys that have come since the last call, ascending: to be stored, and given back by
+    /// [`SeenKeys::extend_ascending`] after a restart.
     #[must_use = "they are not handed out again"]
     pub fn take_unsaved(&mut self) -> Vec<u64> {
         let mut unsaved = std::mem::take(&mut self.unsaved);

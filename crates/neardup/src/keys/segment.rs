@@ -34,7 +34,8 @@ impl Segment {
         is_in(&self.recent, value)
     }
 
-    /// The lower halves of the values with this upper half: those of the run, ascending, then those since, ascending.
+    /// The lower halves of the values with this upper half: those of the run, ascending, then those
+    /// since, ascending.
     #[inline]
     pub(super) fn under(&self, upper: u32) -> impl Iterator<Item = u32> {
         let gone = between(&self.gone, upper);
@@ -72,8 +73,8 @@ impl Segment {
         true
     }
 
-    /// Adds all of these, which ascend, of as many as share their upper half the first `most`: of all that are here
-    /// then.
+    /// Adds all of these, which ascend, of as many as share their upper half the first `most`: of
+    /// all that are here then.
     pub(super) fn absorb(&mut self, values: &[u64], number: usize, most: usize) {
         let is_crowded = |values: &[u64]| {
             let mut apart = values.iter().zip(values.get(most..).unwrap_or_default());
@@ -151,8 +152,9 @@ impl Segment {
     }
 }
 
-/// Where `value` is among these ascending ones, or would be. They are alike in their leading bits and else evenly spread, most
-/// likely, so that a look at where they should lie is nearly enough, and as little memory is waited for as can be.
+/// Where `value` is among these ascending ones, or would be. They are alike in their leading bits
+/// and else evenly spread, most likely, so that a look at where they should lie is nearly enough,
+/// and as little memory is waited for as can be.
 #[inline]
 fn place(values: &[u64], value: u64) -> usize {
     if values.is_empty() {

@@ -6,7 +6,8 @@ use super::segment::Segment;
 
 const SEGMENTS: usize = 1 << LEADING;
 
-/// Distinct values in segments by their leading bits. Values that are not evenly spread are found as surely, later.
+/// Distinct values in segments by their leading bits. Values that are not evenly spread are found
+/// as surely, later.
 #[derive(Clone, Debug)]
 pub(super) struct PackedSet {
     segments: Vec<Segment>,
@@ -54,8 +55,8 @@ impl PackedSet {
         was_here
     }
 
-    /// Adds values that ascend, each once however often it comes; of as many as share their upper half the first `most`
-    /// stay. Where they do not ascend, some of them may have been added.
+    /// Adds values that ascend, each once however often it comes; of as many as share their upper
+    /// half the first `most` stay. Where they do not ascend, some of them may have been added.
     pub(super) fn extend_ascending(
         &mut self,
         values: impl Iterator<Item = u64>,

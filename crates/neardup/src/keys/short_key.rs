@@ -4,10 +4,11 @@ use crate::mix::mix;
 
 /// A key cut to 32 bits, evenly spread whatever the key was.
 ///
-/// Among ten million pages one look-up in 430 meets a stranger with the same 32 bits; whoever looks up verifies what is
-/// found, so that strangers cost time and nothing else.
+/// Among ten million pages one look-up in 430 meets a stranger with the same 32 bits; whoever looks
+/// up verifies what is found, so that strangers cost time and nothing else.
 ///
-/// Invariant: which 32 bits a key has is stable for ever; stores have them on disk (`golden/short-keys.txt`).
+/// Invariant: which 32 bits a key has is stable for ever; stores have them on disk
+/// (`golden/short-keys.txt`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShortKey(u32);
 

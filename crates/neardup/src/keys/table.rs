@@ -3,11 +3,12 @@
 use super::set::PackedSet;
 use super::{NotAscending, ShortKey};
 
-/// How many pages are remembered under one key; later ones are not found by it. It bounds the work for a crowd, such as
-/// a site whose frame fills most of every page.
+/// How many pages are remembered under one key; later ones are not found by it. It bounds the work
+/// for a crowd, such as a site whose frame fills most of every page.
 pub const MAX_PER_KEY: usize = 1_024;
 
-/// Ids of pages by key: a set of pairs. About 5 bytes a pair at ten million pages whose ids are dense.
+/// Ids of pages by key: a set of pairs. About 5 bytes a pair at ten million pages whose ids are
+/// dense.
 ///
 /// Any id will do; the bits that the greatest one has are what each takes.
 ///
@@ -39,8 +40,9 @@ impl KeyTable {
         Self::default()
     }
 
-    /// The table of these pairs, as [`KeyTable::iter`] gave them: ascending by key, then by id. A pair that comes twice
-    /// is held once; of the pages under one key those with the [`MAX_PER_KEY`] lowest ids.
+    /// The table of these pairs, as [`KeyTable::iter`] gave them: ascending by key, then by id. A
+    /// pair that comes twice is held once; of the pages under one key those with the
+    /// [`MAX_PER_KEY`] lowest ids.
     ///
     /// # Errors
     /// [`NotAscending`] where a pair is below the one before it.
@@ -52,11 +54,12 @@ impl KeyTable {
         Ok(table)
     }
 
-    /// Adds pairs that ascend, merging each segment once: for many at a time, such as one of several files. Otherwise as
-    /// [`KeyTable::from_ascending`].
+    /// Adds pairs that ascend, merging each segment once: for many at a time, such as one of
+    /// several files. Otherwise as [`KeyTable::from_ascending`].
     ///
     /// # Errors
-    /// [`NotAscending`] where a pair is below the one before it; some of them may have been added then.
+    /// [`NotAscending`] where a pair is below the one before it; some of them may have been added
+    /// then.
     pub fn extend_ascending(
         &mut self,
         pairs: impl IntoIterator<Item = (ShortKey, u32)>,
@@ -65,7 +68,8 @@ impl KeyTable {
         self.pairs.extend_ascending(values, MAX_PER_KEY)
     }
 
-    /// Adds the page `id` under `key`. False, and nothing added, where it is there already or [`MAX_PER_KEY`] others are.
+    /// Adds the page `id` under `key`. False, and nothing added, where it is there already or
+    /// [`MAX_PER_KEY`] others are.
     pub fn insert(&mut self, key: ShortKey, id: u32) -> bool {
         self.pairs
             .under(key.as_u32())
@@ -85,8 +89,9 @@ impl KeyTable {
         self.pairs.under(key.as_u32())
     }
 
-    /// Calls `visit` with the pages under the key of each table: what [`KeyTable::under`] says of each, sooner, since the waits for
-    /// memory overlap. A page comes once for each table where it is found.
+    /// Calls `visit` with the pages under the key of each table: what [`KeyTable::under`] says of
+    /// each, sooner, since the waits for memory overlap. A page comes once for each table where it
+    /// is found.
     pub fn each_under<'a>(
         tables: impl IntoIterator<Item = (&'a Self, ShortKey), IntoIter: Clone>,
         mut visit: impl FnMut(u32),

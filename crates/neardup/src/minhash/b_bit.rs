@@ -1,8 +1,9 @@
 //! Minima of which a few bits are kept.
 //!
-//! (Li and König, "b-bit minwise hashing", WWW 2010.) Two minima of b bits also agree by accident, once in 2ᵇ; the
-//! estimate is corrected for that. At a resemblance of .8 four bits of 256 minima tell more than sixteen of 64, which
-//! take as much room. The [`Sketch`](crate::Sketch) of pages is made so, with its numbers fixed; here they are free.
+//! (Li and König, "b-bit minwise hashing", WWW 2010.) Two minima of b bits also agree by accident,
+//! once in 2ᵇ; the estimate is corrected for that. At a resemblance of .8 four bits of 256 minima
+//! tell more than sixteen of 64, which take as much room. The [`Sketch`](crate::Sketch) of pages is
+//! made so, with its numbers fixed; here they are free.
 
 use super::{Incomparable, Kept, Making, MinHash};
 use crate::mix::mix;
@@ -27,7 +28,8 @@ pub enum BitsKept {
 pub struct BBitMinHash {
     made: Making,
     bits: BitsKept,
-    /// Minimum i at bit i · bits, from the lowest bit of the first word upwards; bits past the last minimum are 0.
+    /// Minimum i at bit i · bits, from the lowest bit of the first word upwards; bits past the last
+    /// minimum are 0.
     packed: Box<[u64]>,
 }
 
@@ -41,7 +43,8 @@ impl MinHash {
         let width = bits as usize;
         let mut packed = vec![0; (self.minima.len() * width).div_ceil(64)];
         for (number, minimum) in self.minima.iter().enumerate() {
-            // Mixed, since the low bits of a linear permutation's results follow those of its members.
+            // Mixed, since the low bits of a linear permutation's results follow those of its
+            // members.
             let kept = mix(*minimum) & ((1 << width) - 1);
             packed[number * width / 64] |= kept << (number * width % 64);
         }
@@ -54,7 +57,8 @@ impl MinHash {
 }
 
 impl BBitMinHash {
-    /// An estimate of |A∩B| / |A∪B|, 0 to 1: with p = J + (1-J)/2ᵇ its standard error is √(p(1-p)/n) / (1 - 2⁻ᵇ).
+    /// An estimate of |A∩B| / |A∪B|, 0 to 1: with p = J + (1-J)/2ᵇ its standard error is
+    /// √(p(1-p)/n) / (1 - 2⁻ᵇ).
     ///
     /// # Errors
     /// [`Incomparable`] where the two were not made in the same way.

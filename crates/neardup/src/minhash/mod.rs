@@ -1,12 +1,14 @@
-//! MinHash: a set as a few hundred minima, from which resemblance, containment and size of unions are estimated.
+//! MinHash: a set as a few hundred minima, from which resemblance, containment and size of unions
+//! are estimated.
 //!
-//! (Broder, "On the resemblance and containment of documents", 1997; Broder, Charikar, Frieze and Mitzenmacher,
-//! "Min-wise independent permutations", STOC 1998.) Under a random permutation the least members of two sets are the same
-//! with a probability equal to the sets' resemblance. Of n such minima the part that agrees estimates it with a standard
-//! error of √(J(1-J)/n). How the n minima are come by is the [`Family`].
+//! (Broder, "On the resemblance and containment of documents", 1997; Broder, Charikar, Frieze and
+//! Mitzenmacher, "Min-wise independent permutations", STOC 1998.) Under a random permutation the
+//! least members of two sets are the same with a probability equal to the sets' resemblance. Of n
+//! such minima the part that agrees estimates it with a standard error of √(J(1-J)/n). How the n
+//! minima are come by is the [`Family`].
 //!
-//! Sizes are kept beside the minima, and give containment: |A∩B| = J(|A|+|B|)/(1+J).
-//! Invariant: the minima, and the layout of [`MinHash::to_bytes`], are stable for ever (`golden/minhashes.txt`).
+//! Sizes are kept beside the minima, and give containment: |A∩B| = J(|A|+|B|)/(1+J). Invariant: the
+//! minima, and the layout of [`MinHash::to_bytes`], are stable for ever (`golden/minhashes.txt`).
 
 mod b_bit;
 mod permutations;
@@ -31,9 +33,10 @@ pub const DEFAULT_MINIMA: usize = 200;
 /// How minima are come by. Those of different families must not meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// All from one hash of each member, shared out among them, and few more where the set is small ("fast similarity
-    /// sketching", Dahlgaard, Knudsen and Thorup, FOCS 2017). The error is that of [`Permutations`](Self::Permutations)
-    /// or less: a small set is sampled nearly without replacement.
+    /// All from one hash of each member, shared out among them, and few more where the set is small
+    /// ("fast similarity sketching", Dahlgaard, Knudsen and Thorup, FOCS 2017). The error is that
+    /// of [`Permutations`](Self::Permutations) or less: a small set is sampled nearly without
+    /// replacement.
     #[default]
     Fast,
     /// Each under a permutation of its own, as in the definition: n times the work.
@@ -79,11 +82,12 @@ impl MinHasher {
         self.of_members(shingles.hashes(), shingles.len() as u64)
     }
 
-    /// The MinHash of a set whose `members` are given in any order, repeated or not; `size` is how many there are, each
-    /// counted once. Any numbers that stand for members will do, even consecutive ones.
+    /// The MinHash of a set whose `members` are given in any order, repeated or not; `size` is how
+    /// many there are, each counted once. Any numbers that stand for members will do, even
+    /// consecutive ones.
     ///
-    /// Sorting the members into [`Shingles`] takes several times as long as this: it is for callers who know the size, or
-    /// who will not ask for containment.
+    /// Sorting the members into [`Shingles`] takes several times as long as this: it is for callers
+    /// who know the size, or who will not ask for containment.
     #[must_use]
     pub fn of_members(&self, members: &[u64], size: u64) -> MinHash {
         let mut minima = vec![0; self.minima].into_boxed_slice();
@@ -123,7 +127,8 @@ impl MinHash {
         self.family
     }
 
-    /// The minima; equal ones at the same place speak for resemblance. Those of the empty set are all 2⁶⁴ - 1.
+    /// The minima; equal ones at the same place speak for resemblance. Those of the empty set are
+    /// all 2⁶⁴ - 1.
     #[must_use]
     pub fn minima(&self) -> &[u64] {
         &self.minima
@@ -141,7 +146,8 @@ impl MinHash {
         self.minima.first() == Some(&similarity::NOTHING)
     }
 
-    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1, with a standard error of √(J(1-J)/n). Two empty sets are equal: 1.
+    /// An unbiased estimate of |A∩B| / |A∪B|, 0 to 1, with a standard error of √(J(1-J)/n). Two
+    /// empty sets are equal: 1.
     ///
     /// # Errors
     /// [`Incomparable`] where the two were not made in the same way.
@@ -152,9 +158,9 @@ impl MinHash {
         Ok(agreeing as f64 / self.minima.len() as f64)
     }
 
-    /// An estimate of |A∩B| / |A|, 0 to 1, from resemblance and sizes: as good as the resemblance is while the sets are of
-    /// like size, poor for a small set in a large one, where a [`ModM`](crate::ModM) serves better. Nothing is contained
-    /// in anything: 1.
+    /// An estimate of |A∩B| / |A|, 0 to 1, from resemblance and sizes: as good as the resemblance
+    /// is while the sets are of like size, poor for a small set in a large one, where a
+    /// [`ModM`](crate::ModM) serves better. Nothing is contained in anything: 1.
     ///
     /// # Errors
     /// [`Incomparable`] where the two were not made in the same way.
@@ -167,8 +173,8 @@ impl MinHash {
         Ok((shared / (self.size as f64).max(1.0)).min(1.0))
     }
 
-    /// The MinHash of A∪B: its minima are exactly those of the union, its size is estimated from the two sizes and the
-    /// resemblance.
+    /// The MinHash of A∪B: its minima are exactly those of the union, its size is estimated from
+    /// the two sizes and the resemblance.
     ///
     /// # Errors
     /// [`Incomparable`] where the two were not made in the same way.

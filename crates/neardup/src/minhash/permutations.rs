@@ -1,10 +1,11 @@
 //! Minima under n permutations, each of its own.
 //!
-//! A member is mixed into 52 random-looking bits y, and permutation i takes y to aᵢ·y modulo 2⁵² with an odd aᵢ: a
-//! bijection, linear as those of Broder, Charikar, Frieze and Mitzenmacher (STOC 1998, section 4), who show that linear
-//! ones come near the ideal for sets that are not made against them; mixing sees to that. 52 bits is what AVX-512 IFMA
-//! multiplies in one step; a million members coincide there once in nine thousand sets.
-//! Invariant: the permutations are stable for ever, and the first n of them are the same for every number.
+//! A member is mixed into 52 random-looking bits y, and permutation i takes y to aᵢ·y modulo 2⁵²
+//! with an odd aᵢ: a bijection, linear as those of Broder, Charikar, Frieze and Mitzenmacher (STOC
+//! 1998, section 4), who show that linear ones come near the ideal for sets that are not made
+//! against them; mixing sees to that. 52 bits is what AVX-512 IFMA multiplies in one step; a
+//! million members coincide there once in nine thousand sets. Invariant: the permutations are
+//! stable for ever, and the first n of them are the same for every number.
 
 #[cfg(target_arch = "x86_64")]
 mod ifma;

@@ -1,7 +1,7 @@
 //! A MinHash as bytes.
 //!
-//! algorithm u16 ‖ family u8 ‖ number of minima u16 ‖ size u64 ‖ minima u64 each, all little-endian.
-//! Invariant: stable for ever; bytes of another algorithm are refused.
+//! algorithm u16 ‖ family u8 ‖ number of minima u16 ‖ size u64 ‖ minima u64 each, all
+//! little-endian. Invariant: stable for ever; bytes of another algorithm are refused.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
@@ -43,7 +43,8 @@ impl MinHash {
     /// The MinHash that was stored as `bytes`.
     ///
     /// # Errors
-    /// [`NotAMinHash`] for bytes of another [`ALGORITHM`], of an unknown family, or of another length than they say.
+    /// [`NotAMinHash`] for bytes of another [`ALGORITHM`], of an unknown family, or of another
+    /// length than they say.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotAMinHash> {
         let (&algorithm, rest) = bytes.split_first_chunk().ok_or(NotAMinHash::Length)?;
         let algorithm = u16::from_le_bytes(algorithm);

@@ -1,9 +1,10 @@
 //! Super-shingles: near duplicates by a handful of equal keys.
 //!
-//! Minima are taken together in groups, and each group is hashed (Broder 1997, section 7; Fetterly, Manasse and Najork,
-//! "On the evolution of clusters of near-duplicate web pages", LA-WEB 2003: 84 minima in six groups of fourteen, and
-//! pages are near duplicates where two groups agree). A group of m agrees with probability Jᵐ, so that of six of fourteen
-//! two agree for 88 % of pairs at J = .95, 42 % at .9, 2.6 % at .8 and one in 10⁷ at .5: strict, and nothing is estimated.
+//! Minima are taken together in groups, and each group is hashed (Broder 1997, section 7; Fetterly,
+//! Manasse and Najork, "On the evolution of clusters of near-duplicate web pages", LA-WEB 2003: 84
+//! minima in six groups of fourteen, and pages are near duplicates where two groups agree). A group
+//! of m agrees with probability Jᵐ, so that of six of fourteen two agree for 88 % of pairs at J =
+//! .95, 42 % at .9, 2.6 % at .8 and one in 10⁷ at .5: strict, and nothing is estimated.
 
 use thiserror::Error;
 
@@ -94,8 +95,9 @@ impl SuperShingles {
         Ok(pairs.filter(|(mine, theirs)| mine == theirs).count())
     }
 
-    /// A key for each two groups, 15 for six: sets share one of them exactly where two of their groups agree ("mega
-    /// shingles", Fetterly et al.), so that near duplicates are found by looking up, with no counting.
+    /// A key for each two groups, 15 for six: sets share one of them exactly where two of their
+    /// groups agree ("mega shingles", Fetterly et al.), so that near duplicates are found by
+    /// looking up, with no counting.
     #[must_use]
     pub fn pairs(&self) -> Vec<u64> {
         let pair = |(number, one): (usize, &u64)| {

@@ -18,8 +18,8 @@ fn made(hasher: &MinHasher, seed: u64, numbers: std::ops::Range<u64>) -> MinHash
     hasher.of_members(&members, size)
 }
 
-/// For each pair of sets, which share so many members and have so many each of their own: the mean error of the
-/// estimate, and the root of the mean square one, both in units of √(J(1-J)/n).
+/// For each pair of sets, which share so many members and have so many each of their own: the mean
+/// error of the estimate, and the root of the mean square one, both in units of √(J(1-J)/n).
 fn errors(hasher: &MinHasher, pairs: impl ExactSizeIterator<Item = (u64, u64)>) -> (f64, f64) {
     let number = pairs.len() as f64;
     let (mut sum, mut squares) = (0.0, 0.0);
@@ -35,7 +35,8 @@ fn errors(hasher: &MinHasher, pairs: impl ExactSizeIterator<Item = (u64, u64)>) 
     (sum / number, (squares / number).sqrt())
 }
 
-/// The mean of so many estimates strays from the truth by one standard error more than four times in 16,000.
+/// The mean of so many estimates strays from the truth by one standard error more than four times
+/// in 16,000.
 fn is_unbiased(bias: f64, pairs: u64) -> bool {
     bias.abs() < 4.0 / (pairs as f64).sqrt()
 }

@@ -85,7 +85,8 @@ fn classify_half(half: &mut [u8; 32]) -> [i32; 5] {
 /// All bits of each ASCII byte from `FIRST` to `LAST`, none of the others.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn between<const FIRST: u8, const LAST: u8>(bytes: __m256i) -> __m256i {
-    // Shifted so that the last one becomes the greatest signed byte: there is no comparison of unsigned ones.
+    // Shifted so that the last one becomes the greatest signed byte: there is no comparison of
+    // unsigned ones.
     let shifted = _mm256_add_epi8(bytes, _mm256_set1_epi8((127 - LAST) as i8));
     _mm256_cmpgt_epi8(shifted, _mm256_set1_epi8((127 - LAST + FIRST) as i8 - 1))
 }

@@ -1,4 +1,5 @@
-//! The loops for processors with AVX-512 as Intel's have since Ice Lake and AMD's since Zen 4: with VBMI and VBMI2.
+//! The loops for processors with AVX-512 as Intel's have since Ice Lake and AMD's since Zen 4: with
+//! VBMI and VBMI2.
 #![expect(
     unsafe_code,
     reason = "loads and stores of whole registers go through pointers"
@@ -103,7 +104,8 @@ fn list_edges(spans: &mut Spans) {
     spans.found(ended);
 }
 
-/// Writes where the bits of `mask` are set, of which no two are neighbours, each plus `offset`; returns how many.
+/// Writes where the bits of `mask` are set, of which no two are neighbours, each plus `offset`;
+/// returns how many.
 #[target_feature(
     enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2"
 )]

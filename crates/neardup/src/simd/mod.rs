@@ -1,9 +1,10 @@
 //! Which instructions the inner loops may use, chosen once and at run time.
 //!
-//! The loops are written once, in safe Rust, over arrays that fill the widest registers ([`counters`], [`table`],
-//! [`spans`]); here they are compiled again for AVX2 and for AVX-512. Only what compilers do not find by themselves is
-//! written in intrinsics: which bytes belong to words, and where words start and end. Whoever holds an [`Instructions`]
-//! other than the portable ones has had the processor asked: that makes the calls into the compiled variants sound.
+//! The loops are written once, in safe Rust, over arrays that fill the widest registers
+//! ([`counters`], [`table`], [`spans`]); here they are compiled again for AVX2 and for AVX-512.
+//! Only what compilers do not find by themselves is written in intrinsics: which bytes belong to
+//! words, and where words start and end. Whoever holds an [`Instructions`] other than the portable
+//! ones has had the processor asked: that makes the calls into the compiled variants sound.
 //!
 //! Invariant: all instructions give the same bits (property tests in `simhash` and `words`).
 //!
@@ -92,11 +93,13 @@ macro_rules! compiled_for_each {
                 Kind::Portable => $portable($($argument),*),
                 #[cfg(target_arch = "x86_64")]
                 #[expect(unsafe_code, reason = "the processor has been asked for these instructions")]
-                // SAFETY: `Kind::Avx2` is made only by `available`, which has found every feature that the variant names.
+                // SAFETY: `Kind::Avx2` is made only by `available`, which has found every feature
+                // that the variant names.
                 Kind::Avx2 => unsafe { avx2::$name($($argument),*) },
                 #[cfg(target_arch = "x86_64")]
                 #[expect(unsafe_code, reason = "the processor has been asked for these instructions")]
-                // SAFETY: `Kind::Avx512` is made only by `available`, which has found every feature that the variant names.
+                // SAFETY: `Kind::Avx512` is made only by `available`, which has found every feature
+                // that the variant names.
                 Kind::Avx512 => unsafe { avx512::$name($($argument),*) },
             }
         }

@@ -1,9 +1,10 @@
 //! How many of many numbers have each bit set: a positional population count.
 //!
-//! Counters lie across numbers, plane *p* holding bit *p* of every counter, and a carry-save adder takes in eight numbers
-//! with seven additions (Harley and Seal; Warren, *Hacker's Delight*, 2nd ed., section 5-1; Klarqvist, Muła and Lemire,
-//! "Efficient computation of positional population counts using SIMD instructions", 2021). Eight numbers lie side by side
-//! so that one register of 512 bits, or two or four lesser ones, take in eight of them at once.
+//! Counters lie across numbers, plane *p* holding bit *p* of every counter, and a carry-save adder
+//! takes in eight numbers with seven additions (Harley and Seal; Warren, *Hacker's Delight*, 2nd
+//! ed., section 5-1; Klarqvist, Muła and Lemire, "Efficient computation of positional population
+//! counts using SIMD instructions", 2021). Eight numbers lie side by side so that one register of
+//! 512 bits, or two or four lesser ones, take in eight of them at once.
 
 /// Numbers side by side: one register of AVX-512.
 type Lanes = [u64; LANES];

@@ -1,4 +1,5 @@
-//! From text to fingerprint in one pass: words, shingles and counts are made a chunk at a time and forgotten.
+//! From text to fingerprint in one pass: words, shingles and counts are made a chunk at a time and
+//! forgotten.
 
 use super::tally::Tally;
 use crate::simd::{self, Instructions};
@@ -8,8 +9,8 @@ use crate::{Features, Fingerprint, HashKey, NormalText, Unit, Width, words};
 const BYTES_A_WORD: usize = 6;
 
 impl Features {
-    /// The fingerprint of a text as it comes: the same as [`fingerprint`](Features::fingerprint) of its
-    /// [`NormalText`], sooner.
+    /// The fingerprint of a text as it comes: the same as [`fingerprint`](Features::fingerprint) of
+    /// its [`NormalText`], sooner.
     #[must_use]
     pub fn fingerprint_of_text(&self, text: &str, key: HashKey) -> Fingerprint {
         self.fingerprint_of_text_by(text, key, Instructions::best())

@@ -1,12 +1,13 @@
 //! Simhash: a weighted vote of features about each of 64 bits (Charikar, STOC 2002).
 //!
-//! Equal features are counted or found out ([`tally`]), those of equal weight vote together for all bits at once
-//! ([`counters`]), and the others one by one for all bits at once ([`votes`]). [`fused`] does it all from the text on.
+//! Equal features are counted or found out ([`tally`]), those of equal weight vote together for all
+//! bits at once ([`counters`]), and the others one by one for all bits at once ([`votes`]).
+//! [`fused`] does it all from the text on.
 //!
-//! Bit *i* of a fingerprint comes from bits *i* of the hashes alone. So a simhash of 32 bits is one half of a simhash of
-//! 64 bits: see [`Fingerprint32`](crate::Fingerprint32).
-//! Invariant: all sums are integers, so a fingerprint has the same bits on every machine, by all instructions and in any
-//! order of features; [`reference`] is the definition.
+//! Bit *i* of a fingerprint comes from bits *i* of the hashes alone. So a simhash of 32 bits is one
+//! half of a simhash of 64 bits: see [`Fingerprint32`](crate::Fingerprint32). Invariant: all sums
+//! are integers, so a fingerprint has the same bits on every machine, by all instructions and in
+//! any order of features; [`reference`] is the definition.
 
 pub(crate) mod counters;
 mod fused;
@@ -30,8 +31,9 @@ pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {
 }
 
 impl Fingerprint {
-    /// The simhash of features of which each is given once, as its hash and its weight: for weights that this crate does
-    /// not know. All sums are exact for fewer than 2³⁰ features. A tie gives 0, and so no features at all have fingerprint 0.
+    /// The simhash of features of which each is given once, as its hash and its weight: for weights
+    /// that this crate does not know. All sums are exact for fewer than 2³⁰ features. A tie gives
+    /// 0, and so no features at all have fingerprint 0.
     ///
     /// The bits of the hashes should be equally often 0 and 1, and independent of each other.
     #[must_use]
@@ -50,7 +52,8 @@ mod tests {
 
     const WEIGHTS: [Weights; 3] = [Weights::None, Weights::Tf, Weights::LogTf];
 
-    /// The fingerprint by each set of instructions that this processor has, for more or fewer features than expected.
+    /// The fingerprint by each set of instructions that this processor has, for more or fewer
+    /// features than expected.
     fn check(hashes: &[u64]) {
         for weights in WEIGHTS {
             let expected = reference::simhash(hashes, weights);
@@ -96,7 +99,8 @@ mod tests {
 
     #[test]
     fn crafted_hashes_that_all_want_the_same_slot_are_counted_all_the_same() {
-        // Alike in all bits that any round looks at, when tables have their least size or somewhat more.
+        // Alike in all bits that any round looks at, when tables have their least size or somewhat
+        // more.
         let crafted: Vec<u64> = (0..2_000_u64)
             .flat_map(|n| [n % 500 + 1, (n % 500) << 20 | 1])
             .collect();

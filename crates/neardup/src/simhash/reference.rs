@@ -17,8 +17,8 @@ pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {
     weighted(&features.collect::<Vec<_>>())
 }
 
-/// The fingerprint of features with these hashes and weights: bit *i* is 1 where the weights of those that have bit *i*
-/// set outweigh those of the others.
+/// The fingerprint of features with these hashes and weights: bit *i* is 1 where the weights of
+/// those that have bit *i* set outweigh those of the others.
 pub(crate) fn weighted(features: &[(u64, u32)]) -> Fingerprint {
     let mut bits = 0;
     for bit in 0..64 {

@@ -1,20 +1,22 @@
 //! A table that counts equal hashes without comparing them in pairs or sorting them.
 //!
-//! It has a slot for each value of a hash's top bits. The first hash that comes to a slot owns it for good; a hash that
-//! finds another owner goes to a list, and so do all that equal it. So the table is exact about its owners and the list
-//! about the rest, which is counted in the same way: in a further part of the table, of the list's size, by other bits.
-//! What is left after a few rounds is sorted, so crafted hashes cost no more than a sort. A round has no branch that
-//! depends on the hashes, and so none that the processor could mispredict.
+//! It has a slot for each value of a hash's top bits. The first hash that comes to a slot owns it
+//! for good; a hash that finds another owner goes to a list, and so do all that equal it. So the
+//! table is exact about its owners and the list about the rest, which is counted in the same way:
+//! in a further part of the table, of the list's size, by other bits. What is left after a few
+//! rounds is sorted, so crafted hashes cost no more than a sort. A round has no branch that depends
+//! on the hashes, and so none that the processor could mispredict.
 //!
-//! The first slot of each part is owned from the start by a value that no feature there can have, so that 0 can mean
-//! "nobody" elsewhere.
+//! The first slot of each part is owned from the start by a value that no feature there can have,
+//! so that 0 can mean "nobody" elsewhere.
 
 use super::votes::{self, Votes};
 use super::weights::weight_of;
 use crate::Weights;
 use crate::simd::{self, Instructions};
 
-/// The least and the greatest number of slots of a part, as powers of two: no part takes more than 1 GiB.
+/// The least and the greatest number of slots of a part, as powers of two: no part takes more than
+/// 1 GiB.
 const LEAST: u32 = 6;
 const GREATEST: u32 = 27;
 /// How often what is left is counted with a table before it is sorted.
@@ -29,7 +31,8 @@ pub(crate) struct Table {
     losers: Vec<u64>,
     /// Where this round's part starts.
     part: usize,
-    /// Without so many of the highest bits, and then of the lowest, a hash is the number of its slot.
+    /// Without so many of the highest bits, and then of the lowest, a hash is the number of its
+    /// slot.
     shift: u32,
     drop: u32,
     weights: Weights,
@@ -88,7 +91,8 @@ impl Table {
         self.losers.sort_unstable();
     }
 
-    /// All distinct features and how often each was added, in no order that matters; after [`finish`](Self::finish).
+    /// All distinct features and how often each was added, in no order that matters; after
+    /// [`finish`](Self::finish).
     pub(crate) fn counts(&self) -> Vec<(u64, u32)> {
         let mut counts = Vec::with_capacity(self.owners.len() / 2);
         let owned = self.owners.iter().zip(&self.counts);

@@ -1,12 +1,13 @@
 //! Which features there are, and how often: what votes.
 //!
-//! Where a feature weighs as much as it occurs, all hashes vote, and that is all. Where it weighs less, counts are made in
-//! a [`Table`]. Where it weighs the same however often it occurs, all hashes vote and then repetitions are taken out: each
-//! hash writes its place in the list to a slot that some of its bits name. Who finds his own place there afterwards
-//! came last and stays; who finds the place of an equal hash is a repetition; who finds the place of another hash goes to
-//! a shorter list, in which the same is done by other bits. Shingles seldom repeat, so the first list is almost all there
-//! is to do, and it is gone through twice without a branch. What is left after a few rounds is sorted, so crafted hashes
-//! cost no more than a sort.
+//! Where a feature weighs as much as it occurs, all hashes vote, and that is all. Where it weighs
+//! less, counts are made in a [`Table`]. Where it weighs the same however often it occurs, all
+//! hashes vote and then repetitions are taken out: each hash writes its place in the list to a slot
+//! that some of its bits name. Who finds his own place there afterwards came last and stays; who
+//! finds the place of an equal hash is a repetition; who finds the place of another hash goes to a
+//! shorter list, in which the same is done by other bits. Shingles seldom repeat, so the first list
+//! is almost all there is to do, and it is gone through twice without a branch. What is left after
+//! a few rounds is sorted, so crafted hashes cost no more than a sort.
 
 use super::table::Table;
 use super::votes::Votes;
@@ -138,8 +139,9 @@ fn repetitions(hashes: &[u64], instructions: Instructions) -> Vec<u64> {
     repetitions
 }
 
-/// Appends those of `hashes` that repeat another one to `repetitions`, and puts those of which that remains to be seen
-/// into `left`, equal ones together. Slots are named by the bits from bit `64 - shift` downwards.
+/// Appends those of `hashes` that repeat another one to `repetitions`, and puts those of which that
+/// remains to be seen into `left`, equal ones together. Slots are named by the bits from bit `64 -
+/// shift` downwards.
 #[inline(always)]
 pub(crate) fn find_repetitions(
     hashes: &[u64],

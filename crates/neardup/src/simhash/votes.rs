@@ -3,7 +3,8 @@
 use crate::Fingerprint;
 use crate::simd::{self, Instructions};
 
-/// Votes about 64 bits. All sums are exact: there are at most 2³⁰ features, and none weighs 2³² or more.
+/// Votes about 64 bits. All sums are exact: there are at most 2³⁰ features, and none weighs 2³² or
+/// more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Votes {
     /// For each bit, the weight of all features whose hash has it set.
@@ -20,7 +21,8 @@ impl Votes {
         }
     }
 
-    /// Takes in features that weigh `weight` each: `features` of `hashes`, whose others are 0 and no feature.
+    /// Takes in features that weigh `weight` each: `features` of `hashes`, whose others are 0 and
+    /// no feature.
     pub(crate) fn add_alike(
         &mut self,
         hashes: &[u64],

@@ -14,14 +14,16 @@ pub(crate) fn weight_of(weights: Weights, count: u32) -> u32 {
     }
 }
 
-/// 1024 × (1 + ln tf), rounded, for tf from 1 to 255; computed in integers because a machine's logarithm may err.
+/// 1024 × (1 + ln tf), rounded, for tf from 1 to 255; computed in integers because a machine's
+/// logarithm may err.
 const LOG_WEIGHTS: [u16; 256] = {
     const ONE: u64 = 1 << 48;
     let mut weights = [0; 256];
     let mut ln = 0;
     let mut tf = 1;
     while tf < 256 {
-        // ln n - ln (n-1) = 2 artanh 1/(2n-1) = 2 (1/m + 1/3m³ + 1/5m⁵ + …) where m = 2n-1; nothing for n = 1.
+        // ln n - ln (n-1) = 2 artanh 1/(2n-1) = 2 (1/m + 1/3m³ + 1/5m⁵ + …) where m = 2n-1; nothing
+        // for n = 1.
         let m = 2 * tf - 1;
         let mut power = if tf == 1 { 0 } else { ONE / m };
         let mut divisor = 1;

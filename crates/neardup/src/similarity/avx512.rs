@@ -1,10 +1,11 @@
 //! A round of fast similarity sketching, eight members at a time.
 //!
-//! Hashing eight takes as long as hashing one otherwise (`vpmullq`). In the first round nearly every member meets a bin
-//! that it may change, so bins are visited one by one. In later rounds few bins are still empty, and the members that
-//! fall into them are found eight at a time: up to 512 bins have a bit each in one register, of more the samples
-//! themselves are looked up (`vpgatherqq`). So they are late in the first round of a set that is much larger than the
-//! bins are many, where few members are less than what is there.
+//! Hashing eight takes as long as hashing one otherwise (`vpmullq`). In the first round nearly
+//! every member meets a bin that it may change, so bins are visited one by one. In later rounds few
+//! bins are still empty, and the members that fall into them are found eight at a time: up to 512
+//! bins have a bit each in one register, of more the samples themselves are looked up
+//! (`vpgatherqq`). So they are late in the first round of a set that is much larger than the bins
+//! are many, where few members are less than what is there.
 
 #![expect(unsafe_code, reason = "vector instructions, chosen at run time")]
 
@@ -174,7 +175,8 @@ impl Open {
             }
             Self::Unknown => {
                 let bin = _mm512_srli_epi64::<32>(places);
-                // SAFETY: the upper half of x · bins for an x below 2³² is below the number of bins.
+                // SAFETY: the upper half of x · bins for an x below 2³² is below the number of
+                // bins.
                 let held = unsafe { _mm512_i64gather_epi64::<8>(bin, bins.as_ptr().cast()) };
                 _mm512_cmplt_epu64_mask(samples, held)
             }

@@ -1,19 +1,21 @@
 //! Fast similarity sketching: *n* independent samples of a set for about the price of one.
 //!
-//! (Dahlgaard, Knudsen and Thorup, "Fast similarity sketching", FOCS 2017.) A member's hash falls into one of *n* bins
-//! and each bin keeps the least hash that fell into it. While bins are empty, all members are hashed once more and fall
-//! again; what a bin has from an earlier round it keeps. After *n* rounds a bin that is still empty takes the least of
-//! all members under a hash of its own. Two sets agree in a bin with a probability equal to their resemblance. A set
-//! much larger than *n* is done in one round, one of fifty takes about thirty. Compared with bins that borrow from
-//! their neighbours ("optimal densification", Shrivastava, ICML 2017) no member of a small set is lost because it shares
-//! a bin, which took a third off the error for sets of fifty.
+//! (Dahlgaard, Knudsen and Thorup, "Fast similarity sketching", FOCS 2017.) A member's hash falls
+//! into one of *n* bins and each bin keeps the least hash that fell into it. While bins are empty,
+//! all members are hashed once more and fall again; what a bin has from an earlier round it keeps.
+//! After *n* rounds a bin that is still empty takes the least of all members under a hash of its
+//! own. Two sets agree in a bin with a probability equal to their resemblance. A set much larger
+//! than *n* is done in one round, one of fifty takes about thirty. Compared with bins that borrow
+//! from their neighbours ("optimal densification", Shrivastava, ICML 2017) no member of a small set
+//! is lost because it shares a bin, which took a third off the error for sets of fifty.
 //!
-//! Rounds come in pairs, *turns*, that share a hash of 64 bits: the even round takes the bin from its upper half, the odd
-//! one from its lower half, and prefers the greatest where the even one prefers the least. A sample is written
-//! round ‖ 48 bits, so "from the earliest round, and of that the least" is simply the least number: rounds need not know
-//! what is empty, and the samples of a union are the lesser ones of its parts.
-//! Invariant: samples are stable for ever, since sketches on disk are made of them; every way of computing them gives
-//! the same (property test against `in_the_papers_words`).
+//! Rounds come in pairs, *turns*, that share a hash of 64 bits: the even round takes the bin from
+//! its upper half, the odd one from its lower half, and prefers the greatest where the even one
+//! prefers the least. A sample is written round ‖ 48 bits, so "from the earliest round, and of that
+//! the least" is simply the least number: rounds need not know what is empty, and the samples of a
+//! union are the lesser ones of its parts. Invariant: samples are stable for ever, since sketches
+//! on disk are made of them; every way of computing them gives the same (property test against
+//! `in_the_papers_words`).
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -27,8 +29,8 @@ pub(crate) const MAX_BINS: usize = 4_096;
 
 const HASH_BITS: u32 = 48;
 const HASH: u64 = (1 << HASH_BITS) - 1;
-/// After how many turns it pays to look whether the members are only a few, often repeated. A text that says one thing a
-/// million times must not be read `MAX_BINS` times over.
+/// After how many turns it pays to look whether the members are only a few, often repeated. A text
+/// that says one thing a million times must not be read `MAX_BINS` times over.
 const TURNS_WITH_REPETITIONS: usize = 4;
 
 /// Samples the set of `members`, in any order and repeated or not, once for each of `bins`.
@@ -36,8 +38,8 @@ pub(crate) fn sample(members: &[u64], bins: &mut [u64]) {
     sample_by(turn(), members, bins);
 }
 
-/// Lets all members fall into the bins in an even round and, if a bin is empty after that, in the odd one; says whether
-/// no bin is empty any more.
+/// Lets all members fall into the bins in an even round and, if a bin is empty after that, in the
+/// odd one; says whether no bin is empty any more.
 type FallInTurn = fn(members: &[u64], turn: Turn, bins: &mut [u64]) -> bool;
 
 /// The fastest way that this machine has.
@@ -98,7 +100,8 @@ impl Turn {
 /// The factor of [`mixed`].
 const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// The mixer of Degski, a bijection that does for sampling what [`mix`] does, with a constant less to load.
+/// The mixer of Degski, a bijection that does for sampling what [`mix`] does, with a constant less
+/// to load.
 #[inline]
 fn mixed(mut value: u64) -> u64 {
     value = (value ^ (value >> 32)).wrapping_mul(FACTOR);
@@ -187,7 +190,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition, one bin at a time: the earliest round in which anything falls into it decides.
+    /// The definition, one bin at a time: the earliest round in which anything falls into it
+    /// decides.
     fn in_the_papers_words(hashes: &[u64], bins: usize) -> Vec<u64> {
         let rounds = bins.next_multiple_of(2);
         let least_of_round = |bin: usize, round: usize| {

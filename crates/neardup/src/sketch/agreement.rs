@@ -1,14 +1,16 @@
 //! In how many of 256 four-bit minima two sketches differ.
 //!
-//! Comparing is what a candidate costs, once it is at hand. The portable way counts in the words themselves, sixteen
-//! minima at a time: a processor of no known kind need not have an instruction that counts bits.
-//! Invariant: both ways give the same (property test against counting one by one).
+//! Comparing is what a candidate costs, once it is at hand. The portable way counts in the words
+//! themselves, sixteen minima at a time: a processor of no known kind need not have an instruction
+//! that counts bits. Invariant: both ways give the same (property test against counting one by
+//! one).
 
 #![expect(unsafe_code, reason = "vector instructions, chosen at run time")]
 
 use super::MINIMA;
 
-/// Four bits of each minimum: minimum 2i in the low half of byte i, minimum 2i + 1 in the high half.
+/// Four bits of each minimum: minimum 2i in the low half of byte i, minimum 2i + 1 in the high
+/// half.
 pub(super) type Minima = [u8; MINIMA / 2];
 
 /// How many minima differ.

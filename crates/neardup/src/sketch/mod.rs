@@ -1,10 +1,12 @@
 //! A sketch: 160 bytes of which two estimate the resemblance of the sets they were made from.
 //!
-//! The set is sampled 256 times ("fast similarity sketching", see `similarity`). Of each sample four bits are kept (Li
-//! and König, "b-bit minwise hashing", WWW 2010), and the estimate is corrected for the 1 in 16 that agree by accident.
-//! Eight bands of four whole samples each are kept beside them: sets of resemblance r share a band with probability
-//! 1 - (1 - r⁴)⁸, 98.5 % at .80 and 99.7 % at .845 (four bands: 87.9 and 94.2 %), and bands can be looked up. A band is
-//! kept as 32 bits of its hash: among 100 M pages a band then draws 0.02 strangers, whom verification turns away.
+//! The set is sampled 256 times ("fast similarity sketching", see `similarity`). Of each sample
+//! four bits are kept (Li and König, "b-bit minwise hashing", WWW 2010), and the estimate is
+//! corrected for the 1 in 16 that agree by accident. Eight bands of four whole samples each are
+//! kept beside them: sets of resemblance r share a band with probability 1 - (1 - r⁴)⁸, 98.5 % at
+//! .80 and 99.7 % at .845 (four bands: 87.9 and 94.2 %), and bands can be looked up. A band is kept
+//! as 32 bits of its hash: among 100 M pages a band then draws 0.02 strangers, whom verification
+//! turns away.
 //!
 //! Invariant: the layout of [`Sketch::to_bytes`] is stable for ever (`golden/sketches.txt`).
 
@@ -60,7 +62,8 @@ impl Sketch {
         Some(Self { minima, bands })
     }
 
-    /// An estimate of the resemblance of the two sets, 0 to 1, with a standard error of about √(r(1-r)/256) + 1 %.
+    /// An estimate of the resemblance of the two sets, 0 to 1, with a standard error of about
+    /// √(r(1-r)/256) + 1 %.
     #[must_use]
     pub fn resemblance(&self, other: &Sketch) -> f64 {
         let agreeing = f64::from(self.agreeing(other));
@@ -68,8 +71,8 @@ impl Sketch {
         ((agreeing - by_accident) / (MINIMA as f64 - by_accident)).max(0.0)
     }
 
-    /// Keys that similar sets are likely to share at least one of. A key tells which band it is (above its 32 bits), so
-    /// that one map can hold the bands of all numbers.
+    /// Keys that similar sets are likely to share at least one of. A key tells which band it is
+    /// (above its 32 bits), so that one map can hold the bands of all numbers.
     #[must_use]
     pub fn bands(&self) -> [u64; BANDS] {
         std::array::from_fn(|number| (number as u64) << 32 | u64::from(self.bands[number]))
@@ -143,7 +146,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Two sketches of sets with `shared` common members and `apart` of each one's own, drawn by `seed`.
+    /// Two sketches of sets with `shared` common members and `apart` of each one's own, drawn by
+    /// `seed`.
     fn pair(seed: u64, shared: u64, apart: u64) -> (Sketch, Sketch) {
         let member = |n: u64| mix(mix(seed).wrapping_add(n));
         let one: Vec<u64> = (0..shared + apart).map(member).collect();
@@ -165,8 +169,9 @@ mod tests {
         assert_eq!(one.resemblance(&same), 1.0);
     }
 
-    /// Over 500 pairs for each resemblance: no bias beyond four standard errors of the mean, and a spread near the
-    /// theory's √(p(1-p)/256) / (1 - 1/16) where p = r + (1 - r)/16 is the chance that two four-bit minima agree.
+    /// Over 500 pairs for each resemblance: no bias beyond four standard errors of the mean, and a
+    /// spread near the theory's √(p(1-p)/256) / (1 - 1/16) where p = r + (1 - r)/16 is the chance
+    /// that two four-bit minima agree.
     #[test]
     fn estimates_are_unbiased_and_spread_as_theory_says() {
         for (shared, apart) in [

@@ -1,13 +1,14 @@
 //! Many probes at once.
 //!
-//! A probe waits for the bounds of its buckets, then for the siblings, then for the halves of the survivors and the
-//! ids. In a batch each of these is asked for, for a whole group, before the first is read. Where the tables are larger
-//! than the caches, a large batch goes through one table after the other, each time in the order of the quarter that
-//! leads there: what it reads then lies together and is shared with the probes before and behind (the batch query of
-//! Manku, Jain and Das Sarma, WWW 2007, section 4, within one memory).
+//! A probe waits for the bounds of its buckets, then for the siblings, then for the halves of the
+//! survivors and the ids. In a batch each of these is asked for, for a whole group, before the
+//! first is read. Where the tables are larger than the caches, a large batch goes through one table
+//! after the other, each time in the order of the quarter that leads there: what it reads then lies
+//! together and is shared with the probes before and behind (the batch query of Manku, Jain and Das
+//! Sarma, WWW 2007, section 4, within one memory).
 //!
-//! What another table than the first finds has no id there. It is laid by and becomes a probe of the first table that
-//! looks for itself alone.
+//! What another table than the first finds has no id there. It is laid by and becomes a probe of
+//! the first table that looks for itself alone.
 
 use std::ops::ControlFlow;
 
@@ -19,16 +20,19 @@ use super::quarters::{Key, QuarterTables, verified};
 use super::segment::Segment;
 use crate::Fingerprint;
 
-/// How many looks are on their way at a time: enough to keep the memory busy, few enough for the first-level cache.
+/// How many looks are on their way at a time: enough to keep the memory busy, few enough for the
+/// first-level cache.
 const GROUP: usize = 64;
 
-/// Lines of siblings asked for; what follows is fetched by the processor, which sees that they are read in order.
+/// Lines of siblings asked for; what follows is fetched by the processor, which sees that they are
+/// read in order.
 const LINES: usize = 8;
 
 /// From so many on probes are ordered: fewer have hardly anything to share.
 const ORDERED: usize = 4_096;
 
-/// And from so many held: less stays in a cache, and putting probes in order takes longer than it saves.
+/// And from so many held: less stays in a cache, and putting probes in order takes longer than it
+/// saves.
 const FAR: usize = 4_000_000;
 
 /// How many probes are ordered at a time, and how many lookups: to bound what that takes.
@@ -73,8 +77,9 @@ struct ProbeScratch<'a> {
 }
 
 impl QuarterTables {
-    /// Calls `visit` with the number of a probe and what is within `distance` bits of it, for all of them, in no
-    /// particular order: what [`QuarterTables::each_within`] finds for each, sooner, since the waits for memory overlap.
+    /// Calls `visit` with the number of a probe and what is within `distance` bits of it, for all
+    /// of them, in no particular order: what [`QuarterTables::each_within`] finds for each, sooner,
+    /// since the waits for memory overlap.
     pub fn each_within_batch(
         &self,
         probes: &[Fingerprint],
@@ -121,7 +126,8 @@ impl QuarterTables {
         }
     }
 
-    /// Takes `steps` for all of `entries`, in groups: reports what the first table finds, and lays the rest by.
+    /// Takes `steps` for all of `entries`, in groups: reports what the first table finds, and lays
+    /// the rest by.
     fn look_and_verify<'a>(
         &'a self,
         entries: &[Entry],

@@ -1,7 +1,8 @@
 //! Where the buckets of a segment lie.
 //!
-//! Every look at a table begins here, so that it pays to keep them small: four bytes a bucket while the places of a
-//! segment can be counted in 16 bits, which holds up to ten million fingerprints; eight beyond.
+//! Every look at a table begins here, so that it pays to keep them small: four bytes a bucket while
+//! the places of a segment can be counted in 16 bits, which holds up to ten million fingerprints;
+//! eight beyond.
 
 use super::lanes::prefetch;
 

@@ -1,8 +1,8 @@
 //! Filling quarter tables with everything at once: a restart should wait for the disk, not for us.
 //!
-//! Sorted by fingerprint, equal ones are neighbours and the first table is in order. Each of the tables is cut into
-//! its 256 segments in one pass and each segment, which fits into the cache, into its buckets in another; sorting begins with
-//! such a pass as well.
+//! Sorted by fingerprint, equal ones are neighbours and the first table is in order. Each of the
+//! tables is cut into its 256 segments in one pass and each segment, which fits into the cache,
+//! into its buckets in another; sorting begins with such a pass as well.
 
 use super::MAX_EQUAL;
 use super::quarters::{Key, QuarterTables, SEGMENTS, SEVERAL};
@@ -10,8 +10,8 @@ use super::segment::{Place, Segment};
 use crate::Fingerprint;
 
 impl QuarterTables {
-    /// Tables of all these, as if each had been inserted in turn: of equal fingerprints the first [`MAX_EQUAL`] ids
-    /// are kept.
+    /// Tables of all these, as if each had been inserted in turn: of equal fingerprints the first
+    /// [`MAX_EQUAL`] ids are kept.
     #[must_use]
     pub fn build(items: Vec<(Fingerprint, u32)>) -> Self {
         let items = in_order(items);
@@ -65,7 +65,8 @@ fn list(bits: &[u64], table: usize, places: &mut Vec<Place>) {
     places.extend(bits.iter().map(|&bits| Key::of(bits, table).place));
 }
 
-/// The items in the order of their fingerprints; equal ones stay in theirs, so that the first of them are kept.
+/// The items in the order of their fingerprints; equal ones stay in theirs, so that the first of
+/// them are kept.
 fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
     if items.is_sorted_by_key(|(fingerprint, _)| *fingerprint) {
         return items;
@@ -80,7 +81,8 @@ fn in_order(mut items: Vec<(Fingerprint, u32)>) -> Vec<(Fingerprint, u32)> {
             together.sort_by_key(|(fingerprint, _)| *fingerprint);
             continue;
         }
-        // By two more bytes, the lower one first; of what these tell apart the rest need not be looked at.
+        // By two more bytes, the lower one first; of what these tell apart the rest need not be
+        // looked at.
         part(together, |item| byte(item, 5), spare_here);
         part(spare_here, |item| byte(item, 6), together);
         for alike in
@@ -102,7 +104,8 @@ fn segment(bits: u64, table: usize) -> usize {
     Key::of(bits, table).segment % SEGMENTS
 }
 
-/// Copies `from` into `to`, in the order of the segments that `segment` names; those of one stay in theirs.
+/// Copies `from` into `to`, in the order of the segments that `segment` names; those of one stay in
+/// theirs.
 fn part<T: Copy>(from: &[T], segment: impl Fn(&T) -> usize, to: &mut [T]) {
     let mut ends = [0_usize; SEGMENTS];
     from.iter().for_each(|one| ends[segment(one)] += 1);

@@ -1,11 +1,12 @@
 //! Which permuted tables find everything within *k* bits.
 //!
-//! The bits are cut into r > k blocks. Two fingerprints that differ in at most k bits differ in at most k blocks, so
-//! they agree on r − k others: with a table for each choice of r − k blocks, led by those, they agree on the whole
-//! prefix of some table. The bits behind a prefix can be cut once more, and again, by the same argument: four blocks
-//! of 16 and then four of the other 48 make 16 tables with prefixes of 28 bits (Manku, Jain and Das Sarma, "Detecting
-//! near-duplicates for web crawling", WWW 2007, sections 3.1 and 3.2). A probe looks at the run of entries that share
-//! its prefix: with d fingerprints and a prefix of p bits, at d / 2ᵖ of them.
+//! The bits are cut into r > k blocks. Two fingerprints that differ in at most k bits differ in at
+//! most k blocks, so they agree on r − k others: with a table for each choice of r − k blocks, led
+//! by those, they agree on the whole prefix of some table. The bits behind a prefix can be cut once
+//! more, and again, by the same argument: four blocks of 16 and then four of the other 48 make 16
+//! tables with prefixes of 28 bits (Manku, Jain and Das Sarma, "Detecting near-duplicates for web
+//! crawling", WWW 2007, sections 3.1 and 3.2). A probe looks at the run of entries that share its
+//! prefix: with d fingerprints and a prefix of p bits, at d / 2ᵖ of them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -28,7 +29,8 @@ pub struct TableDesign {
 }
 
 impl TableDesign {
-    /// The fewest tables that find everything within `distance` bits of 64: `distance` + 1, each led by one block.
+    /// The fewest tables that find everything within `distance` bits of 64: `distance` + 1, each
+    /// led by one block.
     ///
     /// # Errors
     /// [`ImpossibleDesign::Distance`] for more than [`MAX_DISTANCE`].
@@ -36,10 +38,11 @@ impl TableDesign {
         Self::new(64, distance, &[distance.saturating_add(1)])
     }
 
-    /// The tables for fingerprints of `bits` bits, 64 or 32, that differ in at most `distance`: the bits are cut into
-    /// as many blocks as the first of `levels` says, those behind the chosen ones into as many as the second says,
-    /// and so on. For 64 bits and a distance of 3, `[6]` makes 20 tables, `[4, 4]` 16, `[5]` 10 and `[4]` 4; no level
-    /// at all makes one table without a prefix, which a probe reads from end to end.
+    /// The tables for fingerprints of `bits` bits, 64 or 32, that differ in at most `distance`: the
+    /// bits are cut into as many blocks as the first of `levels` says, those behind the chosen ones
+    /// into as many as the second says, and so on. For 64 bits and a distance of 3, `[6]` makes 20
+    /// tables, `[4, 4]` 16, `[5]` 10 and `[4]` 4; no level at all makes one table without a prefix,
+    /// which a probe reads from end to end.
     ///
     /// # Errors
     /// [`ImpossibleDesign`] says which of the numbers cannot be.
@@ -192,7 +195,8 @@ pub(super) fn choices(blocks: u32, distance: u32) -> u64 {
     })
 }
 
-/// The least and the most bits that lead when `blocks` − `distance` of `blocks` blocks of `bits` bits are chosen.
+/// The least and the most bits that lead when `blocks` − `distance` of `blocks` blocks of `bits`
+/// bits are chosen.
 pub(super) fn leading(bits: u32, blocks: u32, distance: u32) -> RangeInclusive<u32> {
     let (narrow, wider) = (bits / blocks, bits % blocks);
     let chosen = blocks - distance;
@@ -228,7 +232,8 @@ fn cut(
     });
 }
 
-/// Calls `visit` with every choice of `more` blocks behind those in `taken`, in lexicographic order.
+/// Calls `visit` with every choice of `more` blocks behind those in `taken`, in lexicographic
+/// order.
 fn each_choice(
     blocks: &[Vec<Run>],
     more: usize,
@@ -420,7 +425,8 @@ mod tests {
             }
         }
 
-        /// The promise of every design, without tables: whatever bits are flipped, some prefix is untouched.
+        /// The promise of every design, without tables: whatever bits are flipped, some prefix is
+        /// untouched.
         #[test]
         fn some_prefix_survives_whatever_errors(
             distance in 0..=MAX_DISTANCE, more in prop::collection::vec(1..3_u32, 0..3), seed: u64, wide: bool,

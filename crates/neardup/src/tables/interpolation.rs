@@ -1,9 +1,10 @@
 //! Where a value belongs in a sorted list, guessed from where it lies between the ends.
 //!
-//! Fingerprints are hashes, so that a value that lies three tenths of the way between two others stands about three
-//! tenths of the way between them in the list: O(log log n) steps on average (Perl, Itai and Avni, "Interpolation
-//! search", CACM 1978; Manku et al., WWW 2007, section 3.1). Clusters defeat the guess, so every other step halves, and no list takes
-//! more than twice the steps of a binary search.
+//! Fingerprints are hashes, so that a value that lies three tenths of the way between two others
+//! stands about three tenths of the way between them in the list: O(log log n) steps on average
+//! (Perl, Itai and Avni, "Interpolation search", CACM 1978; Manku et al., WWW 2007, section 3.1).
+//! Clusters defeat the guess, so every other step halves, and no list takes more than twice the
+//! steps of a binary search.
 
 /// Below so many values reading one by one is quicker than guessing.
 const FEW: usize = 16;
@@ -33,7 +34,8 @@ pub(crate) fn first_not_below(len: usize, wanted: u64, value_at: impl Fn(usize) 
         is_guess = !is_guess;
         if value_at(middle) < wanted {
             low = middle + 1;
-            // The guess is seldom off by more than the square root: close in from the other side as well.
+            // The guess is seldom off by more than the square root: close in from the other side as
+            // well.
             let beyond = low + (high - low).isqrt();
             if beyond < high && value_at(beyond) >= wanted {
                 high = beyond;

@@ -1,9 +1,9 @@
 //! Many siblings at a time: which of them differ from a probe in few bits.
 //!
-//! x & (x − 1) takes away the lowest bit of x, so x has at most b bits if nothing is left after b times. That is two
-//! instructions a bit on 32 (AVX-512) or 16 (AVX2) siblings. Which instructions there are is asked at run time; every
-//! path gives the same answer, bit for bit. Whole lists of runs are scanned in one call, so that what calls cannot be
-//! inlined into costs nothing.
+//! x & (x − 1) takes away the lowest bit of x, so x has at most b bits if nothing is left after b
+//! times. That is two instructions a bit on 32 (AVX-512) or 16 (AVX2) siblings. Which instructions
+//! there are is asked at run time; every path gives the same answer, bit for bit. Whole lists of
+//! runs are scanned in one call, so that what calls cannot be inlined into costs nothing.
 #![expect(
     unsafe_code,
     reason = "vector instructions and prefetching have no safe form"
@@ -64,8 +64,8 @@ impl Lanes {
         all
     }
 
-    /// Adds to `hits`, in their order, all siblings that differ from the probe of their run in no more bits than its
-    /// budget.
+    /// Adds to `hits`, in their order, all siblings that differ from the probe of their run in no
+    /// more bits than its budget.
     #[inline]
     pub(super) fn scan(self, runs: &[Run<'_>], hits: &mut Vec<Hit>) {
         match self {
@@ -73,14 +73,15 @@ impl Lanes {
             // SAFETY: the variant is made only by `all`, which has seen that the machine has AVX2.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { scan_avx2(runs, hits) },
-            // SAFETY: the variant is made only by `all`, which has seen that the machine has AVX-512 F and BW.
+            // SAFETY: the variant is made only by `all`, which has seen that the machine has
+            // AVX-512 F and BW.
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => unsafe { scan_avx512(runs, hits) },
         }
     }
 
-    /// Adds to `hits` every two siblings that lie between the bounds of one of `buckets` and differ in at most
-    /// `budget` bits, the former first.
+    /// Adds to `hits` every two siblings that lie between the bounds of one of `buckets` and differ
+    /// in at most `budget` bits, the former first.
     pub(super) fn pairs(
         self,
         siblings: &[u16],
@@ -93,21 +94,23 @@ impl Lanes {
             // SAFETY: the variant is made only by `all`, which has seen that the machine has AVX2.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { pairs_avx2(siblings, buckets, budget, hits) },
-            // SAFETY: the variant is made only by `all`, which has seen that the machine has AVX-512 F and BW.
+            // SAFETY: the variant is made only by `all`, which has seen that the machine has
+            // AVX-512 F and BW.
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => unsafe { pairs_avx512(siblings, buckets, budget, hits) },
         }
     }
 }
 
-/// Asks for the cache line of `slice[at]`, so that it is there when it is read. Harmless where there is none.
+/// Asks for the cache line of `slice[at]`, so that it is there when it is read. Harmless where
+/// there is none.
 #[inline]
 pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is part of x86-64, and a prefetch reads nothing as far as the program can tell, so that it may
-        // be given any address.
+        // SAFETY: SSE is part of x86-64, and a prefetch reads nothing as far as the program can
+        // tell, so that it may be given any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(at).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

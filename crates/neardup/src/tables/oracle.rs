@@ -27,7 +27,8 @@ pub(super) fn brute_force(held: &[(u64, u32)], probe: u64, distance: u32) -> Vec
     found
 }
 
-/// Fingerprints in clusters, so that distances on both sides of every k occur: of (centre, flips, seed) each.
+/// Fingerprints in clusters, so that distances on both sides of every k occur: of (centre, flips,
+/// seed) each.
 pub(super) fn clustered(seeds: &[(u64, u32, u64)]) -> Vec<(u64, u32)> {
     let seeds = seeds.iter().zip(0..);
     seeds

@@ -13,8 +13,8 @@ pub(super) fn quarter(bits: u64, table: usize) -> usize {
     usize::from((bits >> (48 - 16 * table)) as u16)
 }
 
-/// Brings `entries` into the order of the quarter of `table`, by way of `spare`, which has as many places. A byte at a
-/// time, the lower one first, so that what is written stays in the cache.
+/// Brings `entries` into the order of the quarter of `table`, by way of `spare`, which has as many
+/// places. A byte at a time, the lower one first, so that what is written stays in the cache.
 pub(super) fn by_quarter(entries: &mut [Entry], table: usize, spare: &mut [Entry]) {
     let lower = |entry: &Entry| quarter(entry.bits, table) & 0xff;
     let upper = |entry: &Entry| quarter(entry.bits, table) >> 8;
@@ -27,8 +27,8 @@ pub(super) fn by_quarter(entries: &mut [Entry], table: usize, spare: &mut [Entry
     by_byte(spare, entries, &mut uppers, upper);
 }
 
-/// Copies `from` into `to` in the order of a byte, of which `counts` says how often each occurs; of equal ones the
-/// order stays.
+/// Copies `from` into `to` in the order of a byte, of which `counts` says how often each occurs; of
+/// equal ones the order stays.
 fn by_byte(
     from: &[Entry],
     to: &mut [Entry],

@@ -1,13 +1,16 @@
 //! All pairs within *k* bits: every fingerprint is a probe, but nothing is looked up.
 //!
-//! For each quarter the fingerprints are brought into its order, so that those that share it are neighbours; of
-//! these, whose siblings lie in a column, each is compared with those behind it (for distances above 3, also with those whose
-//! quarter differs in one bit; see [`super::probes`]). Where so many share a quarter that comparing all with all would take quadratic
-//! time, their other bits are cut into k + 1 blocks, of which a pair shares one, and so on (Manku, Jain and Das Sarma,
-//! WWW 2007, section 3; the idea of sorting anew for each block is that of Tabei et al., "Sketch sort", ACML 2010).
+//! For each quarter the fingerprints are brought into its order, so that those that share it are
+//! neighbours; of these, whose siblings lie in a column, each is compared with those behind it (for
+//! distances above 3, also with those whose quarter differs in one bit; see [`super::probes`]).
+//! Where so many share a quarter that comparing all with all would take quadratic time, their other
+//! bits are cut into k + 1 blocks, of which a pair shares one, and so on (Manku, Jain and Das
+//! Sarma, WWW 2007, section 3; the idea of sorting anew for each block is that of Tabei et al.,
+//! "Sketch sort", ACML 2010).
 //!
-//! Of equal fingerprints only the first is compared with others. Each of the rest makes one pair, with that first:
-//! what they are near to follows from it, and a million equal ones make a million pairs instead of half a billion.
+//! Of equal fingerprints only the first is compared with others. Each of the rest makes one pair,
+//! with that first: what they are near to follows from it, and a million equal ones make a million
+//! pairs instead of half a billion.
 
 use std::ops::Range;
 
@@ -30,8 +33,9 @@ pub struct Pair {
     pub distance: u32,
 }
 
-/// Calls `visit` with every two of `fingerprints` that differ in at most `distance` bits, once and in no particular order.
-/// Of equal ones the first stands for all: each further one makes a pair with it and no other.
+/// Calls `visit` with every two of `fingerprints` that differ in at most `distance` bits, once and
+/// in no particular order. Of equal ones the first stands for all: each further one makes a pair
+/// with it and no other.
 ///
 /// A distance above [`crate::MAX_DISTANCE`] is answered as that.
 ///
@@ -94,11 +98,11 @@ pub fn each_pair(fingerprints: &[Fingerprint], distance: u32, mut visit: impl Fn
     }
 }
 
-/// Makes neighbours of equal ones, in the order of their numbers. `entries` are in the order of the first quarter, and
-/// those that share it in the order of their numbers.
+/// Makes neighbours of equal ones, in the order of their numbers. `entries` are in the order of the
+/// first quarter, and those that share it in the order of their numbers.
 ///
-/// Sorting all would take as long as a whole table, so only quarters are sorted in which two siblings are equal, or
-/// which are too large to be asked.
+/// Sorting all would take as long as a whole table, so only quarters are sorted in which two
+/// siblings are equal, or which are too large to be asked.
 fn bring_equal_together(entries: &mut [Entry]) {
     let starts = starts_of(entries, 0);
     let siblings = siblings_of(entries, 0);
@@ -235,8 +239,8 @@ fn is_of_step(errors: u64, step: &Step, distance: u32) -> bool {
         && (step.least..=step.most).contains(&sibling)
 }
 
-/// All pairs of a crowd, each once: all with all where they are few, else those that share one of k + 1 blocks of
-/// the bits that are still `open`, each pair with the first block that it shares.
+/// All pairs of a crowd, each once: all with all where they are few, else those that share one of k
+/// + 1 blocks of the bits that are still `open`, each pair with the first block that it shares.
 fn pairs_in_crowd(
     crowd: &mut [Entry],
     open: u64,

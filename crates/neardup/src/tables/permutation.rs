@@ -23,7 +23,8 @@ pub struct Permutation {
     moves: Vec<Move>,
 }
 
-/// Bits that keep their distances to each other: where they lie in a fingerprint, and where in the table.
+/// Bits that keep their distances to each other: where they lie in a fingerprint, and where in the
+/// table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Move {
     mask: u64,
@@ -32,7 +33,8 @@ struct Move {
 }
 
 impl Permutation {
-    /// `leaders` and then `others`, which together are the lowest `bits` bits of a number, each once.
+    /// `leaders` and then `others`, which together are the lowest `bits` bits of a number, each
+    /// once.
     pub(super) fn new(bits: u32, leaders: &[Run], others: &[Run]) -> Self {
         let mut moves: Vec<Move> = Vec::new();
         let mut filled = 0;
@@ -70,8 +72,8 @@ impl Permutation {
         self.leading
     }
 
-    /// The bits in the order of this table, from the most significant bit of the number downwards. What a
-    /// fingerprint of 32 bits has above them is left out.
+    /// The bits in the order of this table, from the most significant bit of the number downwards.
+    /// What a fingerprint of 32 bits has above them is left out.
     #[must_use]
     pub fn apply(&self, bits: u64) -> u64 {
         self.moves.iter().fold(0, |permuted, part| {

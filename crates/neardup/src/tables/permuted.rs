@@ -1,13 +1,15 @@
 //! The tables of any design, sorted, in memory.
 //!
-//! A table for each permutation of a [`TableDesign`] holds every fingerprint in that order of bits, sorted. A probe
-//! finds the run that shares its leading bits in each table by interpolation and measures the distance to each of its
-//! members (Manku, Jain and Das Sarma, WWW 2007, section 3). [`super::QuarterTables`] answer sooner from less memory;
-//! these are for designs that were chosen, and as the measure of the others.
+//! A table for each permutation of a [`TableDesign`] holds every fingerprint in that order of bits,
+//! sorted. A probe finds the run that shares its leading bits in each table by interpolation and
+//! measures the distance to each of its members (Manku, Jain and Das Sarma, WWW 2007, section 3).
+//! [`super::QuarterTables`] answer sooner from less memory; these are for designs that were chosen,
+//! and as the measure of the others.
 //!
-//! Real fingerprints are skewed: many pages have the very same one. Tables therefore hold each fingerprint once, and
-//! a map from fingerprints to ids holds the pages; a thousand equal pages cost a probe one comparison.
-//! Invariant: a fingerprint is in all tables exactly if it is in the map, where its list of ids may have become empty.
+//! Real fingerprints are skewed: many pages have the very same one. Tables therefore hold each
+//! fingerprint once, and a map from fingerprints to ids holds the pages; a thousand equal pages
+//! cost a probe one comparison. Invariant: a fingerprint is in all tables exactly if it is in the
+//! map, where its list of ids may have become empty.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -112,8 +114,8 @@ impl PermutedTables {
         tables + lists + self.ids.capacity() * (size_of::<(u64, Ids)>() + 1)
     }
 
-    /// Adds `id` under `fingerprint`. Giving the same pair twice holds it twice. False, and nothing added, where
-    /// [`MAX_EQUAL`] ids have this fingerprint.
+    /// Adds `id` under `fingerprint`. Giving the same pair twice holds it twice. False, and nothing
+    /// added, where [`MAX_EQUAL`] ids have this fingerprint.
     pub fn insert(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
         let bits = self.significant(fingerprint);
         if let Some(ids) = self.ids.get_mut(&bits) {
@@ -143,7 +145,8 @@ impl PermutedTables {
         self.len -= 1;
         if ids.as_slice().is_empty() {
             self.vacant += 1;
-            // Emptied once a quarter is vacant, so that a removal costs no more than an insertion on average.
+            // Emptied once a quarter is vacant, so that a removal costs no more than an insertion
+            // on average.
             if self.vacant * 4 > self.ids.len() {
                 self.drop_vacant();
             }
@@ -151,8 +154,9 @@ impl PermutedTables {
         true
     }
 
-    /// Everything within `distance` bits of `probe`, nearest first and ids ascending, each id as often as it was
-    /// added. A distance beyond that of the design is answered as that of the design.
+    /// Everything within `distance` bits of `probe`, nearest first and ids ascending, each id as
+    /// often as it was added. A distance beyond that of the design is answered as that of the
+    /// design.
     #[must_use]
     pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Found> {
         let mut found = Vec::new();

@@ -1,14 +1,15 @@
 //! Which design for how many pages: tables cost memory, short prefixes cost time.
 //!
-//! "A reasonable approach is to fix a threshold on the number of candidates and to choose the fewest tables" (Manku,
-//! Jain and Das Sarma, WWW 2007, section 3.2.1, with the recursion X(f, k, d) = min over r of
-//! C(r, k) · X(f·k/r, k, d − (r−k)·f/r), and 1 where d is small enough to be read through). The recursion there takes
-//! blocks to be of equal width; here the widths are whole bits and the worst choice of blocks counts.
+//! "A reasonable approach is to fix a threshold on the number of candidates and to choose the
+//! fewest tables" (Manku, Jain and Das Sarma, WWW 2007, section 3.2.1, with the recursion X(f, k,
+//! d) = min over r of C(r, k) · X(f·k/r, k, d − (r−k)·f/r), and 1 where d is small enough to be
+//! read through). The recursion there takes blocks to be of equal width; here the widths are whole
+//! bits and the worst choice of blocks counts.
 
 use super::design::{ImpossibleDesign, MAX_TABLES, TableDesign, choices, leading};
 
-/// The candidates that a probe may look at, over all tables, unless one says otherwise: reading so many costs a few
-/// microseconds, about as much as finding them on a disk.
+/// The candidates that a probe may look at, over all tables, unless one says otherwise: reading so
+/// many costs a few microseconds, about as much as finding them on a disk.
 pub const CANDIDATES: f64 = 4_096.0;
 
 /// The designs worth having for a number of pages, and the one that is chosen.
@@ -21,10 +22,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Designs for so many pages, whose fingerprints have `bits` bits and are alike within `distance`.
+    /// Designs for so many pages, whose fingerprints have `bits` bits and are alike within
+    /// `distance`.
     ///
     /// # Errors
-    /// [`ImpossibleDesign`] for a distance above [`crate::MAX_DISTANCE`] or other than 64 or 32 bits.
+    /// [`ImpossibleDesign`] for a distance above [`crate::MAX_DISTANCE`] or other than 64 or 32
+    /// bits.
     pub fn new(pages: u64, distance: u32, bits: u32) -> Result<Self, ImpossibleDesign> {
         Self::allowing(CANDIDATES, pages, distance, bits)
     }
@@ -42,7 +45,8 @@ impl Plan {
         let scan = TableDesign::new(bits, distance, &[])?;
         let mut found = Vec::new();
         shapes(bits, distance, &Shape::SCAN, &mut found);
-        // Fewest tables first, of those the longest prefix: what is no better than something before it is left out.
+        // Fewest tables first, of those the longest prefix: what is no better than something before
+        // it is left out.
         found.sort_by_key(|shape| (shape.tables, u32::MAX - shape.shortest, shape.levels.len()));
         let mut options = vec![scan];
         let mut longest = 0;
@@ -79,14 +83,15 @@ impl Plan {
         self.allowed
     }
 
-    /// The designs worth having, fewest tables first: each further one has longer prefixes than all before it. The
-    /// first is a single table that is read from end to end.
+    /// The designs worth having, fewest tables first: each further one has longer prefixes than all
+    /// before it. The first is a single table that is read from end to end.
     #[must_use]
     pub fn options(&self) -> &[TableDesign] {
         &self.options
     }
 
-    /// Which of the options is chosen: the fewest tables that leave no more candidates than allowed.
+    /// Which of the options is chosen: the fewest tables that leave no more candidates than
+    /// allowed.
     #[must_use]
     pub fn chosen(&self) -> usize {
         self.chosen
@@ -148,8 +153,8 @@ impl Shape {
     fn cut(&self, bits: u32, blocks: u32, distance: u32) -> Self {
         let mut levels = self.levels.clone();
         levels.push(blocks);
-        // The choice that leads with the fewest bits leaves the most, and of one bit more at most one more leads:
-        // so it stays the shortest.
+        // The choice that leads with the fewest bits leaves the most, and of one bit more at most
+        // one more leads: so it stays the shortest.
         Self {
             levels,
             tables: self.tables * choices(blocks, distance),

@@ -1,16 +1,18 @@
-//! Where everything within *k* bits must lie: which quarters to look at, and how many errors their siblings may have.
+//! Where everything within *k* bits must lie: which quarters to look at, and how many errors their
+//! siblings may have.
 //!
-//! The pigeonhole, refined. Of k errors either at most ⌊k/2⌋ lie in the upper half, or at most ⌈k/2⌉ − 1 in the lower.
-//! Of h ≤ 3 errors in a half of two quarters, one quarter has none or one. So it is enough to look, in the
-//! half with h errors,
+//! The pigeonhole, refined. Of k errors either at most ⌊k/2⌋ lie in the upper half, or at most
+//! ⌈k/2⌉ − 1 in the lower. Of h ≤ 3 errors in a half of two quarters, one quarter has none or one.
+//! So it is enough to look, in the half with h errors,
 //!
 //! - where the one quarter is equal, at siblings with up to h errors;
 //! - where the other quarter is equal, at siblings with 1 to h errors;
 //! - where the one quarter has one error (16 neighbours), at siblings with 1 to h − 1;
 //! - where the other has one error, at siblings with 2 to h − 1.
 //!
-//! These do not overlap, so what one step finds no other step of the same half finds again; and what the steps of the lower half
-//! find was found before exactly if its upper half has at most ⌊k/2⌋ errors.
+//! These do not overlap, so what one step finds no other step of the same half finds again; and
+//! what the steps of the lower half find was found before exactly if its upper half has at most
+//! ⌊k/2⌋ errors.
 
 use std::sync::LazyLock;
 
@@ -33,7 +35,8 @@ pub(super) fn upper_errors(distance: u32) -> u32 {
     distance / 2
 }
 
-/// The steps that find everything within `distance` bits. A distance above [`MAX_DISTANCE`] is taken as that.
+/// The steps that find everything within `distance` bits. A distance above [`MAX_DISTANCE`] is
+/// taken as that.
 pub(super) fn steps(distance: u32) -> &'static [Step] {
     static STEPS: LazyLock<Vec<Vec<Step>>> =
         LazyLock::new(|| (0..=MAX_DISTANCE).map(list).collect());

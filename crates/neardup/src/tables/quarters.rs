@@ -1,17 +1,18 @@
 //! The default in memory: four tables, each led by a quarter of the fingerprint.
 //!
-//! A quarter of 16 bits is an address, so there is no search. A probe goes to the bucket of each of its quarters and
-//! looks only at those whose sibling, the other quarter of the same half, has at most one error (see [`super::probes`]
-//! for why that is enough, and for distances above 3). A seventeenth of four thousandths survives, is compared in
-//! full, and is reported by the first step that could have found it.
+//! A quarter of 16 bits is an address, so there is no search. A probe goes to the bucket of each of
+//! its quarters and looks only at those whose sibling, the other quarter of the same half, has at
+//! most one error (see [`super::probes`] for why that is enough, and for distances above 3). A
+//! seventeenth of four thousandths survives, is compared in full, and is reported by the first step
+//! that could have found it.
 //!
-//! Real fingerprints are skewed. Equal ones lie in the tables once, with all their ids; up to [`MAX_EQUAL`] are kept. A
-//! probe reads two bytes of each fingerprint that shares a quarter with it, so that a million that share one cost
-//! tens of microseconds, not a million comparisons; what it finds is not limited except by
-//! [`QuarterTables::first_within`].
+//! Real fingerprints are skewed. Equal ones lie in the tables once, with all their ids; up to
+//! [`MAX_EQUAL`] are kept. A probe reads two bytes of each fingerprint that shares a quarter with
+//! it, so that a million that share one cost tens of microseconds, not a million comparisons; what
+//! it finds is not limited except by [`QuarterTables::first_within`].
 //!
-//! Invariant: a fingerprint is in all four tables or in none. Ids lie beside the first table only; `several` has those
-//! of a fingerprint whose id there is [`SEVERAL`].
+//! Invariant: a fingerprint is in all four tables or in none. Ids lie beside the first table only;
+//! `several` has those of a fingerprint whose id there is [`SEVERAL`].
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -31,8 +32,8 @@ pub(super) const SEVERAL: u32 = u32::MAX;
 /// How many steps of one probe are on their way at a time.
 const AHEAD: usize = 8;
 
-/// How many runs are scanned in one call, and how long a run may be: what is found is visited in between, so that a
-/// visitor who has had enough does not wait for the end of a crowd.
+/// How many runs are scanned in one call, and how long a run may be: what is found is visited in
+/// between, so that a visitor who has had enough does not wait for the end of a crowd.
 const TRAY: usize = 8;
 const PIECE: usize = 512;
 
@@ -105,8 +106,8 @@ impl QuarterTables {
             + self.several.capacity() * (size_of::<(u64, Vec<u32>)>() + 1)
     }
 
-    /// Adds `id` under `fingerprint`. Giving the same pair twice holds it twice. False, and nothing added, where
-    /// [`MAX_EQUAL`] ids have this fingerprint.
+    /// Adds `id` under `fingerprint`. Giving the same pair twice holds it twice. False, and nothing
+    /// added, where [`MAX_EQUAL`] ids have this fingerprint.
     pub fn insert(&mut self, fingerprint: Fingerprint, id: u32) -> bool {
         let bits = fingerprint.as_u64();
         let key = Key::of(bits, 0);
@@ -165,8 +166,8 @@ impl QuarterTables {
         true
     }
 
-    /// Everything within `distance` bits of `probe`, nearest first and ids ascending, each id as often as it was
-    /// added. A distance above [`crate::MAX_DISTANCE`] is answered as that.
+    /// Everything within `distance` bits of `probe`, nearest first and ids ascending, each id as
+    /// often as it was added. A distance above [`crate::MAX_DISTANCE`] is answered as that.
     #[must_use]
     pub fn within(&self, probe: Fingerprint, distance: u32) -> Vec<Found> {
         let mut found = Vec::new();
@@ -175,8 +176,8 @@ impl QuarterTables {
         found
     }
 
-    /// At most `most` of what is within `distance` bits of `probe`, whichever come first, and no further work: for
-    /// where a million pages might be alike.
+    /// At most `most` of what is within `distance` bits of `probe`, whichever come first, and no
+    /// further work: for where a million pages might be alike.
     #[must_use]
     pub fn first_within(&self, probe: Fingerprint, distance: u32, most: usize) -> Vec<Found> {
         let mut found = Vec::new();
@@ -275,7 +276,8 @@ impl QuarterTables {
         ControlFlow::Continue(())
     }
 
-    /// Scans what lies on the tray, visits what is within `distance` of `probe`, and empties the tray.
+    /// Scans what lies on the tray, visits what is within `distance` of `probe`, and empties the
+    /// tray.
     fn scan(
         &self,
         tray: &mut ScanBatch<'_>,
@@ -401,8 +403,8 @@ impl Key {
     }
 }
 
-/// The fingerprint that `step` came upon at a place, and its distance from the probe, if it is within `distance` and
-/// no earlier step has found it.
+/// The fingerprint that `step` came upon at a place, and its distance from the probe, if it is
+/// within `distance` and no earlier step has found it.
 #[inline]
 pub(super) fn verified(
     segment: &Segment,

@@ -1,4 +1,5 @@
-//! Quarter tables against brute force, one at a time and in batches, growing and shrinking, even and skewed.
+//! Quarter tables against brute force, one at a time and in batches, growing and shrinking, even
+//! and skewed.
 
 use std::collections::BTreeSet;
 

@@ -1,14 +1,15 @@
 //! A part of a quarter table: 256 neighbouring quarters and all that lies in them.
 //!
-//! Fingerprints lie in buckets by the lower eight bits of their quarter and by as many leading bits of its sibling as
-//! keep buckets small. Within a bucket there is no order, so that adding one writes behind the last, and removing one
-//! moves the last into its place. There are free places behind buckets; one that is full takes a place from the next
-//! that has some, and once there is none near the segment is laid out anew: a few thousand fingerprints at a million
-//! held. That takes the place of a delta which would have to be probed beside the tables, and no insertion waits
-//! until a whole table has been merged.
+//! Fingerprints lie in buckets by the lower eight bits of their quarter and by as many leading bits
+//! of its sibling as keep buckets small. Within a bucket there is no order, so that adding one
+//! writes behind the last, and removing one moves the last into its place. There are free places
+//! behind buckets; one that is full takes a place from the next that has some, and once there is
+//! none near the segment is laid out anew: a few thousand fingerprints at a million held. That
+//! takes the place of a delta which would have to be probed beside the tables, and no insertion
+//! waits until a whole table has been merged.
 //!
-//! Siblings lie in a column of their own: a scan reads two bytes a fingerprint, and goes to the other half, in a second
-//! column, for the few that survive.
+//! Siblings lie in a column of their own: a scan reads two bytes a fingerprint, and goes to the
+//! other half, in a second column, for the few that survive.
 
 use super::buckets::{Bucket, Buckets};
 use super::lanes::prefetch;
@@ -22,10 +23,12 @@ const MAX_SIBLING_BITS: u32 = 10;
 /// How many buckets may have to move for one place. Beyond that the free places near are used up.
 const REACH: usize = 64;
 
-/// Up to so many fingerprints of a quarter are scanned as they lie: below it, more buckets would touch more lines.
+/// Up to so many fingerprints of a quarter are scanned as they lie: below it, more buckets would
+/// touch more lines.
 const CROWDED: usize = 320;
 
-/// Where a fingerprint lies within a table: the lower bits of its quarter, the sibling, the other half.
+/// Where a fingerprint lies within a table: the lower bits of its quarter, the sibling, the other
+/// half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     pub(super) quarter: u8,
@@ -35,11 +38,13 @@ pub(super) struct Place {
 
 /// Buckets, the columns they lie in, and the ids where the table has them.
 ///
-/// Every look begins at one of a thousand of these: what it reads of it comes first, in one cache line.
+/// Every look begins at one of a thousand of these: what it reads of it comes first, in one cache
+/// line.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Segment {
-    /// One more than there are: the last starts where the columns end and holds nothing. None while nothing is held.
+    /// One more than there are: the last starts where the columns end and holds nothing. None while
+    /// nothing is held.
     buckets: Buckets,
     siblings: Box<[u16]>,
     halves: Box<[u32]>,
@@ -116,7 +121,8 @@ impl Segment {
         let number = bucket_of(place.quarter, place.sibling, self.sibling_bits);
         let bucket = self.buckets.get(number)?;
         let held = bucket.start as usize..bucket.end() as usize;
-        // Few have the same half, which is as well as none; and one comparison a place is quick in a row.
+        // Few have the same half, which is as well as none; and one comparison a place is quick in
+        // a row.
         let mut halves = self.halves[held.clone()].iter().zip(held);
         let found =
             halves.find(|(half, at)| **half == place.half && self.siblings[*at] == place.sibling);
@@ -199,8 +205,8 @@ impl Segment {
         }
     }
 
-    /// The buckets that can hold siblings within `budget` bits, none of them empty: where each starts and how many
-    /// it holds.
+    /// The buckets that can hold siblings within `budget` bits, none of them empty: where each
+    /// starts and how many it holds.
     #[inline]
     pub(super) fn each_bucket(
         &self,
@@ -225,8 +231,8 @@ impl Segment {
         }
     }
 
-    /// Frees a place behind the last of a bucket, if not there then by moving the next few buckets up by one; false
-    /// where there is none near.
+    /// Frees a place behind the last of a bucket, if not there then by moving the next few buckets
+    /// up by one; false where there is none near.
     fn make_room(&mut self, number: usize) -> bool {
         let has_room = |number: &usize| {
             let (bucket, next) = (self.buckets.get(*number), self.buckets.get(*number + 1));
@@ -301,7 +307,8 @@ impl Segment {
     }
 }
 
-/// So many leading bits of siblings that a bucket holds about 24 where quarters are crowded, none where they are not.
+/// So many leading bits of siblings that a bucket holds about 24 where quarters are crowded, none
+/// where they are not.
 fn sibling_bits_for(len: usize) -> u32 {
     let in_a_quarter = len >> QUARTER_BITS;
     if in_a_quarter < CROWDED {

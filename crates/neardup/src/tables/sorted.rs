@@ -1,8 +1,9 @@
 //! A sorted table of 64-bit values that grows.
 //!
-//! Nearly all values lie in one sorted vector, searched by interpolation; the latest 2√n lie in a second, small one.
-//! When that is full it is merged into the first, from the back and in place. So adding one value moves about √n
-//! values on average and a merge costs about √n/2 a value: 1 µs each at a million values, 4 µs at ten.
+//! Nearly all values lie in one sorted vector, searched by interpolation; the latest 2√n lie in a
+//! second, small one. When that is full it is merged into the first, from the back and in place. So
+//! adding one value moves about √n values on average and a merge costs about √n/2 a value: 1 µs
+//! each at a million values, 4 µs at ten.
 
 use super::interpolation::first_not_below;
 
@@ -89,7 +90,8 @@ impl SortedTable {
 fn between(sorted: &[u64], low: u64, high: u64) -> &[u64] {
     let start = first_not_below(sorted.len(), low, |place| sorted[place]);
     let rest = &sorted[start..];
-    // The run is short where prefixes are long: gallop to its end instead of searching the whole rest.
+    // The run is short where prefixes are long: gallop to its end instead of searching the whole
+    // rest.
     let mut reach = 8;
     while reach < rest.len() && rest[reach] <= high {
         reach *= 2;

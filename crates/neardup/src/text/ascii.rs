@@ -1,13 +1,13 @@
-//! ASCII, which is most of most texts: a bit for each byte says whether it belongs to a word, and words are read off
-//! where the bits change.
+//! ASCII, which is most of most texts: a bit for each byte says whether it belongs to a word, and
+//! words are read off where the bits change.
 
 use std::ops::Range;
 
 use super::words::Words;
 
 impl Words {
-    /// UAX 29 restricted to ASCII: letters, digits and `_` stick together, and `.` `'` `:` (between letters) and
-    /// `.` `'` `,` `;` (between digits) join what they stand between.
+    /// UAX 29 restricted to ASCII: letters, digits and `_` stick together, and `.` `'` `:` (between
+    /// letters) and `.` `'` `,` `;` (between digits) join what they stand between.
     pub(super) fn add_ascii(&mut self, text: &[u8]) {
         let first = self.filled();
         // The word that is being read, as far as it is known.
@@ -72,7 +72,8 @@ fn word_bytes(block: &[u8; 64]) -> u64 {
     })
 }
 
-/// The same for eight bytes in one number, by sums that reach the top bit of a byte where it is large enough.
+/// The same for eight bytes in one number, by sums that reach the top bit of a byte where it is
+/// large enough.
 fn word_bytes_of_eight(eight: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let at_least = |bytes: u64, least: u8| bytes + EACH * u64::from(0x80 - least);
@@ -85,7 +86,8 @@ fn word_bytes_of_eight(eight: u64) -> u64 {
     found.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// Whether the byte at `at`, which has neighbours, joins them into one word: UAX 29, WB6, WB7, WB11 and WB12.
+/// Whether the byte at `at`, which has neighbours, joins them into one word: UAX 29, WB6, WB7, WB11
+/// and WB12.
 fn joins(text: &[u8], at: usize) -> bool {
     let (before, after) = (text[at - 1], text[at + 1]);
     let between_letters = || before.is_ascii_alphabetic() && after.is_ascii_alphabetic();

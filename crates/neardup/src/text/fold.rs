@@ -1,8 +1,9 @@
 //! Full Unicode case folding, and one spelling for what is canonically equivalent.
 //!
-//! A word becomes NFC(fold(NFD(word))): two words are equal then if and only if they are canonical caseless matches
-//! (The Unicode Standard, section 3.13, D145). So é is one word however it is composed, ß is ss, ﬁ is fi, and a sigma a
-//! sigma wherever it stands. Compatibility variants (², ①, full width) stay what a reader sees.
+//! A word becomes NFC(fold(NFD(word))): two words are equal then if and only if they are canonical
+//! caseless matches (The Unicode Standard, section 3.13, D145). So é is one word however it is
+//! composed, ß is ss, ﬁ is fi, and a sigma a sigma wherever it stands. Compatibility variants (²,
+//! ①, full width) stay what a reader sees.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -12,11 +13,12 @@ pub(super) fn folded(word: &str) -> String {
     seen.nfd().flat_map(case_folded).nfc().collect()
 }
 
-/// CaseFolding.txt, statuses C and F: the lower case of the upper case, with two exceptions. The standard library's
-/// data follow the newest Unicode, and a table of our own would be 1,500 lines; `caseless` is the oracle in the tests.
+/// CaseFolding.txt, statuses C and F: the lower case of the upper case, with two exceptions. The
+/// standard library's data follow the newest Unicode, and a table of our own would be 1,500 lines;
+/// `caseless` is the oracle in the tests.
 fn case_folded(c: char) -> impl Iterator<Item = char> {
-    // The dotless ı folds to itself though its upper case is I, and Cherokee folds to upper case, since its lower case
-    // came later.
+    // The dotless ı folds to itself though its upper case is I, and Cherokee folds to upper case,
+    // since its lower case came later.
     let as_it_is = c == 'ı' || is_cherokee_upper(c);
     let (keep, fold) = if as_it_is {
         (Some(c), None)
@@ -43,8 +45,8 @@ fn is_cherokee_upper(c: char) -> bool {
     matches!(c, '\u{13a0}'..='\u{13f5}')
 }
 
-/// Soft hyphens, marks of direction, and joints without width: nothing that a reader could see. The joiner and the
-/// non-joiner are no such, since they choose the shapes of letters.
+/// Soft hyphens, marks of direction, and joints without width: nothing that a reader could see. The
+/// joiner and the non-joiner are no such, since they choose the shapes of letters.
 pub(super) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{feff}')

@@ -1,10 +1,11 @@
 //! What Unicode says of a character, looked up once.
 //!
-//! For each character: how it behaves where words end (UAX 29), and what case folding and normalisation make of it.
-//! Nothing is copied from Unicode's tables: a block of 256 characters is made on its first use by asking the libraries
-//! about each of them in small examples, so that the fast way cannot disagree with them.
-//! Whatever is not settled by looking at one character — composition, reordering of marks, emoji sequences, most of the
-//! supplementary planes — is [`Class::Unsettled`] and left to the libraries.
+//! For each character: how it behaves where words end (UAX 29), and what case folding and
+//! normalisation make of it. Nothing is copied from Unicode's tables: a block of 256 characters is
+//! made on its first use by asking the libraries about each of them in small examples, so that the
+//! fast way cannot disagree with them. Whatever is not settled by looking at one character —
+//! composition, reordering of marks, emoji sequences, most of the supplementary planes — is
+//! [`Class::Unsettled`] and left to the libraries.
 
 use std::sync::OnceLock;
 
@@ -87,8 +88,8 @@ const NUMBERED: [Class; CLASSES] = [
     Class::SilentLetter,
 ];
 
-/// A character's class and what it is folded to: at most three bytes of UTF-8, the first lowest, their number above
-/// them, the class on top.
+/// A character's class and what it is folded to: at most three bytes of UTF-8, the first lowest,
+/// their number above them, the class on top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Letter(u32);
 
@@ -154,7 +155,8 @@ fn make_block(number: usize) -> Box<Block> {
     block
 }
 
-/// The block of ASCII and Latin-1, and the ones that were used last for two bytes and for more: most texts need no fourth.
+/// The block of ASCII and Latin-1, and the ones that were used last for two bytes and for more:
+/// most texts need no fourth.
 pub(crate) struct Letters {
     latin: &'static Block,
     recent_two: &'static Block,
@@ -175,7 +177,8 @@ impl Letters {
         }
     }
 
-    /// The character at the start of `bytes`, which are UTF-8, and its length; nothing at their end.
+    /// The character at the start of `bytes`, which are UTF-8, and its length; nothing at their
+    /// end.
     #[inline]
     pub(crate) fn first_of(&mut self, bytes: &[u8]) -> Option<(Letter, usize)> {
         let four = match (bytes, bytes.first_chunk()) {
@@ -269,7 +272,8 @@ fn asked(c: char) -> Letter {
     let folded = folded(c.encode_utf8(&mut [0; 4]));
     let settled = |c: char| is_nfc_quick([c].into_iter()) == IsNormalized::Yes;
     let order = |c: char| canonical_combining_class(c);
-    // The Greek iota that stands below is a mark until it is folded, and some letters are not said to be any.
+    // The Greek iota that stands below is a mark until it is folded, and some letters are not said
+    // to be any.
     let changes = folded.chars().count() == 1 && folded.chars().map(order).sum::<u8>() != order(c);
     if folded.len() > 3 || !folded.chars().all(settled) || changes {
         return Letter::UNSETTLED;
@@ -333,7 +337,8 @@ fn class(c: char) -> Class {
     }
 }
 
-/// Glues pictographs together: what follows it may belong to what stands before it, whatever its class.
+/// Glues pictographs together: what follows it may belong to what stands before it, whatever its
+/// class.
 pub(crate) const JOINER: char = '\u{200d}';
 
 /// `Extend`, `Format` and `ZWJ` of UAX 29.

@@ -1,14 +1,15 @@
 //! What of a text counts: its words, folded.
 //!
-//! Two texts that differ in white space, punctuation, capitals or composed accents say the same. A text is cut at white
-//! space and around each Han ideograph and kana, which are words of their own because nothing marks where words end in
-//! their scripts; what lies between is cut into words by Unicode's rules (UAX 29). These make each letter of Thai, Lao,
-//! Khmer and Burmese a word for the same reason. Of single characters, bigrams and whole runs, single characters found
-//! most (`tests/unspaced.rs` has the table). A word is then case folded and composed (`fold`).
+//! Two texts that differ in white space, punctuation, capitals or composed accents say the same. A
+//! text is cut at white space and around each Han ideograph and kana, which are words of their own
+//! because nothing marks where words end in their scripts; what lies between is cut into words by
+//! Unicode's rules (UAX 29). These make each letter of Thai, Lao, Khmer and Burmese a word for the
+//! same reason. Of single characters, bigrams and whole runs, single characters found most
+//! (`tests/unspaced.rs` has the table). A word is then case folded and composed (`fold`).
 //!
-//! ASCII, which is most of most texts, goes a faster way (`ascii`), and so does what can be decided character by
-//! character (`unicode`); the libraries do the rest.
-//! Invariant: `plain` in the tests is the definition; the fast ways equal it (property tests).
+//! ASCII, which is most of most texts, goes a faster way (`ascii`), and so does what can be decided
+//! character by character (`unicode`); the libraries do the rest. Invariant: `plain` in the tests
+//! is the definition; the fast ways equal it (property tests).
 
 mod ascii;
 mod fold;
@@ -28,7 +29,8 @@ pub const MAX_TEXT: usize = 1 << 30;
 pub struct NormalText {
     /// UTF-8; where nobody asks for characters it need not be checked.
     joined: Vec<u8>,
-    /// Where each word ends in `joined`; the next one starts a byte later. `MAX_TEXT` keeps it within 32 bits.
+    /// Where each word ends in `joined`; the next one starts a byte later. `MAX_TEXT` keeps it
+    /// within 32 bits.
     ends: Vec<u32>,
 }
 
@@ -86,7 +88,8 @@ impl NormalText {
         self.spans().map(|(start, end)| &joined[start..end])
     }
 
-    /// Stands for the whole: texts with the same words in the same order, and only they, have the same digest.
+    /// Stands for the whole: texts with the same words in the same order, and only they, have the
+    /// same digest.
     #[must_use]
     pub fn digest(&self, key: HashKey) -> u128 {
         key.digest(&self.joined)

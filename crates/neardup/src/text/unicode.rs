@@ -1,8 +1,10 @@
-//! Words beyond ASCII: UAX 29 in one pass, character by character, over classes that were looked up beforehand.
+//! Words beyond ASCII: UAX 29 in one pass, character by character, over classes that were looked up
+//! beforehand.
 //!
-//! One character of foresight suffices: `.` between letters (WB6, WB7), `,` between digits (WB11, WB12), `"` between
-//! Hebrew letters (WB7b, WB7c). Where a character is unsettled, everything since the last place at which a word must
-//! end in any case, up to the next such place, is left to the libraries.
+//! One character of foresight suffices: `.` between letters (WB6, WB7), `,` between digits (WB11,
+//! WB12), `"` between Hebrew letters (WB7b, WB7c). Where a character is unsettled, everything since
+//! the last place at which a word must end in any case, up to the next such place, is left to the
+//! libraries.
 
 use unicode_normalization::char::canonical_combining_class;
 use unicode_segmentation::UnicodeSegmentation;
@@ -57,8 +59,8 @@ impl Open {
 }
 
 impl Words {
-    /// Reads `text`, which begins where a word ends in any case, up to white space with much ASCII behind it, and
-    /// tells how far that is.
+    /// Reads `text`, which begins where a word ends in any case, up to white space with much ASCII
+    /// behind it, and tells how far that is.
     pub(super) fn add_unicode(&mut self, text: &str) -> usize {
         let bytes = text.as_bytes();
         let mut letters = Letters::new();
@@ -259,14 +261,16 @@ pub(crate) fn joint(before: Class, mark: Class, after: Class) -> Joint {
     }
 }
 
-/// Whether the mark at `at` may stand behind the mark before it: their combining classes do not fall.
+/// Whether the mark at `at` may stand behind the mark before it: their combining classes do not
+/// fall.
 pub(crate) fn is_in_order(text: &str, at: usize) -> bool {
     let (before, after) = text.split_at(at);
     let order = |c: Option<char>| c.map(canonical_combining_class);
     order(before.chars().next_back()) <= order(after.chars().next())
 }
 
-/// Where the next character begins, at `from` or later, that no word goes past; `from` is that of one which is unsettled.
+/// Where the next character begins, at `from` or later, that no word goes past; `from` is that of
+/// one which is unsettled.
 pub(crate) fn next_certain_end(letters: &mut Letters, text: &str, from: usize) -> usize {
     let mut joined = false;
     for (at, c) in text[from..].char_indices() {

@@ -42,7 +42,8 @@ impl Words {
     /// Appends the first `length` of these bytes.
     #[inline]
     pub(super) fn append_first<const N: usize>(&mut self, bytes: [u8; N], length: usize) {
-        // Copying a fixed number of bytes and taking some back is faster than copying the few that count.
+        // Copying a fixed number of bytes and taking some back is faster than copying the few that
+        // count.
         if let Some(place) = self.room[self.filled..].first_chunk_mut() {
             *place = bytes;
             self.filled += length;

@@ -1,14 +1,15 @@
 //! Text of any script, folded into a chunk in which words are what stands between gaps.
 //!
-//! A character at a time is looked up ([`Letters`]), and its folded bytes are written: in front of what begins a word
-//! without white space (ideographs, Thai letters, ²; a letter behind one of them) goes a gap, and what is in no word is
-//! one. So where words start and end need not be decided here: masks over the finished chunk tell, 64 bytes at a time,
-//! as they do for ASCII. There is no branch on what a letter is; joining marks (`.` `’` `,`) and what is not settled by
+//! A character at a time is looked up ([`Letters`]), and its folded bytes are written: in front of
+//! what begins a word without white space (ideographs, Thai letters, ²; a letter behind one of
+//! them) goes a gap, and what is in no word is one. So where words start and end need not be
+//! decided here: masks over the finished chunk tell, 64 bytes at a time, as they do for ASCII.
+//! There is no branch on what a letter is; joining marks (`.` `’` `,`) and what is not settled by
 //! one character go [`aside`](Folding::aside).
 //!
-//! What is not settled is left to the libraries: from the last certain end of a word, which is behind white space or
-//! before a character of no word, up to the next. Invariant: between gaps stand the words of
-//! [`NormalText`](crate::NormalText), in order.
+//! What is not settled is left to the libraries: from the last certain end of a word, which is
+//! behind white space or before a character of no word, up to the next. Invariant: between gaps
+//! stand the words of [`NormalText`](crate::NormalText), in order.
 
 use unicode_normalization::char::canonical_combining_class;
 
@@ -39,7 +40,8 @@ pub(crate) struct Folded {
     pub(crate) underscores: bool,
 }
 
-/// Folds the start of `text`, which begins where a word ends in any case, into `room`, up to another such place.
+/// Folds the start of `text`, which begins where a word ends in any case, into `room`, up to
+/// another such place.
 pub(crate) fn fold(text: &str, room: &mut [u8; ROOM]) -> Folded {
     let mut folding = Folding {
         text,
@@ -159,9 +161,10 @@ const RULES: [Rule; BY_NUMBER.len()] = {
     rules
 };
 
-/// Reads and writes plain characters from `place` on while they begin before `end` and less than `most` is filled, up to
-/// one that goes aside or whose class is in `stop`; tells whether there is such a one. `MUCH_ASCII` is worth it among
-/// letters of ASCII, but not for the spaces between other ones.
+/// Reads and writes plain characters from `place` on while they begin before `end` and less than
+/// `most` is filled, up to one that goes aside or whose class is in `stop`; tells whether there is
+/// such a one. `MUCH_ASCII` is worth it among letters of ASCII, but not for the spaces between
+/// other ones.
 #[inline(never)]
 fn plain<const MUCH_ASCII: bool>(
     bytes: &[u8],
@@ -210,8 +213,8 @@ fn write(room: &mut [u8; ROOM], place: &mut Place, letter: Letter, length: usize
     place.base = place.base & rule.mark | place.last & !rule.mark;
 }
 
-/// Writes as many ASCII letters, digits and spaces as there are at the start of `eight`; tells whether there were any and
-/// no gap has to go in front of them.
+/// Writes as many ASCII letters, digits and spaces as there are at the start of `eight`; tells
+/// whether there were any and no gap has to go in front of them.
 #[inline(always)]
 fn write_ascii(
     letters: &Letters,
@@ -306,7 +309,8 @@ impl Folding<'_> {
         let bytes = self.text.as_bytes();
         let after_ordered = place.last & ORDERED != 0;
         match letter.class() {
-            // Other ones are of several bytes; where a word is nothing but these, the libraries know.
+            // Other ones are of several bytes; where a word is nothing but these, the libraries
+            // know.
             Class::Underscore if length == 1 => {
                 self.underscores = true;
                 self.write(place, letter, length);
@@ -356,8 +360,8 @@ impl Folding<'_> {
         *place = Place::certain(place.at, place.filled + 1);
     }
 
-    /// Puts the ordered marks that end here in their canonical order, where the libraries are not needed: they are
-    /// settled, so nothing composes with them.
+    /// Puts the ordered marks that end here in their canonical order, where the libraries are not
+    /// needed: they are settled, so nothing composes with them.
     fn put_in_order(&mut self, place: &mut Place) -> bool {
         let mut marks = [(0, Letter::UNSETTLED); 4];
         let mut first = marks.len();
@@ -383,7 +387,8 @@ impl Folding<'_> {
         true
     }
 
-    /// Leaves everything from the last certain end to the next to the libraries; tells whether it fits.
+    /// Leaves everything from the last certain end to the next to the libraries; tells whether it
+    /// fits.
     #[cold]
     fn unsettled(&mut self, place: &mut Place) -> bool {
         let end = next_certain_end(&mut self.letters, self.text, place.at);

@@ -1,13 +1,15 @@
 //! The hash of one word.
 //!
-//! A word of up to sixteen bytes is two 64-bit numbers; each is exclusive-ored with a number that the key makes, and the
-//! two halves of their 128-bit product are exclusive-ored ("folded multiplication", as in wyhash by Wang Yi and rapidhash
-//! by Nicolas De Carli, both public domain or permissive). Longer words, one in a thousand, are hashed by xxh3. What comes
-//! of either goes through [`finished`], so that every bit of the word may turn every bit of the hash.
+//! A word of up to sixteen bytes is two 64-bit numbers; each is exclusive-ored with a number that
+//! the key makes, and the two halves of their 128-bit product are exclusive-ored ("folded
+//! multiplication", as in wyhash by Wang Yi and rapidhash by Nicolas De Carli, both public domain
+//! or permissive). Longer words, one in a thousand, are hashed by xxh3. What comes of either goes
+//! through [`finished`], so that every bit of the word may turn every bit of the hash.
 //!
-//! The two numbers come from the key by different bijections: without the key nobody knows the difference between them,
-//! which is what exchanging the factors, the cheapest way to a collision, would need.
-//! Invariant: stable for ever (`golden/fingerprints.txt`), the same from a slice as from a window of sixteen bytes.
+//! The two numbers come from the key by different bijections: without the key nobody knows the
+//! difference between them, which is what exchanging the factors, the cheapest way to a collision,
+//! would need. Invariant: stable for ever (`golden/fingerprints.txt`), the same from a slice as
+//! from a window of sixteen bytes.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -46,8 +48,8 @@ impl WordHash {
         finished(unfinished)
     }
 
-    /// What is yet to be [`finished`], for the word of `length` bytes, at most [`SHORT`], at the start of `window`;
-    /// whatever follows the word there has no influence.
+    /// What is yet to be [`finished`], for the word of `length` bytes, at most [`SHORT`], at the
+    /// start of `window`; whatever follows the word there has no influence.
     #[inline(always)]
     pub(crate) fn of_window(self, window: &[u8; SHORT], length: usize) -> u64 {
         let (low, high) = window.split_at(8);
@@ -76,8 +78,9 @@ impl WordHash {
     }
 }
 
-/// A bijection after which low bits depend on high ones and high ones on low ones. One multiplication of 64 bits is
-/// enough because what comes here is a hash, or a sum of hashes, already.
+/// A bijection after which low bits depend on high ones and high ones on low ones. One
+/// multiplication of 64 bits is enough because what comes here is a hash, or a sum of hashes,
+/// already.
 #[inline(always)]
 pub(crate) const fn finished(mut value: u64) -> u64 {
     value ^= value >> 32;
@@ -100,7 +103,8 @@ const KEPT: [u64; 8 + SHORT + 1] = {
     kept
 };
 
-/// The first eight bytes and the other ones, each as a little-endian number; nothing of a word that is too long.
+/// The first eight bytes and the other ones, each as a little-endian number; nothing of a word that
+/// is too long.
 #[inline]
 fn halves(word: &[u8]) -> Option<(u64, u64)> {
     let length = word.len();
@@ -134,7 +138,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    /// Words as they come in a text: all of up to three letters, numbers, and letters with an ending.
+    /// Words as they come in a text: all of up to three letters, numbers, and letters with an
+    /// ending.
     fn words() -> Vec<String> {
         let letters = || ('a'..='z').map(String::from);
         let two: Vec<String> = letters()

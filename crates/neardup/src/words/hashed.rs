@@ -8,8 +8,8 @@ use crate::simhash::tally::Tally;
 use crate::simhash::votes::Votes;
 use crate::{BagSketch, Fingerprint, HashKey, Weights, Width};
 
-/// The words of a text, in order, as their hashes: all that its digest, its fingerprint and its shingles need, and
-/// made several times sooner than a [`NormalText`](crate::NormalText).
+/// The words of a text, in order, as their hashes: all that its digest, its fingerprint and its
+/// shingles need, and made several times sooner than a [`NormalText`](crate::NormalText).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashedText {
     key: HashKey,
@@ -44,8 +44,9 @@ impl HashedText {
         self.words.is_empty()
     }
 
-    /// Stands for the whole: texts with the same words in the same order have the same digest, and others have it with
-    /// a probability of 2⁻⁶⁴ for each word in which they differ, if that is a single one, and else of 2⁻¹²⁸.
+    /// Stands for the whole: texts with the same words in the same order have the same digest, and
+    /// others have it with a probability of 2⁻⁶⁴ for each word in which they differ, if that is a
+    /// single one, and else of 2⁻¹²⁸.
     #[must_use]
     pub fn digest(&self) -> u128 {
         let mut digest = Xxh3::with_seed(self.key.as_u64());
@@ -71,8 +72,8 @@ impl HashedText {
         tally.votes().decided()
     }
 
-    /// The sketch of the words, counted, and beside it their simhash where they are weighted by 1 + ln tf: one count
-    /// serves both.
+    /// The sketch of the words, counted, and beside it their simhash where they are weighted by 1 +
+    /// ln tf: one count serves both.
     pub(crate) fn bag_and_fingerprint(&self) -> (Option<BagSketch>, Fingerprint) {
         // Of six thousand words one third are different.
         let mut table = Table::new(Weights::LogTf, self.words.len() / 3, Instructions::best());
@@ -84,7 +85,8 @@ impl HashedText {
         (bag, votes.decided())
     }
 
-    /// The hashes of the runs of `width` words in order, repetitions included; fewer words are one run.
+    /// The hashes of the runs of `width` words in order, repetitions included; fewer words are one
+    /// run.
     pub(crate) fn runs(&self, width: Width) -> Vec<u64> {
         let mut runs = Vec::with_capacity(self.words.len());
         if self.words.len() < width.get() {

@@ -1,10 +1,11 @@
 //! From text to the hashes of its words, without writing the words down.
 //!
-//! Text is taken in chunks of a few kilobytes that end where a word ends in any case. ASCII, which is most of most texts,
-//! is classified 64 bytes at a time ([`spans`]), any other text folded character by character ([`folding`]); the words of
-//! either are listed ([`spans`]) and hashed ([`hash`]) by the best instructions that the processor has. A word that does
-//! not fit into a chunk goes the way of [`NormalText`], and what is around it.
-//! Invariant: the hashes are those of the words of [`NormalText::of`], in their order (property test).
+//! Text is taken in chunks of a few kilobytes that end where a word ends in any case. ASCII, which
+//! is most of most texts, is classified 64 bytes at a time ([`spans`]), any other text folded
+//! character by character ([`folding`]); the words of either are listed ([`spans`]) and hashed
+//! ([`hash`]) by the best instructions that the processor has. A word that does not fit into a
+//! chunk goes the way of [`NormalText`], and what is around it. Invariant: the hashes are those of
+//! the words of [`NormalText::of`], in their order (property test).
 
 pub(crate) mod folding;
 pub(crate) mod hash;
@@ -54,8 +55,8 @@ pub(crate) fn each_batch(
     }
 }
 
-/// How many bytes of ASCII at the start are to be taken together, up to a chunk: none if a word may reach out of them, or
-/// if so few are not worth a chunk.
+/// How many bytes of ASCII at the start are to be taken together, up to a chunk: none if a word may
+/// reach out of them, or if so few are not worth a chunk.
 fn ascii_to_take(bytes: &[u8]) -> usize {
     let window = &bytes[..bytes.len().min(CHUNK)];
     let ascii = ascii_at_start(window);

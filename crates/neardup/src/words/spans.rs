@@ -1,22 +1,25 @@
 //! Where the words of a chunk of ASCII text start and end: UAX 29 restricted to ASCII.
 //!
-//! Letters, digits and `_` stick together; `.` `'` `:` (between letters) and `.` `'` `,` `;` (between digits) join what
-//! they stand between (WB5 to WB13b); a word has a letter or a digit. A bit for each byte says what it is, and 64 bytes at
-//! a time become words by arithmetic on these bits, without a branch: a word starts where a bit is set after one that is not (the bit masks
-//! of simdjson; Langdale and Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 2019).
+//! Letters, digits and `_` stick together; `.` `'` `:` (between letters) and `.` `'` `,` `;`
+//! (between digits) join what they stand between (WB5 to WB13b); a word has a letter or a digit. A
+//! bit for each byte says what it is, and 64 bytes at a time become words by arithmetic on these
+//! bits, without a branch: a word starts where a bit is set after one that is not (the bit masks of
+//! simdjson; Langdale and Lemire, "Parsing gigabytes of JSON per second", VLDB Journal 2019).
 //!
 //! Invariant: what is found depends on the text alone, not on the instructions that found it.
 
 use super::folding;
 use super::hash::{SHORT, WordHash};
 
-/// How much text is looked at together, in bytes: few enough that all that is made of it stays in the first cache.
+/// How much text is looked at together, in bytes: few enough that all that is made of it stays in
+/// the first cache.
 pub(crate) const CHUNK: usize = 4096;
 /// How many edges of one kind a block may have.
 pub(crate) const EDGES: usize = BLOCK / 2;
 
 const BLOCK: usize = 64;
-/// One more than the text needs, so that the last word ends and a window of sixteen bytes can start anywhere.
+/// One more than the text needs, so that the last word ends and a window of sixteen bytes can start
+/// anywhere.
 const BLOCKS: usize = CHUNK / BLOCK + 1;
 /// No chunk has more words; room for a block's edges more is left behind them.
 const WORDS: usize = CHUNK / 2 + EDGES;
@@ -69,8 +72,8 @@ impl Spans {
         })
     }
 
-    /// Copies `text`, at most a chunk of ASCII, and gives its blocks to be made lower-case and classified; one that is
-    /// empty closes them.
+    /// Copies `text`, at most a chunk of ASCII, and gives its blocks to be made lower-case and
+    /// classified; one that is empty closes them.
     #[inline(always)]
     pub(crate) fn take(&mut self, text: &[u8]) -> impl Iterator<Item = (&mut Block, &mut Classes)> {
         let text = &text[..text.len().min(CHUNK)];
@@ -102,7 +105,8 @@ impl Spans {
         self.underscores = classes.iter().fold(0, |any, class| any | class.underscores) != 0;
     }
 
-    /// Takes the start of a text of any script, folded, with gaps between words; tells how much was read.
+    /// Takes the start of a text of any script, folded, with gaps between words; tells how much was
+    /// read.
     pub(crate) fn fold(&mut self, text: &str) -> usize {
         let folded = folding::fold(text, &mut self.lower);
         self.blocks = folded.written / BLOCK + 1;
@@ -189,7 +193,8 @@ pub(crate) fn find_folded(spans: &mut Spans) {
 }
 
 /// Appends the hash of each word to `hashes`.
-// Loops here and elsewhere are spelled out: closures inside iterators may be compiled apart, without the instructions.
+// Loops here and elsewhere are spelled out: closures inside iterators may be compiled apart,
+// without the instructions.
 #[inline(always)]
 pub(crate) fn hash(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) {
     let (starts, ends) = (&spans.starts[..spans.found], &spans.ends[..spans.found]);
@@ -197,7 +202,8 @@ pub(crate) fn hash(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) {
     hashes.resize(first + spans.found, 0);
     let new = &mut hashes[first..];
     for ((unfinished, &start), &end) in new.iter_mut().zip(starts).zip(ends) {
-        // Less than a chunk by itself; said again, it spares a check that there are sixteen bytes more.
+        // Less than a chunk by itself; said again, it spares a check that there are sixteen bytes
+        // more.
         let start = usize::from(start) % CHUNK;
         let length = usize::from(end).wrapping_sub(start);
         *unfinished = match spans.lower[start..start + SHORT].first_chunk() {

@@ -1,8 +1,9 @@
-//! Pages in languages that we cannot ship real pages of: words by Zipf's law, spelled as each script spells.
+//! Pages in languages that we cannot ship real pages of: words by Zipf's law, spelled as each
+//! script spells.
 //!
-//! Chinese: words of one to three ideographs. Japanese: kanji with kana endings and particles, and katakana words.
-//! Korean: nouns with particles, spaced. Thai, Lao, Khmer and Burmese: syllables without spaces, a space after a
-//! phrase. Everything follows from a seed.
+//! Chinese: words of one to three ideographs. Japanese: kanji with kana endings and particles, and
+//! katakana words. Korean: nouns with particles, spaced. Thai, Lao, Khmer and Burmese: syllables
+//! without spaces, a space after a phrase. Everything follows from a seed.
 
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 pub(crate) struct Dice(u64);
@@ -30,7 +31,8 @@ impl Dice {
         least + self.below(most - least + 1)
     }
 
-    /// A rank below `ranks` by Zipf's law with exponent 1, about: the logarithm of the rank is uniform.
+    /// A rank below `ranks` by Zipf's law with exponent 1, about: the logarithm of the rank is
+    /// uniform.
     pub(crate) fn zipf(&mut self, ranks: usize) -> usize {
         let uniform = (self.roll() >> 11) as f64 / (1_u64 << 53) as f64;
         (((ranks + 1) as f64).powf(uniform) as usize - 1).min(ranks - 1)
@@ -208,7 +210,8 @@ fn syllables(
     word
 }
 
-/// What is left of `sentences` when each hundredth part in `percent` of them, and at least one, is taken out.
+/// What is left of `sentences` when each hundredth part in `percent` of them, and at least one, is
+/// taken out.
 pub(crate) fn without_some(sentences: &[String], percent: usize, seed: u64) -> String {
     let mut dice = Dice::new(!seed);
     let mut left: Vec<&String> = sentences.iter().collect();

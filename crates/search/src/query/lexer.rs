@@ -71,7 +71,8 @@ fn first_mark(query: &str, at: usize) -> Result<(Mark<'_>, usize), QueryError> {
     Ok((mark, word.len()))
 }
 
-/// The name before a colon, where a value follows: not in `http://…`, `std::vec`, `12:30` or `note: this`.
+/// The name before a colon, where a value follows: not in `http://…`, `std::vec`, `12:30` or `note:
+/// this`.
 fn field_name<'q>(word: &'q str, behind: &str) -> Option<&'q str> {
     let (name, value) = word.split_once(':')?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic());

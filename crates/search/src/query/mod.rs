@@ -1,7 +1,8 @@
 //! What somebody looks for.
 //!
-//! A [`Query`] is read from text by [`parse`](Query::parse), which names what it does not understand, and is a value: what it means is told in
-//! `docs/search.md`. [`plan`](crate::plan) says it to the engine, [`snippet`](crate::snippet) finds its words in a text.
+//! A [`Query`] is read from text by [`parse`](Query::parse), which names what it does not
+//! understand, and is a value: what it means is told in `docs/search.md`. [`plan`](crate::plan)
+//! says it to the engine, [`snippet`](crate::snippet) finds its words in a text.
 
 mod error;
 mod lexer;
@@ -67,7 +68,8 @@ pub(crate) enum Part {
 pub(crate) struct Words {
     /// What stands in the index for them, each with its place among them. At least one.
     pub(crate) terms: Vec<(usize, String)>,
-    /// The last term is only how a token begins: a single character of a script without spaces, whatever follows it.
+    /// The last term is only how a token begins: a single character of a script without spaces,
+    /// whatever follows it.
     pub(crate) open: bool,
 }
 
@@ -104,8 +106,9 @@ impl Query {
 impl Words {
     /// The words of a text; none where it has no letter or digit.
     ///
-    /// A character that is told by the pair before it need not be looked for, and at the end it must not: what follows it in a page is
-    /// not known. One that stands alone at the end may be followed by anything.
+    /// A character that is told by the pair before it need not be looked for, and at the end it
+    /// must not: what follows it in a page is not known. One that stands alone at the end may be
+    /// followed by anything.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let mut tokens = Tokens::of(text);
         let mut terms: Vec<(usize, String)> = Vec::new();

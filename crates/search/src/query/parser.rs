@@ -6,7 +6,8 @@
 //! one  = ( "-" | NOT | "+" ) one | "(" any ")" | [ field ":" ] ( word | phrase )
 //! ```
 //!
-//! Invariant: whatever the text, this ends, in time that is linear in its length, with a query or an error.
+//! Invariant: whatever the text, this ends, in time that is linear in its length, with a query or
+//! an error.
 
 use web::{CanonicalForm, PageUrl, Timestamp};
 

@@ -1,5 +1,6 @@
-//! Letters of which words can be read off without asking the rules: those of Latin, Greek, Cyrillic, Armenian, Hebrew and Arabic that fold to one
-//! letter and join with nothing, and the syllables of Hangul. They make up nearly all words that are not ASCII.
+//! Letters of which words can be read off without asking the rules: those of Latin, Greek,
+//! Cyrillic, Armenian, Hebrew and Arabic that fold to one letter and join with nothing, and the
+//! syllables of Hangul. They make up nearly all words that are not ASCII.
 
 use std::sync::LazyLock;
 
@@ -36,7 +37,8 @@ impl Letters {
         }
     }
 
-    /// Appends the folded word; false where it has other characters, and then something may have been appended.
+    /// Appends the folded word; false where it has other characters, and then something may have
+    /// been appended.
     pub(crate) fn fold_into(&self, folded: &mut String, word: &str) -> bool {
         for c in word.chars() {
             let letter = match self.0.get(c as usize) {
@@ -57,7 +59,8 @@ fn is_hangul(c: char) -> bool {
     matches!(c, '가'..='힣')
 }
 
-/// What `c` folds to, where it is a letter or digit of one word with whatever letter stands beside it, and folds to one such.
+/// What `c` folds to, where it is a letter or digit of one word with whatever letter stands beside
+/// it, and folds to one such.
 fn folded(c: char) -> Option<u16> {
     let whole = |text: String| text.split_word_bounds().count() == 1;
     if c == '_' {

@@ -1,11 +1,13 @@
 //! Cuts a text into words.
 //!
-//! Words are those of UAX 29 that have a letter or a digit. Scripts that write no spaces between words (Han, kana, Thai, Lao, Khmer, Burmese
-//! and others) would need a dictionary; of these each character is a piece, with its marks.
+//! Words are those of UAX 29 that have a letter or a digit. Scripts that write no spaces between
+//! words (Han, kana, Thai, Lao, Khmer, Burmese and others) would need a dictionary; of these each
+//! character is a piece, with its marks.
 //!
-//! Most words are read off the bytes: runs of ASCII and of other [`Letters`]. Wherever another character comes near, the rules are asked
-//! for all that stands up to the next white space, before which every word ends (WB4 lets marks behind a space be part of the space).
-//! Invariant: the words are those of `unicode_words` over the whole text, but for the unspaced scripts (property test).
+//! Most words are read off the bytes: runs of ASCII and of other [`Letters`]. Wherever another
+//! character comes near, the rules are asked for all that stands up to the next white space, before
+//! which every word ends (WB4 lets marks behind a space be part of the space). Invariant: the words
+//! are those of `unicode_words` over the whole text, but for the unspaced scripts (property test).
 
 use std::ops::Range;
 
@@ -147,7 +149,8 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// Takes the first piece off a word of the rules: one unspaced character with its marks, or all that comes before the next such.
+/// Takes the first piece off a word of the rules: one unspaced character with its marks, or all
+/// that comes before the next such.
 fn first_of(text: &str, word: Range<usize>) -> (Piece, Range<usize>) {
     let mut chars = text[word.clone()].char_indices();
     let unspaced = chars.next().is_some_and(|(_, first)| is_unspaced(first));
@@ -169,7 +172,8 @@ fn first_of(text: &str, word: Range<usize>) -> (Piece, Range<usize>) {
     (piece, end..word.end)
 }
 
-/// A letter or a digit; a mark behind a space or a dash, which the rules make one with those, is neither.
+/// A letter or a digit; a mark behind a space or a dash, which the rules make one with those, is
+/// neither.
 pub(super) fn says_something(word: &str) -> bool {
     word.chars().any(|c| c.is_alphanumeric() && !is_mark(c))
 }
@@ -200,7 +204,8 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         // Thai and Lao; Burmese; Khmer; New Tai Lue; Tai Tham; Burmese and Tai Viet again
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{19df}'
         | '\u{1a20}'..='\u{1aaf}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}'
-        // Marks of ideographs, kana, bopomofo; ideographs; Yi; their compatibility forms and half width
+        // Marks of ideographs, kana, bopomofo; ideographs; Yi; their compatibility forms and half
+        // width
         | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{3035}' | '\u{3038}'..='\u{303c}'
         | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}'
         | '\u{3105}'..='\u{312f}' | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'

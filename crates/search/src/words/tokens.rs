@@ -1,9 +1,11 @@
 //! What of a text stands in the index: a folded word, or two characters of a script without spaces.
 //!
-//! At the position of each unspaced character stands the pair of it and the next one, which follows it directly, or it alone at the end of
-//! a run: `東京都` is 東⸱京, 京⸱都, 都⸱, with U+001F for the dot. So there is one token for each piece, a run of characters in a query is a phrase of pairs,
-//! rarer by far than single characters, and a single one is all tokens that begin with it and the dot. What is found is what
-//! a scan for the characters in a row finds. (Bigrams as in Lucene's `CJKBigramFilter`, but without its separate single characters.)
+//! At the position of each unspaced character stands the pair of it and the next one, which follows
+//! it directly, or it alone at the end of a run: `東京都` is 東⸱京, 京⸱都, 都⸱, with U+001F for the dot. So
+//! there is one token for each piece, a run of characters in a query is a phrase of pairs, rarer by
+//! far than single characters, and a single one is all tokens that begin with it and the dot. What
+//! is found is what a scan for the characters in a row finds. (Bigrams as in Lucene's
+//! `CJKBigramFilter`, but without its separate single characters.)
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 

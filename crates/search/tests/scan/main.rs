@@ -216,7 +216,8 @@ fn characters_without_spaces_are_found_wherever_they_stand() {
     }
 }
 
-/// BM25 with k₁ = 1.2 and b = 0.75 over one field, word by word, of every page. Fields shorter than 40 words are exact in the index.
+/// BM25 with k₁ = 1.2 and b = 0.75 over one field, word by word, of every page. Fields shorter than
+/// 40 words are exact in the index.
 fn bm25(query: &[&str], fields: &[Vec<String>]) -> Vec<f64> {
     let count = fields.len() as f64;
     let average = fields.iter().map(Vec::len).sum::<usize>() as f64 / count;
@@ -315,7 +316,8 @@ fn what_the_archive_does_not_have_any_more_is_taken_out_and_the_rest_stays() {
                 writer.commit(end(30)).unwrap();
             }
         }
-        // What was added behind the end that the commit covers is added again by whoever goes on from there.
+        // What was added behind the end that the commit covers is added again by whoever goes on
+        // from there.
         writer.commit(end(40)).unwrap();
         drop(writer);
         let writer = Writer::open(&options(directory.path()), settled.as_ref()).unwrap();

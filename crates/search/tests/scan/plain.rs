@@ -1,7 +1,9 @@
-//! A plain scan: every page is looked at for every query, word for word. What the index finds is compared with it.
+//! A plain scan: every page is looked at for every query, word for word. What the index finds is
+//! compared with it.
 //!
-//! It knows nothing of the engine, of tokens or of pairs: a text is its words by `unicode_words`, in lower case, each ideograph a word of its own
-//! that stands directly behind the one before, or does not.
+//! It knows nothing of the engine, of tokens or of pairs: a text is its words by `unicode_words`,
+//! in lower case, each ideograph a word of its own that stands directly behind the one before, or
+//! does not.
 
 use testkit::Random;
 use unicode_segmentation::UnicodeSegmentation;

@@ -1,6 +1,7 @@
 //! Lines in memory, until they are a run.
 
-/// Lines that are gathered, in the order of the archive, to be sorted when there are enough of them.
+/// Lines that are gathered, in the order of the archive, to be sorted when there are enough of
+/// them.
 #[derive(Default)]
 pub(super) struct Batch {
     text: Vec<u8>,

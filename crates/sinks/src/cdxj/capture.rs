@@ -1,15 +1,17 @@
 //! What a record is in the index: a line of CDXJ, or nothing.
 //!
-//! A line is `key timestamp {json}` with the fields of cdxj-indexer in its order: `url`, `mime`, `status`, `digest`, `length`, `offset`,
-//! `filename`, all strings, what a record does not have left out. Which records have a line is cdxj-indexer's default too:
-//! `response`, `revisit`, `resource` and `metadata`, the latter two not if they consist of `application/warc-fields`.
+//! A line is `key timestamp {json}` with the fields of cdxj-indexer in its order: `url`, `mime`,
+//! `status`, `digest`, `length`, `offset`, `filename`, all strings, what a record does not have
+//! left out. Which records have a line is cdxj-indexer's default too: `response`, `revisit`,
+//! `resource` and `metadata`, the latter two not if they consist of `application/warc-fields`.
 //!
-//! Of the `metadata` records that do, those that tell the verdict on a duplicate have a line under a key that no URL has
-//! ([`DUPLICATE`]): whoever replays does not find it, and whoever looks for what was left out does.
+//! Of the `metadata` records that do, those that tell the verdict on a duplicate have a line under
+//! a key that no URL has ([`DUPLICATE`]): whoever replays does not find it, and whoever looks for
+//! what was left out does.
 //!
-//! Records are read here as warcio 1.8 reads them, since cdxj-indexer is built on it: lenient with status lines, charsets and
-//! URLs in angle brackets. One function serves the record that is being made and the record that is read again, so both
-//! give the same line.
+//! Records are read here as warcio 1.8 reads them, since cdxj-indexer is built on it: lenient with
+//! status lines, charsets and URLs in angle brackets. One function serves the record that is being
+//! made and the record that is read again, so both give the same line.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -20,16 +22,19 @@ use super::json;
 use super::key::key;
 use crate::PayloadDigest;
 
-/// Before the key of a page that repeats another one. No URL has a key that begins so: it stands before all of them.
+/// Before the key of a page that repeats another one. No URL has a key that begins so: it stands
+/// before all of them.
 pub const DUPLICATE: &str = "!duplicate:";
 
-/// The line breaks behind a record: in a file that is not packed, an index does not count them to its length.
+/// The line breaks behind a record: in a file that is not packed, an index does not count them to
+/// its length.
 pub(crate) const BLANK: u64 = 4;
 
 /// Bytes of a block that are looked at: heads of HTTP messages are shorter.
 pub(crate) const GLANCE: usize = 64 << 10;
 
-/// Room that length, offset and the name of the file have in a line: names have 255 bytes, each of which may take six.
+/// Room that length, offset and the name of the file have in a line: names have 255 bytes, each of
+/// which may take six.
 const MAX_TOLD: usize = MAX_LINE - 4096;
 
 /// A line of the index, but for the name of its file: that is known when the record is appended.
@@ -70,9 +75,10 @@ impl Capture {
 pub(crate) struct Told(String);
 
 impl Told {
-    /// What the index tells of a record whose header has these fields and whose block begins with `block`: [`GLANCE`] bytes are
-    /// enough. `payload` is the digest of its payload, which is asked for if the header does not tell it. Nothing for
-    /// a record that has no line, or none that could be found: without a URL or a date.
+    /// What the index tells of a record whose header has these fields and whose block begins with
+    /// `block`: [`GLANCE`] bytes are enough. `payload` is the digest of its payload, which is asked
+    /// for if the header does not tell it. Nothing for a record that has no line, or none that
+    /// could be found: without a URL or a date.
     pub(crate) fn of<'a>(
         field: impl Fn(&str) -> Option<&'a str>,
         block: &[u8],
@@ -163,7 +169,8 @@ fn essence(media_type: &str) -> &str {
     &media_type[..end.unwrap_or(media_type.len())]
 }
 
-/// Key and timestamp; nothing where the date is none, or the URL is one of which no key for a line can be made.
+/// Key and timestamp; nothing where the date is none, or the URL is one of which no key for a line
+/// can be made.
 fn begin(before_key: &str, url: &str, date: &str) -> Option<String> {
     let key = key(url);
     if key.is_empty() || key.contains(|letter: char| letter.is_whitespace() || letter.is_control())

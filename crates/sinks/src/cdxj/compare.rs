@@ -1,8 +1,9 @@
 //! An index side by side with its archive, in memory that does not grow with either.
 //!
-//! The one is sorted by key, the other by time: to compare them line by line, one would have to be sorted anew. Instead the digests
-//! of the lines are added up, in as many sums as there are [`BUCKETS`], for either side; where the sums agree, so do the
-//! lines. Only if some do not are both read once more, and the lines of those buckets compared.
+//! The one is sorted by key, the other by time: to compare them line by line, one would have to be
+//! sorted anew. Instead the digests of the lines are added up, in as many sums as there are
+//! [`BUCKETS`], for either side; where the sums agree, so do the lines. Only if some do not are
+//! both read once more, and the lines of those buckets compared.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -31,7 +32,8 @@ pub struct Comparison {
     pub lines: u64,
     /// Captures of the archive that should have one.
     pub captures: u64,
-    /// Captures of the archive behind what the index covers: it is not closed, and they are read when it goes on.
+    /// Captures of the archive behind what the index covers: it is not closed, and they are read
+    /// when it goes on.
     pub uncovered: u64,
     /// Where they do not agree, as far as it is told.
     pub differences: Vec<Difference>,
@@ -54,7 +56,8 @@ pub enum Difference {
     NoCapture(String),
 }
 
-/// Compares the index of the archive in `archive` with that archive up to `end`, which both should tell of alike.
+/// Compares the index of the archive in `archive` with that archive up to `end`, which both should
+/// tell of alike.
 ///
 /// # Errors
 /// What the disk says.
@@ -152,7 +155,8 @@ fn look_into(
     Ok(differences.collect())
 }
 
-/// Whether a line tells of what lies behind the end of the archive: it is cut when the crawl goes on.
+/// Whether a line tells of what lies behind the end of the archive: it is cut when the crawl goes
+/// on.
 fn is_beyond(line: &[u8], end: &ArchiveEnd) -> bool {
     super::Entry::parse(line).is_ok_and(|entry| {
         let place = ArchiveEnd {

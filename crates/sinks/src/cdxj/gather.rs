@@ -27,12 +27,14 @@ pub struct Gathering {
     pub broken: u64,
     /// What was wrong with the first of them.
     pub told: Vec<ReadFault>,
-    /// Records that share a packed member with others: no reader finds them by a place in the file, so that they have no line.
+    /// Records that share a packed member with others: no reader finds them by a place in the file,
+    /// so that they have no line.
     pub sharing: u64,
 }
 
-/// Writes the index of these files to `out`, sorted; files are named without their directories. Lines that do not fit into memory are
-/// kept in runs in the directory `scratch`, which is made if it takes any and is empty afterwards.
+/// Writes the index of these files to `out`, sorted; files are named without their directories.
+/// Lines that do not fit into memory are kept in runs in the directory `scratch`, which is made if
+/// it takes any and is empty afterwards.
 ///
 /// # Errors
 /// What the disk says, and `out`: [`SinkFault::Io`] with the path `-`.

@@ -1,7 +1,8 @@
 //! The head of an HTTP message, or fields by themselves, as warcio reads them.
 //!
-//! warcio takes whatever stands before the first space for the protocol and what follows it for the status; a line is UTF-8,
-//! else ISO 8859-1; what begins with white space goes on with the field before; of equal fields the first counts.
+//! warcio takes whatever stands before the first space for the protocol and what follows it for the
+//! status; a line is UTF-8, else ISO 8859-1; what begins with white space goes on with the field
+//! before; of equal fields the first counts.
 
 use std::borrow::Cow;
 
@@ -119,7 +120,8 @@ mod tests {
 
     #[test]
     fn a_head_is_read_as_warcio_reads_it() {
-        // Each expected pair is what warcio 1.8 told of the message: `get_statuscode()`, `get_header("content-type")`.
+        // Each expected pair is what warcio 1.8 told of the message: `get_statuscode()`,
+        // `get_header("content-type")`.
         for (message, status, media_type) in [
             (
                 "HTTP/1.1 200 OK\r\nContent-Type: a/b; c\r\n\r\n",

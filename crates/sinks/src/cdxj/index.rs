@@ -1,4 +1,5 @@
-//! The index of an archive: sorted runs, what they cover, and one file of all of them when it is closed.
+//! The index of an archive: sorted runs, what they cover, and one file of all of them when it is
+//! closed.
 //!
 //! ```text
 //! archive/index.cdxj       the whole index, when it is closed; the first run while the archive goes on
@@ -6,12 +7,14 @@
 //! archive/index/NNNNNN.cdxj  runs, each of a span of the archive that begins where the one before ends
 //! ```
 //!
-//! Invariant: **the archive is the truth.** What the manifest names tells exactly of the archive up to where it says. On opening, what
-//! tells of more than there is is cut, what is missing or not whole is dropped, and the rest of the archive is read
-//! again. So whatever call to the disk is the last one that was made, the next opening puts the index right.
+//! Invariant: **the archive is the truth.** What the manifest names tells exactly of the archive up
+//! to where it says. On opening, what tells of more than there is is cut, what is missing or not
+//! whole is dropped, and the rest of the archive is read again. So whatever call to the disk is the
+//! last one that was made, the next opening puts the index right.
 //!
-//! To close it, the runs are merged into one, that one alone is put into the manifest, and is then renamed to `index.cdxj`: under
-//! either name it is found by its length, and its checksum is checked whenever it is read.
+//! To close it, the runs are merged into one, that one alone is put into the manifest, and is then
+//! renamed to `index.cdxj`: under either name it is found by its length, and its checksum is
+//! checked whenever it is read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +28,8 @@ use super::run::{self, MergeFault, Reader, Run, Seal, Writer};
 use super::scan;
 use crate::{ArchiveEnd, SinkFault};
 
-/// Memory for lines that are no run yet, in bytes. It holds two batches: one is gathered while the other is written.
+/// Memory for lines that are no run yet, in bytes. It holds two batches: one is gathered while the
+/// other is written.
 pub(super) const MEMORY: usize = 16 << 20;
 
 /// The whole index, below the directory of the archive.
@@ -52,7 +56,8 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Opens the index of the archive in `archive`, of which what lies up to `end` is valid, and brings it up to there.
+    /// Opens the index of the archive in `archive`, of which what lies up to `end` is valid, and
+    /// brings it up to there.
     pub(super) fn open(
         disk: Arc<dyn Disk>,
         archive: &Path,
@@ -249,8 +254,8 @@ impl Index {
         self.remove_strays()
     }
 
-    /// Makes a run of what `run`, which tells of what follows [`Index::covered`], tells of the archive before `end`. Where it is
-    /// damaged, nothing is made.
+    /// Makes a run of what `run`, which tells of what follows [`Index::covered`], tells of the
+    /// archive before `end`. Where it is damaged, nothing is made.
     fn cut(&mut self, run: &Run, end: &ArchiveEnd) -> Result<(), SinkFault> {
         let (number, path) = self.next_run();
         let mut writer = Writer::create(&*self.disk, &path)?;
@@ -346,8 +351,8 @@ impl Index {
     }
 }
 
-/// What an index that is not open has: its runs, whether they are what was written or not, and up to where in the archive they should
-/// tell. Those that are not there at all are left out.
+/// What an index that is not open has: its runs, whether they are what was written or not, and up
+/// to where in the archive they should tell. Those that are not there at all are left out.
 pub(super) fn survey(archive: &Path) -> Option<Survey> {
     let manifest = Manifest::read(&archive.join(DIRECTORY).join(MANIFEST));
     let covered = manifest.0.last()?.end.clone();
@@ -384,8 +389,8 @@ pub(super) struct Survey {
     pub(super) missing: Option<PathBuf>,
 }
 
-/// Up to where the index that is closed tells of the archive in `archive`; none where it is not closed, or not what was written. It is read once, for its
-/// checksum.
+/// Up to where the index that is closed tells of the archive in `archive`; none where it is not
+/// closed, or not what was written. It is read once, for its checksum.
 #[must_use]
 pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
     let survey = survey(archive)?;
@@ -397,8 +402,8 @@ pub fn whole(archive: &Path) -> Option<ArchiveEnd> {
     is_whole.then_some(survey.covered)
 }
 
-/// Makes the index of the archive in `archive` again, from all of its records up to the first one of its end that is not whole. Nobody may
-/// have the archive open.
+/// Makes the index of the archive in `archive` again, from all of its records up to the first one
+/// of its end that is not whole. Nobody may have the archive open.
 ///
 /// The index that is there stays as it is until the new one is whole: wherever this ends, the one
 /// or the other is found under its name. Runs of a making that was cut short are removed by the
@@ -486,7 +491,8 @@ pub struct Made {
     pub lines: u64,
 }
 
-/// Whether this file, by its name, tells what runs an index has: no part of an archive, and nothing to read.
+/// Whether this file, by its name, tells what runs an index has: no part of an archive, and nothing
+/// to read.
 #[must_use]
 pub fn is_manifest(path: &Path) -> bool {
     let is_in_index = path
@@ -495,7 +501,8 @@ pub fn is_manifest(path: &Path) -> bool {
     path.ends_with(MANIFEST) && is_in_index
 }
 
-/// Takes away the index of an archive that goes on without one: nobody would tell it what is cut off the archive meanwhile.
+/// Takes away the index of an archive that goes on without one: nobody would tell it what is cut
+/// off the archive meanwhile.
 ///
 /// # Errors
 /// What the disk said.

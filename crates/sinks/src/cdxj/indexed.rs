@@ -1,8 +1,9 @@
 //! A sink that indexes what another one archives.
 //!
-//! Lines are made where the records are, and gathered in the order of the archive, by ticket: a run must cover all of a span. When
-//! there are enough, they are sorted and written away from the reactor, while the next ones are gathered. Whatever goes
-//! missing on the way, a visit that was never heard of again included, is read from the archive when it is closed or opened.
+//! Lines are made where the records are, and gathered in the order of the archive, by ticket: a run
+//! must cover all of a span. When there are enough, they are sorted and written away from the
+//! reactor, while the next ones are gathered. Whatever goes missing on the way, a visit that was
+//! never heard of again included, is read from the archive when it is closed or opened.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,8 @@ use super::batch::Batch;
 use super::index::{Index, MEMORY};
 use crate::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
 
-/// Visits that may be archived behind one whose write has not returned; more means that it never will.
+/// Visits that may be archived behind one whose write has not returned; more means that it never
+/// will.
 const MAX_AHEAD: usize = 1 << 16;
 
 /// Indexes what another sink archives.
@@ -43,8 +45,9 @@ struct Gathered {
 }
 
 impl Indexed {
-    /// Indexes what `inner` archives in the directory `archive`, which it has opened and has not written to since. Reads what of the
-    /// archive is not in the index yet: all of it where there is none.
+    /// Indexes what `inner` archives in the directory `archive`, which it has opened and has not
+    /// written to since. Reads what of the archive is not in the index yet: all of it where there
+    /// is none.
     ///
     /// # Errors
     /// What the disk says, and what [`Sink::sync`] of `inner` does.
@@ -98,7 +101,8 @@ impl Indexed {
             .await
     }
 
-    /// Changes the index off the reactor. One that failed is not touched again: the next opening puts it right.
+    /// Changes the index off the reactor. One that failed is not touched again: the next opening
+    /// puts it right.
     async fn change(
         &self,
         mut index: OwnedMutexGuard<Option<Index>>,

@@ -1,8 +1,10 @@
-//! JSON strings as Python's `json.dumps` writes them, so that lines agree with cdxj-indexer's byte for byte.
+//! JSON strings as Python's `json.dumps` writes them, so that lines agree with cdxj-indexer's byte
+//! for byte.
 
 use std::fmt::Write as _;
 
-/// Appends `text` in quotation marks; everything but ASCII as `\uXXXX`, in two halves where it is beyond 16 bits.
+/// Appends `text` in quotation marks; everything but ASCII as `\uXXXX`, in two halves where it is
+/// beyond 16 bits.
 pub(super) fn push_string(line: &mut String, text: &str) {
     line.push('"');
     let mut rest = text;

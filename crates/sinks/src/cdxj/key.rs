@@ -1,19 +1,25 @@
 //! Sort keys of the index: what cdxj-indexer and pywb compute from any URL, byte for byte.
 //!
-//! Both call the `surt` package (0.3.1, its default canonicaliser, a port of the Internet Archive's `WaybackURLKeyMaker`), so the key
-//! is what that makes, its oddities included: a capture whose key differs is not found by a replay tool. In this order:
+//! Both call the `surt` package (0.3.1, its default canonicaliser, a port of the Internet Archive's
+//! `WaybackURLKeyMaker`), so the key is what that makes, its oddities included: a capture whose key
+//! differs is not found by a replay tool. In this order:
 //!
-//! - white space around the URL and line breaks in it are dropped, `http://` is put before what has no scheme, and of
-//!   `http://https://` the last one counts; user, password and fragment are dropped;
-//! - the host is decoded, in lower case, in punycode, without dots at its ends and without a leading `www.`, `www2.`, …; what
-//!   `inet_aton` reads as an IPv4 address is one. It is reversed and joined by commas, addresses too;
-//! - path and query are percent-decoded until nothing is left to decode, then encoded once, and are in lower case;
+//! - white space around the URL and line breaks in it are dropped, `http://` is put before what has
+//!   no scheme, and of `http://https://` the last one counts; user, password and fragment are
+//!   dropped;
+//! - the host is decoded, in lower case, in punycode, without dots at its ends and without a
+//!   leading `www.`, `www2.`, …; what `inet_aton` reads as an IPv4 address is one. It is reversed
+//!   and joined by commas, addresses too;
+//! - path and query are percent-decoded until nothing is left to decode, then encoded once, and are
+//!   in lower case;
 //! - segments of the path are resolved, runs of slashes folded, and the slash at its end dropped;
 //! - old session parameters are dropped, and the others sorted by their bytes.
 //!
-//! [`web::PageUrl::surt`] is the same for the URLs of pages, but for addresses, which it leaves in their order, and port 0, which this drops.
+//! [`web::PageUrl::surt`] is the same for the URLs of pages, but for addresses, which it leaves in
+//! their order, and port 0, which this drops.
 //!
-//! Only of a host that is not ASCII and has characters that no host name has, Python makes punycode where this does not.
+//! Only of a host that is not ASCII and has characters that no host name has, Python makes punycode
+//! where this does not.
 //!
 //! `golden/surt.tsv` was made by `surt` itself (`golden/keys.py`).
 
@@ -21,8 +27,8 @@ use web::{CanonicalForm, PageUrl};
 
 use super::sessions::{without_path_sessions, without_query_sessions};
 
-/// The key of a URL, as it stands in the archive. A URL that `surt` refuses (a port that is no number) is its own key, as
-/// in cdxj-indexer.
+/// The key of a URL, as it stands in the archive. A URL that `surt` refuses (a port that is no
+/// number) is its own key, as in cdxj-indexer.
 #[must_use]
 pub fn key(url: &str) -> String {
     if url.is_empty() {
@@ -256,7 +262,8 @@ fn trim_dots(mut host: &[u8]) -> &[u8] {
     host
 }
 
-/// In punycode, where it can be. Python maps as IDNA 2003 does: what today's rules keep apart is written out before.
+/// In punycode, where it can be. Python maps as IDNA 2003 does: what today's rules keep apart is
+/// written out before.
 fn punycode(host: &[u8]) -> Option<Vec<u8>> {
     let text: String = String::from_utf8_lossy(host)
         .chars()
@@ -271,7 +278,8 @@ fn punycode(host: &[u8]) -> Option<Vec<u8>> {
     Some(host.as_bytes().to_vec())
 }
 
-/// A host that is an IPv4 address in any of the forms of `inet_aton`, or a mere number, with four decimal parts.
+/// A host that is an IPv4 address in any of the forms of `inet_aton`, or a mere number, with four
+/// decimal parts.
 fn address(host: &[u8]) -> Option<String> {
     if host.is_empty() || !host[0].is_ascii_digit() {
         return None;
@@ -290,14 +298,16 @@ fn address(host: &[u8]) -> Option<String> {
     Some(format!("{a}.{b}.{c}.{d}"))
 }
 
-/// Two to four numbers between dots, decimal or with a leading zero octal; the last one fills what is left.
+/// Two to four numbers between dots, decimal or with a leading zero octal; the last one fills what
+/// is left.
 fn inet_aton(host: &[u8]) -> Option<u32> {
     let parts: Vec<&[u8]> = host.split(|&byte| byte == b'.').collect();
     let (last, bytes) = parts.split_last()?;
     if bytes.len() > 3 {
         return None;
     }
-    // Of names whose first part is octal, surt asks about those only whose other parts could be, too.
+    // Of names whose first part is octal, surt asks about those only whose other parts could be,
+    // too.
     if parts[0].starts_with(b"0") && !host.iter().all(|byte| matches!(byte, b'0'..=b'7' | b'.')) {
         return None;
     }
@@ -371,7 +381,8 @@ fn canonical_query(decoded: &[u8]) -> Vec<u8> {
     sorted
 }
 
-/// Decodes until nothing is left to decode, in one pass: two escapes never overlap, so their order does not matter.
+/// Decodes until nothing is left to decode, in one pass: two escapes never overlap, so their order
+/// does not matter.
 fn decoded(text: &[u8]) -> Vec<u8> {
     let mut decoded: Vec<u8> = Vec::with_capacity(text.len());
     for &byte in text {

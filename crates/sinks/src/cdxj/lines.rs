@@ -6,7 +6,8 @@ use super::MAX_LINE;
 use super::capture::DUPLICATE;
 use super::entry::{Entry, Oddity};
 
-/// Reads the lines of an index in order. What is not a line of it is skipped and counted; a line out of order is counted, too, but given.
+/// Reads the lines of an index in order. What is not a line of it is skipped and counted; a line
+/// out of order is counted, too, but given.
 pub struct Lines<R> {
     input: R,
     line: Vec<u8>,

@@ -1,4 +1,5 @@
-//! What runs there are, and up to where in the archive they tell: a few lines of text, replaced in one step.
+//! What runs there are, and up to where in the archive they tell: a few lines of text, replaced in
+//! one step.
 //!
 //! ```text
 //! cdxj-index 1
@@ -7,9 +8,9 @@
 //! crc32 0d4a1185
 //! ```
 //!
-//! Version; a line for each run, with its number, length and checksum and the place in the archive where what it covers ends, which is
-//! where the next one begins; the checksum of all that. A manifest that is not exactly so is as good as none: what it
-//! told is made again from the archive.
+//! Version; a line for each run, with its number, length and checksum and the place in the archive
+//! where what it covers ends, which is where the next one begins; the checksum of all that. A
+//! manifest that is not exactly so is as good as none: what it told is made again from the archive.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,12 +1,16 @@
 //! CDXJ: the index by which replay tools find what is in an archive.
 //!
-//! - [`Indexed`] is a sink around the archive: it makes the index while the crawl runs, in bounded memory, by sorted runs that are merged
-//!   when it is closed. `capture` says what a record's line is, [`key()`] what it is sorted by.
-//! - `index` is the index on the disk, `manifest` what it knows of its runs, `run` how they are written and merged.
-//! - `scan` reads an archive again, for what is missing from its index; [`make_again`] all of it, [`index_files`] those of others.
+//! - [`Indexed`] is a sink around the archive: it makes the index while the crawl runs, in bounded
+//!   memory, by sorted runs that are merged when it is closed. `capture` says what a record's line
+//!   is, [`key()`] what it is sorted by.
+//! - `index` is the index on the disk, `manifest` what it knows of its runs, `run` how they are
+//!   written and merged.
+//! - `scan` reads an archive again, for what is missing from its index; [`make_again`] all of it,
+//!   [`index_files`] those of others.
 //! - [`Lines`] reads any index, and [`Comparison`] an index side by side with its archive.
 //!
-//! **The index is a function of the archive**: lost, it is made again, and comes out the same byte for byte.
+//! **The index is a function of the archive**: lost, it is made again, and comes out the same byte
+//! for byte.
 
 mod batch;
 mod capture;
@@ -34,5 +38,6 @@ pub use indexed::Indexed;
 pub use key::key;
 pub use lines::{Lines, Skipped};
 
-/// Longest line that is written or read, in bytes: URLs of as many KiB as a record's header may have fit.
+/// Longest line that is written or read, in bytes: URLs of as many KiB as a record's header may
+/// have fit.
 pub const MAX_LINE: usize = 1 << 20;

@@ -1,7 +1,8 @@
 //! Sorted files of lines: written from a batch, read, and merged, a bounded number at a time.
 //!
-//! Invariant: a run is in the order of `LC_ALL=C sort`, has no line twice, and is as long, and has the checksum, that was
-//! noted when it was written. Whatever else is found is damage, and the lines are made again from the archive.
+//! Invariant: a run is in the order of `LC_ALL=C sort`, has no line twice, and is as long, and has
+//! the checksum, that was noted when it was written. Whatever else is found is damage, and the
+//! lines are made again from the archive.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -181,8 +182,8 @@ fn unreadable(path: &Path, error: io::Error) -> MergeFault {
     SinkFault::io("read", path, error).into()
 }
 
-/// Merges runs into one, in passes of [`FAN_IN`]; `name` gives the files of each pass their names, the result the last. The runs
-/// stay; what was made on the way does not.
+/// Merges runs into one, in passes of [`FAN_IN`]; `name` gives the files of each pass their names,
+/// the result the last. The runs stay; what was made on the way does not.
 pub(super) fn merge(
     disk: &dyn Disk,
     runs: &[Run],
@@ -217,8 +218,8 @@ fn merge_group(disk: &dyn Disk, group: &[Run], into: &Path) -> Result<Run, Merge
     Ok(writer.finish()?)
 }
 
-/// Shows the lines of all these runs, which must not be more than [`FAN_IN`] where memory counts, in their common order; one that is
-/// in several of them several times.
+/// Shows the lines of all these runs, which must not be more than [`FAN_IN`] where memory counts,
+/// in their common order; one that is in several of them several times.
 pub(super) fn merged(
     runs: &[Run],
     each: &mut dyn FnMut(&[u8]) -> Result<(), MergeFault>,

@@ -40,8 +40,9 @@ pub(super) fn number(name: &str) -> Option<u64> {
     warc::file_number(name)
 }
 
-/// The files in a directory, by their names, which the one being written has without its last suffix, in their order: those of others
-/// have no number, as far as their names tell, and come first.
+/// The files in a directory, by their names, which the one being written has without its last
+/// suffix, in their order: those of others have no number, as far as their names tell, and come
+/// first.
 fn files(directory: &Path) -> Result<Vec<(Option<u64>, String, PathBuf)>, SinkFault> {
     let unlisted = |source| SinkFault::io("list", directory, source);
     let mut files = Vec::new();
@@ -63,9 +64,10 @@ pub(super) fn reaches(directory: &Path, end: &ArchiveEnd) -> bool {
     number(&end.file).is_some() && is_there
 }
 
-/// Shows each record of the archive in `directory` between two places, at which records begin and end: from its beginning, up to its
-/// end, where none is given. A file of ours in which a record cannot be read is left there, with a warning: `verify` says more. Files of other
-/// crawlers are whole, and told first; of those, what is broken or cannot be read by its offset is passed over.
+/// Shows each record of the archive in `directory` between two places, at which records begin and
+/// end: from its beginning, up to its end, where none is given. A file of ours in which a record
+/// cannot be read is left there, with a warning: `verify` says more. Files of other crawlers are
+/// whole, and told first; of those, what is broken or cannot be read by its offset is passed over.
 /// Returns where the last record ends that could be read.
 pub(super) fn scan(
     directory: &Path,

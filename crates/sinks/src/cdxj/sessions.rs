@@ -1,4 +1,5 @@
-//! Session parameters of old servers, which `surt` takes out of keys: two visits to a page would have two keys otherwise.
+//! Session parameters of old servers, which `surt` takes out of keys: two visits to a page would
+//! have two keys otherwise.
 
 use super::key::split_at;
 
@@ -34,7 +35,8 @@ pub(super) fn without_query_sessions(mut query: Vec<u8>) -> Vec<u8> {
     query
 }
 
-/// A path in lower case without the session that ASP.NET put between two slashes, where it leads to an `.aspx` page.
+/// A path in lower case without the session that ASP.NET put between two slashes, where it leads to
+/// an `.aspx` page.
 pub(super) fn without_path_sessions(mut path: Vec<u8>) -> Vec<u8> {
     if !path.windows(5).any(|word| word == b".aspx") {
         return path;

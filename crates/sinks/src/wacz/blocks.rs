@@ -1,7 +1,9 @@
-//! The index of a WACZ: gzip members of some thousand lines each, one after the other, and a list of where they begin (ZipNum).
+//! The index of a WACZ: gzip members of some thousand lines each, one after the other, and a list
+//! of where they begin (ZipNum).
 //!
-//! Who looks for a key finds the member in the list and unpacks that alone. A line of the list has the key and the timestamp of the member's first
-//! line, where it lies, and its digest, as cdxj-indexer writes it and pywb and ReplayWeb.page read it.
+//! Who looks for a key finds the member in the list and unpacks that alone. A line of the list has
+//! the key and the timestamp of the member's first line, where it lies, and its digest, as
+//! cdxj-indexer writes it and pywb and ReplayWeb.page read it.
 
 use std::io::{self, Write};
 

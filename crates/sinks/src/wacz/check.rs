@@ -1,7 +1,8 @@
-//! Whether a WACZ is what it says: names, lengths, digests, and an index whose every line leads to a record.
+//! Whether a WACZ is what it says: names, lengths, digests, and an index whose every line leads to
+//! a record.
 //!
-//! Everything is read front to back in bounded memory, but for the records that the index names: of those, the head alone. What is wrong is
-//! told with its culprit, and the next thing is looked at.
+//! Everything is read front to back in bounded memory, but for the records that the index names: of
+//! those, the head alone. What is wrong is told with its culprit, and the next thing is looked at.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -156,7 +157,8 @@ fn digest<R: Read + Seek>(
     }
 }
 
-/// What `datapackage.json` says, which is to have the digest in `datapackage-digest.json`, if there is one.
+/// What `datapackage.json` says, which is to have the digest in `datapackage-digest.json`, if there
+/// is one.
 fn told<R: Read + Seek>(entries: &Entries<R>, complaints: &mut Complaints) -> Vec<(String, Told)> {
     let Some((package, bytes)) = json(entries, PACKAGE, complaints) else {
         return Vec::new();

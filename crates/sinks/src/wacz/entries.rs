@@ -1,8 +1,9 @@
 //! A ZIP file as a list of places.
 //!
-//! The library reads the list at the end of the file; the bytes are then read straight from their places, so that several can be read at
-//! once. What a hostile list says is bounded here: places are cut to the file, and what is deflated ends where it unpacks to more than its
-//! length can account for.
+//! The library reads the list at the end of the file; the bytes are then read straight from their
+//! places, so that several can be read at once. What a hostile list says is bounded here: places
+//! are cut to the file, and what is deflated ends where it unpacks to more than its length can
+//! account for.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -242,7 +243,8 @@ impl ArchivePart {
 /// The WARC files in the WACZ at `path`, in its order.
 ///
 /// # Errors
-/// [`WaczFault::Read`] where it cannot be read, and [`WaczFault::NotZip`] where it is no ZIP file, has no WARC file, or has one that is not stored as it is.
+/// [`WaczFault::Read`] where it cannot be read, and [`WaczFault::NotZip`] where it is no ZIP file,
+/// has no WARC file, or has one that is not stored as it is.
 pub fn archives(path: &Path) -> Result<Vec<ArchivePart>, WaczFault> {
     let file = File::open(path).map_err(|source| WaczFault::Read {
         path: path.to_owned(),

@@ -19,7 +19,8 @@ pub enum WaczFault {
     /// It cannot be written.
     #[error("the WACZ cannot be written")]
     Write(#[source] io::Error),
-    /// The index of what is to be packed has a line that is none, or is out of its order. Make it again.
+    /// The index of what is to be packed has a line that is none, or is out of its order. Make it
+    /// again.
     #[error("line {line} of {} is not in order: {reason}", path.display())]
     Index {
         /// The index.

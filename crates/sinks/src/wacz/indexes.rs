@@ -1,4 +1,5 @@
-//! The indexes of a WACZ: each line leads to a record, and each line of a list of blocks (ZipNum) to a block that begins as it says.
+//! The indexes of a WACZ: each line leads to a record, and each line of a list of blocks (ZipNum)
+//! to a block that begins as it says.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -18,7 +19,8 @@ use crate::warc::head_in;
 
 /// Bytes of a record's head that are read.
 const MAX_HEAD: usize = 64 << 10;
-/// Bytes with which a Zstandard frame begins (RFC 8878, section 3.1.1): of those, no more is looked at, since the dictionary stands elsewhere.
+/// Bytes with which a Zstandard frame begins (RFC 8878, section 3.1.1): of those, no more is looked
+/// at, since the dictionary stands elsewhere.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Looks into all indexes; says how many lines they have.
@@ -141,7 +143,8 @@ impl<R: Read + Seek> Index<'_, R> {
     }
 }
 
-/// That the blocks of a list follow each other to the end of what it is a list of, and begin as it says.
+/// That the blocks of a list follow each other to the end of what it is a list of, and begin as it
+/// says.
 fn check_blocks<R: Read + Seek>(
     entries: &Entries<R>,
     list: &Entry,

@@ -1,7 +1,8 @@
 //! What is written to until something goes wrong.
 //!
-//! A ZIP writer that is dropped ends its file as if it were whole, and says on standard error what goes wrong then. Neither may be: what was not
-//! finished must not look as if it were, and who could not write has been told. So behind an error, or once the packer is gone, nothing passes.
+//! A ZIP writer that is dropped ends its file as if it were whole, and says on standard error what
+//! goes wrong then. Neither may be: what was not finished must not look as if it were, and who
+//! could not write has been told. So behind an error, or once the packer is gone, nothing passes.
 
 use std::cell::Cell;
 use std::io::{self, Seek, SeekFrom, Write};

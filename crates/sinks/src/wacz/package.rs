@@ -1,7 +1,8 @@
 //! Writing a WACZ, front to back: each file is copied, packed and digested in one go.
 //!
-//! WARC files and the packed index are stored, since whoever replays reads single records of them from the middle of the file; what is read as a
-//! whole is deflated. Every entry may exceed 4 GiB (ZIP64), since nobody knows before how long it will be.
+//! WARC files and the packed index are stored, since whoever replays reads single records of them
+//! from the middle of the file; what is read as a whole is deflated. Every entry may exceed 4 GiB
+//! (ZIP64), since nobody knows before how long it will be.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Read, Seek, Write};
@@ -73,7 +74,8 @@ struct Writing<'a, W: Write + Seek> {
 }
 
 impl<W: Write> Packer<StreamWriter<Latch<W>>> {
-    /// Writes to what cannot be gone back in: lengths stand behind the files then, which all but a few readers take as well.
+    /// Writes to what cannot be gone back in: lengths stand behind the files then, which all but a
+    /// few readers take as well.
     pub fn stream(out: W, at: Timestamp) -> Self {
         let (out, shutting) = Latch::over(out);
         Self::to(ZipWriter::new_stream(out), shutting, at)
@@ -100,7 +102,8 @@ impl<W: Write + Seek> Packer<W> {
         }
     }
 
-    /// Copies an archive file, which faults call `path`, under this name; `each` is called for each piece of it.
+    /// Copies an archive file, which faults call `path`, under this name; `each` is called for each
+    /// piece of it.
     ///
     /// # Errors
     /// [`WaczFault::Read`] and [`WaczFault::Write`].
@@ -139,11 +142,13 @@ impl<W: Write + Seek> Packer<W> {
         Ok(bytes)
     }
 
-    /// Packs the lines of the index of the archive files that were copied; `path` is what faults call it. Lines about duplicates that were left out, and
-    /// about what was not copied, are left out; returns how many there are.
+    /// Packs the lines of the index of the archive files that were copied; `path` is what faults
+    /// call it. Lines about duplicates that were left out, and about what was not copied, are left
+    /// out; returns how many there are.
     ///
     /// # Errors
-    /// [`WaczFault::Index`] where it is not whole or not sorted, [`WaczFault::Read`] and [`WaczFault::Write`].
+    /// [`WaczFault::Index`] where it is not whole or not sorted, [`WaczFault::Read`] and
+    /// [`WaczFault::Write`].
     pub fn index(&mut self, path: &Path, input: impl BufRead) -> Result<u64, WaczFault> {
         let mut lines = Lines::new(input);
         let mut count = 0;

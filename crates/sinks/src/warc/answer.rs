@@ -1,7 +1,8 @@
-//! The exchange that a record was made from, as far as the archive has it: what `message` wrote, read again; and what others wrote.
+//! The exchange that a record was made from, as far as the archive has it: what `message` wrote,
+//! read again; and what others wrote.
 //!
-//! Browsers' archives have status lines of HTTP/2, which has none; wget and Heritrix keep chunks as they were sent; some keep the field that
-//! tells of chunks and take them apart all the same.
+//! Browsers' archives have status lines of HTTP/2, which has none; wget and Heritrix keep chunks as
+//! they were sent; some keep the field that tells of chunks and take them apart all the same.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -114,7 +115,8 @@ fn config() -> httparse::ParserConfig {
     config
 }
 
-/// The body that was sent in chunks (RFC 9112, section 7.1); none where it is not in chunks. A body that breaks off is what came before.
+/// The body that was sent in chunks (RFC 9112, section 7.1); none where it is not in chunks. A body
+/// that breaks off is what came before.
 fn without_chunks(mut sent: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::with_capacity(sent.len());
     let mut chunks = 0;
@@ -132,8 +134,9 @@ fn without_chunks(mut sent: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Record {
-    /// The HTTP answer in a `response` or `revisit` record of anybody's; none where there is none, or it cannot be read. Its body
-    /// is empty where the block was not kept whole, and in a `revisit`, which has none.
+    /// The HTTP answer in a `response` or `revisit` record of anybody's; none where there is none,
+    /// or it cannot be read. Its body is empty where the block was not kept whole, and in a
+    /// `revisit`, which has none.
     #[must_use]
     pub fn http(&self) -> Option<Answer<'_>> {
         let answer = Answer::read(&self.block)?;
@@ -146,9 +149,9 @@ impl Record {
         }
     }
 
-    /// The answer in a `response` or `revisit` record; none where it cannot be read. The body is empty where the block was
-    /// not kept whole, and in a `revisit`, which has none. The request is in another record, the address and the time it took
-    /// are not told.
+    /// The answer in a `response` or `revisit` record; none where it cannot be read. The body is
+    /// empty where the block was not kept whole, and in a `revisit`, which has none. The request is
+    /// in another record, the address and the time it took are not told.
     #[must_use]
     pub fn answer(&self, form: &CanonicalForm) -> Option<Exchange> {
         let answer = self.http()?;

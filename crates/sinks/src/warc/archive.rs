@@ -1,8 +1,10 @@
-//! The archive as a sink: records are made side by side, off the reactor; only their appending takes turns.
+//! The archive as a sink: records are made side by side, off the reactor; only their appending
+//! takes turns.
 //!
-//! A `write` waits for one of a few permits, makes and compresses its records (in a blocking thread, unless they are
-//! small), and then holds the lock on the [`Tail`] for a single write call. Records name the `warcinfo` of their file, so those that find
-//! their file full are made once more for the next one: at most a few for each gigabyte.
+//! A `write` waits for one of a few permits, makes and compresses its records (in a blocking
+//! thread, unless they are small), and then holds the lock on the [`Tail`] for a single write call.
+//! Records name the `warcinfo` of their file, so those that find their file full are made once more
+//! for the next one: at most a few for each gigabyte.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +23,8 @@ use super::visit::{self, Names};
 use super::warcinfo::ArchiveOptions;
 use crate::{Archived, DigestAlgorithm, Sink, SinkFault, Visit};
 
-/// The number of visits that are made into records at a time. Each takes a few MiB of memory at most.
+/// The number of visits that are made into records at a time. Each takes a few MiB of memory at
+/// most.
 const PRESSES: usize = 4;
 
 /// Where an archive ends: the settled part of it, or the part that is on the disk.
@@ -33,8 +36,8 @@ pub struct ArchiveEnd {
     pub end: u64,
 }
 
-/// Payload bytes of a visit whose records are made within half a millisecond: handing them to another thread and back
-/// would cost more than it spares the reactor.
+/// Payload bytes of a visit whose records are made within half a millisecond: handing them to
+/// another thread and back would cost more than it spares the reactor.
 const SMALL_VISIT: u64 = 32 << 10;
 
 /// A directory of WARC/1.1 files.
@@ -51,20 +54,24 @@ struct Inner {
     /// Idle presses, never more than there are permits.
     presses: Mutex<Vec<RecordWriter>>,
     tail: Mutex<Tail>,
-    /// Held during a sync: of two, the second must know how the first one ended. Taken before `tail`.
+    /// Held during a sync: of two, the second must know how the first one ended. Taken before
+    /// `tail`.
     syncing: Mutex<()>,
 }
 
 impl WarcArchive {
-    /// Opens the archive in `dir`, which is created where it is missing. Blocks on the disk; call it once, at start.
+    /// Opens the archive in `dir`, which is created where it is missing. Blocks on the disk; call
+    /// it once, at start.
     ///
-    /// With `resume`, the archive continues from there: what lies beyond is cut from that file, and files with
-    /// a higher number are taken away. Without it nothing is settled yet, and **all** archive files in `dir` are
-    /// taken away. What a reader can read of it is kept under names that end in `.cut-1`, `.cut-2`, and so on. Files whose
-    /// names are not exactly of the archive's form are left alone in either case.
+    /// With `resume`, the archive continues from there: what lies beyond is cut from that file, and
+    /// files with a higher number are taken away. Without it nothing is settled yet, and **all**
+    /// archive files in `dir` are taken away. What a reader can read of it is kept under names that
+    /// end in `.cut-1`, `.cut-2`, and so on. Files whose names are not exactly of the archive's
+    /// form are left alone in either case.
     ///
     /// # Errors
-    /// [`SinkFault::JournalEnds`] where visits lie beyond that were settled once: in a closed file, or before the noted end.
+    /// [`SinkFault::JournalEnds`] where visits lie beyond that were settled once: in a closed file,
+    /// or before the noted end.
     ///
     /// One archive at a time may be open in a directory; the caller sees to that.
     pub fn open(
@@ -200,8 +207,8 @@ impl Inner {
         self.close_files()
     }
 
-    /// First the bytes, then their settlements, then the names: a file that is not called `….open` is on the disk whole, and its
-    /// visits are settled.
+    /// First the bytes, then their settlements, then the names: a file that is not called `….open`
+    /// is on the disk whole, and its visits are settled.
     fn close_files(&self) -> Result<(), SinkFault> {
         let files = self.tail()?.closable();
         let Some(first) = files.first() else {

@@ -1,10 +1,13 @@
-//! The names of archive files: `crawl-20261120190455-00001.warc.gz`, and `….warc.gz.open` while it is being written.
+//! The names of archive files: `crawl-20261120190455-00001.warc.gz`, and `….warc.gz.open` while it
+//! is being written.
 //!
-//! A name is made of a prefix that the operator chose, a time and a counter; nothing that came from the web is ever part
-//! of a path. The counter orders the files of an archive. Names that are not exactly of this form are somebody else's.
+//! A name is made of a prefix that the operator chose, a time and a counter; nothing that came from
+//! the web is ever part of a path. The counter orders the files of an archive. Names that are not
+//! exactly of this form are somebody else's.
 //!
-//! Journal, rows and indexes always say the name without [`OPEN`]; [`locate`] finds the file by it. A file loses that
-//! suffix once it is on the disk whole, so who finds one without it may copy it away.
+//! Journal, rows and indexes always say the name without [`OPEN`]; [`locate`] finds the file by it.
+//! A file loses that suffix once it is on the disk whole, so who finds one without it may copy it
+//! away.
 
 use std::fs;
 use std::io;
@@ -20,8 +23,9 @@ pub const OPEN: &str = ".open";
 /// Longest prefix, in bytes: the rest of a name needs 50 of the 255 that file systems allow.
 const MAX_PREFIX: usize = 200;
 
-/// The archive file `name` in `directory`, under the name that it has on the disk now. Where there is none, the name
-/// that it should have. Another process may be about to close the file: look again where it cannot be opened.
+/// The archive file `name` in `directory`, under the name that it has on the disk now. Where there
+/// is none, the name that it should have. Another process may be about to close the file: look
+/// again where it cannot be opened.
 #[must_use]
 pub fn locate(directory: &Path, name: &str) -> PathBuf {
     let closed = directory.join(name);
@@ -32,7 +36,8 @@ pub fn locate(directory: &Path, name: &str) -> PathBuf {
     closed
 }
 
-/// The name of the archive file at `path`, as the journal has it; none where this is no archive file.
+/// The name of the archive file at `path`, as the journal has it; none where this is no archive
+/// file.
 #[must_use]
 pub fn name_of(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
@@ -43,8 +48,8 @@ pub fn name_of(path: &Path) -> Option<&str> {
         .then_some(name)
 }
 
-/// Whether `prefix` may begin the names of an archive's files: letters, digits, `-`, `_` and `.`, the first of which is a
-/// letter or a digit.
+/// Whether `prefix` may begin the names of an archive's files: letters, digits, `-`, `_` and `.`,
+/// the first of which is a letter or a digit.
 #[must_use]
 pub fn is_prefix(prefix: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -122,7 +127,8 @@ impl FileName {
     }
 }
 
-/// The number of the archive file of this name, which orders it among others; nothing for names that are not ours.
+/// The number of the archive file of this name, which orders it among others; nothing for names
+/// that are not ours.
 pub(crate) fn file_number(name: &str) -> Option<u64> {
     FileName::parse(name).map(|name| name.counter)
 }
@@ -135,7 +141,8 @@ pub(super) struct Found {
     pub(super) path: PathBuf,
 }
 
-/// The archive files in `dir`, last counter first: removed in this order, what remains is always a beginning.
+/// The archive files in `dir`, last counter first: removed in this order, what remains is always a
+/// beginning.
 pub(super) fn last_first(dir: &Path) -> io::Result<Vec<Found>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(dir)? {

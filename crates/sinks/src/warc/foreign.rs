@@ -1,8 +1,10 @@
-//! Files of other crawlers in the directory of an archive of ours: they are read, and never written, cut or removed.
+//! Files of other crawlers in the directory of an archive of ours: they are read, and never
+//! written, cut or removed.
 //!
-//! Whether a file is foreign, its name says, and where that could be ours, its `warcinfo`: Common Crawl names files as we do. Our own
-//! files come behind them all: the number in the name of the first is above every number in theirs, so that whoever goes on from a place in
-//! one of ours has nothing to do with them.
+//! Whether a file is foreign, its name says, and where that could be ours, its `warcinfo`: Common
+//! Crawl names files as we do. Our own files come behind them all: the number in the name of the
+//! first is above every number in theirs, so that whoever goes on from a place in one of ours has
+//! nothing to do with them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +25,8 @@ const OUR_SOFTWARE: &str = "crawler/";
 /// More of a `warcinfo` is not read to find out who wrote it.
 const MAX_WARCINFO: usize = 64 << 10;
 
-/// Whether another crawler wrote the archive file at `path`. A file with a name like ours whose beginning cannot be read is ours.
+/// Whether another crawler wrote the archive file at `path`. A file with a name like ours whose
+/// beginning cannot be read is ours.
 #[must_use]
 pub fn is_foreign(path: &Path) -> bool {
     let Some(name) = name_of(path) else {
@@ -50,11 +53,12 @@ fn is_our_software(warcinfo: &[u8]) -> bool {
     })
 }
 
-/// Begins an archive of ours behind the files in `dir`, of which none is ours but what an earlier call of this left; returns where its
-/// first visit goes. Durable when it returns.
+/// Begins an archive of ours behind the files in `dir`, of which none is ours but what an earlier
+/// call of this left; returns where its first visit goes. Durable when it returns.
 ///
 /// # Errors
-/// [`SinkFault::Foreign`] where a file has a number in its name that has none above; otherwise what the disk says.
+/// [`SinkFault::Foreign`] where a file has a number in its name that has none above; otherwise what
+/// the disk says.
 pub fn begin_behind(
     disk: &Arc<dyn Disk>,
     dir: &Path,
@@ -90,8 +94,8 @@ pub fn begin_behind(
     })
 }
 
-/// Where the first visit of an archive of ours goes that begins behind files of others; none where there are no such files, or
-/// nothing of ours.
+/// Where the first visit of an archive of ours goes that begins behind files of others; none where
+/// there are no such files, or nothing of ours.
 ///
 /// # Errors
 /// What the system says that keeps us from looking.

@@ -1,10 +1,11 @@
 //! Names of records: UUIDs made from names, so that no record needs randomness of its own.
 //!
-//! A record id must be unique for good, among all archives there are (section 5.2). Each opening of an archive
-//! has a namespace, made from the crawl's seed, what the `warcinfo` says of crawl and machine, the time, and the
-//! position from which the archive continues; the records are numbered within it. Two openings of one crawl that
-//! start from the same position cannot both leave records, since opening cuts what lies beyond; openings of
-//! different crawls differ in their seeds.
+//! A record id must be unique for good, among all archives there are (section 5.2). Each opening of
+//! an archive has a namespace, made from the crawl's seed, what the `warcinfo` says of crawl and
+//! machine, the time, and the position from which the archive continues; the records are numbered
+//! within it. Two openings of one crawl that start from the same position cannot both leave
+//! records, since opening cuts what lies beyond; openings of different crawls differ in their
+//! seeds.
 
 use std::fmt;
 

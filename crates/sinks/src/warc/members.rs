@@ -1,8 +1,8 @@
 //! The packed records of one visit, on their way to the archive.
 //!
 //! Bytes that do not fit in memory go to a spool, so that a visit of any size takes at most
-//! [`HELD`] bytes of memory. Where the disk takes no spool, the bytes stay in memory: the archive may
-//! still find room in the reserve.
+//! [`HELD`] bytes of memory. Where the disk takes no spool, the bytes stay in memory: the archive
+//! may still find room in the reserve.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,10 @@
-//! The blocks of `request` and `response` records: HTTP messages as HTTP/1.1 writes them (sections 6.3.2, 6.5.2).
+//! The blocks of `request` and `response` records: HTTP messages as HTTP/1.1 writes them (sections
+//! 6.3.2, 6.5.2).
 //!
-//! An HTTP/2 answer is written with an HTTP/1.1 status line, since that is what replay tools read; `WARC-Protocol`
-//! says what was really spoken. The payload is kept as received but for its transfer coding, so fields that would
-//! have a reader take the kept bytes for chunks, or expect more or fewer of them, are renamed, never dropped.
+//! An HTTP/2 answer is written with an HTTP/1.1 status line, since that is what replay tools read;
+//! `WARC-Protocol` says what was really spoken. The payload is kept as received but for its
+//! transfer coding, so fields that would have a reader take the kept bytes for chunks, or expect
+//! more or fewer of them, are renamed, never dropped.
 
 use std::io::Write as _;
 
@@ -41,7 +43,8 @@ pub(super) fn response_head(exchange: &Exchange) -> Vec<u8> {
     head
 }
 
-/// Whether a reader who believed this field would not find the kept payload, which is `length` bytes long.
+/// Whether a reader who believed this field would not find the kept payload, which is `length`
+/// bytes long.
 fn misleads(name: &HeaderName, value: &[u8], length: u64) -> bool {
     match *name {
         TRANSFER_ENCODING => true,
@@ -50,8 +53,8 @@ fn misleads(name: &HeaderName, value: &[u8], length: u64) -> bool {
     }
 }
 
-/// Appends a header field as it was received. `http` lets no line break into a value; should one come all the
-/// same, it must not end the line here.
+/// Appends a header field as it was received. `http` lets no line break into a value; should one
+/// come all the same, it must not end the line here.
 fn push_line(head: &mut Vec<u8>, name: &str, value: &[u8]) {
     head.extend_from_slice(name.as_bytes());
     head.extend_from_slice(b": ");

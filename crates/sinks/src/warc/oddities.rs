@@ -1,6 +1,8 @@
-//! In what archives of others differ from the standard and can be read all the same, and how often each was seen.
+//! In what archives of others differ from the standard and can be read all the same, and how often
+//! each was seen.
 
-/// A way in which a record differs from what the standard asks for (WARC/1.1, section 4), and is read all the same.
+/// A way in which a record differs from what the standard asks for (WARC/1.1, section 4), and is
+/// read all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Oddity {
     /// A version before WARC/1.0: WARC/0.17, WARC/0.18.
@@ -23,7 +25,8 @@ pub enum Oddity {
     FalseDigest,
     /// A digest that could not be compared: MD5 and others.
     UnknownDigest,
-    /// A record that is not a member of its own in a packed file, and so cannot be read by its offset.
+    /// A record that is not a member of its own in a packed file, and so cannot be read by its
+    /// offset.
     SharedMember,
 }
 

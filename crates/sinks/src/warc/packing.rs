@@ -1,8 +1,9 @@
 //! How records are packed: a gzip member each (annex D.2), a zstd frame each, or not at all.
 //!
-//! zstd is the IIPC's "WARC Zstandard Compression" draft (<https://iipc.github.io/warc-specifications/specifications/warc-zstd/>):
-//! a frame a record, and where there is a dictionary, it stands at the beginning of each file, in a skippable frame of its own, so that
-//! the file can be read by itself.
+//! zstd is the IIPC's "WARC Zstandard Compression" draft
+//! (<https://iipc.github.io/warc-specifications/specifications/warc-zstd/>): a frame a record, and
+//! where there is a dictionary, it stands at the beginning of each file, in a skippable frame of
+//! its own, so that the file can be read by itself.
 
 use std::fmt;
 use std::fs::File;
@@ -59,7 +60,8 @@ impl Packing {
         }
     }
 
-    /// The levels that there are, fast to small, and the one that is meant where nobody says: none of them do the same at the same level.
+    /// The levels that there are, fast to small, and the one that is meant where nobody says: none
+    /// of them do the same at the same level.
     #[must_use]
     pub const fn levels(self) -> Option<(std::ops::RangeInclusive<i32>, i32)> {
         match self {
@@ -95,7 +97,8 @@ impl FromStr for Packing {
 /// How an archive's files are packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// In gzip members, by libdeflate: 1 (fast) to 12 (small); other levels mean the nearest of these.
+    /// In gzip members, by libdeflate: 1 (fast) to 12 (small); other levels mean the nearest of
+    /// these.
     Gzip {
         /// How hard.
         level: i32,
@@ -140,7 +143,8 @@ impl Compression {
         [&head, &**bytes].concat()
     }
 
-    /// Appends what `plain` yields, `length` bytes, as one packed record, without holding all of it.
+    /// Appends what `plain` yields, `length` bytes, as one packed record, without holding all of
+    /// it.
     ///
     /// # Errors
     /// What the system says while `plain` is read or `members` is written.
@@ -197,7 +201,8 @@ impl Compression {
     }
 }
 
-/// The [`Compression::preamble`] with which the file at `path` was begun: empty where it begins with a record.
+/// The [`Compression::preamble`] with which the file at `path` was begun: empty where it begins
+/// with a record.
 ///
 /// # Errors
 /// What the system says while it is read.
@@ -225,7 +230,8 @@ impl Dictionary {
     /// Reads a dictionary's bytes.
     ///
     /// # Errors
-    /// [`UnusableDictionary`] where it has no number by which a frame could name it, or is damaged or too long.
+    /// [`UnusableDictionary`] where it has no number by which a frame could name it, or is damaged
+    /// or too long.
     pub fn new(bytes: &[u8]) -> Result<Self, UnusableDictionary> {
         if bytes.len() > MAX_DICTIONARY {
             return Err(UnusableDictionary("it is longer than 16 MiB"));
@@ -258,7 +264,8 @@ impl fmt::Debug for Dictionary {
 #[error("{0}")]
 pub struct UnusableDictionary(&'static str);
 
-/// A compressor of frames that say how long their content is, and carry a checksum of it: a torn frame shows.
+/// A compressor of frames that say how long their content is, and carry a checksum of it: a torn
+/// frame shows.
 fn zstd(level: i32, dictionary: &[u8]) -> io::Result<Zstd<'static>> {
     let mut packer = Zstd::with_dictionary(level.clamp(1, 19), dictionary)?;
     packer.include_checksum(true)?;

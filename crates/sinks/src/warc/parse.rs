@@ -8,7 +8,8 @@ use super::unpack::{VERSION, is_version};
 use crate::digest::Hasher;
 use crate::{DigestAlgorithm, PayloadDigest};
 
-/// Longest header of a record, in bytes: beyond any URL, and little enough to read damage as damage.
+/// Longest header of a record, in bytes: beyond any URL, and little enough to read damage as
+/// damage.
 const MAX_HEADER: u64 = 256 << 10;
 
 /// Why there is no record.
@@ -81,7 +82,8 @@ pub(super) fn block(
     Ok(block.finish(fields, length))
 }
 
-/// Reads a record up to the end of the HTTP message's head in it, or `keep` bytes of its block; offset and length are the caller's.
+/// Reads a record up to the end of the HTTP message's head in it, or `keep` bytes of its block;
+/// offset and length are the caller's.
 pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record, Trouble> {
     let (fields, block_length) = header(member, None)?;
     let mut head_end = HeadEnd::default();
@@ -116,8 +118,8 @@ pub(super) fn head_only(member: &mut impl BufRead, keep: usize) -> Result<Record
     })
 }
 
-/// Version line and named fields, up to and with the empty line, and the length of the block. What differs from the standard is
-/// malformed, or an oddity where those are counted.
+/// Version line and named fields, up to and with the empty line, and the length of the block. What
+/// differs from the standard is malformed, or an oddity where those are counted.
 pub(super) fn header(
     member: &mut impl BufRead,
     mut oddities: Option<&mut Oddities>,
@@ -320,8 +322,9 @@ impl Block {
 /// What stands behind a block.
 pub(super) const EMPTY_LINE: &[u8; 4] = b"\r\n\r\n";
 
-/// Finds the empty line that ends the head of an HTTP message, in whatever pieces it comes. Lines end in CR LF, or in LF alone, as some
-/// servers have them (RFC 9112, section 2.2); the first line is the status line, whatever it says.
+/// Finds the empty line that ends the head of an HTTP message, in whatever pieces it comes. Lines
+/// end in CR LF, or in LF alone, as some servers have them (RFC 9112, section 2.2); the first line
+/// is the status line, whatever it says.
 #[derive(Default)]
 struct HeadEnd(InHead);
 

@@ -5,19 +5,23 @@ use crate::PayloadDigest;
 /// A record of an archive: its place, its fields, and what was kept of its block.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Where it begins in the file, in bytes; in what the file unpacks to where it is not `addressable`.
+    /// Where it begins in the file, in bytes; in what the file unpacks to where it is not
+    /// `addressable`.
     pub offset: u64,
     /// How long it is there, in bytes.
     pub length: u64,
-    /// How many of these are the line breaks behind its block, which no index counts; none where they are packed with it.
+    /// How many of these are the line breaks behind its block, which no index counts; none where
+    /// they are packed with it.
     pub breaks: u64,
-    /// Whether it can be read by its offset alone, as every index wants it: in a packed file, it has a member of its own.
+    /// Whether it can be read by its offset alone, as every index wants it: in a packed file, it
+    /// has a member of its own.
     pub addressable: bool,
     /// How long its block is, in bytes: `Content-Length`.
     pub block_length: u64,
     /// How long its payload is, in bytes, where the record contains one.
     pub payload_length: Option<u64>,
-    /// The digest of its payload, where the record does not declare one: of its block, if it is a `metadata` record.
+    /// The digest of its payload, where the record does not declare one: of its block, if it is a
+    /// `metadata` record.
     pub(crate) undeclared_payload: Option<PayloadDigest>,
     /// Whether `WARC-Block-Digest` agrees.
     pub block_digest: DigestCheck,
@@ -63,7 +67,8 @@ impl Record {
         self.mandatory("WARC-Date")
     }
 
-    /// `WARC-Target-URI`, without the angle brackets that the grammar of WARC/1.0 has around it (section 4 there), and wget.
+    /// `WARC-Target-URI`, without the angle brackets that the grammar of WARC/1.0 has around it
+    /// (section 4 there), and wget.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         let target = self.field("WARC-Target-URI")?;

@@ -1,8 +1,9 @@
 //! Reading archives back, one record at a time, in bounded memory.
 //!
-//! Only the layout that the archive writes is read, and nothing is forgiven: in a packed file each record is a gzip member (annex D.2)
-//! or a Zstandard frame of its own, so that its offset and length in the file are those of the member. Blocks stream through their
-//! digests; of each, as many bytes are kept as the caller asks for.
+//! Only the layout that the archive writes is read, and nothing is forgiven: in a packed file each
+//! record is a gzip member (annex D.2) or a Zstandard frame of its own, so that its offset and
+//! length in the file are those of the member. Blocks stream through their digests; of each, as
+//! many bytes are kept as the caller asks for.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -31,7 +32,8 @@ pub enum ReadFault {
         /// What the system said.
         source: io::Error,
     },
-    /// The file ends within a record, as it does after a power cut. Within what was settled, it is damage.
+    /// The file ends within a record, as it does after a power cut. Within what was settled, it is
+    /// damage.
     #[error("{} ends within the record at offset {offset}", path.display())]
     TornTail {
         /// The file.
@@ -109,7 +111,8 @@ impl WarcReader<BufReader<File>> {
         })
     }
 
-    /// Goes to another place of the same file where a record begins: cheaper than opening it once more.
+    /// Goes to another place of the same file where a record begins: cheaper than opening it once
+    /// more.
     ///
     /// # Errors
     /// [`ReadFault::Io`] where the system does not let us.
@@ -131,7 +134,8 @@ impl<R: Read> WarcReader<R> {
         }
     }
 
-    /// The next record with the first `keep` bytes of its block; nothing at the end, or behind a fault.
+    /// The next record with the first `keep` bytes of its block; nothing at the end, or behind a
+    /// fault.
     pub fn next_record(&mut self, keep: usize) -> Result<Option<Record>, ReadFault> {
         self.next(
             |input| parse::only_record(input, keep),
@@ -226,8 +230,9 @@ impl Trouble {
     }
 }
 
-/// The record at `offset` of a file up to the end of its HTTP message's head, of which at most `keep` bytes are read: what
-/// stands behind is not even unpacked. So no digest was checked, and the record's length is not known: it is 0.
+/// The record at `offset` of a file up to the end of its HTTP message's head, of which at most
+/// `keep` bytes are read: what stands behind is not even unpacked. So no digest was checked, and
+/// the record's length is not known: it is 0.
 pub fn read_head(path: &Path, offset: u64, keep: usize) -> Result<Record, ReadFault> {
     let mut reader = WarcReader::open_with(path, offset, GLANCE)?;
     let head = |input: &mut _| parse::head_only(input, keep);
@@ -241,7 +246,8 @@ pub fn read_head(path: &Path, offset: u64, keep: usize) -> Result<Record, ReadFa
     }
 }
 
-/// The same of the record with which `input`, a part of what faults call `path`, begins: offsets count from there.
+/// The same of the record with which `input`, a part of what faults call `path`, begins: offsets
+/// count from there.
 pub(crate) fn head_in(path: &Path, input: impl Read, keep: usize) -> Result<Record, ReadFault> {
     let mut reader = WarcReader {
         path: path.to_owned(),
@@ -264,8 +270,8 @@ pub struct FileCheck {
     pub false_digests: u64,
 }
 
-/// Reads a file from end to end and shows each record, without its block, to `each`. A digest that does not agree
-/// is no fault of reading: the record says so, and the next one follows.
+/// Reads a file from end to end and shows each record, without its block, to `each`. A digest that
+/// does not agree is no fault of reading: the record says so, and the next one follows.
 pub fn check_file(path: &Path, each: &mut impl FnMut(&Record)) -> Result<FileCheck, ReadFault> {
     let mut reader = WarcReader::open(path)?;
     let mut check = FileCheck::default();

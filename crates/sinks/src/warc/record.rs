@@ -1,7 +1,8 @@
 //! One record as bytes: header, block, and what both are packed in (section 4, `packing`).
 //!
-//! Invariant: whatever stands in a URL, a note or a server's answer, a field takes exactly one line. All values
-//! go through [`push_field`], which turns control characters, and what Unicode takes for the end of a line, into spaces.
+//! Invariant: whatever stands in a URL, a note or a server's answer, a field takes exactly one
+//! line. All values go through [`push_field`], which turns control characters, and what Unicode
+//! takes for the end of a line, into spaces.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
@@ -74,7 +75,8 @@ impl fmt::Write for OneLine<'_> {
     }
 }
 
-/// Whether some reader may take this character for the end of a line: Python's `splitlines` takes the last two so.
+/// Whether some reader may take this character for the end of a line: Python's `splitlines` takes
+/// the last two so.
 fn ends_lines(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}' | '\u{2029}')
 }
@@ -109,7 +111,8 @@ impl RecordWriter {
     /// Appends a record, whose block is `head` and `body`.
     ///
     /// # Errors
-    /// What the system says while a stored body is read; a part of the record may have been appended.
+    /// What the system says while a stored body is read; a part of the record may have been
+    /// appended.
     pub(super) fn record(
         &mut self,
         mut header: Header,
@@ -158,8 +161,8 @@ impl RecordWriter {
         self.digest
     }
 
-    /// What an index tells of the records pressed since the last [`RecordWriter::clear`], the first of which begins at `start` in its
-    /// file. They are given away once.
+    /// What an index tells of the records pressed since the last [`RecordWriter::clear`], the first
+    /// of which begins at `start` in its file. They are given away once.
     pub(super) fn take_captures(&mut self, start: u64) -> Vec<Capture> {
         let mut captures = std::mem::take(&mut self.captures);
         for capture in &mut captures {
@@ -192,8 +195,8 @@ impl RecordWriter {
     }
 }
 
-/// What an index tells of a record. It is read out of the header that was just written, and so is the same as what is read
-/// out of the archive later.
+/// What an index tells of a record. It is read out of the header that was just written, and so is
+/// the same as what is read out of the archive later.
 fn told(header: &Header, content_type: &str, head: &[u8], body: &Body) -> io::Result<Option<Told>> {
     let Ok(header) = std::str::from_utf8(&header.0) else {
         return Ok(None);

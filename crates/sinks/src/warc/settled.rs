@@ -1,15 +1,17 @@
 //! The settled end of an archive as the archive itself knows it: `archive/settled`.
 //!
-//! The journal says which visits are settled. An older state, or a journal that lost its end, says too little, and what it does not
-//! know would be taken for unsettled. So after each checkpoint the archive notes how far the journal was durable then, and an
-//! opening with an earlier end is refused ([`SinkFault::JournalEnds`](crate::SinkFault::JournalEnds)).
+//! The journal says which visits are settled. An older state, or a journal that lost its end, says
+//! too little, and what it does not know would be taken for unsettled. So after each checkpoint the
+//! archive notes how far the journal was durable then, and an opening with an earlier end is
+//! refused ([`SinkFault::JournalEnds`](crate::SinkFault::JournalEnds)).
 //!
 //! ```text
 //! crawler-settled 1
 //! FILE END JOURNAL          the last settled file, bytes of it, bytes of the journal
 //! CRC32                     of both lines above, eight hex digits
 //! ```
-//! The file is replaced in one durable step and never shrinks what it says; a note that is not there or cannot be read says nothing.
+//! The file is replaced in one durable step and never shrinks what it says; a note that is not
+//! there or cannot be read says nothing.
 
 use std::cmp::Ordering;
 use std::io;
@@ -27,7 +29,8 @@ const MAX_BYTES: u64 = 1024;
 /// The part of a crawl that cannot be lost any more but by damage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
-    /// The end of a settled visit: all visits up to it are on the disk, and so are their settlements.
+    /// The end of a settled visit: all visits up to it are on the disk, and so are their
+    /// settlements.
     pub place: ArchiveEnd,
     /// Bytes of the journal that were durable then.
     pub journal: u64,
@@ -45,7 +48,8 @@ pub enum Noted {
 }
 
 impl Settled {
-    /// Returns the settled part where the archive is on the disk up to `archive`, and the settlements are up to `place`.
+    /// Returns the settled part where the archive is on the disk up to `archive`, and the
+    /// settlements are up to `place`.
     #[must_use]
     pub fn new(archive: ArchiveEnd, place: ArchiveEnd, journal: u64) -> Self {
         let place = if archive.is_before(&place) {
@@ -100,7 +104,8 @@ impl Settled {
     }
 }
 
-/// Returns whether this file, by its name, stands beside an archive and is no part of it: the note, or a piece that was cut off.
+/// Returns whether this file, by its name, stands beside an archive and is no part of it: the note,
+/// or a piece that was cut off.
 #[must_use]
 pub fn is_beside(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {

@@ -1,7 +1,8 @@
 //! What a power cut left of an archive's end.
 //!
-//! What was never synced may be missing, be zeros, or be whole: the checksum of each gzip member and the digests of each
-//! record tell which. What was synced must be there: where it is not, somebody took it away, and that is a fault.
+//! What was never synced may be missing, be zeros, or be whole: the checksum of each gzip member
+//! and the digests of each record tell which. What was synced must be there: where it is not,
+//! somebody took it away, and that is a fault.
 
 use std::cmp::Ordering;
 use std::io;
@@ -14,13 +15,14 @@ use super::files::{FileName, locate};
 use super::read::{ReadFault, WarcReader};
 use crate::SinkFault;
 
-/// How many of these visits, which end at these places and stand in the order of the archive in `dir`, are there from the first record
-/// to the last: as many as stand before the first one that is not. Those that end up to `durable` are on the disk for certain, and
-/// are not read; the others are, and are on the disk for certain afterwards.
+/// How many of these visits, which end at these places and stand in the order of the archive in
+/// `dir`, are there from the first record to the last: as many as stand before the first one that
+/// is not. Those that end up to `durable` are on the disk for certain, and are not read; the others
+/// are, and are on the disk for certain afterwards.
 ///
 /// # Errors
-/// [`SinkFault::Missing`], [`SinkFault::TooShort`] where a visit is gone that was on the disk for certain;
-/// [`SinkFault::Foreign`] where a name is none of ours; otherwise what the system said.
+/// [`SinkFault::Missing`], [`SinkFault::TooShort`] where a visit is gone that was on the disk for
+/// certain; [`SinkFault::Foreign`] where a name is none of ours; otherwise what the system said.
 pub fn whole_visits(
     disk: &dyn Disk,
     dir: &Path,
@@ -99,9 +101,9 @@ fn synced_end(disk: &dyn Disk, path: &Path, from: u64) -> Result<u64, SinkFault>
     Ok(sound)
 }
 
-/// Reads the records of `path` from byte `from` on, where one begins, and returns where the last one ends before the first that
-/// is torn, damaged or has a false digest: at least `from`. A file that is not there, or shorter than `from`, has nothing
-/// behind `from`, so that is the answer too.
+/// Reads the records of `path` from byte `from` on, where one begins, and returns where the last
+/// one ends before the first that is torn, damaged or has a false digest: at least `from`. A file
+/// that is not there, or shorter than `from`, has nothing behind `from`, so that is the answer too.
 ///
 /// # Errors
 /// [`ReadFault::Io`] where the system does not let us read: what is there is not known then.

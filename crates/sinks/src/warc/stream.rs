@@ -1,12 +1,16 @@
-//! Reading anybody's archives, from front to back, in bounded memory, with whatever is broken in them passed over and told.
+//! Reading anybody's archives, from front to back, in bounded memory, with whatever is broken in
+//! them passed over and told.
 //!
-//! Others write their records plain, each in a gzip member or Zstandard frame of its own, or all in one: `unpack` makes one stream of
-//! it in which record follows record. What differs from the standard and can be read all the same is an [`Oddity`], and counted. What cannot be
-//! read is told as [`ReadFault::Broken`], once for each place, and the search for the next record begins: in what the broken member unpacks to,
-//! at the next line that names a WARC version; where a member does not unpack, at the next one that holds such a line.
+//! Others write their records plain, each in a gzip member or Zstandard frame of its own, or all in
+//! one: `unpack` makes one stream of it in which record follows record. What differs from the
+//! standard and can be read all the same is an [`Oddity`], and counted. What cannot be read is told
+//! as [`ReadFault::Broken`], once for each place, and the search for the next record begins: in
+//! what the broken member unpacks to, at the next line that names a WARC version; where a member
+//! does not unpack, at the next one that holds such a line.
 //!
-//! A record is believed where its end is an end: two empty lines and another record, or the end of the member. Where it is not,
-//! `Content-Length` is wrong, and so that no record behind it is swallowed, the search begins right behind the line that it began with.
+//! A record is believed where its end is an end: two empty lines and another record, or the end of
+//! the member. Where it is not, `Content-Length` is wrong, and so that no record behind it is
+//! swallowed, the search begins right behind the line that it began with.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
@@ -18,8 +22,8 @@ use super::parsed::{DigestCheck, Record};
 use super::read::{CHUNK, ReadFault};
 use super::unpack::{Member, Packing, Source, Unpacker, VERSION, is_version};
 
-/// So many bytes are kept to go back behind a broken record, of the packed stream and of the unpacked one. A plain file that lies on a
-/// disk is read again from anywhere.
+/// So many bytes are kept to go back behind a broken record, of the packed stream and of the
+/// unpacked one. A plain file that lies on a disk is read again from anywhere.
 const KEPT: usize = 1 << 20;
 
 /// Reads the records of any archive in order.
@@ -108,8 +112,8 @@ impl WarcStream {
     /// The next record with the first `keep` bytes of its block; nothing at the end.
     ///
     /// # Errors
-    /// [`ReadFault::Broken`] where something is passed over: the next call goes on behind it. Otherwise what the system says, and
-    /// nothing more is read.
+    /// [`ReadFault::Broken`] where something is passed over: the next call goes on behind it.
+    /// Otherwise what the system says, and nothing more is read.
     pub fn next_record(&mut self, keep: usize) -> Result<Option<Record>, ReadFault> {
         while !self.ended {
             let read = match self.lost {
@@ -284,7 +288,8 @@ impl WarcStream {
         }
     }
 
-    /// The line breaks behind a block, and whether what follows is a record. A record that began with its member ends with it.
+    /// The line breaks behind a block, and whether what follows is a record. A record that began
+    /// with its member ends with it.
     fn ending(&mut self, has_member: bool) -> Result<Ending, Trouble> {
         let mut breaks = Vec::new();
         while breaks.len() < 4 {
@@ -329,7 +334,8 @@ impl WarcStream {
         }
     }
 
-    /// Offset and length of the record that began in `member` and was read to its end, and whether it can be read by them.
+    /// Offset and length of the record that began in `member` and was read to its end, and whether
+    /// it can be read by them.
     fn extent(&self, member: Option<Member>) -> (u64, u64, bool) {
         let unpacked = (self.begin, self.input.offset() - self.begin, false);
         let Some(member) = member else {
@@ -359,8 +365,8 @@ impl WarcStream {
     }
 }
 
-/// Where the first record begins behind byte `from` of a file that can be read from there, as far as can be told; none where there
-/// is no more.
+/// Where the first record begins behind byte `from` of a file that can be read from there, as far
+/// as can be told; none where there is no more.
 ///
 /// # Errors
 /// [`ReadFault::Io`] where the system does not let us read.
@@ -394,8 +400,8 @@ fn is_padding(byte: u8) -> bool {
     matches!(byte, 0 | b'\r' | b'\n')
 }
 
-/// Reads on from member to member, as bgzip and others cut them wherever they like; ends before a member that begins with
-/// another record than the one that began at `begin`.
+/// Reads on from member to member, as bgzip and others cut them wherever they like; ends before a
+/// member that begins with another record than the one that began at `begin`.
 struct Across<'a> {
     input: &'a mut Unpacker<Box<dyn Read + Send>>,
     begin: u64,

@@ -1,10 +1,11 @@
 //! The part of an archive behind its settled end, which an opening cuts.
 //!
-//! The order of durability: bytes of visits, then their settlements in the journal, then the note of the settled end
-//! (`settled.rs`), then the names of files without `….open`. So a kill or a power cut leaves unsettled visits in open files only,
-//! and none before the noted end. Such visits are made again; what a reader can read of them is kept as `NAME.cut-N`
-//! (`disk::set_aside`), which no reader of archives takes for a file of the archive. Unsettled visits anywhere else prove that the
-//! journal lost its end: then nothing is touched, and the opening is refused.
+//! The order of durability: bytes of visits, then their settlements in the journal, then the note
+//! of the settled end (`settled.rs`), then the names of files without `….open`. So a kill or a
+//! power cut leaves unsettled visits in open files only, and none before the noted end. Such visits
+//! are made again; what a reader can read of them is kept as `NAME.cut-N` (`disk::set_aside`),
+//! which no reader of archives takes for a file of the archive. Unsettled visits anywhere else
+//! prove that the journal lost its end: then nothing is touched, and the opening is refused.
 //!
 //! Pieces stay until somebody removes them: a kill leaves as much as was under way, never more.
 
@@ -21,11 +22,13 @@ use super::settled::{Noted, Settled};
 use super::stream::next_record_behind;
 use crate::SinkFault;
 
-/// The names of the files in the archive in `dir` that have visits behind `end` which were settled once: closed ones, and that of the
-/// noted end. None where the archive can go on from `end`; `prefix` begins the names of its files.
+/// The names of the files in the archive in `dir` that have visits behind `end` which were settled
+/// once: closed ones, and that of the noted end. None where the archive can go on from `end`;
+/// `prefix` begins the names of its files.
 ///
 /// # Errors
-/// [`SinkFault::Foreign`] where the end is in a file that is none of ours; otherwise what the system said.
+/// [`SinkFault::Foreign`] where the end is in a file that is none of ours; otherwise what the
+/// system said.
 pub fn settled_behind(
     dir: &Path,
     prefix: &str,
@@ -55,7 +58,8 @@ impl Behind<'_> {
     /// Refuses an end that is not where the journal of this archive ended once. Changes nothing.
     ///
     /// # Errors
-    /// [`SinkFault::JournalEnds`] where settled visits would be cut; otherwise what the system said.
+    /// [`SinkFault::JournalEnds`] where settled visits would be cut; otherwise what the system
+    /// said.
     pub(super) fn check(self) -> Result<(), SinkFault> {
         let files = self.settled()?;
         if files.is_empty() {
@@ -90,8 +94,9 @@ impl Behind<'_> {
         Ok(beyond)
     }
 
-    /// Leaves the files up to the settled one: those behind it are set aside, since nothing in them was settled; those before it
-    /// are full, and are closed where that was not done yet. With no settled one, all of ours are set aside.
+    /// Leaves the files up to the settled one: those behind it are set aside, since nothing in them
+    /// was settled; those before it are full, and are closed where that was not done yet. With no
+    /// settled one, all of ours are set aside.
     pub(super) fn clear_up(self, disk: &Arc<dyn Disk>) -> Result<(), SinkFault> {
         for found in self.files()? {
             let Found {
@@ -131,7 +136,8 @@ impl Behind<'_> {
         let is_behind = self
             .last
             .is_none_or(|(last, _)| name.counter() > last.counter());
-        // What another session began under another prefix is ours if it is open; else somebody may have put it there.
+        // What another session began under another prefix is ours if it is open; else somebody may
+        // have put it there.
         let is_ours = found.is_open
             || name.prefix() == self.prefix
             || self
@@ -155,7 +161,8 @@ impl Behind<'_> {
     }
 }
 
-/// Sets aside the records of the file at `path` from byte `from` on, if there is any that can be read. The caller cuts them.
+/// Sets aside the records of the file at `path` from byte `from` on, if there is any that can be
+/// read. The caller cuts them.
 pub(super) fn set_aside(
     disk: &Arc<dyn Disk>,
     path: &Path,
@@ -181,7 +188,8 @@ fn tell(name: &FileName, from: u64, kept: &Path) {
     );
 }
 
-/// Returns whether a reader finds a whole record behind `from`, where one begins; the `warcinfo` of a file is none.
+/// Returns whether a reader finds a whole record behind `from`, where one begins; the `warcinfo` of
+/// a file is none.
 ///
 /// # Errors
 /// [`ReadFault::Io`] where the system does not let us read.

@@ -1,7 +1,9 @@
-//! The end of the archive: the file being written, the order of the visits, and what a fault leaves behind.
+//! The end of the archive: the file being written, the order of the visits, and what a fault leaves
+//! behind.
 //!
-//! Invariant: while the tail is in order, its file is exactly `length` bytes long and holds whole visits only. A
-//! fault poisons it; the file is then cut back to that length if the system lets us, and never written again.
+//! Invariant: while the tail is in order, its file is exactly `length` bytes long and holds whole
+//! visits only. A fault poisons it; the file is then cut back to that length if the system lets us,
+//! and never written again.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,7 +74,8 @@ pub(super) enum Appended {
 }
 
 impl Tail {
-    /// Finds the end of the archive in `dir`, takes away what lies beyond it, and makes ready to continue.
+    /// Finds the end of the archive in `dir`, takes away what lies beyond it, and makes ready to
+    /// continue.
     pub(super) fn open(
         disk: Arc<dyn Disk>,
         dir: &Path,
@@ -122,8 +125,8 @@ impl Tail {
         Arc::clone(&self.current.warcinfo)
     }
 
-    /// Appends the records of a visit, which name `warcinfo`, in one piece, and deals the next ticket.
-    /// `page_offset` is counted from their beginning.
+    /// Appends the records of a visit, which name `warcinfo`, in one piece, and deals the next
+    /// ticket. `page_offset` is counted from their beginning.
     pub(super) fn append(
         &mut self,
         records: &Members,
@@ -158,8 +161,8 @@ impl Tail {
         }))
     }
 
-    /// The files that may hold bytes which are not on the disk yet, the current one last; and up to where everything is
-    /// on the disk once they are synced.
+    /// The files that may hold bytes which are not on the disk yet, the current one last; and up to
+    /// where everything is on the disk once they are synced.
     pub(super) fn unsynced(&self) -> Result<(Vec<TailFile>, ArchiveEnd), SinkFault> {
         if self.condition == Condition::Poisoned {
             return Err(SinkFault::Poisoned {

@@ -23,7 +23,8 @@ use crate::{Keeping, Original, PayloadDigest, Resource, Visit};
 /// The profile of a `revisit` record that stands for an equal payload (section 6.7.2).
 const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
-/// The profile of one that stands for a page which its server says was not modified (section 6.7.3).
+/// The profile of one that stands for a page which its server says was not modified (section
+/// 6.7.3).
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
 const RESPONSE: &str = "application/http;msgtype=response";
@@ -116,7 +117,8 @@ impl Records<'_, '_> {
         Ok(id)
     }
 
-    /// A page without its payload, which `of` has, and the request for it; returns the id of the former.
+    /// A page without its payload, which `of` has, and the request for it; returns the id of the
+    /// former.
     fn revisit(
         &mut self,
         exchange: &Exchange,
@@ -130,8 +132,9 @@ impl Records<'_, '_> {
         self.refer(id, header, IDENTICAL_PAYLOAD, exchange, of)
     }
 
-    /// An answer without a payload, which says that it is still that of `of`, and the request for it; returns the id of the
-    /// former. The payload, by section 6.7.3, is the one whose validators were asked by: the digest is of that.
+    /// An answer without a payload, which says that it is still that of `of`, and the request for
+    /// it; returns the id of the former. The payload, by section 6.7.3, is the one whose validators
+    /// were asked by: the digest is of that.
     fn not_modified(
         &mut self,
         exchange: &Exchange,
@@ -196,8 +199,8 @@ impl Records<'_, '_> {
         Ok(Some(offset))
     }
 
-    /// The header of a record that was captured from the wire. All records of an exchange have the date at which
-    /// it began (section 5.4).
+    /// The header of a record that was captured from the wire. All records of an exchange have the
+    /// date at which it began (section 5.4).
     fn captured(&mut self, kind: &str, exchange: &Exchange) -> (RecordId, Header) {
         let (id, mut header) = self.about(kind, exchange.url.as_str(), exchange.started);
         came_from(&mut header, exchange.address, exchange.protocol);

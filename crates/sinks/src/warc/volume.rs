@@ -1,8 +1,10 @@
-//! One file of the archive: begun with its `warcinfo` record, or found again and cut to its settled end.
+//! One file of the archive: begun with its `warcinfo` record, or found again and cut to its settled
+//! end.
 //!
-//! Invariant: a file is called `….open` from before its first byte is written until after its last is on the disk
-//! ([`WarcFile::begin`], [`WarcFile::resume`], [`OpenFile::close`]). Each change of a name is durable before the next step, and each step may be
-//! cut short and made once more, so that a file never has both names.
+//! Invariant: a file is called `….open` from before its first byte is written until after its last
+//! is on the disk ([`WarcFile::begin`], [`WarcFile::resume`], [`OpenFile::close`]). Each change of
+//! a name is durable before the next step, and each step may be cut short and made once more, so
+//! that a file never has both names.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,7 +33,8 @@ pub(super) struct WarcFile {
     preface: u64,
     /// When it was begun.
     begun: Timestamp,
-    /// Whether records may be appended that are packed as the options say; else it takes no further visit.
+    /// Whether records may be appended that are packed as the options say; else it takes no further
+    /// visit.
     is_packed_alike: bool,
     /// The id of that record.
     pub(super) warcinfo: Arc<str>,
@@ -62,7 +65,8 @@ impl OpenFile {
         synced.map_err(|source| SinkFault::io("sync", self.path(), source))
     }
 
-    /// Takes `….open` off the name of a file that is on the disk whole; durable after the directory's next sync.
+    /// Takes `….open` off the name of a file that is on the disk whole; durable after the
+    /// directory's next sync.
     pub(super) fn close(&self, dir: &Path, name: &FileName) -> Result<(), SinkFault> {
         let (open, closed) = (open_path(dir, name.as_str()), dir.join(name.as_str()));
         let renamed = self.disk.rename(&open, &closed);
@@ -122,7 +126,8 @@ impl WarcFile {
         Ok(volume)
     }
 
-    /// The file in which the settled part of the archive ends, cut to that end; later files are set aside.
+    /// The file in which the settled part of the archive ends, cut to that end; later files are set
+    /// aside.
     pub(super) fn resume(
         disk: &Arc<dyn Disk>,
         dir: &Path,

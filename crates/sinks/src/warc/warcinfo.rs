@@ -1,4 +1,5 @@
-//! What the archive says of itself: the options, and the `warcinfo` block made of them (section 6.2).
+//! What the archive says of itself: the options, and the `warcinfo` block made of them (section
+//! 6.2).
 
 use std::time::Duration;
 
@@ -31,13 +32,16 @@ pub struct ArchiveOptions {
     pub prefix: String,
     /// The length in bytes from which on a file is full; it may exceed this by one visit.
     pub max_file: u64,
-    /// How old a file may grow, by [`ArchiveOptions::clock`]: an older one takes no further visit. None for ever.
+    /// How old a file may grow, by [`ArchiveOptions::clock`]: an older one takes no further visit.
+    /// None for ever.
     pub max_age: Option<Duration>,
-    /// How records are packed. An archive that goes on under another compression, or with another dictionary, does so in its next file.
+    /// How records are packed. An archive that goes on under another compression, or with another
+    /// dictionary, does so in its next file.
     pub compression: Compression,
     /// How digests are computed.
     pub digest: DigestAlgorithm,
-    /// Randomness, drawn once by whoever starts the crawl: keeps its record ids apart from those of other crawls.
+    /// Randomness, drawn once by whoever starts the crawl: keeps its record ids apart from those of
+    /// other crawls.
     pub seed: u128,
 }
 
@@ -63,8 +67,9 @@ impl ArchiveOptions {
         }
     }
 
-    /// The block of the `warcinfo` record, the same in every file. The configuration takes one field a line: field
-    /// values have no line breaks, and so it stays readable and can be put together again.
+    /// The block of the `warcinfo` record, the same in every file. The configuration takes one
+    /// field a line: field values have no line breaks, and so it stays readable and can be put
+    /// together again.
     pub(super) fn warcinfo(&self) -> Vec<u8> {
         let mut block = Vec::new();
         let fields = [

@@ -71,8 +71,9 @@ fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// Runs one test of this program again where a file may have 32 blocks of 512 or of 1,024 bytes at most. The signal
-/// that comes with the limit is ignored, as a process that wants the error instead does.
+/// Runs one test of this program again where a file may have 32 blocks of 512 or of 1,024 bytes at
+/// most. The signal that comes with the limit is ignored, as a process that wants the error instead
+/// does.
 fn run_limited(test: &str) {
     let dir = tempfile::tempdir().unwrap();
     let script = r#"trap '' XFSZ && ulimit -f "$2" && exec "$0" --exact "$1""#;

@@ -1,7 +1,7 @@
 //! The bytes of each kind of record, to the last one, under a fixed clock and seed.
 //!
-//! They are promises: archives are kept, and others read them. Who means to change them replaces `golden/records.warc` by what the failing
-//! test says.
+//! They are promises: archives are kept, and others read them. Who means to change them replaces
+//! `golden/records.warc` by what the failing test says.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! The index of an archive: made while it is written or read again from it, the same lines; whatever happened in between.
+//! The index of an archive: made while it is written or read again from it, the same lines;
+//! whatever happened in between.
 
 use std::fs;
 use std::path::Path;
@@ -308,7 +309,8 @@ fn a_crawl_that_goes_on_begins_from_the_index_it_closed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// A kill leaves what is there; the journal says from where the archive goes on, which cuts what lies beyond.
+    /// A kill leaves what is there; the journal says from where the archive goes on, which cuts
+    /// what lies beyond.
     #[test]
     fn wherever_it_was_killed_and_whatever_was_cut_the_index_is_the_archives(
         sessions in prop::collection::vec((prop::collection::vec((0_u8..40, 0_u32..50), 0..60), 0.0_f64..=1.0, any::<bool>()), 1..4),
@@ -344,7 +346,8 @@ proptest! {
     }
 }
 
-/// Three sessions on a disk, the second of which goes on where the first one was settled: up to where each is settled.
+/// Three sessions on a disk, the second of which goes on where the first one was settled: up to
+/// where each is settled.
 fn story(disk: &Arc<FaultyDisk>, dir: &Path) -> Option<ArchiveEnd> {
     runtime().block_on(async {
         let mut settled = None;

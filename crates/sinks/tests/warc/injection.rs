@@ -1,4 +1,5 @@
-//! Nothing from outside adds a field to a record, or a record to the archive, whatever stands in URLs, notes and header fields.
+//! Nothing from outside adds a field to a record, or a record to the archive, whatever stands in
+//! URLs, notes and header fields.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -37,7 +38,8 @@ fn hostile() -> impl Strategy<Value = String> {
     .prop_map(|parts| parts.concat())
 }
 
-/// Whatever `http` takes for a value; the rest of what was drawn is left away, as by a server whose field is refused.
+/// Whatever `http` takes for a value; the rest of what was drawn is left away, as by a server whose
+/// field is refused.
 fn a_value() -> impl Strategy<Value = HeaderValue> {
     vec(any::<u8>(), 0..60).prop_map(|bytes| {
         let allowed: Vec<u8> = bytes

@@ -1,4 +1,5 @@
-//! Every packing and every digest: what goes in comes out, and each record can be unpacked by itself.
+//! Every packing and every digest: what goes in comes out, and each record can be unpacked by
+//! itself.
 
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -141,7 +142,8 @@ proptest! {
     }
 }
 
-/// Section 3 of the draft: a skippable frame with the dictionary, before the first record, in every file.
+/// Section 3 of the draft: a skippable frame with the dictionary, before the first record, in every
+/// file.
 #[tokio::test]
 async fn each_file_begins_with_the_dictionary_that_its_records_need() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! An archive on a disk that fails or loses its power: what was synced is there, and where the whole part ends is known.
+//! An archive on a disk that fails or loses its power: what was synced is there, and where the
+//! whole part ends is known.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,8 +31,8 @@ async fn write(archive: &WarcArchive, number: usize) -> Result<Archived, SinkFau
     archive.write(visit(vec![page])).await
 }
 
-/// Twelve visits, every third synced; then the archive is closed, opened again, and gone on with: what was written, and how many
-/// of them are durable.
+/// Twelve visits, every third synced; then the archive is closed, opened again, and gone on with:
+/// what was written, and how many of them are durable.
 fn story(disk: &Arc<FaultyDisk>, dir: &Path, options: &ArchiveOptions) -> (Vec<Archived>, usize) {
     let (mut written, mut durable) = (Vec::new(), 0);
     let told = runtime().block_on(async {
@@ -54,7 +55,8 @@ fn story(disk: &Arc<FaultyDisk>, dir: &Path, options: &ArchiveOptions) -> (Vec<A
     (written, durable)
 }
 
-/// After a power cut: all durable visits are whole, and the archive goes on behind the last whole one.
+/// After a power cut: all durable visits are whole, and the archive goes on behind the last whole
+/// one.
 fn goes_on(disk: &Arc<FaultyDisk>, dir: &Path, written: &[Archived], durable: usize) -> usize {
     let known = durable
         .checked_sub(1)

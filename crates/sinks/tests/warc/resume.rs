@@ -61,8 +61,8 @@ async fn the_unsettled_tail_is_cut_and_the_archive_goes_on_from_there() {
     );
 }
 
-/// A journal that was cut, or an older one, tells of less than the archive has: finished files were deleted, and 1,524 pages of
-/// a crawl were gone whose server was away.
+/// A journal that was cut, or an older one, tells of less than the archive has: finished files were
+/// deleted, and 1,524 pages of a crawl were gone whose server was away.
 #[tokio::test]
 async fn a_closed_file_is_never_cut() {
     let dir = tempfile::tempdir().unwrap();
@@ -103,8 +103,9 @@ async fn a_closed_file_is_never_cut() {
     assert!(fs::read(path).unwrap() == whole);
 }
 
-/// A file was closed once it was full and on the disk, be its visits settled or not: the next session took them for unsettled, and
-/// deleted them. Now it is closed behind their settlements, which the archive notes.
+/// A file was closed once it was full and on the disk, be its visits settled or not: the next
+/// session took them for unsettled, and deleted them. Now it is closed behind their settlements,
+/// which the archive notes.
 #[tokio::test]
 async fn a_file_is_closed_behind_the_settlements_of_its_visits() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,7 +1,8 @@
-//! Archives as other crawlers write them: records in their words, and the ways in which they pack them.
+//! Archives as other crawlers write them: records in their words, and the ways in which they pack
+//! them.
 //!
-//! The words are those of GNU Wget 1.21.3 (its own output), Heritrix 3.4, Browsertrix 1.5, Common Crawl's WARC and WET files, and of
-//! the draft from before WARC/1.0.
+//! The words are those of GNU Wget 1.21.3 (its own output), Heritrix 3.4, Browsertrix 1.5, Common
+//! Crawl's WARC and WET files, and of the draft from before WARC/1.0.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -11,7 +12,8 @@ use flate2::write::GzEncoder;
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
-/// A record: version and fields as they stand, and a block. `Content-Length` is put behind the fields.
+/// A record: version and fields as they stand, and a block. `Content-Length` is put behind the
+/// fields.
 #[derive(Clone)]
 pub(crate) struct Theirs {
     pub(crate) head: String,
@@ -53,7 +55,8 @@ fn http(head: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), b"\r\n\r\n", body].concat()
 }
 
-/// Request before response, targets in angle brackets, chunks as they were sent, and notes of its own at the end.
+/// Request before response, targets in angle brackets, chunks as they were sent, and notes of its
+/// own at the end.
 pub(crate) fn wget() -> Vec<Theirs> {
     let info = Theirs::new(
         "WARC/1.0",
@@ -369,7 +372,8 @@ pub(crate) fn skippable(kind: u8, content: &[u8]) -> Vec<u8> {
     [&[kind, 0x2a, 0x4d, 0x18], &length[..], content].concat()
 }
 
-/// What the records have in common, but no record. Without the magic number of trained dictionaries the whole is content.
+/// What the records have in common, but no record. Without the magic number of trained dictionaries
+/// the whole is content.
 fn dictionary() -> Vec<u8> {
     let records: Vec<Vec<u8>> = everybody().iter().map(Theirs::bytes).collect();
     String::from_utf8_lossy(&records.concat())

@@ -1,4 +1,5 @@
-//! What [`NearDupIndex`] promises about a page that calls another one canonical, held against every implementation.
+//! What [`NearDupIndex`] promises about a page that calls another one canonical, held against every
+//! implementation.
 
 use super::Subject;
 use super::index::{
@@ -6,8 +7,8 @@ use super::index::{
 };
 use crate::{DuplicateScope, LikenessRules, NearDupIndex};
 
-/// The article with 31 words of its own behind its 120: a resemblance of .79, too little for texts of this length (.86)
-/// and enough for a canonical page (.76).
+/// The article with 31 words of its own behind its 120: a resemblance of .79, too little for texts
+/// of this length (.86) and enough for a canonical page (.76).
 fn printed(number: u128) -> neardup::PageSignature {
     let others: String = (0..31)
         .map(|word| format!("print{number}x{word} "))
@@ -137,7 +138,8 @@ async fn what_is_like_another_page_anyway_is_told_of_that_one() {
     }
 }
 
-/// Each page calls the one before it canonical; all but the first were dropped for its sake, and none for another's.
+/// Each page calls the one before it canonical; all but the first were dropped for its sake, and
+/// none for another's.
 #[tokio::test]
 async fn a_duplicate_is_nobodys_original_so_words_make_no_chain() {
     for subject in with_article(LikenessRules::default()).await {

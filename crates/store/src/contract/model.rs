@@ -1,4 +1,5 @@
-//! A random user of a frontier cannot tell one implementation from another, and is handed every page.
+//! A random user of a frontier cannot tell one implementation from another, and is handed every
+//! page.
 
 use proptest::prelude::*;
 

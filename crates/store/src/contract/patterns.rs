@@ -11,8 +11,8 @@ fn trap(pages: u64) -> Vec<DiscoveredUrl> {
     items.chain([find("http://a.test/about", 9)]).collect()
 }
 
-/// Visits pages until `stop` says so of one; those of the pattern repeat one another. Returns the URLs as they were handed out, with the
-/// reasons to leave them out.
+/// Visits pages until `stop` says so of one; those of the pattern repeat one another. Returns the
+/// URLs as they were handed out, with the reasons to leave them out.
 async fn visit(
     frontier: &dyn Frontier,
     finds_of_each: &[DiscoveredUrl],
@@ -217,7 +217,8 @@ async fn what_is_known_of_patterns_outlasts_the_process_and_opening_one_brings_b
     let name = PatternName::from_text("a.test/item/{n}").unwrap();
     let mut store = open();
     store.discover(trap(120)).await.unwrap();
-    // The process dies after every few pages, in a fold sometimes, and so does the one that hears the last visit before the closing.
+    // The process dies after every few pages, in a fold sometimes, and so does the one that hears
+    // the last visit before the closing.
     for round in 0..20 {
         let mut left = 5;
         let handed_out = visit(&store, &[], |_| {

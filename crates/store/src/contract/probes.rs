@@ -1,4 +1,5 @@
-//! What is found on left-out pages only: a sample of it is visited, and it is wanted as soon as another page leads there.
+//! What is found on left-out pages only: a sample of it is visited, and it is wanted as soon as
+//! another page leads there.
 
 use super::*;
 use crate::PatternName;
@@ -8,7 +9,8 @@ fn probe(text: &str) -> DiscoveredUrl {
     find(text, 3).probed()
 }
 
-/// Visits everything, one page at a time; `is_new` says which pages say something new. Returns what was visited and what was left out.
+/// Visits everything, one page at a time; `is_new` says which pages say something new. Returns what
+/// was visited and what was left out.
 async fn visit_all(
     frontier: &dyn Frontier,
     is_new: impl Fn(&str) -> bool,

@@ -1,4 +1,5 @@
-//! Sessions that end in order, die, or die in a fold: the next one goes on as the store in memory does, and nothing is lost.
+//! Sessions that end in order, die, or die in a fold: the next one goes on as the store in memory
+//! does, and nothing is lost.
 
 use proptest::prelude::*;
 

@@ -1,8 +1,8 @@
 //! `admit` on a disk: what is known decides, the journal remembers, the looks hear it.
 //!
-//! A page's record is made before the looks are locked, and pages are read from the journal after that: in between there
-//! is the decision and one write. A duplicate is called one only when the journal is durable up to the admission of the
-//! page that it repeats.
+//! A page's record is made before the looks are locked, and pages are read from the journal after
+//! that: in between there is the decision and one write. A duplicate is called one only when the
+//! journal is durable up to the admission of the page that it repeats.
 //!
 //! Lock order: the looks before the journal's tail.
 

@@ -1,15 +1,18 @@
-//! What the journal says of the archive beyond what is on the disk for certain, and how that is taken back.
+//! What the journal says of the archive beyond what is on the disk for certain, and how that is
+//! taken back.
 //!
-//! The archive is synced before the journal says so ([`Record::Archived`]), but visits are settled all the time. So a power cut may
-//! leave the journal with pages whose bytes the archive lost. They can only be pages that were settled since the last
-//! `Archived` *but one*: whatever was settled before that record had been written before the sync that the last one tells of began.
-//! That much is read when the store is opened (what five seconds or 64 MiB brought, twice), whoever opens it looks
-//! whether the archive has it all, and what it has not waits again ([`Record::Revoked`]).
+//! The archive is synced before the journal says so ([`Record::Archived`]), but visits are settled
+//! all the time. So a power cut may leave the journal with pages whose bytes the archive lost. They
+//! can only be pages that were settled since the last `Archived` *but one*: whatever was settled
+//! before that record had been written before the sync that the last one tells of began. That much
+//! is read when the store is opened (what five seconds or 64 MiB brought, twice), whoever opens it
+//! looks whether the archive has it all, and what it has not waits again ([`Record::Revoked`]).
 //!
-//! Where the archive ends then, the next `Archived` says: whoever took visits back cuts the archive, and tells it before anything else.
+//! Where the archive ends then, the next `Archived` says: whoever took visits back cuts the
+//! archive, and tells it before anything else.
 //!
-//! The row of a page that is revoked for this names no place in the archive, since that is void too: so it is told from a
-//! page that is visited again for another reason.
+//! The row of a page that is revoked for this names no place in the archive, since that is void
+//! too: so it is told from a page that is visited again for another reason.
 
 use web::PageUrl;
 
@@ -23,7 +26,8 @@ use crate::{ArchivePlace, ArchiveSpan, StoreFault, VisitRecord};
 pub struct ArchiveTail {
     /// Up to here it is on the disk for certain; none where nothing ever was.
     pub durable: Option<ArchivePlace>,
-    /// Where visits end that may be behind that, in the order of the archive; some may be before it.
+    /// Where visits end that may be behind that, in the order of the archive; some may be before
+    /// it.
     pub visits: Vec<ArchivePlace>,
     /// The same visits.
     settled: Vec<Told>,
@@ -118,10 +122,11 @@ impl EmbeddedStore {
         self.tail().clone()
     }
 
-    /// Takes back what became of the pages whose visits end behind this place in the archive: they wait again, and
-    /// [`EmbeddedStore::archive_end`] is this place. It is the end of one of [`ArchiveTail::visits`], or
-    /// [`ArchiveTail::durable`] (empty and 0 where there is none) where none of them is to be kept. Returns how many there
-    /// were. Durable when it returns. Call it before the first lease.
+    /// Takes back what became of the pages whose visits end behind this place in the archive: they
+    /// wait again, and [`EmbeddedStore::archive_end`] is this place. It is the end of one of
+    /// [`ArchiveTail::visits`], or [`ArchiveTail::durable`] (empty and 0 where there is none) where
+    /// none of them is to be kept. Returns how many there were. Durable when it returns. Call it
+    /// before the first lease.
     ///
     /// # Errors
     /// What the journal or the tables meet.
@@ -129,7 +134,8 @@ impl EmbeddedStore {
         let revoked = self.tail().split_after(file, end);
         self.saving.lock().await.archive = None;
         let count = revoked.len() as u64;
-        // From the end on: if this is cut short, what is left to be revoked still stands behind all that is kept.
+        // From the end on: if this is cut short, what is left to be revoked still stands behind all
+        // that is kept.
         for Told { mut row, reached } in revoked.into_iter().rev() {
             (row.warc_file, row.warc_offset) = (None, None);
             self.queue().revoke(&self.journal, row, reached)?;

@@ -1,7 +1,8 @@
 //! Tables that cannot be read are kept beside the new ones: they may be wanted to find out why.
 //!
-//! Their directory is sled's, which writes behind the disk's back; so it is moved behind its back, too. That costs nothing:
-//! whatever a power cut makes of it, tables can be made again from the journal.
+//! Their directory is sled's, which writes behind the disk's back; so it is moved behind its back,
+//! too. That costs nothing: whatever a power cut makes of it, tables can be made again from the
+//! journal.
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! Whether the tables say what the journal says.
 //!
-//! A copy of the store is opened, which brings its tables up to the journal's end as every opening does; the store itself is not
-//! touched. Then the journal is told once more from its beginning, into plain collections, and these are compared with the tables.
+//! A copy of the store is opened, which brings its tables up to the journal's end as every opening
+//! does; the store itself is not touched. Then the journal is told once more from its beginning,
+//! into plain collections, and these are compared with the tables.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -52,7 +53,8 @@ struct Told {
 /// Compares the tables of the store in `directory` with its journal, and writes nothing there.
 ///
 /// # Errors
-/// [`StoreFault::InUse`] where a crawl has the store open; [`StoreFault::Damaged`] where the journal cannot be read.
+/// [`StoreFault::InUse`] where a crawl has the store open; [`StoreFault::Damaged`] where the
+/// journal cannot be read.
 pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
     let shadow = Shadow::of(directory)?;
     let mut told = Told::default();

@@ -14,8 +14,9 @@
 //!         · bag 68 bytes if there is one · subject if there is one: counting u8 · all u8 · `all` words u16
 //! ```
 //!
-//! A picture takes 41 bytes and a text 347 at most, so a block is below 6 KiB. Invariants: what a document's slot holds
-//! depends on the last change to it only, so that the same changes may be made again; the count changes in the same batch.
+//! A picture takes 41 bytes and a text 347 at most, so a block is below 6 KiB. Invariants: what a
+//! document's slot holds depends on the last change to it only, so that the same changes may be
+//! made again; the count changes in the same batch.
 
 use neardup::{
     BAG_BYTES, BagSketch, Fingerprint, PageSignature, SKETCH_BYTES, Sketch, Subject, TextSignature,
@@ -56,7 +57,8 @@ pub struct Card {
 
 type Block = [Option<Card>; SLOTS];
 
-/// The cards of one crawl. See the module's documentation. One pass at a time may change them; all may read.
+/// The cards of one crawl. See the module's documentation. One pass at a time may change them; all
+/// may read.
 #[derive(Clone)]
 pub struct Cards {
     tree: Tree,
@@ -79,8 +81,8 @@ impl Cards {
         Ok(self.block(block)?[slot].take())
     }
 
-    /// Puts these cards in their places, and empties the places of the forgotten; of each document one of both.
-    /// Documents ascend.
+    /// Puts these cards in their places, and empties the places of the forgotten; of each document
+    /// one of both. Documents ascend.
     pub fn update(&self, cards: &[(u32, Card)], forgotten: &[u32]) -> Result<(), StoreFault> {
         debug_assert!(
             cards.is_sorted_by_key(|(document, _)| document) && forgotten.is_sorted(),

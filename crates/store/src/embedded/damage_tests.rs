@@ -1,7 +1,8 @@
 //! A bit turned in any file of the database: it says so, or it tells what was written.
 //!
-//! The engine takes damage near the end of its log for a write that was torn, and goes back to what it held before. That
-//! is no loss where everything in it goes back together, the watermark too: the journal tells the rest.
+//! The engine takes damage near the end of its log for a write that was torn, and goes back to what
+//! it held before. That is no loss where everything in it goes back together, the watermark too:
+//! the journal tells the rest.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -56,8 +57,8 @@ fn cards(fold: u64) -> Vec<(u32, Card)> {
         .collect()
 }
 
-/// Writes a database; what it holds after each fold. In the middle of the last the power is cut, and `killed` is what the disk
-/// holds then.
+/// Writes a database; what it holds after each fold. In the middle of the last the power is cut,
+/// and `killed` is what the disk holds then.
 fn write(path: &Path, killed: &Path) -> Vec<Contents> {
     let mut history = vec![Contents::default()];
     let database = Database::open(path).unwrap();
@@ -104,7 +105,8 @@ fn read(path: &Path) -> Result<Contents, StoreFault> {
         contents.cards.insert(document, card.clone());
     })?;
     if meta.is_fold_under_way()? {
-        // Then the tables may be ahead of the watermark, and hearing the journal from there mends them.
+        // Then the tables may be ahead of the watermark, and hearing the journal from there mends
+        // them.
         let end = (contents.watermark.unwrap_or(0) + 1).min(FOLDS);
         for (number, table) in TABLES.into_iter().enumerate() {
             tables.unite(table, &added(end, number))?;

@@ -1,16 +1,18 @@
 //! sled, and nothing else: the one module that knows it.
 //!
-//! sled 0.34.7 as measured: a small key costs 130–160 bytes, so callers pack many entries into one value; values above about 7 KiB
-//! are split off into files of their own, which are not always removed; no transactions, no background flush, a small
-//! cache; what it reports as an error, or panics with, while opening or reading is damage, and the caller makes the
-//! tables again from the journal.
+//! sled 0.34.7 as measured: a small key costs 130–160 bytes, so callers pack many entries into one
+//! value; values above about 7 KiB are split off into files of their own, which are not always
+//! removed; no transactions, no background flush, a small cache; what it reports as an error, or
+//! panics with, while opening or reading is damage, and the caller makes the tables again from the
+//! journal.
 //!
-//! After the last handle is gone a thread of the engine may hold its file a moment longer, and opening it then fails as if it were
-//! damaged: so opening waits for the file first. What a rewrite left unfinished is settled first too (rewrite.rs). Damage in the
-//! part of its log that it hears when it is opened the engine passes over: so that is looked for first as well (replayed.rs).
+//! After the last handle is gone a thread of the engine may hold its file a moment longer, and
+//! opening it then fails as if it were damaged: so opening waits for the file first. What a rewrite
+//! left unfinished is settled first too (rewrite.rs). Damage in the part of its log that it hears
+//! when it is opened the engine passes over: so that is looked for first as well (replayed.rs).
 //!
-//! Invariant: a batch is in a tree wholly or not at all; what was written is durable after [`Database::flush`], and some of it may be
-//! before.
+//! Invariant: a batch is in a tree wholly or not at all; what was written is durable after
+//! [`Database::flush`], and some of it may be before.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -95,7 +97,8 @@ impl Batch {
 }
 
 impl Database {
-    /// Opens or creates the database in `path`. What is wrong with it is [`StoreFault::Tables`], also where the engine panicked.
+    /// Opens or creates the database in `path`. What is wrong with it is [`StoreFault::Tables`],
+    /// also where the engine panicked.
     pub fn open(path: &Path) -> Result<Self, StoreFault> {
         rewrite::settle(path)?;
         remove_half_snapshots(path)?;
@@ -208,11 +211,14 @@ impl Tree {
         guarded(&self.path, || self.engine.apply_batch(batch.changes))
     }
 
-    /// Adds entries whose keys ascend above all others, many at once. They are not added in one step.
+    /// Adds entries whose keys ascend above all others, many at once. They are not added in one
+    /// step.
     ///
-    /// The engine splits a leaf of 17 entries and writes both halves, and writes a leaf anew at about every tenth change of it, so
-    /// that entries that are added one after the other are written several times over. So the keys come first, without their
-    /// values, and one by one: what is split then is next to empty, and leaves eight entries behind, which is fewer than ten.
+    /// The engine splits a leaf of 17 entries and writes both halves, and writes a leaf anew at
+    /// about every tenth change of it, so that entries that are added one after the other are
+    /// written several times over. So the keys come first, without their values, and one by one:
+    /// what is split then is next to empty, and leaves eight entries behind, which is fewer than
+    /// ten.
     pub(super) fn append(
         &self,
         entries: &[(impl AsRef<[u8]>, impl AsRef<[u8]>)],
@@ -282,7 +288,8 @@ impl DoubleEndedIterator for Entries {
     }
 }
 
-/// A process that dies while the engine writes a snapshot leaves a part of it, which the engine would take for a whole one.
+/// A process that dies while the engine writes a snapshot leaves a part of it, which the engine
+/// would take for a whole one.
 fn remove_half_snapshots(path: &Path) -> Result<(), StoreFault> {
     let entries = match std::fs::read_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -1,11 +1,13 @@
-//! The pages of earlier crawls that count as seen: what they looked like, and where their journals tell of them.
+//! The pages of earlier crawls that count as seen: what they looked like, and where their journals
+//! tell of them.
 //!
-//! Only what was kept counts: originals, and the pages that were let through beside them. Their looks are in memory; who they
-//! are is read from the earlier journal when one of them is recognised (24 bytes a page instead of its URLs). The same rows
-//! say where the archive has a page that is to be asked for only if it was modified.
+//! Only what was kept counts: originals, and the pages that were let through beside them. Their
+//! looks are in memory; who they are is read from the earlier journal when one of them is
+//! recognised (24 bytes a page instead of its URLs). The same rows say where the archive has a page
+//! that is to be asked for only if it was modified.
 //!
-//! Reading takes a shared lock, and gives it back at the end: an earlier crawl that still runs is refused, and one that goes
-//! on afterwards does no harm, because a journal only ever grows.
+//! Reading takes a shared lock, and gives it back at the end: an earlier crawl that still runs is
+//! refused, and one that goes on afterwards does no harm, because a journal only ever grows.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -92,8 +94,8 @@ enum Begun {
 }
 
 impl Earlier {
-    /// Reads the crawls whose stores are in `directories`, the oldest first; there is at least one. All must have hashed
-    /// under one key, and have made their fingerprints from `features`.
+    /// Reads the crawls whose stores are in `directories`, the oldest first; there is at least one.
+    /// All must have hashed under one key, and have made their fingerprints from `features`.
     pub fn load(
         directories: &[PathBuf],
         features: &str,
@@ -159,7 +161,8 @@ impl Earlier {
         self.looks(url).next().is_some()
     }
 
-    /// What the newest crawl of those that `is_asked` names kept of a page: its place among the directories, and its row.
+    /// What the newest crawl of those that `is_asked` names kept of a page: its place among the
+    /// directories, and its row.
     pub fn newest(
         &self,
         url: UrlKey,
@@ -389,7 +392,8 @@ impl Earlier {
         Some((number, found.likeness))
     }
 
-    /// The original with this URL, if a page that calls it canonical is like it: the most certain of its looks.
+    /// The original with this URL, if a page that calls it canonical is like it: the most certain
+    /// of its looks.
     pub(crate) fn called_canonical(
         &self,
         group: u64,
@@ -444,7 +448,8 @@ fn other_key(directory: &Path) -> StoreFault {
     }
 }
 
-/// Other versions of the program make other fingerprints: told as what it is, not as a setting of the crawl that begins.
+/// Other versions of the program make other fingerprints: told as what it is, not as a setting of
+/// the crawl that begins.
 fn foreign(fault: StoreFault, directory: &Path) -> StoreFault {
     match fault {
         StoreFault::Setting {

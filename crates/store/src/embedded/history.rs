@@ -10,8 +10,8 @@ use super::record::Record;
 use super::segment::Replay;
 use crate::{StoreFault, VisitRecord};
 
-/// The records of a store, in the order in which they happened. Takes no lock: what is written while it reads may
-/// or may not be seen.
+/// The records of a store, in the order in which they happened. Takes no lock: what is written
+/// while it reads may or may not be seen.
 pub struct History(Replay);
 
 impl History {
@@ -36,7 +36,8 @@ impl Iterator for History {
     }
 }
 
-/// What became of each visited URL, in the order in which the visits ended. What was revoked is not told.
+/// What became of each visited URL, in the order in which the visits ended. What was revoked is not
+/// told.
 pub fn rows(
     directory: &Path,
 ) -> Result<impl Iterator<Item = Result<VisitRecord, StoreFault>>, StoreFault> {
@@ -62,8 +63,9 @@ pub enum TakenBack {
     Void,
 }
 
-/// The revocations that the journal of a store tells of. They come after the rows, so they are collected first. A journal that is
-/// damaged tells of those before the damage; who reads it for its rows finds the damage then.
+/// The revocations that the journal of a store tells of. They come after the rows, so they are
+/// collected first. A journal that is damaged tells of those before the damage; who reads it for
+/// its rows finds the damage then.
 ///
 /// # Errors
 /// [`StoreFault`] where the journal cannot be opened.
@@ -86,7 +88,8 @@ pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
 }
 
 impl Revocations {
-    /// Whether this row was revoked later; the rows of a journal are shown in their order, each once.
+    /// Whether this row was revoked later; the rows of a journal are shown in their order, each
+    /// once.
     pub fn takes_back(&mut self, row: &VisitRecord) -> bool {
         self.why(row).is_some()
     }

@@ -1,17 +1,19 @@
 //! The journal: everything that must not be forgotten, in the order in which it happened.
 //!
-//! It is a row of segments (`segment.rs` has their format), named by the position of their first byte; a position counts the
-//! bytes of all segments.
+//! It is a row of segments (`segment.rs` has their format), named by the position of their first
+//! byte; a position counts the bytes of all segments.
 //!
-//! Invariants: a segment is only ever appended to, and only the last one; what stands before a durable position never
-//! changes. How far that is, the journal says itself, in marks (`mark.rs`).
+//! Invariants: a segment is only ever appended to, and only the last one; what stands before a
+//! durable position never changes. How far that is, the journal says itself, in marks (`mark.rs`).
 //!
-//! Behind that, a power cut may leave a torn write with whole records behind it, as a turned bit does: opening ends the journal before
-//! it and keeps what is cut off as `NNNN….log.cut-N`. The archive tells whether visits are lost by that.
+//! Behind that, a power cut may leave a torn write with whole records behind it, as a turned bit
+//! does: opening ends the journal before it and keeps what is cut off as `NNNN….log.cut-N`. The
+//! archive tells whether visits are lost by that.
 //!
-//! A write that fails is cut off again. If the disk was full, and is as it was before, the journal goes on: the caller may make room and
-//! write again. After anything else it takes nothing more; least of all after a failed fsync, which is never retried: the
-//! kernel may have dropped the pages (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
+//! A write that fails is cut off again. If the disk was full, and is as it was before, the journal
+//! goes on: the caller may make room and write again. After anything else it takes nothing more;
+//! least of all after a failed fsync, which is never retried: the kernel may have dropped the pages
+//! (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
 //!
 //! Locks: `tail` before those of the group commit.
 
@@ -83,7 +85,8 @@ impl Tail {
 }
 
 impl Journal {
-    /// Opens the journal in `directory`, which exists: removes a torn tail, or begins the first segment with `new_key`.
+    /// Opens the journal in `directory`, which exists: removes a torn tail, or begins the first
+    /// segment with `new_key`.
     pub fn open(
         disk: Arc<dyn Disk>,
         directory: &Path,
@@ -99,7 +102,8 @@ impl Journal {
             Some((base, path)) => {
                 let (length, key) = sound_length(path, *base)?;
                 match key {
-                    // The crash came before the header was whole: nothing was ever written to this segment.
+                    // The crash came before the header was whole: nothing was ever written to this
+                    // segment.
                     None => {
                         disk.remove(path)
                             .map_err(StoreFault::file("remove", path))?;
@@ -129,11 +133,12 @@ impl Journal {
         self.key
     }
 
-    /// Appends a record; it is readable at once and durable after the next [`Journal::sync`]. Returns the position after it.
+    /// Appends a record; it is readable at once and durable after the next [`Journal::sync`].
+    /// Returns the position after it.
     ///
     /// # Errors
-    /// [`StoreFault::File`] where the disk refused: if there was no room ([`Trouble::Full`]), the call may be repeated.
-    /// [`StoreFault::Poisoned`] after an earlier failure of another kind.
+    /// [`StoreFault::File`] where the disk refused: if there was no room ([`Trouble::Full`]), the
+    /// call may be repeated. [`StoreFault::Poisoned`] after an earlier failure of another kind.
     pub fn append(&self, record: &Record) -> Result<Position, StoreFault> {
         self.append_frame(&encode(record))
     }
@@ -158,7 +163,8 @@ impl Journal {
         Ok(tail.end())
     }
 
-    /// Makes everything before `position` durable; many callers share one fdatasync. A call that is dropped loses nothing.
+    /// Makes everything before `position` durable; many callers share one fdatasync. A call that is
+    /// dropped loses nothing.
     ///
     /// # Errors
     /// [`StoreFault::File`] where the disk refused, and to all others [`StoreFault::Poisoned`].
@@ -189,8 +195,9 @@ impl Journal {
         })
     }
 
-    /// Writes how far the journal is durable: what a later opening finds damaged before that, it reports. Without it the
-    /// next append says so; a journal that may not be written again for a while needs it.
+    /// Writes how far the journal is durable: what a later opening finds damaged before that, it
+    /// reports. Without it the next append says so; a journal that may not be written again for a
+    /// while needs it.
     ///
     /// # Errors
     /// As [`Journal::append`].
@@ -237,7 +244,8 @@ impl Journal {
         Err(refusal.settle(&self.commit))
     }
 
-    /// Ends a full segment (durably: `durable` speaks of all segments before the last) and begins the next.
+    /// Ends a full segment (durably: `durable` speaks of all segments before the last) and begins
+    /// the next.
     fn roll(&self, tail: &mut Tail) -> Result<(), StoreFault> {
         let file = &tail.file;
         self.commit.fsync(file.path(), || self.disk.sync(file))?;

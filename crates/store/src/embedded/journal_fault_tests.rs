@@ -184,8 +184,8 @@ fn a_sync_that_fails_is_never_repeated_whatever_the_reason() {
     }
 }
 
-/// Until the first failure: sixteen records over several segments, every third synced. What was acknowledged as durable, and
-/// what was tried.
+/// Until the first failure: sixteen records over several segments, every third synced. What was
+/// acknowledged as durable, and what was tried.
 fn story(machine: &Machine, retry: bool) -> (Vec<u64>, Vec<u64>) {
     let (mut durable, mut tried) = (Vec::new(), Vec::new());
     let Ok(journal) = machine.open() else {

@@ -1,4 +1,5 @@
-//! What is known of likeness survives the end of a process, and what an earlier crawl knew is taken over.
+//! What is known of likeness survives the end of a process, and what an earlier crawl knew is taken
+//! over.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! One process a directory.
 //!
-//! The file has three lines: the process that holds it, the machine that this runs on (empty where it has no name), and since
-//! when. They are for people; what counts is the system's lock.
+//! The file has three lines: the process that holds it, the machine that this runs on (empty where
+//! it has no name), and since when. They are for people; what counts is the system's lock.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -14,7 +14,8 @@ use crate::{Holder, StoreFault};
 /// More of a lock file is not read.
 const MAX_BYTES: u64 = 1024;
 
-/// Held for as long as the store is open; the system lets go of it when the process ends, however it ends.
+/// Held for as long as the store is open; the system lets go of it when the process ends, however
+/// it ends.
 pub struct DirectoryLock(
     #[expect(dead_code, reason = "holding the file is what holds the lock")] File,
 );
@@ -43,8 +44,8 @@ impl DirectoryLock {
         Ok(Self(file))
     }
 
-    /// For reading only: nobody writes there meanwhile, and nothing is written there. None where nobody ever had it
-    /// open, as in a copy without the lock.
+    /// For reading only: nobody writes there meanwhile, and nothing is written there. None where
+    /// nobody ever had it open, as in a copy without the lock.
     ///
     /// # Errors
     /// [`StoreFault::InUse`] where somebody writes there, otherwise what the system said.

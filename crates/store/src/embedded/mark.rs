@@ -1,13 +1,16 @@
 //! Marks: how far the journal is durable, written in the journal itself.
 //!
-//! After a power cut, what was not synced may be cut short, be zeros, be rubbish, or be there in part; what was synced may not. Both look
-//! the same: a frame whose checksum is wrong. So after an fsync the journal writes a frame that says up to which position everything was
-//! synced. A bad frame before a position that some later mark vouches for is damage, and is reported; any other is a torn write.
+//! After a power cut, what was not synced may be cut short, be zeros, be rubbish, or be there in
+//! part; what was synced may not. Both look the same: a frame whose checksum is wrong. So after an
+//! fsync the journal writes a frame that says up to which position everything was synced. A bad
+//! frame before a position that some later mark vouches for is damage, and is reported; any other
+//! is a torn write.
 //!
 //! ```text
 //! mark    0x80000008 u32 · crc32 u32 · crc32 of these eight bytes u32 · durable position u64      (little-endian)
 //! ```
-//! The first checksum covers the hash key, the mark's own position and the durable position: no page can contain a mark.
+//! The first checksum covers the hash key, the mark's own position and the durable position: no
+//! page can contain a mark.
 
 use std::io::{self, Read};
 

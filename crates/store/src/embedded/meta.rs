@@ -1,12 +1,14 @@
-//! What the tables say about themselves: their layout, how far they tell the journal, whether a fold is under way.
+//! What the tables say about themselves: their layout, how far they tell the journal, whether a
+//! fold is under way.
 //!
 //! | key in tree `meta` | value |
 //! |---|---|
 //! | name · 0 · number of the piece u16 (big-endian) | a piece of a sealed value (seal.rs) |
 //!
-//! Invariants: a value is there wholly or not at all. The watermark is written after everything that it tells of is
-//! durable, and in one batch with the end of the fold's marker: a marker that is found when the tables are opened means that
-//! the last fold was cut short, so that the tables are partly ahead of the watermark.
+//! Invariants: a value is there wholly or not at all. The watermark is written after everything
+//! that it tells of is durable, and in one batch with the end of the fold's marker: a marker that
+//! is found when the tables are opened means that the last fold was cut short, so that the tables
+//! are partly ahead of the watermark.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +19,8 @@ use crate::StoreFault;
 
 const TREE: &str = "meta";
 
-/// Raised whenever what lies in any tree changes its form: tables of another layout are made again from the journal.
+/// Raised whenever what lies in any tree changes its form: tables of another layout are made again
+/// from the journal.
 const LAYOUT: u16 = 3;
 
 const LAYOUT_NAME: &str = "layout";
@@ -85,7 +88,8 @@ impl Meta {
         self.tree.flush()
     }
 
-    /// Makes the changes to the tables durable, then the watermark that tells of them, under `name`.
+    /// Makes the changes to the tables durable, then the watermark that tells of them, under
+    /// `name`.
     pub(super) fn end_fold<T: Serialize>(
         &self,
         name: &str,

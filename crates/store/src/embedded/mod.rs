@@ -5,15 +5,17 @@
 //! DIR/journal/NNNN….log     what happened, in order                          journal.rs, segment.rs, mark.rs, record.rs
 //! DIR/sled/                 the frontier, the looks of pages, the watermark  frontier/, looks/, saving.rs
 //! ```
-//! Pages of earlier crawls that count as seen stay where they are, in journals that are only read (earlier.rs).
+//! Pages of earlier crawls that count as seen stay where they are, in journals that are only read
+//! (earlier.rs).
 //!
-//! Every verb does the same three things: it decides (under one short mutex), appends a record of what it decided to the
-//! journal, and hears that record. What was heard is folded into the tables now and then (saving.rs). Opening loads the tables
-//! and hears the journal from their watermark on (opening.rs); tables that cannot be read are set aside and made again from the
-//! journal's beginning. So the invariant: memory and tables are a function of the journal (docs/adr/0006).
+//! Every verb does the same three things: it decides (under one short mutex), appends a record of
+//! what it decided to the journal, and hears that record. What was heard is folded into the tables
+//! now and then (saving.rs). Opening loads the tables and hears the journal from their watermark on
+//! (opening.rs); tables that cannot be read are set aside and made again from the journal's
+//! beginning. So the invariant: memory and tables are a function of the journal (docs/adr/0006).
 //!
-//! What lies in sled is sealed or in blocks with checksums: `sorted/` for keys, `cards.rs` for what verification needs,
-//! `meta.rs` for the rest; `database.rs` is the only module that knows sled.
+//! What lies in sled is sealed or in blocks with checksums: `sorted/` for keys, `cards.rs` for what
+//! verification needs, `meta.rs` for the rest; `database.rs` is the only module that knows sled.
 
 mod admission;
 mod archive_tail;
@@ -144,7 +146,8 @@ impl EmbeddedStore {
         self.journal.key()
     }
 
-    /// The valid end of the archive as it was when the store was opened, or as [`EmbeddedStore::revoke_after`] left it.
+    /// The valid end of the archive as it was when the store was opened, or as
+    /// [`EmbeddedStore::revoke_after`] left it.
     #[must_use]
     pub fn archive_end(&self) -> Option<ArchiveSpan> {
         self.tail().end(self.begun.archive.clone())
@@ -162,8 +165,9 @@ impl EmbeddedStore {
         self.begun.resumed
     }
 
-    /// Opens a pattern of URLs again, and queues what was left out for its sake: how many URLs that were; none where no such pattern is
-    /// known. Durable when it returns. Call it before the first lease.
+    /// Opens a pattern of URLs again, and queues what was left out for its sake: how many URLs that
+    /// were; none where no such pattern is known. Durable when it returns. Call it before the first
+    /// lease.
     ///
     /// # Errors
     /// What the journal or the tables meet.
@@ -195,7 +199,8 @@ impl EmbeddedStore {
         self.looks().memory()
     }
 
-    /// Whether the session before did not end in order: any host may have been asked just before this one.
+    /// Whether the session before did not end in order: any host may have been asked just before
+    /// this one.
     #[must_use]
     pub fn after_a_death(&self) -> bool {
         self.begun.after_a_death
@@ -223,8 +228,8 @@ impl EmbeddedStore {
             .note_clock_set(&self.journal, at, ahead, behind)
     }
 
-    /// The hosts whose last answer, in whatever session, asks to be left alone beyond `now`, and how: what to know before the first
-    /// request, where hosts share their pace.
+    /// The hosts whose last answer, in whatever session, asks to be left alone beyond `now`, and
+    /// how: what to know before the first request, where hosts share their pace.
     #[must_use]
     pub fn resting(&self, now: Timestamp) -> Vec<(Host, Pace)> {
         self.queue().resting(now)
@@ -268,8 +273,8 @@ impl EmbeddedStore {
 impl Frontier for EmbeddedStore {
     async fn discover(&self, finds: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
         let new = self.queue().discover(&self.journal, finds)?;
-        // A host can list faster than the tables take it. Who discovers waits for them then, so that what they do not have yet is
-        // bounded: four hosts with packed sitemaps took 447 MiB.
+        // A host can list faster than the tables take it. Who discovers waits for them then, so
+        // that what they do not have yet is bounded: four hosts with packed sitemaps took 447 MiB.
         if self.queue().wants_fold() {
             self.save(None, false).await?;
         }

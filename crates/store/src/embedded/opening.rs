@@ -1,7 +1,8 @@
 //! How a store is opened: the tables up to their watermark, the journal from there on.
 //!
-//! Whatever is wrong with the tables, they are set aside and made again from the journal. What is wrong with the journal stops
-//! the opening: it is the truth. Tables that tell of more than the journal prove that it lost its end.
+//! Whatever is wrong with the tables, they are set aside and made again from the journal. What is
+//! wrong with the journal stops the opening: it is the truth. Tables that tell of more than the
+//! journal prove that it lost its end.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -129,7 +130,8 @@ impl Loaded {
         let meta = Meta::open(&database)?;
         let mut checkpoint = Checkpoint::read(&meta)?;
         if checkpoint.position > journal.end() {
-            // The journal is synced before a watermark is written: what stood behind its end was durable.
+            // The journal is synced before a watermark is written: what stood behind its end was
+            // durable.
             return Err(StoreFault::Damaged {
                 path: PathBuf::from("state/journal"),
                 offset: journal.end(),
@@ -188,7 +190,8 @@ impl Loaded {
         Ok(begin)
     }
 
-    /// Folds what was heard of the journal up to `position`. What is read here was made durable when the journal was opened.
+    /// Folds what was heard of the journal up to `position`. What is read here was made durable
+    /// when the journal was opened.
     fn fold(&mut self, position: Position) -> Result<(), StoreFault> {
         let fold = Fold::of(&mut self.queue, &mut self.looks, position, &self.checkpoint);
         fold.write(&self.database, &self.meta)?;
@@ -199,7 +202,8 @@ impl Loaded {
     }
 }
 
-/// The looks as they were at the checkpoint; made again from the journal where other settings are baked into their tables.
+/// The looks as they were at the checkpoint; made again from the journal where other settings are
+/// baked into their tables.
 fn load_looks(
     journal: &Journal,
     database: &Database,
@@ -235,8 +239,8 @@ fn load_looks(
     Ok(looks)
 }
 
-/// On a full disk sled 0.34 hangs, or fails in a way that looks like damaged tables: so a file of the size of its first
-/// ones is written and removed before it is let near the disk.
+/// On a full disk sled 0.34 hangs, or fails in a way that looks like damaged tables: so a file of
+/// the size of its first ones is written and removed before it is let near the disk.
 fn find_room(disk: &dyn Disk, directory: &Path) -> Result<(), StoreFault> {
     let probe = directory.join("probe");
     let left_over = disk.remove(&probe);

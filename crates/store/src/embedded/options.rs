@@ -14,20 +14,23 @@ use crate::{FrontierRules, LikenessRules, StoreFault};
 pub struct StoreOptions {
     /// What bounds the frontier.
     pub rules: FrontierRules,
-    /// Which pages are compared, and when two are alike. A crawl may go on under other rules: verdicts that were given stay.
+    /// Which pages are compared, and when two are alike. A crawl may go on under other rules:
+    /// verdicts that were given stay.
     pub likeness: LikenessRules,
     /// What fingerprints are made of, as the option has it; a crawl keeps what it was begun with.
     pub features: String,
-    /// The key that every hash must have, if one was asked for; else an earlier crawl's, or `new_key`.
+    /// The key that every hash must have, if one was asked for; else an earlier crawl's, or
+    /// `new_key`.
     pub key: Option<HashKey>,
     /// Keys every hash, if the crawl is begun now and no key was asked for; a crawl keeps its key.
     pub new_key: HashKey,
     /// Pages that count as admitted.
     pub earlier: Option<Arc<Earlier>>,
-    /// Whether what pages look like is looked up in memory: 90 bytes a page, and ten times as fast. Verdicts are the same.
+    /// Whether what pages look like is looked up in memory: 90 bytes a page, and ten times as fast.
+    /// Verdicts are the same.
     pub mirror: bool,
-    /// The permuted tables of fingerprints on disk, if not four that are led by a quarter each. Without a mirror they are what
-    /// is looked at.
+    /// The permuted tables of fingerprints on disk, if not four that are led by a quarter each.
+    /// Without a mirror they are what is looked at.
     pub tables: Option<TableDesign>,
     /// The present.
     pub now: Timestamp,

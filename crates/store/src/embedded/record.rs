@@ -1,8 +1,8 @@
 //! What the journal says: one record for each thing that must not be forgotten.
 //!
 //! Records are coded with postcard, whose wire format is specified and stable
-//! (<https://postcard.jamesmunns.com/wire-format>). Invariant: the order of variants and fields is on disk for ever; a change
-//! raises `FORMAT` in `segment.rs`. `golden/journal.hex` pins it.
+//! (<https://postcard.jamesmunns.com/wire-format>). Invariant: the order of variants and fields is
+//! on disk for ever; a change raises `FORMAT` in `segment.rs`. `golden/journal.hex` pins it.
 
 use std::time::Duration;
 
@@ -78,7 +78,8 @@ pub enum Record {
     },
     /// A page repeats an original, and is kept all the same.
     LetThrough(Box<LetThrough>),
-    /// Visits begin. Written before anything is asked for, so that it is known what was under way when a process died.
+    /// Visits begin. Written before anything is asked for, so that it is known what was under way
+    /// when a process died.
     Leased {
         /// The numbers of their places in the queue.
         sequences: Vec<u64>,
@@ -90,7 +91,8 @@ pub enum Record {
         /// The numbers of their places in the queue.
         sequences: Vec<u64>,
     },
-    /// How a host wants to be asked, where no visit of its own tells it (a redirect led there, robots.txt was read).
+    /// How a host wants to be asked, where no visit of its own tells it (a redirect led there,
+    /// robots.txt was read).
     Paced {
         /// Which.
         host: Host,
@@ -120,7 +122,8 @@ pub enum Record {
         /// URLs that were reached on the way: its next visit may reach them again.
         reached: Vec<PageUrl>,
     },
-    /// A session begins after one that did not end in order: any host may have been asked up to now.
+    /// A session begins after one that did not end in order: any host may have been asked up to
+    /// now.
     Resumed {
         /// When.
         at: Timestamp,
@@ -140,7 +143,8 @@ pub enum Record {
     PatternClosed(PatternName),
     /// It brought something new again when it was probed, or somebody opened it.
     PatternReopened(PatternName),
-    /// A place in the queue is given up: the page was found on left-out pages only, and meanwhile has a better place or was reached.
+    /// A place in the queue is given up: the page was found on left-out pages only, and meanwhile
+    /// has a better place or was reached.
     Superseded {
         /// The place.
         entry: Entry,
@@ -177,7 +181,8 @@ pub enum Record {
 /// A robots.txt as it is remembered over sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Robots {
-    /// What it says, at most [`web::MAX_ROBOTS_BYTES`]; none where there is none, and everything may be asked.
+    /// What it says, at most [`web::MAX_ROBOTS_BYTES`]; none where there is none, and everything
+    /// may be asked.
     pub text: Option<Vec<u8>>,
     /// When it is to be asked for again.
     pub until: Timestamp,

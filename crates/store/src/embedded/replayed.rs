@@ -1,11 +1,15 @@
-//! What the engine hears of its log when it is opened: read before it, because it goes on silently where that is damaged.
+//! What the engine hears of its log when it is opened: read before it, because it goes on silently
+//! where that is damaged.
 //!
-//! sled 0.34.7 opens with its last snapshot, and hears the log from there on (its pagecache/iterator.rs). Where a message in the middle
-//! of it is damaged, it takes the rest of that segment for one that was being overwritten, and goes on with the next: single changes
-//! to single pages are gone, and what came before them is read as if it were the last, under a checksum that is right. A segment whose
-//! header is damaged is left out in the same way. (What lies before the snapshot it reads by place, and there it does notice.) So the
-//! same part is read here first. Whatever the engine had made durable, as the headers of its later segments tell, must be whole; a tear
-//! behind that is what a death leaves, and the engine cuts the log there, so that all trees go back together.
+//! sled 0.34.7 opens with its last snapshot, and hears the log from there on (its
+//! pagecache/iterator.rs). Where a message in the middle of it is damaged, it takes the rest of
+//! that segment for one that was being overwritten, and goes on with the next: single changes to
+//! single pages are gone, and what came before them is read as if it were the last, under a
+//! checksum that is right. A segment whose header is damaged is left out in the same way. (What
+//! lies before the snapshot it reads by place, and there it does notice.) So the same part is read
+//! here first. Whatever the engine had made durable, as the headers of its later segments tell,
+//! must be whole; a tear behind that is what a death leaves, and the engine cuts the log there, so
+//! that all trees go back together.
 //!
 //! ```text
 //! segment   512 KiB in the file `db`, in any order: header · messages, until one that is a cap or 32 bytes are not left
@@ -15,8 +19,9 @@
 //! ```
 //! where an lsn counts the bytes that were ever logged, and !sign turns all bits but the sign's.
 //!
-//! Invariant: what this lets pass the engine hears to its end, or to a tear behind all that was durable. A segment that was
-//! being used again when the process died may be taken for damage; then the tables are made again for nothing.
+//! Invariant: what this lets pass the engine hears to its end, or to a tear behind all that was
+//! durable. A segment that was being used again when the process died may be taken for damage; then
+//! the tables are made again for nothing.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -100,7 +105,8 @@ fn damage_in(file: &mut (impl Read + Seek), snapshot: Lsn) -> io::Result<Option<
             }
         }
     }
-    // Before the segment that was durable in part, those are missing that were used again; from there on none is.
+    // Before the segment that was durable in part, those are missing that were used again; from
+    // there on none is.
     let tail = begin_of(durable).max(from);
     for (lsn, place) in places.range(..tail) {
         let bytes = read_at(file, *place, SEGMENT_BYTES)?;
@@ -158,7 +164,8 @@ impl Header {
     }
 }
 
-/// Where the messages of a segment are torn: the place in it at which one should begin and does not.
+/// Where the messages of a segment are torn: the place in it at which one should begin and does
+/// not.
 fn tear_in(segment: &[u8], lsn: Lsn) -> Option<usize> {
     let mut place = HEADER_BYTES;
     while place + MOST_HEAD_BYTES <= SEGMENT_BYTES {
@@ -178,7 +185,8 @@ fn tear_in(segment: &[u8], lsn: Lsn) -> Option<usize> {
     None
 }
 
-/// The kind of the message that these bytes begin with, and its length; none where they begin with no whole one.
+/// The kind of the message that these bytes begin with, and its length; none where they begin with
+/// no whole one.
 fn message(bytes: &[u8], of_segment: u64) -> Option<(u8, usize)> {
     let mut rest = bytes;
     let checksum = !u32::from_le_bytes(take(&mut rest)?);

@@ -1,7 +1,7 @@
 //! A journal that is written anew: what an old one still tells, and then what the archive tells.
 //!
-//! Invariant: what is written is what a crawl would have written that settled these visits in this order, so that whatever opens,
-//! exports or verifies a store cannot tell the difference.
+//! Invariant: what is written is what a crawl would have written that settled these visits in this
+//! order, so that whatever opens, exports or verifies a store cannot tell the difference.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -19,7 +19,8 @@ use crate::{ArchivePlace, ArchiveSpan, DiscoveredUrl, StoreFault, VisitRecord};
 /// Writes a journal.
 pub struct Restoring {
     journal: Journal,
-    /// All URLs that were queued or reached; the numbers of those that wait, and how they were found.
+    /// All URLs that were queued or reached; the numbers of those that wait, and how they were
+    /// found.
     known: HashMap<UrlKey, Option<Waiting>>,
     next_sequence: u64,
     tickets: u64,
@@ -71,8 +72,9 @@ pub enum Admission {
 }
 
 impl Restoring {
-    /// Begins a journal below `directory`, which has none yet. A journal that is copied brings the record of its beginning;
-    /// otherwise `begun` says when the crawl began, and what its fingerprints are made of.
+    /// Begins a journal below `directory`, which has none yet. A journal that is copied brings the
+    /// record of its beginning; otherwise `begun` says when the crawl began, and what its
+    /// fingerprints are made of.
     ///
     /// # Errors
     /// What the system said.
@@ -199,7 +201,8 @@ impl Restoring {
         self.append(&Record::SeedAdopted { url })
     }
 
-    /// Ends a visit. Its page is queued first where nothing led to it: a link that is no longer read, a seed of another day.
+    /// Ends a visit. Its page is queued first where nothing led to it: a link that is no longer
+    /// read, a seed of another day.
     ///
     /// # Errors
     /// What the system said.
@@ -257,14 +260,15 @@ impl Restoring {
         })
     }
 
-    /// Ends the journal: it says that the archive is on the disk up to the last visit, which the caller has seen to, and is on the
-    /// disk itself.
+    /// Ends the journal: it says that the archive is on the disk up to the last visit, which the
+    /// caller has seen to, and is on the disk itself.
     ///
     /// # Errors
     /// What the system said.
     pub async fn finish(mut self) -> Result<u64, StoreFault> {
         if let Some(ArchivePlace { file, end }) = self.end.clone() {
-            // Behind one alone, every visit of the crawl would count as one that the archive may have lost: see archive_tail.rs.
+            // Behind one alone, every visit of the crawl would count as one that the archive may
+            // have lost: see archive_tail.rs.
             let archived = Record::Archived { file, end };
             self.append(&archived)?;
             self.append(&archived)?;
@@ -294,7 +298,8 @@ impl Restoring {
         finds
     }
 
-    /// Gives up the places of pages that were found on left-out pages only, where these are found elsewhere now.
+    /// Gives up the places of pages that were found on left-out pages only, where these are found
+    /// elsewhere now.
     fn supersede(&mut self, finds: &[DiscoveredUrl]) -> Result<(), StoreFault> {
         for find in finds {
             let Some(sequence) = self.known.get(&find.url.key()).and_then(|known| {

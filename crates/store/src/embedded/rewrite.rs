@@ -1,15 +1,16 @@
 //! A database that has grown far beyond what is in it is written anew.
 //!
-//! The engine reuses room, but gives it back late and never all of it: after many small changes two to four times
-//! what lives is on the disk. So what is live is copied beside the database and put in its place:
+//! The engine reuses room, but gives it back late and never all of it: after many small changes two
+//! to four times what lives is on the disk. So what is live is copied beside the database and put
+//! in its place:
 //!
 //! ```text
 //! copy DIR/sled to DIR/sled.new, sync it   →   sled to sled.old   →   sled.new to sled   →   remove sled.old
 //! ```
 //!
-//! Invariant: at every moment one whole database lies in the directory, and [`settle`], which every opening begins with,
-//! finds it: `sled` where there is one; else `sled.new`, if `sled.old` tells that it was finished; else `sled.old`. Each renaming is
-//! on the disk before the next begins.
+//! Invariant: at every moment one whole database lies in the directory, and [`settle`], which every
+//! opening begins with, finds it: `sled` where there is one; else `sled.new`, if `sled.old` tells
+//! that it was finished; else `sled.old`. Each renaming is on the disk before the next begins.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -28,11 +29,13 @@ const COPIED_AT_ONCE: usize = 1 << 10;
 /// Under this name the database keeps how many bytes lived in it when they were counted last.
 const LIVE: &str = "live bytes";
 
-/// Writes the database anew if it takes more than three times what is in it and there is room for a copy in `free_room`
-/// bytes. Nobody else may have it open: so this is done before the trees are given out.
+/// Writes the database anew if it takes more than three times what is in it and there is room for a
+/// copy in `free_room` bytes. Nobody else may have it open: so this is done before the trees are
+/// given out.
 ///
 /// # Errors
-/// [`StoreFault::Tables`] where it cannot be read. Where the copy cannot be written the old one is gone on with.
+/// [`StoreFault::Tables`] where it cannot be read. Where the copy cannot be written the old one is
+/// gone on with.
 pub(super) fn rewrite_if_bloated(
     database: Database,
     free_room: Option<u64>,
@@ -49,8 +52,8 @@ pub(super) fn rewrite_if_bloated(
     replace(database, copy)
 }
 
-/// How many bytes live in the database, if that is too few for what it takes. They are counted only when it takes too much for
-/// what was counted last.
+/// How many bytes live in the database, if that is too few for what it takes. They are counted only
+/// when it takes too much for what was counted last.
 fn live_if_bloated(database: &Database, small: u64) -> Result<Option<u64>, StoreFault> {
     let taken = database.size_on_disk()?;
     if taken <= small {

@@ -1,12 +1,13 @@
 //! When what happened becomes durable, and when the tables learn of it.
 //!
-//! A checkpoint syncs the journal, and no more is needed for nothing to be lost. Now and then it is followed by a fold:
-//! both parts of the store give out what they heard since the last one, and it is written, flushed, and sealed with the
-//! watermark (docs/adr/0006). A fold rewrites a good part of what it falls into, so the larger the tables are, the more of the
-//! journal it waits for; a restart hears that much again.
+//! A checkpoint syncs the journal, and no more is needed for nothing to be lost. Now and then it is
+//! followed by a fold: both parts of the store give out what they heard since the last one, and it
+//! is written, flushed, and sealed with the watermark (docs/adr/0006). A fold rewrites a good part
+//! of what it falls into, so the larger the tables are, the more of the journal it waits for; a
+//! restart hears that much again.
 //!
-//! Invariants: the tables are never ahead of the journal, because its sync comes first. One fold at a time. A fold that was cut
-//! short is written again by the next.
+//! Invariants: the tables are never ahead of the journal, because its sync comes first. One fold at
+//! a time. A fold that was cut short is written again by the next.
 
 use std::sync::Arc;
 
@@ -23,15 +24,16 @@ use crate::{ArchivePlace, ArchiveSpan, Durable, StoreFault};
 /// The name of the watermark.
 const CHECKPOINT: &str = "checkpoint";
 
-/// A fold is due when the journal has grown by so many bytes since the last one, or by a part of what the tables take, up to
-/// a limit: a restart hears a million records a second.
+/// A fold is due when the journal has grown by so many bytes since the last one, or by a part of
+/// what the tables take, up to a limit: a restart hears a million records a second.
 const LEAST_GROWTH: u64 = 64 << 20;
 const MOST_GROWTH: u64 = 192 << 20;
 const PART_OF_TABLES: u64 = 16;
 /// Tables of this size are written in a moment.
 const SMALL_TABLES: u64 = 32 << 20;
 
-/// What a fold writes to the tables, and to the engine's log, for each byte of the journal; and what is left free beside.
+/// What a fold writes to the tables, and to the engine's log, for each byte of the journal; and
+/// what is left free beside.
 const WRITTEN_FOR_HEARD: u64 = 4;
 const LEFT_FREE: u64 = 16 << 20;
 
@@ -65,7 +67,8 @@ pub(super) struct Saved {
     pub(super) archive: Option<ArchivePlace>,
 }
 
-/// What both parts of the store heard since the last fold, and the watermark under which it is valid.
+/// What both parts of the store heard since the last fold, and the watermark under which it is
+/// valid.
 pub(super) struct Fold {
     pub(super) queue: frontier::Fold,
     pub(super) looks: looks::Fold,
@@ -107,20 +110,21 @@ fn is_due(heard: u64, tables: u64) -> bool {
     heard >= (tables / PART_OF_TABLES).clamp(LEAST_GROWTH, MOST_GROWTH)
 }
 
-/// Whether a fold takes a moment, so that an opening may wait for it. A larger one is made by the session's first checkpoint, while
-/// the crawl goes on.
+/// Whether a fold takes a moment, so that an opening may wait for it. A larger one is made by the
+/// session's first checkpoint, while the crawl goes on.
 pub(super) fn is_quick(heard: u64, tables: u64) -> bool {
     heard > 0 && tables <= SMALL_TABLES
 }
 
-/// Whether a fold costs little for what it saves the next opening: the tables are small, or much was heard.
+/// Whether a fold costs little for what it saves the next opening: the tables are small, or much
+/// was heard.
 fn is_cheap(heard: u64, tables: u64) -> bool {
     is_quick(heard, tables) || heard.saturating_mul(PART_OF_TABLES) >= tables
 }
 
 impl EmbeddedStore {
-    /// Makes everything that happened durable; with a fold where one is due, and at the end of a session also where it is
-    /// cheap.
+    /// Makes everything that happened durable; with a fold where one is due, and at the end of a
+    /// session also where it is cheap.
     pub(super) async fn save(
         &self,
         archive: Option<ArchivePlace>,
@@ -152,7 +156,8 @@ impl EmbeddedStore {
         Ok(durable)
     }
 
-    /// A full disk is no place for a fold: the engine hangs there, or takes its tables for damaged. The journal has it all.
+    /// A full disk is no place for a fold: the engine hangs there, or takes its tables for damaged.
+    /// The journal has it all.
     fn has_room_for_a_fold(&self, heard: u64, tables: u64) -> bool {
         let needed = tables
             .saturating_add(heard.saturating_mul(WRITTEN_FOR_HEARD))
@@ -171,7 +176,8 @@ impl EmbeddedStore {
 
     async fn fold_into_tables(&self, saved: &mut Saved) -> Result<(), StoreFault> {
         let fold = {
-            // What is journalled under either lock is heard before it is let go: none is half done here.
+            // What is journalled under either lock is heard before it is let go: none is half done
+            // here.
             let mut looks = self.looks();
             let mut queue = self.queue();
             Fold::of(

@@ -4,7 +4,8 @@
 //! version u8 = 1 · crc32 of the key, the version and the rest u32, little-endian · the rest
 //! ```
 //!
-//! Invariant: a value under the key of another is not read, and neither is one that another version wrote.
+//! Invariant: a value under the key of another is not read, and neither is one that another version
+//! wrote.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -7,12 +7,13 @@
 //! frame   length u32 · crc32 of the payload u32 · crc32 of these eight bytes u32 · payload (postcard)
 //! ```
 //!
-//! The head of a frame has a checksum of its own because a damaged length would look like a frame that the end of the
-//! file cuts short, and everything after it would be taken for a torn write.
+//! The head of a frame has a checksum of its own because a damaged length would look like a frame
+//! that the end of the file cuts short, and everything after it would be taken for a torn write.
 //!
-//! Invariant: a bad frame in the last segment is a torn write, and reading ends before it, unless a mark behind it (`mark.rs`) says that
-//! it was synced; then, and anywhere else, it is damage, and is reported, never skipped. The header is synced before
-//! anything else is written: it can be torn only where there is nothing behind it.
+//! Invariant: a bad frame in the last segment is a torn write, and reading ends before it, unless a
+//! mark behind it (`mark.rs`) says that it was synced; then, and anywhere else, it is damage, and
+//! is reported, never skipped. The header is synced before anything else is written: it can be torn
+//! only where there is nothing behind it.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -236,7 +237,8 @@ struct Segment {
     key: Option<HashKey>,
 }
 
-/// How much is read ahead of what is asked for: much where a whole segment is read, little where a record is.
+/// How much is read ahead of what is asked for: much where a whole segment is read, little where a
+/// record is.
 const AHEAD: usize = 256 << 10;
 const AHEAD_OF_ONE: usize = 4 << 10;
 
@@ -257,7 +259,8 @@ impl Segment {
                 .map_err(StoreFault::file("read", path))?;
             match read_header(path, &header, base) {
                 Ok(key) => Some(key),
-                // Also a format that we do not know may be rubbish: a header of ours, of any format, ends in its checksum.
+                // Also a format that we do not know may be rubbish: a header of ours, of any
+                // format, ends in its checksum.
                 Err(_)
                     if tear == Tear::Allowed
                         && length == HEADER_BYTES as u64
@@ -286,7 +289,8 @@ impl Segment {
         Ok(())
     }
 
-    /// The next record, past any marks; `None` at the end, or before a torn write where that is allowed.
+    /// The next record, past any marks; `None` at the end, or before a torn write where that is
+    /// allowed.
     fn next(&mut self, tear: Tear) -> Result<Option<Record>, StoreFault> {
         loop {
             let left = self.length.saturating_sub(self.offset);
@@ -345,7 +349,8 @@ impl Segment {
             .map_err(StoreFault::file("read", &self.path))
     }
 
-    /// What is to be made of a bad frame at the offset: torn, or damaged if anything behind it says that it was synced.
+    /// What is to be made of a bad frame at the offset: torn, or damaged if anything behind it says
+    /// that it was synced.
     fn bad(&mut self, tear: Tear, what: &str) -> Result<Option<Record>, StoreFault> {
         if tear == Tear::Damage {
             return Err(self.damaged(what));
@@ -374,7 +379,8 @@ impl Segment {
     }
 }
 
-/// The record that begins at `position`, which is told by [`Replay::next_record`]; of `segments`, a journal's in order.
+/// The record that begins at `position`, which is told by [`Replay::next_record`]; of `segments`, a
+/// journal's in order.
 pub(super) fn record_at(
     segments: &[(Position, PathBuf)],
     position: Position,
@@ -384,7 +390,8 @@ pub(super) fn record_at(
         return Ok(None);
     };
     let mut segment = Segment::open(path, *base, AHEAD_OF_ONE, Tear::Allowed)?;
-    // The end of a segment is the beginning of the next, whose first record stands behind its header.
+    // The end of a segment is the beginning of the next, whose first record stands behind its
+    // header.
     segment.seek((position - base).max(HEADER_BYTES as u64))?;
     segment.next(Tear::Allowed)
 }

@@ -1,8 +1,9 @@
 //! A copy of a store, to open without changing anything in the store.
 //!
-//! Opening brings tables up to date, cuts torn ends and leaves a lock file behind: nothing that somebody who only wants to know
-//! whether all is well should do. The copy has its own tables and its own last segment; the segments before it never change, so links
-//! lead to them. It lies where the system keeps what is thrown away (`TMPDIR`), and is gone when this is dropped.
+//! Opening brings tables up to date, cuts torn ends and leaves a lock file behind: nothing that
+//! somebody who only wants to know whether all is well should do. The copy has its own tables and
+//! its own last segment; the segments before it never change, so links lead to them. It lies where
+//! the system keeps what is thrown away (`TMPDIR`), and is gone when this is dropped.
 
 use std::fs;
 use std::io;
@@ -24,7 +25,8 @@ impl Shadow {
     /// Copies the store in `directory`.
     ///
     /// # Errors
-    /// [`StoreFault::InUse`] where a crawl has it open, otherwise what the system said: room for the tables is needed.
+    /// [`StoreFault::InUse`] where a crawl has it open, otherwise what the system said: room for
+    /// the tables is needed.
     pub(super) fn of(directory: &Path) -> Result<Self, StoreFault> {
         let nobody_writes = DirectoryLock::share(directory)?;
         let shadow = TempDir::with_prefix("crawler-verify-")

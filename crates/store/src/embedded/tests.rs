@@ -14,7 +14,8 @@ fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, &options(FrontierRules::default())).unwrap()
 }
 
-/// What a killed process leaves: the store is dropped without a checkpoint, and sled's threads with it.
+/// What a killed process leaves: the store is dropped without a checkpoint, and sled's threads with
+/// it.
 fn killed(store: EmbeddedStore) {
     drop(store);
 }
@@ -360,7 +361,8 @@ async fn what_robots_txt_said_is_read_from_the_journal_by_the_next_session() {
     assert_eq!(store.robots("http://c.test").await.unwrap(), None);
 }
 
-/// A crawl was stopped while the clock was a month ahead. When that had been set right, it waited a month for its hosts.
+/// A crawl was stopped while the clock was a month ahead. When that had been set right, it waited a
+/// month for its hosts.
 #[tokio::test]
 async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_than_any_wait() {
     const MONTH: u64 = 30 * 24 * 3600 * 1000;
@@ -634,8 +636,8 @@ fn a_history_is_told_while_the_store_is_open() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// The directory is copied at a moment of the test's choosing, as a crash would leave it, and opened: tables and
-    /// journal agree, and every page is settled, or waits.
+    /// The directory is copied at a moment of the test's choosing, as a crash would leave it, and
+    /// opened: tables and journal agree, and every page is settled, or waits.
     #[test]
     fn a_crash_at_any_moment_leaves_a_store_that_agrees_with_its_journal(
         pages in 5..40_usize, checkpoint_every in 1..15_usize, crash_at in 0..40_usize, postpone in 2..6_usize,

@@ -1,6 +1,7 @@
 //! The rows of URLs that were left out unvisited, by the URL's key.
 //!
-//! Invariant: ascending keys, each once, so that rows are queued again in one order whatever order they came in.
+//! Invariant: ascending keys, each once, so that rows are queued again in one order whatever order
+//! they came in.
 
 use std::collections::BTreeMap;
 

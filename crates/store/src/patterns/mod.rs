@@ -1,13 +1,16 @@
 //! What the pages of each URL pattern brought: something new, or the same again.
 //!
-//! A trap makes addresses without end, and most of what they bring repeats what is known. That can be told from outside by nobody
-//! but a crawler that judges pages while it crawls. So each visit is counted for its pattern ([`web::UrlPattern`]): a pattern that brings
-//! next to nothing new becomes *poor* (what is found of it waits behind everything else of its host), and then is *closed* (what comes up
-//! for lease is left out unvisited, and reported). Now and then a closed pattern is probed, and reopens when it brings something
-//! new again. `pattern.rs` has the numbers, docs/adr/0007 the reasons.
+//! A trap makes addresses without end, and most of what they bring repeats what is known. That can
+//! be told from outside by nobody but a crawler that judges pages while it crawls. So each visit is
+//! counted for its pattern ([`web::UrlPattern`]): a pattern that brings next to nothing new becomes
+//! *poor* (what is found of it waits behind everything else of its host), and then is *closed*
+//! (what comes up for lease is left out unvisited, and reported). Now and then a closed pattern is
+//! probed, and reopens when it brings something new again. `pattern.rs` has the numbers,
+//! docs/adr/0007 the reasons.
 //!
-//! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard). Bounded: so many patterns a host, more
-//! general ones behind the first; so many in all, those go that were idle longest.
+//! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard).
+//! Bounded: so many patterns a host, more general ones behind the first; so many in all, those go
+//! that were idle longest.
 
 mod left;
 mod pattern;
@@ -120,7 +123,8 @@ pub struct PatternReport<'a> {
     pub new: u64,
     /// Those that brought a duplicate.
     pub repeated: u64,
-    /// Those that brought nothing: it is gone (404, 410), or the page was left out after it was fetched.
+    /// Those that brought nothing: it is gone (404, 410), or the page was left out after it was
+    /// fetched.
     pub nothing: u64,
     /// URLs that were left out unvisited.
     pub left_out: u64,
@@ -134,7 +138,8 @@ impl Patterns {
         self.hear_at(record, None);
     }
 
-    /// The same where the place of the record is known, by which what it leaves out is queued again.
+    /// The same where the place of the record is known, by which what it leaves out is queued
+    /// again.
     pub(crate) fn hear_at(&mut self, record: &Record, place: Option<u64>) {
         match record {
             Record::Settled { row, priority, .. } => self.settled(row, *priority, place),
@@ -206,7 +211,8 @@ impl Patterns {
         self.left_rows -= usize::from(remembered);
     }
 
-    /// Returns the rows that are to be revoked next: a pattern or folder left them out, and is open again.
+    /// Returns the rows that are to be revoked next: a pattern or folder left them out, and is open
+    /// again.
     pub(crate) fn to_requeue(&self) -> Option<&LeftRows> {
         if self.left_rows == 0 {
             return None;
@@ -218,8 +224,9 @@ impl Patterns {
         rows.or_else(|| self.probes.to_requeue())
     }
 
-    /// Returns the record by which a closed pattern or folder opens that left out few pages, when nothing else is left to do: each once.
-    /// An honest site has an end, and its last pages cost less than they may be worth; a trap has none.
+    /// Returns the record by which a closed pattern or folder opens that left out few pages, when
+    /// nothing else is left to do: each once. An honest site has an end, and its last pages cost
+    /// less than they may be worth; a trap has none.
     pub(crate) fn last_look(&self) -> Option<Record> {
         if self.left_rows == 0 {
             return None;
@@ -238,7 +245,8 @@ impl Patterns {
         names.next().map(Record::PatternReopened)
     }
 
-    /// Returns the place of the row of a URL that was found on left-out pages only, and was left out.
+    /// Returns the place of the row of a URL that was found on left-out pages only, and was left
+    /// out.
     pub(crate) fn place_of_probe(&self, url: &PageUrl) -> Option<u64> {
         if self.left_rows == 0 {
             return None;
@@ -281,8 +289,8 @@ impl Patterns {
         }
     }
 
-    /// Returns the reason to leave out a URL of this priority that comes up for lease: its pattern or its folder is closed, or
-    /// had so many pages. A probe of what is closed is let through.
+    /// Returns the reason to leave out a URL of this priority that comes up for lease: its pattern
+    /// or its folder is closed, or had so many pages. A probe of what is closed is let through.
     pub(crate) fn bar(
         &mut self,
         url: &PageUrl,
@@ -415,7 +423,8 @@ impl Patterns {
             .get_mut(&name.pattern)
     }
 
-    /// Changes a pattern, and keeps in step what depends on it. One that is not known any more is left alone.
+    /// Changes a pattern, and keeps in step what depends on it. One that is not known any more is
+    /// left alone.
     fn change(&mut self, name: &PatternName, change: impl FnOnce(&mut Pattern)) {
         let Some(pattern) = self.get_mut(name) else {
             return;
@@ -438,7 +447,8 @@ impl Patterns {
         }
     }
 
-    /// Forgets a quarter of the patterns: open ones first, and of these the ones that were idle longest.
+    /// Forgets a quarter of the patterns: open ones first, and of these the ones that were idle
+    /// longest.
     fn forget_idle(&mut self) {
         let all = self.hosts.values().flat_map(|host| host.patterns.values());
         let mut order: Vec<(bool, u64)> = all.map(Pattern::idleness).collect();

@@ -17,20 +17,24 @@ const POOR_PERCENT: u32 = 5;
 /// The last visits that decide on closing, and how many of them at most brought something new.
 const CLOSED_WINDOW: u32 = 100;
 const CLOSED_NEW: u32 = 1;
-/// URLs of a closed pattern that are left out before the first probe; twice as many before each one after that, up to the last.
+/// URLs of a closed pattern that are left out before the first probe; twice as many before each one
+/// after that, up to the last.
 const FIRST_GAP: u32 = 16;
 const LAST_GAP: u32 = 1_024;
 /// After a probe that brought something new, and so many of them in a row reopen the pattern.
 const HOPEFUL_GAP: u32 = 2;
 const REOPENING_PROBES: u8 = 3;
-/// Pages that a pattern may have left out and are visited all the same, once, when nothing else of the crawl is left to do.
+/// Pages that a pattern may have left out and are visited all the same, once, when nothing else of
+/// the crawl is left to do.
 const LAST_LOOK: usize = 256;
-/// If one visit in so many brought something new, it may be as many as were visited: the pattern costs at most twice as much.
+/// If one visit in so many brought something new, it may be as many as were visited: the pattern
+/// costs at most twice as much.
 const HONEST_ONE_IN: u64 = 20;
 /// Examples that are kept: the latest.
 const EXAMPLES: usize = 3;
 
-/// Returns how many pages that were left out are visited at the end, where so many visits brought something new and so many did not.
+/// Returns how many pages that were left out are visited at the end, where so many visits brought
+/// something new and so many did not.
 pub(super) fn last_look(new: u64, fruitless: u64) -> usize {
     let visited = new + fruitless;
     if new * HONEST_ONE_IN < visited {
@@ -94,7 +98,8 @@ impl Example {
 }
 
 impl Visit {
-    /// None where it says nothing about the pattern: the host was in trouble, or nothing was asked for.
+    /// None where it says nothing about the pattern: the host was in trouble, or nothing was asked
+    /// for.
     pub(super) fn of(row: &VisitRecord) -> Option<Self> {
         match row.fate {
             Fate::Unique | Fate::Changed => Some(Self::New),
@@ -125,7 +130,8 @@ pub(super) struct Pattern {
     examples: Vec<Example>,
     /// The rows of what was left out since it was closed.
     left: LeftRows,
-    /// It was reopened although its probes brought nothing new: at the end of the crawl, or by hand.
+    /// It was reopened although its probes brought nothing new: at the end of the crawl, or by
+    /// hand.
     looked_into: bool,
     /// Visits before it may be closed again: as many as it had left out when it was looked into.
     grace: u64,
@@ -221,8 +227,8 @@ impl Pattern {
         self.left.len()
     }
 
-    /// Returns whether it left out so few pages that they are visited when nothing else is left to do. A trap leaves out more, or
-    /// is looked into only once.
+    /// Returns whether it left out so few pages that they are visited when nothing else is left to
+    /// do. A trap leaves out more, or is looked into only once.
     pub(super) fn is_worth_a_last_look(&self) -> bool {
         let is_small = self.left.len() <= last_look(self.new, self.repeated + self.nothing);
         self.closed.is_some() && !self.looked_into && is_small && !self.left.is_empty()

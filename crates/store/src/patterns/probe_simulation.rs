@@ -1,8 +1,10 @@
-//! The cost of a full mirror, and the loss of an edition of which a part is new: the simulation that docs/adr/0011 goes by.
+//! The cost of a full mirror, and the loss of an edition of which a part is new: the simulation
+//! that docs/adr/0011 goes by.
 //!
-//! A site of 10,000 pages in so many folders is known from left-out pages only. A share of its pages is new: each by itself, or folder
-//! by folder. It is visited as a crawl does, in the order of the queue. `SITES=50 cargo test --release -p store
-//! probe_simulation -- --nocapture` prints the table of the ADR.
+//! A site of 10,000 pages in so many folders is known from left-out pages only. A share of its
+//! pages is new: each by itself, or folder by folder. It is visited as a crawl does, in the order
+//! of the queue. `SITES=50 cargo test --release -p store probe_simulation -- --nocapture` prints
+//! the table of the ADR.
 
 use std::collections::VecDeque;
 

@@ -1,20 +1,24 @@
 //! Pages known only from left-out pages: visited as a sample, and closed folder by folder.
 //!
-//! The links of a duplicate resolve against its own URL, so they may lead to what nobody has seen (the second edition of a
-//! manual behind an index that is equal to the first one's) or to a mirror of everything that is known. Nobody can tell
-//! which from outside. So what such links lead to waits behind everything else of the crawl ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), in an
-//! order drawn from the URLs, and each visit is counted for every folder above it:
+//! The links of a duplicate resolve against its own URL, so they may lead to what nobody has seen
+//! (the second edition of a manual behind an index that is equal to the first one's) or to a mirror
+//! of everything that is known. Nobody can tell which from outside. So what such links lead to
+//! waits behind everything else of the crawl
+//! ([`DiscoveredUrl::PROBED`](crate::DiscoveredUrl::PROBED)), in an order drawn from the URLs, and
+//! each visit is counted for every folder above it:
 //!
 //! | level | closed when | a visit in between | reopened |
 //! |---|---|---|---|
 //! | a folder, the host's root included | 160 visits in a row brought nothing new | after 64 URLs left out, then 128, … 4,096 | by one page that says something new |
 //! | all hosts of a registrable domain | 640 in a row | the same | the same |
 //!
-//! What a closed folder left out is remembered by the place of its row, and queued again when the folder reopens.
-//! `probe_simulation.rs` shows what a full mirror costs, and what is lost of an edition that is half new.
+//! What a closed folder left out is remembered by the place of its row, and queued again when the
+//! folder reopens. `probe_simulation.rs` shows what a full mirror costs, and what is lost of an
+//! edition that is half new.
 //!
-//! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard). Bounded: so many
-//! folders, and so many places of rows, in a crawl; beyond the first what is not known is not closed.
+//! Invariants: a function of the journal, and on disk as part of the frontier's tables (postcard).
+//! Bounded: so many folders, and so many places of rows, in a crawl; beyond the first what is not
+//! known is not closed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +34,8 @@ use crate::VisitRecord;
 const CLOSED_AFTER: u32 = 160;
 /// The same for all hosts of a registrable domain.
 const CLOSED_AFTER_OF_DOMAIN: u32 = 640;
-/// URLs of a closed folder that are left out before one is visited; twice as many before each one after that, up to the last.
+/// URLs of a closed folder that are left out before one is visited; twice as many before each one
+/// after that, up to the last.
 const FIRST_GAP: u32 = 64;
 const LAST_GAP: u32 = 4_096;
 /// Folders in all. One takes about 200 bytes.
@@ -101,8 +106,8 @@ impl Probes {
         }
     }
 
-    /// Counts a URL that was left out for the sake of this folder, and remembers the place of its row if one is given.
-    /// Returns whether it did.
+    /// Counts a URL that was left out for the sake of this folder, and remembers the place of its
+    /// row if one is given. Returns whether it did.
     pub(super) fn left_out(
         &mut self,
         name: &PatternName,
@@ -126,7 +131,8 @@ impl Probes {
         folder.left.remove(page)
     }
 
-    /// Returns the reason to leave out a URL that comes up for lease, if its folder is closed. Now and then one is let through.
+    /// Returns the reason to leave out a URL that comes up for lease, if its folder is closed. Now
+    /// and then one is let through.
     pub(super) fn bar(&mut self, url: &PageUrl) -> Option<String> {
         if self.closed == 0 {
             return None;
@@ -179,7 +185,8 @@ impl Probes {
         self.folders.values().find(open).map(|folder| &folder.left)
     }
 
-    /// Returns a closed folder that left out so few pages that they are visited when nothing else is left to do.
+    /// Returns a closed folder that left out so few pages that they are visited when nothing else
+    /// is left to do.
     pub(super) fn worth_a_last_look(&self) -> Option<&PatternName> {
         let is_worth_it = |folder: &Folder| {
             let is_small = folder.left.len() <= last_look(folder.new, folder.fruitless);
@@ -307,7 +314,8 @@ fn limit(name: &PatternName) -> u32 {
     }
 }
 
-/// Returns the levels above a page, the widest first: its registrable domain, its host's root, each folder.
+/// Returns the levels above a page, the widest first: its registrable domain, its host's root, each
+/// folder.
 fn levels(url: &PageUrl) -> impl Iterator<Item = PatternName> + use<> {
     let host = url.host();
     let domain = folder_name(Host::new(&format!("*.{}", url.registrable_domain())), "/");

@@ -1,8 +1,9 @@
 //! Which patterns are closed, and after how many visits: the simulation that docs/adr/0007 goes by.
 //!
-//! A site has pages of one pattern. `share` per cent of them say something new, each by itself or in runs of a mean length of `run`. It is
-//! visited as a crawl does: what is barred is left out. `SITES=200 PAGES=10000 cargo test --release -p store simulation -- --nocapture` prints
-//! the table of the ADR.
+//! A site has pages of one pattern. `share` per cent of them say something new, each by itself or
+//! in runs of a mean length of `run`. It is visited as a crawl does: what is barred is left out.
+//! `SITES=200 PAGES=10000 cargo test --release -p store simulation -- --nocapture` prints the table
+//! of the ADR.
 
 use testkit::Random;
 
@@ -109,7 +110,8 @@ fn simulation_of_honest_sites_and_traps() {
             "{share} % in runs of {run}: honest sites stay open"
         );
     }
-    // Repetitions in runs so long that they look like a trap while they last: it opens again by itself.
+    // Repetitions in runs so long that they look like a trap while they last: it opens again by
+    // itself.
     for (share, run) in [(50, 50), (80, 50), (80, 200), (80, 1_000), (95, 200)] {
         simulate(share, run);
     }

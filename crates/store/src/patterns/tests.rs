@@ -281,7 +281,8 @@ fn a_row_tells_which_pattern_left_it_out() {
 }
 
 proptest! {
-    /// Whatever happens, what is kept in step is what would be counted anew, and what is stored is read again.
+    /// Whatever happens, what is kept in step is what would be counted anew, and what is stored is
+    /// read again.
     #[test]
     fn the_sums_are_those_of_the_patterns(
         visits in proptest::collection::vec((0..3_u8, 0..40_u8, 0..6_u8), 0..600), reopen in any::<bool>(),
@@ -336,7 +337,8 @@ fn what_is_visited_at_the_end_is_little_for_a_trap_and_as_much_again_for_an_hone
     }
 }
 
-/// Of LLVM's manuals 13 pages were lost: the last look ended after a hundred more pages that repeated others.
+/// Of LLVM's manuals 13 pages were lost: the last look ended after a hundred more pages that
+/// repeated others.
 #[test]
 fn a_pattern_that_is_looked_into_is_not_closed_again_before_what_it_left_out_was_visited() {
     let mut patterns = Patterns::default();

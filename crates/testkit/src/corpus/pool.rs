@@ -1,9 +1,9 @@
 //! The text that pages are drawn from.
 //!
-//! Words follow Zipf's law over a large vocabulary. The pool has zones of two megabytes, each with its own frequent
-//! words behind the function words that all share, and a page draws its sections from one zone: so pages have
-//! subjects, and two of them have a few paragraphs in common at most now and then. Sections lie in the pool as
-//! they are served, so that a page costs a dozen copies.
+//! Words follow Zipf's law over a large vocabulary. The pool has zones of two megabytes, each with
+//! its own frequent words behind the function words that all share, and a page draws its sections
+//! from one zone: so pages have subjects, and two of them have a few paragraphs in common at most
+//! now and then. Sections lie in the pool as they are served, so that a page costs a dozen copies.
 
 use std::ops::Range;
 
@@ -202,8 +202,8 @@ fn vocabulary(random: &mut Random) -> Vec<String> {
     words
 }
 
-/// Ranks, each as often as Zipf's law says: to pick one of these is to draw a word. Only divisions and sums, which
-/// are the same on every machine.
+/// Ranks, each as often as Zipf's law says: to pick one of these is to draw a word. Only divisions
+/// and sums, which are the same on every machine.
 fn zipf(words: usize) -> Vec<u16> {
     let total: f64 = (1..=words).map(|rank| 1.0 / rank as f64).sum();
     let mut slots = Vec::with_capacity(SLOTS);

@@ -20,7 +20,8 @@ const DEPTH: usize = 24;
 pub(super) struct Shell {
     /// Bytes of text that a page draws from the pool.
     pub(super) text: usize,
-    /// Paragraphs that stand together in one section. Many are quick to copy, few make pages differ more surely.
+    /// Paragraphs that stand together in one section. Many are quick to copy, few make pages differ
+    /// more surely.
     pub(super) paragraphs: usize,
     /// Bytes of HTML on a page, about.
     pub(super) size: usize,
@@ -137,7 +138,8 @@ impl Shell {
     }
 }
 
-/// A menu whose entries lead to places on the same page, so that the links of a page stay the ones of its text.
+/// A menu whose entries lead to places on the same page, so that the links of a page stay the ones
+/// of its text.
 fn write_menu(top: &mut String, random: &mut Random) {
     top.push_str(
         "<header class=\"site-header\"><nav aria-label=\"Main\"><ul class=\"menu menu--mega\">\n",

@@ -1,4 +1,5 @@
-//! What somebody else writes, behind the disk's back: nothing is known of it but what it was at some moment.
+//! What somebody else writes, behind the disk's back: nothing is known of it but what it was at
+//! some moment.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,8 @@
-//! What was synced, and what was not: of each file how many bytes, of each name to which file it led.
+//! What was synced, and what was not: of each file how many bytes, of each name to which file it
+//! led.
 //!
-//! Files that are not in the ledger are durable as they are: it begins to keep books of one with the first call that changes it.
+//! Files that are not in the ledger are durable as they are: it begins to keep books of one with
+//! the first call that changes it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -14,7 +16,8 @@ pub(super) struct Node(u64);
 /// What is known of a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Content {
-    /// So many bytes from its beginning were synced. Where it was cut since, some of them are in `cut`.
+    /// So many bytes from its beginning were synced. Where it was cut since, some of them are in
+    /// `cut`.
     pub(super) durable: u64,
     /// The durable bytes that were cut off since the last sync, and where they began.
     pub(super) cut: Option<(u64, Vec<u8>)>,

@@ -1,11 +1,12 @@
 //! A disk that fails, runs full, and forgets what was not synced.
 //!
-//! A [`FaultyDisk`] works on a real directory. It counts the calls that change files; [`Plan`]s say which of them fail and
-//! how; a budget makes it small; [`FaultyDisk::power_cut`] leaves in the directory what a crash could leave there by the promises
-//! of [`::disk::Disk`], and no more. So whoever syncs too little, too early or twice after a failure is found out.
+//! A [`FaultyDisk`] works on a real directory. It counts the calls that change files; [`Plan`]s say
+//! which of them fail and how; a budget makes it small; [`FaultyDisk::power_cut`] leaves in the
+//! directory what a crash could leave there by the promises of [`::disk::Disk`], and no more. So
+//! whoever syncs too little, too early or twice after a failure is found out.
 //!
-//! `plan.rs` has the failures, `ledger.rs` what was synced and what was not, `wreck.rs` what a power cut makes of it,
-//! `foreign.rs` the directories that somebody else writes.
+//! `plan.rs` has the failures, `ledger.rs` what was synced and what was not, `wreck.rs` what a
+//! power cut makes of it, `foreign.rs` the directories that somebody else writes.
 
 mod foreign;
 mod ledger;
@@ -27,7 +28,8 @@ use self::ledger::{Ledger, Node};
 pub use self::plan::{Call, CallKind, Failure, Plan};
 use crate::random::Random;
 
-/// A directory on a disk that breaks when it is told to. Nothing is really synced, so it is fast, too.
+/// A directory on a disk that breaks when it is told to. Nothing is really synced, so it is fast,
+/// too.
 #[derive(Debug)]
 pub struct FaultyDisk {
     root: PathBuf,
@@ -48,8 +50,8 @@ struct State {
 }
 
 impl FaultyDisk {
-    /// A disk for the files below `root`, which is there; what is in it is durable. The same seed and the same calls, one after
-    /// another, give the same short writes.
+    /// A disk for the files below `root`, which is there; what is in it is durable. The same seed
+    /// and the same calls, one after another, give the same short writes.
     #[must_use]
     pub fn new(root: &Path, seed: u64) -> Self {
         Self {
@@ -77,7 +79,8 @@ impl FaultyDisk {
         self.state().plans.clear();
     }
 
-    /// How many bytes all files below the root may have together; nothing for as many as there is room for.
+    /// How many bytes all files below the root may have together; nothing for as many as there is
+    /// room for.
     pub fn set_budget(&self, bytes: Option<u64>) {
         self.state().budget = bytes;
     }
@@ -106,8 +109,9 @@ impl FaultyDisk {
         self.state().ledger.durable_length(path)
     }
 
-    /// Somebody else writes what is at `path`, a file or a directory, and not through this disk: at a power cut it is kept,
-    /// removed, made what it was when it was last remembered, or cut short somewhere.
+    /// Somebody else writes what is at `path`, a file or a directory, and not through this disk: at
+    /// a power cut it is kept, removed, made what it was when it was last remembered, or cut short
+    /// somewhere.
     pub fn foreign(&self, path: &Path) {
         self.state().foreign.push(Foreign::new(path));
     }
@@ -128,8 +132,9 @@ impl FaultyDisk {
         Ok(())
     }
 
-    /// The power fails: the directory becomes one of those that it could leave, chosen by `seed`. Every call fails until
-    /// [`FaultyDisk::power_on`], and files that are open now can never be written again.
+    /// The power fails: the directory becomes one of those that it could leave, chosen by `seed`.
+    /// Every call fails until [`FaultyDisk::power_on`], and files that are open now can never be
+    /// written again.
     ///
     /// # Errors
     /// What the system said while the directory was changed.
@@ -146,7 +151,8 @@ impl FaultyDisk {
         Ok(())
     }
 
-    /// The machine is started again: plans and budget are forgotten, what is in the directory is durable.
+    /// The machine is started again: plans and budget are forgotten, what is in the directory is
+    /// durable.
     pub fn power_on(&self) {
         let mut state = self.state();
         state.power = true;

@@ -54,8 +54,9 @@ impl Failure {
     }
 }
 
-/// Which calls fail. An append that fails has taken a random part of its bytes; of the others, nothing was done. What a
-/// failed sync should have made durable never will be, whatever later syncs say.
+/// Which calls fail. An append that fails has taken a random part of its bytes; of the others,
+/// nothing was done. What a failed sync should have made durable never will be, whatever later
+/// syncs say.
 #[derive(Clone, Debug)]
 pub struct Plan {
     first: u64,
@@ -87,7 +88,8 @@ impl Plan {
         }
     }
 
-    /// Only calls of this kind fail, and they alone are counted, from the moment at which the plan is made.
+    /// Only calls of this kind fail, and they alone are counted, from the moment at which the plan
+    /// is made.
     #[must_use]
     pub fn of_kind(self, kind: CallKind) -> Self {
         Self {

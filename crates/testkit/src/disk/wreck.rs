@@ -1,7 +1,8 @@
 //! What a power cut leaves.
 //!
-//! Of the names: any of the changes that were not synced, but none without those before it that it needs. Of a file:
-//! its durable bytes, and behind them any part of the rest, or the rest's length with zeros or rubbish in it.
+//! Of the names: any of the changes that were not synced, but none without those before it that it
+//! needs. Of a file: its durable bytes, and behind them any part of the rest, or the rest's length
+//! with zeros or rubbish in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +12,8 @@ use std::path::PathBuf;
 use super::ledger::{Content, Ledger, Node};
 use crate::random::Random;
 
-/// How much of a file a device may write at a time. The first is less than any does: tests have short files.
+/// How much of a file a device may write at a time. The first is less than any does: tests have
+/// short files.
 const BLOCKS: [usize; 3] = [64, 512, 4096];
 
 /// Makes the files that are in the books what they could be after a power cut.
@@ -44,7 +46,8 @@ pub(super) fn wreck(ledger: &Ledger, random: &mut Random) -> io::Result<()> {
 fn surviving_names(ledger: &Ledger, random: &mut Random) -> BTreeMap<PathBuf, Option<Node>> {
     let mut names = ledger.durable_names.clone();
     let mut undone = BTreeSet::new();
-    // Nothing of it, all of it, or each with the same chance: the ends are the likeliest in life, too.
+    // Nothing of it, all of it, or each with the same chance: the ends are the likeliest in life,
+    // too.
     let chance = random.pick(&[0, 1, 2, 3, 4]);
     for change in &ledger.changes {
         let paths = change.paths();

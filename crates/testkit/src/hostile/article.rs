@@ -1,4 +1,5 @@
-//! An honest page, the same for a name for ever and unlike all others: so that no mode is taken for a copy of another.
+//! An honest page, the same for a name for ever and unlike all others: so that no mode is taken for
+//! a copy of another.
 
 use super::Asked;
 use super::script::Script;

@@ -1,7 +1,7 @@
 //! Content codings that stand for far more than they weigh, or for nothing at all.
 //!
-//! Sources: RFC 1950 to 1952, RFC 7932, RFC 8878. The compressors are asked for one mebibyte at most; the rest is repetition,
-//! which all of these formats allow at block boundaries.
+//! Sources: RFC 1950 to 1952, RFC 7932, RFC 8878. The compressors are asked for one mebibyte at
+//! most; the rest is repetition, which all of these formats allow at block boundaries.
 
 use std::io::Write;
 
@@ -302,7 +302,8 @@ fn coded(coding: &str, body: impl AsRef<[u8]>) -> Script {
     Script::page(format!("Content-Encoding: {coding}\r\n"), body)
 }
 
-/// The same as a file: what it stands for is unpacked, and not read as HTML, which would cost every test seconds.
+/// The same as a file: what it stands for is unpacked, and not read as HTML, which would cost every
+/// test seconds.
 fn coded_file(coding: &str, body: impl AsRef<[u8]>) -> Script {
     Script::document(FILE, format!("Content-Encoding: {coding}\r\n"), body)
 }
@@ -318,7 +319,8 @@ pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     written.expect("memory does not fail")
 }
 
-/// About a mebibyte of `pattern` in deflate, which ends at a byte and may be repeated: what it copies is the same before it.
+/// About a mebibyte of `pattern` in deflate, which ends at a byte and may be repeated: what it
+/// copies is the same before it.
 fn deflate_segment(pattern: &[u8]) -> Vec<u8> {
     let plain = mebibyte(pattern);
     let mut encoder = flate2::Compress::new(Compression::best(), false);
@@ -365,7 +367,8 @@ fn zlib_of_zeros(mebibytes: usize) -> Vec<u8> {
     stream
 }
 
-/// A frame without a length of so many blocks of 128 KiB of zeros, four bytes each (RFC 8878 section 3.1.1.2).
+/// A frame without a length of so many blocks of 128 KiB of zeros, four bytes each (RFC 8878
+/// section 3.1.1.2).
 fn zstd_bomb(blocks: usize) -> Vec<u8> {
     /// Type 1 (one byte, repeated), size 128 KiB.
     const BLOCK: u32 = 1 << 1 | (128 << 10) << 3;

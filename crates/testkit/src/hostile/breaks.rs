@@ -123,7 +123,8 @@ fn half(asked: &Asked<'_>) -> Script {
 }
 
 pub(super) fn at_every_byte() -> Vec<Mode> {
-    /// A kind of answer: its name, itself, whether its end is only that of the connection, and how it is broken off.
+    /// A kind of answer: its name, itself, whether its end is only that of the connection, and how
+    /// it is broken off.
     type Kind = (&'static str, fn() -> Bytes, bool, fn(&Asked<'_>) -> Script);
     let kinds: [Kind; 6] = [
         ("reset-length", with_length, false, |asked| {
@@ -151,7 +152,8 @@ pub(super) fn at_every_byte() -> Vec<Mode> {
         let head = length_of_head(&answer());
         for at in 0..=length {
             let expect = match at {
-                // A reset may overtake what was sent before it, and a body without a length may end anywhere.
+                // A reset may overtake what was sent before it, and a body without a length may end
+                // anywhere.
                 _ if open && at >= head => Expect::FailedOrPage,
                 _ if at == length => Expect::FailedOrPage,
                 _ => Expect::Failed,

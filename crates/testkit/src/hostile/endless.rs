@@ -1,4 +1,5 @@
-//! What does not end, and what takes too long. Everything here is paced, or as quick as the peer takes it.
+//! What does not end, and what takes too long. Everything here is paced, or as quick as the peer
+//! takes it.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Pages that cost a parser far more than they weigh. Each is a quarter of 256 KiB, made while it is sent: what is quadratic
-//! shows there, and what is linear costs a test little.
+//! Pages that cost a parser far more than they weigh. Each is a quarter of 256 KiB, made while it
+//! is sent: what is quadratic shows there, and what is linear costs a test little.
 
 use std::time::Duration;
 

@@ -1,13 +1,16 @@
 //! A web that means harm, or is merely broken: one host for each way of it.
 //!
-//! A [`Mode`] is a way to misbehave, with a name for ever, a sentence about what it does, and what a crawler may make of
-//! it ([`Expect`]). A [`HostileServer`] serves all of them on loopback, byte by byte and without an HTTP library in between: the mode is the first label of
-//! the host name (`http://endless-body.hostile.test:PORT/`), so that each has a robots.txt and a back-off of its own.
+//! A [`Mode`] is a way to misbehave, with a name for ever, a sentence about what it does, and what
+//! a crawler may make of it ([`Expect`]). A [`HostileServer`] serves all of them on loopback, byte
+//! by byte and without an HTTP library in between: the mode is the first label of the host name
+//! (`http://endless-body.hostile.test:PORT/`), so that each has a robots.txt and a back-off of its
+//! own.
 //!
-//! What is endless is paced, ends when the peer leaves, and is made while it is sent: the server itself stays small. What
-//! lies about HTTP follows RFC 9112, whose sections the families name.
+//! What is endless is paced, ends when the peer leaves, and is made while it is sent: the server
+//! itself stays small. What lies about HTTP follows RFC 9112, whose sections the families name.
 //!
-//! Whoever wants to see how another program fares: `cargo run -p testkit --features tls --example hostile`.
+//! Whoever wants to see how another program fares: `cargo run -p testkit --features tls --example
+//! hostile`.
 
 mod article;
 mod bombs;
@@ -84,7 +87,8 @@ pub enum Expect {
     Truncated,
     /// A failure, with a reason.
     Failed,
-    /// A failure, or a page, cut or not: the standards leave it open, or how the bytes happen to arrive.
+    /// A failure, or a page, cut or not: the standards leave it open, or how the bytes happen to
+    /// arrive.
     FailedOrPage,
     /// Left out: a rule forbids it or where it leads.
     Excluded,
@@ -183,8 +187,8 @@ impl Mode {
         families.into_iter().flatten().collect()
     }
 
-    /// One for every byte of a small answer (a body with a length, a chunked one, and one that ends with its connection),
-    /// broken off before that byte by a reset and by an orderly end.
+    /// One for every byte of a small answer (a body with a length, a chunked one, and one that ends
+    /// with its connection), broken off before that byte by a reset and by an orderly end.
     #[must_use]
     pub fn breaks_at_every_byte() -> Vec<Self> {
         breaks::at_every_byte()
@@ -244,8 +248,8 @@ impl Mode {
         self
     }
 
-    /// What is answered. Modes that have nothing to do with robots.txt have none, and none has pages but its own: a
-    /// crawler comes to what it is about.
+    /// What is answered. Modes that have nothing to do with robots.txt have none, and none has
+    /// pages but its own: a crawler comes to what it is about.
     fn script(&self, asked: &Asked<'_>) -> Script {
         let of_its_own = matches!(self.family, "robots" | "sitemaps" | "reuse");
         if asked.request.target == "/robots.txt"

@@ -1,7 +1,9 @@
-//! Connections that are used again: what comes unasked must not be taken for the next answer (RFC 9112 section 9).
+//! Connections that are used again: what comes unasked must not be taken for the next answer (RFC
+//! 9112 section 9).
 //!
-//! Whoever takes it finds [`POISON`] in a page. That proves something only where it comes in one piece with an answer: what comes by itself may come
-//! after the next question was sent, and nobody can tell it from a quick answer to that ([`Mode::answers_unasked`]).
+//! Whoever takes it finds [`POISON`] in a page. That proves something only where it comes in one
+//! piece with an answer: what comes by itself may come after the next question was sent, and nobody
+//! can tell it from a quick answer to that ([`Mode::answers_unasked`]).
 
 use std::time::Duration;
 
@@ -245,7 +247,8 @@ fn honest(asked: &Asked<'_>) -> Script {
     Script::not_found()
 }
 
-/// An honest answer to the front page; to all else (robots.txt comes first) one with something behind it.
+/// An honest answer to the front page; to all else (robots.txt comes first) one with something
+/// behind it.
 fn first(asked: &Asked<'_>, more: impl FnOnce(Script) -> Script) -> Script {
     if asked.is_front() {
         return asked.page();

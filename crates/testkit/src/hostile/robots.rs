@@ -1,4 +1,5 @@
-//! robots.txt as a weapon (RFC 9309): its front page is honest, and what becomes of it depends on robots.txt alone.
+//! robots.txt as a weapon (RFC 9309): its front page is honest, and what becomes of it depends on
+//! robots.txt alone.
 
 use super::bombs::gzip_of;
 use super::script::{SLOW, Script, TICK};

@@ -65,7 +65,8 @@ pub(super) struct Script(pub(super) Vec<Step>);
 
 /// Without end, as far as anybody will see.
 pub(super) const ENDLESS: u64 = u64::MAX;
-/// Between pieces of what is endless: a crawler has it within its deadline a hundred times, a processor does not feel it.
+/// Between pieces of what is endless: a crawler has it within its deadline a hundred times, a
+/// processor does not feel it.
 pub(super) const TICK: Duration = Duration::from_millis(20);
 /// Between pieces of what is slow.
 pub(super) const SLOW: Duration = Duration::from_millis(300);

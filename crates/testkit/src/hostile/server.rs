@@ -1,7 +1,8 @@
 //! Plays the scripts.
 //!
-//! One thread, whatever the number of connections. What it holds of each is a buffer of at most [`HEARD`] bytes: bodies are made
-//! while they are sent. It counts the connections that are open, so that a test sees that a crawler let go of them.
+//! One thread, whatever the number of connections. What it holds of each is a buffer of at most
+//! [`HEARD`] bytes: bodies are made while they are sent. It counts the connections that are open,
+//! so that a test sees that a crawler let go of them.
 
 use std::collections::HashMap;
 use std::io;
@@ -56,7 +57,8 @@ impl HostileServer {
         Self::spawn_on(modes, 0).expect("loopback has free ports")
     }
 
-    /// Serves these modes on 127.0.0.1; those that share a port on this one, where 0 is any free one.
+    /// Serves these modes on 127.0.0.1; those that share a port on this one, where 0 is any free
+    /// one.
     ///
     /// # Errors
     /// Where it cannot listen there, or there is no thread to be had.
@@ -129,13 +131,15 @@ impl HostileServer {
         format!("{}://{}:{}/", mode.scheme(), mode.host(), self.port(mode))
     }
 
-    /// `host:port:address`, the argument that makes curl's `--resolve`, and the crawler's, find a mode by its name.
+    /// `host:port:address`, the argument that makes curl's `--resolve`, and the crawler's, find a
+    /// mode by its name.
     #[must_use]
     pub fn resolve(&self, mode: &Mode) -> String {
         format!("{}:{}:{}", mode.host(), self.port(mode), self.address.ip())
     }
 
-    /// The certificate authority, as PEM, that vouches for those modes over TLS whose certificates are good.
+    /// The certificate authority, as PEM, that vouches for those modes over TLS whose certificates
+    /// are good.
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn authority(&self) -> &str {
@@ -162,8 +166,8 @@ impl HostileServer {
         drop(std::net::TcpStream::connect(self.address).expect("it listens until it is dropped"));
     }
 
-    /// Tells `look` how many connections are open, now and whenever one comes or goes, until it has seen enough: a way to
-    /// watch a process that asks.
+    /// Tells `look` how many connections are open, now and whenever one comes or goes, until it has
+    /// seen enough: a way to watch a process that asks.
     ///
     /// # Panics
     /// Inside a runtime, where blocking would hold up the others.
@@ -201,7 +205,8 @@ impl Drop for HostileServer {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic was already reported by the thread, and panicking here would hide the test's own.
+            // A panic was already reported by the thread, and panicking here would hide the test's
+            // own.
             drop(thread.join());
         }
     }
@@ -425,7 +430,8 @@ pub(super) async fn play<W: Wire>(
                 times,
                 pause,
             } => {
-                // Without a pause, small pieces go together: a packet for each would make a slow answer of a large one.
+                // Without a pause, small pieces go together: a packet for each would make a slow
+                // answer of a large one.
                 let together = if pause.is_zero() { TOGETHER } else { 1 };
                 let mut number = 0;
                 while number < times {
@@ -486,7 +492,8 @@ async fn flood<W: Wire>(wire: &mut W, bytes: &[u8]) {
     }
 }
 
-/// Waits that long, or for ever; whether the peer is still there. What it says meanwhile is kept for later.
+/// Waits that long, or for ever; whether the peer is still there. What it says meanwhile is kept
+/// for later.
 async fn stays<W: Wire>(wire: &mut W, heard: &mut BytesMut, pause: Option<Duration>) -> bool {
     let waiting = async {
         match pause {

@@ -71,7 +71,8 @@ pub(super) fn modes() -> Vec<Mode> {
             |asked| {
                 about(asked, || {
                     let origin = asked.origin();
-                    // The addresses are relative to whatever the sitemap is: absolute ones would need the port.
+                    // The addresses are relative to whatever the sitemap is: absolute ones would
+                    // need the port.
                     let url = |number| {
                         let urls = (0..100)
                             .map(|n| format!("<url><loc>/page-{}</loc></url>\n", number * 100 + n));

@@ -1,4 +1,5 @@
-//! Status lines that nobody should send, and statuses that nobody asked for (RFC 9112 section 4, RFC 9110 section 15).
+//! Status lines that nobody should send, and statuses that nobody asked for (RFC 9112 section 4,
+//! RFC 9110 section 15).
 
 use super::script::{Piece, Script};
 use super::{Asked, Expect, Mode};

@@ -40,7 +40,8 @@ fn an_answer_is_broken_off_before_each_of_its_bytes_and_after_the_last() {
     assert!(offsets("reset-length") > 100 && offsets("close-chunked") > 100);
 }
 
-/// What comes over a connection on which a mode is asked for this, until it ends or `enough` bytes have come.
+/// What comes over a connection on which a mode is asked for this, until it ends or `enough` bytes
+/// have come.
 fn answer(server: &HostileServer, name: &str, target: &str, enough: usize) -> Vec<u8> {
     let mode = find(server, name);
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port(mode))).unwrap();

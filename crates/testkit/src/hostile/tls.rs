@@ -1,6 +1,8 @@
-//! TLS that fails, in each of the ways in which it can (RFC 8446), and HTTP that goes wrong within it.
+//! TLS that fails, in each of the ways in which it can (RFC 8446), and HTTP that goes wrong within
+//! it.
 //!
-//! The host name is read from the client's first message, so that these modes share a port with all others.
+//! The host name is read from the client's first message, so that these modes share a port with all
+//! others.
 
 use std::io;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Bytes to text.
 //!
-//! Who says how a page is encoded, in the order of who is right most often: a byte order mark, the header,
-//! the page itself (its first 1,024 bytes, HTML standard section 13.2.3.2), and, where nobody says, the
-//! bytes.
+//! Who says how a page is encoded, in the order of who is right most often: a byte order mark, the
+//! header, the page itself (its first 1,024 bytes, HTML standard section 13.2.3.2), and, where
+//! nobody says, the bytes.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,8 @@ pub(crate) fn decode<'b>(
     }
 }
 
-/// The encoding of a body, and the length of its byte order mark, which is looked for first, and wins.
+/// The encoding of a body, and the length of its byte order mark, which is looked for first, and
+/// wins.
 pub(crate) fn encoding_of(
     body: &[u8],
     content_type: Option<&str>,
@@ -59,8 +60,9 @@ pub(crate) fn encoding_of(
     })
 }
 
-/// Decodes a style sheet (CSS Syntax Module Level 3, section 3.2): a byte order mark, the header, or `@charset` in so many bytes. It
-/// is in UTF-8 else: what the page that asked for it is in is not known here.
+/// Decodes a style sheet (CSS Syntax Module Level 3, section 3.2): a byte order mark, the header,
+/// or `@charset` in so many bytes. It is in UTF-8 else: what the page that asked for it is in is
+/// not known here.
 pub(crate) fn decode_sheet<'b>(body: &'b [u8], content_type: Option<&str>) -> Cow<'b, str> {
     let encoding = content_type
         .and_then(from_header)

@@ -1,10 +1,12 @@
 //! What of a page is its own.
 //!
-//! Templates make different pages look alike, so a page is judged by its main content: what is left without
-//! the frame, in the block that holds the prose. What is left must be a text: under fifty words the whole page
-//! is taken. A page of links or of goods has no prose to go by; its content is all that is not the frame.
+//! Templates make different pages look alike, so a page is judged by its main content: what is left
+//! without the frame, in the block that holds the prose. What is left must be a text: under fifty
+//! words the whole page is taken. A page of links or of goods has no prose to go by; its content is
+//! all that is not the frame.
 //!
-//! How well this does, beside others, is in `docs/extraction.md`; `tests/labelled.rs` holds it there.
+//! How well this does, beside others, is in `docs/extraction.md`; `tests/labelled.rs` holds it
+//! there.
 
 use std::collections::HashSet;
 
@@ -34,7 +36,8 @@ const LITTLE_PROSE: f64 = 0.3;
 /// A paragraph of so many words that stands there twice is read once.
 const REPEATED_WORDS: u32 = 24;
 
-/// Lines of links among prose lead to other pages; where less than this part is prose, they are what the page has.
+/// Lines of links among prose lead to other pages; where less than this part is prose, they are
+/// what the page has.
 const PROSE_AMONG_LINKS: f64 = 0.5;
 
 /// What a page says.

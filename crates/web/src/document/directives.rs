@@ -1,7 +1,8 @@
 //! What a page asks crawlers to do with it: robots meta tags and `X-Robots-Tag`.
 //!
-//! Not a standard, but what the large search engines have documented alike. Where several directives speak,
-//! the stricter holds: of two dates the earlier, and a tag that names us comes on top of one that names everybody.
+//! Not a standard, but what the large search engines have documented alike. Where several
+//! directives speak, the stricter holds: of two dates the earlier, and a tag that names us comes on
+//! top of one that names everybody.
 
 use jiff::civil;
 use jiff::fmt::rfc2822;
@@ -41,7 +42,8 @@ impl Directives {
         self.read(value, Some(agent));
     }
 
-    /// Reads a list with commas. With an `agent`, what stands behind a crawler's name is for that one, up to the next name.
+    /// Reads a list with commas. With an `agent`, what stands behind a crawler's name is for that
+    /// one, up to the next name.
     fn read(&mut self, list: &str, agent: Option<&str>) {
         let mut is_ours = true;
         let mut rest = list;
@@ -78,7 +80,8 @@ impl Directives {
     }
 }
 
-/// The date at the start of a list, and the rest of the list. A date may have one comma, after the day of the week.
+/// The date at the start of a list, and the rest of the list. A date may have one comma, after the
+/// day of the week.
 fn date(list: &str) -> (Option<Timestamp>, &str) {
     let mut commas = list.match_indices(',').map(|(at, _)| at);
     let ends = [commas.next(), commas.next()];
@@ -91,7 +94,8 @@ fn date(list: &str) -> (Option<Timestamp>, &str) {
     (None, ends[0].map_or("", |end| &list[end + 1..]))
 }
 
-/// As RFC 822, RFC 850 and ISO 8601 have it; without a time the day's beginning, without a zone in UTC.
+/// As RFC 822, RFC 850 and ISO 8601 have it; without a time the day's beginning, without a zone in
+/// UTC.
 fn read_date(text: &str) -> Option<Timestamp> {
     let after_weekday = text.split_once(',').map_or(text, |(_, date)| date).trim();
     let in_words = || {

@@ -1,10 +1,12 @@
 //! What it costs to read a page, counted in steps.
 //!
-//! Time cannot be a limit: the same page would be read differently on another machine. So what takes time is counted. A step is
-//! what a short token costs, some hundred nanoseconds; plain text is read sixty-four bytes a step, and characters that bring a
-//! tokenizer out of its stride are a step each.
+//! Time cannot be a limit: the same page would be read differently on another machine. So what
+//! takes time is counted. A step is what a short token costs, some hundred nanoseconds; plain text
+//! is read sixty-four bytes a step, and characters that bring a tokenizer out of its stride are a
+//! step each.
 //!
-//! Invariant: whatever a page is made of, the time that it takes is at most proportional to its steps; `bench-bombs` measures it.
+//! Invariant: whatever a page is made of, the time that it takes is at most proportional to its
+//! steps; `bench-bombs` measures it.
 
 /// Up to this length a token is one step, whatever it is made of.
 const SHORT: usize = 256;
@@ -64,18 +66,20 @@ pub(crate) fn of_markup(markup: &str) -> usize {
     })
 }
 
-/// Steps of text: none if it is short, one for a `<` that begins no tag, some for each reference to a character.
+/// Steps of text: none if it is short, one for a `<` that begins no tag, some for each reference to
+/// a character.
 pub(crate) fn of_text(text: &str) -> usize {
     usize::from(text.starts_with('<')) + text.len() / STRIDE + of_references(text)
 }
 
-/// Steps of the references to characters in a text: the longest names are looked up letter by letter.
+/// Steps of the references to characters in a text: the longest names are looked up letter by
+/// letter.
 pub(crate) fn of_references(text: &str) -> usize {
     PER_REFERENCE * count(text, |byte| byte == b'&')
 }
 
-/// How many bytes are so. The counts of a stretch fit into a byte, so that many are made in one instruction: half of what it took to read
-/// a plain page was counting.
+/// How many bytes are so. The counts of a stretch fit into a byte, so that many are made in one
+/// instruction: half of what it took to read a plain page was counting.
 pub(crate) fn count(text: &str, is_counted: impl Fn(u8) -> bool) -> usize {
     let stretches = text.as_bytes().chunks(usize::from(u8::MAX));
     let counts = stretches.map(|stretch| {

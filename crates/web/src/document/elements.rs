@@ -1,5 +1,5 @@
-//! What the elements of HTML mean for text: which have lines of their own, which are not read, which frame a
-//! page.
+//! What the elements of HTML mean for text: which have lines of their own, which are not read,
+//! which frame a page.
 
 use html5ever::{local_name, ns};
 use scraper::node::Element;
@@ -190,8 +190,8 @@ fn is_unseen(style: &str) -> bool {
     })
 }
 
-/// Footnotes are set in an `aside` by docutils 0.18 and later (ARIA in HTML and DPUB-ARIA 1.1 name the roles), and are content:
-/// a manual's page lost 139 words of it.
+/// Footnotes are set in an `aside` by docutils 0.18 and later (ARIA in HTML and DPUB-ARIA 1.1 name
+/// the roles), and are content: a manual's page lost 139 words of it.
 fn is_footnote(element: &Element) -> bool {
     element.attrs.iter().any(|(name, value)| match name.local {
         local_name!("role") => matches!(

@@ -1,7 +1,8 @@
 //! Character references, as the HTML standard resolves them (section 13.2.5.72 and on).
 //!
-//! The tree builder's tokenizer does this for what it reads; here it is done for what is read without one, so that
-//! both find the same links: `?a&copy=1` has no © in it, `&#x2f;&sol;host` has two slashes.
+//! The tree builder's tokenizer does this for what it reads; here it is done for what is read
+//! without one, so that both find the same links: `?a&copy=1` has no © in it, `&#x2f;&sol;host` has
+//! two slashes.
 
 use std::borrow::Cow;
 
@@ -72,12 +73,14 @@ fn numeric(text: &str) -> Option<(char, usize)> {
     Some((c, before + length + semicolon))
 }
 
-/// `&amp;`, `&amp`: one or two characters, and the length of the reference. The longest name counts.
+/// `&amp;`, `&amp`: one or two characters, and the length of the reference. The longest name
+/// counts.
 fn named(text: &str, standing: Standing) -> Option<([char; 2], usize)> {
     let bytes = text.as_bytes();
     let mut found = None;
     let mut end = 2;
-    // The table has the beginnings of names, too, standing for nothing: so a wrong turn is noticed at once.
+    // The table has the beginnings of names, too, standing for nothing: so a wrong turn is noticed
+    // at once.
     while end <= bytes.len() && text.is_char_boundary(end) {
         let Some(&(first, second)) = NAMED_ENTITIES.get(&text[1..end]) else {
             break;

@@ -1,8 +1,10 @@
-//! What forms ask for that are sent by GET as they stand: the address that a reader comes to who fills in nothing.
+//! What forms ask for that are sent by GET as they stand: the address that a reader comes to who
+//! fills in nothing.
 //!
-//! The HTML standard's section 4.10.22, "Form submission": the entries are the controls with a name and their first values, the
-//! default button's among them; they take the place of the action's query. A button with a `formaction` makes one more. It is
-//! said in UTF-8, in whatever charset the page is.
+//! The HTML standard's section 4.10.22, "Form submission": the entries are the controls with a name
+//! and their first values, the default button's among them; they take the place of the action's
+//! query. A button with a `formaction` makes one more. It is said in UTF-8, in whatever charset the
+//! page is.
 
 use std::collections::HashMap;
 
@@ -20,7 +22,8 @@ use crate::page_url::MAX_URL_BYTES;
 /// Controls of all forms of a page that are looked at.
 const MOST_CONTROLS: usize = 20_000;
 
-/// Bytes that are kept of what a form says of where it leads: each of its buttons may lead elsewhere, and says the same.
+/// Bytes that are kept of what a form says of where it leads: each of its buttons may lead
+/// elsewhere, and says the same.
 const MOST_REL: usize = 500;
 
 /// Forms of a page, and buttons that lead elsewhere, that are looked at.
@@ -369,7 +372,8 @@ impl Reader {
     }
 }
 
-/// The action with the entries for its query. One that is too long for a URL is cut, and then refused as one.
+/// The action with the entries for its query. One that is too long for a URL is cut, and then
+/// refused as one.
 fn url(action: &str, controls: &[&Control], sender: Option<usize>, page: &PageUrl) -> String {
     let action = action.trim();
     let action = if action.is_empty() {

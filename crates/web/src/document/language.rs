@@ -2,7 +2,8 @@
 
 use whatlang::Lang;
 
-/// How much of a text is looked at: trigrams of a thousand characters decide as well as those of a page.
+/// How much of a text is looked at: trigrams of a thousand characters decide as well as those of a
+/// page.
 const DETECT_CHARS: usize = 1_000;
 
 /// The primary subtag of a language tag in lower case, `en` of `en-GB` (RFC 5646 section 2.2.1).

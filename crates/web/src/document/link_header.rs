@@ -63,7 +63,8 @@ fn parameter_of(text: &str) -> (&str, Cow<'_, str>, &str) {
     (name, Cow::Borrowed(value[..end].trim_end()), &value[end..])
 }
 
-/// A quoted string whose first quote is off, and what follows the second one (RFC 9110 section 5.6.4).
+/// A quoted string whose first quote is off, and what follows the second one (RFC 9110 section
+/// 5.6.4).
 fn quoted_string(text: &str) -> (Cow<'_, str>, &str) {
     let mut value = Cow::Borrowed("");
     let mut rest = text;

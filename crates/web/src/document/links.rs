@@ -16,22 +16,26 @@ pub struct Link {
     pub kind: LinkKind,
     /// What the page says of it (`rel=nofollow`), everywhere it stands.
     pub relations: Relations,
-    /// All words that the page says of it, everywhere it stands: in lower case, at most [`ReadLimits::rel_bytes`].
+    /// All words that the page says of it, everywhere it stands: in lower case, at most
+    /// [`ReadLimits::rel_bytes`].
     pub rel: String,
     /// The words that it is attached to, at most [`ReadLimits::anchor_chars`].
     pub anchor: String,
-    /// Whether the page needs it to be shown, whatever else it is: a frame, or a picture that is a link to itself.
+    /// Whether the page needs it to be shown, whatever else it is: a frame, or a picture that is a
+    /// link to itself.
     pub is_needed: bool,
 }
 
-/// What a link is to the page that it stands on. Which element is which, and why, is told in `docs/links.md`.
+/// What a link is to the page that it stands on. Which element is which, and why, is told in
+/// `docs/links.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LinkKind {
     /// Another page, for readers to go to: `<a>`, `<link rel=next>`, a header's `Link`.
     Page,
     /// A page shown inside this one: `<iframe>`.
     Frame,
-    /// A page that takes the place of this one after a while: `<meta http-equiv=refresh>`, a header's `Refresh`.
+    /// A page that takes the place of this one after a while: `<meta http-equiv=refresh>`, a
+    /// header's `Refresh`.
     Refresh,
     /// What a form that is sent as it stands asks for, if it is sent by GET.
     Form,
@@ -85,11 +89,12 @@ impl LinkKinds {
     }
 }
 
-/// How many references are resolved for one link that is allowed: many may lead to the same page, or to none.
+/// How many references are resolved for one link that is allowed: many may lead to the same page,
+/// or to none.
 const TRIES_PER_LINK: usize = 4;
 
-/// How many bytes of URLs are resolved for one link that is allowed. Ordinary URLs have a hundred; a base of 8 KiB makes
-/// 8 KiB of every reference.
+/// How many bytes of URLs are resolved for one link that is allowed. Ordinary URLs have a hundred;
+/// a base of 8 KiB makes 8 KiB of every reference.
 const BYTES_PER_LINK: usize = 512;
 
 /// A link as it stands in the page.
@@ -138,8 +143,8 @@ impl<'p> References<'p> {
         }
     }
 
-    /// Adds a reference with the `rel` of its element; what leads nowhere for us, at once or again, is passed over. Where it stands among the others, if it
-    /// is to have the words of this place.
+    /// Adds a reference with the `rel` of its element; what leads nowhere for us, at once or again,
+    /// is passed over. Where it stands among the others, if it is to have the words of this place.
     pub(crate) fn add(&mut self, href: Cow<'p, str>, kind: LinkKind, rel: &str) -> Option<usize> {
         if !self.kinds.has(kind) || href.len() > MAX_URL_BYTES {
             return None;
@@ -183,8 +188,8 @@ impl<'p> References<'p> {
         Some(index)
     }
 
-    /// Resolves all, each page once, in the order of the page; those that are no URL are left out. `links` holds what is
-    /// known already.
+    /// Resolves all, each page once, in the order of the page; those that are no URL are left out.
+    /// `links` holds what is known already.
     pub(crate) fn resolve(
         self,
         mut links: Links,
@@ -199,7 +204,8 @@ impl<'p> References<'p> {
         links.too_many |= self.too_many;
         let mut bytes = limits.links.saturating_mul(BYTES_PER_LINK);
         for reference in self.found {
-            // A reference that begins with a slash takes little of its base, but that is not worth to tell apart.
+            // A reference that begins with a slash takes little of its base, but that is not worth
+            // to tell apart.
             let Some(left) = bytes.checked_sub(base.as_str().len() + reference.href.len()) else {
                 links.too_many = true;
                 break;

@@ -26,7 +26,8 @@ impl Media {
     }
 }
 
-/// The essence of a `Content-Type`: type and subtype without parameters, in lower case (MIME Sniffing standard, section 4.1).
+/// The essence of a `Content-Type`: type and subtype without parameters, in lower case (MIME
+/// Sniffing standard, section 4.1).
 #[must_use]
 pub fn essence(content_type: &str) -> String {
     content_type

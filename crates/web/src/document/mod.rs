@@ -1,10 +1,11 @@
 //! A body, read: text, title, language, links, directives.
 //!
-//! [`read`] cannot fail. A page may be encoded wrongly, be built to break its reader, or be no page at all;
-//! what can be read of it is read, and what had to be capped or repaired is noted as an [`ParseWarning`].
+//! [`read`] cannot fail. A page may be encoded wrongly, be built to break its reader, or be no page
+//! at all; what can be read of it is read, and what had to be capped or repaired is noted as an
+//! [`ParseWarning`].
 //!
-//! Sources: the HTML standard for tokens, trees and encodings; DESIGN, "The verdict", for what a page is
-//! judged by.
+//! Sources: the HTML standard for tokens, trees and encodings; DESIGN, "The verdict", for what a
+//! page is judged by.
 
 pub(crate) mod charset;
 mod content;
@@ -98,7 +99,8 @@ impl<'a> ResponseMetadata<'a> {
 pub struct ReadLimits {
     /// Which links are looked for.
     pub kinds: LinkKinds,
-    /// Links to different pages, and as many of [`LinkKind::Form`], [`LinkKind::Script`] and [`LinkKind::Requisite`] together.
+    /// Links to different pages, and as many of [`LinkKind::Form`], [`LinkKind::Script`] and
+    /// [`LinkKind::Requisite`] together.
     pub links: usize,
     /// Open elements at one time, open formatting elements counted twice.
     pub depth: usize,
@@ -106,12 +108,14 @@ pub struct ReadLimits {
     pub attributes: usize,
     /// Nodes of the tree.
     pub nodes: usize,
-    /// Steps that building the tree may take: tokens of its tokenizer above all. What follows is read without a tree.
+    /// Steps that building the tree may take: tokens of its tokenizer above all. What follows is
+    /// read without a tree.
     pub tree_effort: usize,
-    /// Steps that are taken where there is no tree, and a quarter as many for forms: tags and stretches of text above all. What
-    /// follows is not read.
+    /// Steps that are taken where there is no tree, and a quarter as many for forms: tags and
+    /// stretches of text above all. What follows is not read.
     pub stream_effort: usize,
-    /// Bytes of text, those beyond ASCII counted twice; and a line for every eight of them. What follows is read for its links.
+    /// Bytes of text, those beyond ASCII counted twice; and a line for every eight of them. What
+    /// follows is read for its links.
     pub text: usize,
     /// Characters of a title.
     pub title_chars: usize,
@@ -180,8 +184,9 @@ pub struct Document {
 pub enum MainContent {
     /// It is the main content, or most of it is.
     Main,
-    /// The main content has less than [`MIN_MAIN_WORDS`] words and is less than half of the page: the text is
-    /// all of the page and mostly its frame. Two such pages are alike only if their own texts are equal.
+    /// The main content has less than [`MIN_MAIN_WORDS`] words and is less than half of the page:
+    /// the text is all of the page and mostly its frame. Two such pages are alike only if their own
+    /// texts are equal.
     PageFallback {
         /// The main content.
         own_text: String,
@@ -195,7 +200,8 @@ pub enum ParseWarning {
     Undecodable,
     /// The tree ends early; what follows was read without one.
     Parsing(Cut),
-    /// There was so much of it that its end was not read: links may be missing, and what comes last of its text.
+    /// There was so much of it that its end was not read: links may be missing, and what comes last
+    /// of its text.
     Unread,
     /// There is more text than [`ReadLimits::text`]: the page is judged by its beginning.
     TooMuchText,
@@ -386,7 +392,8 @@ impl Document {
     }
 }
 
-/// What header fields say of other pages. They are relative to the page itself, whatever its `<base>` is.
+/// What header fields say of other pages. They are relative to the page itself, whatever its
+/// `<base>` is.
 struct Headed {
     links: Links,
     canonical: Option<PageUrl>,

@@ -1,9 +1,9 @@
 //! What templates say with the names of classes and elements.
 //!
-//! Names are made of words (`article-body`, `relatedPosts`, `post__comments`), and the words are few: the
-//! same dozens stand in the rules of Readability and of trafilatura. A word counts only whole, so that `navy`
-//! is no navigation. Ids of sections are not read at all: documentation makes them of headings, and a
-//! section about comments is no comment.
+//! Names are made of words (`article-body`, `relatedPosts`, `post__comments`), and the words are
+//! few: the same dozens stand in the rules of Readability and of trafilatura. A word counts only
+//! whole, so that `navy` is no navigation. Ids of sections are not read at all: documentation makes
+//! them of headings, and a section about comments is no comment.
 
 use html5ever::local_name;
 use scraper::node::Element;

@@ -1,6 +1,7 @@
 //! What is no page, and needs other things to be shown: style sheets, drawings, manifests.
 //!
-//! They are read only where requisites are looked for, and for nothing else: they have no text and lead nowhere but to what they need.
+//! They are read only where requisites are looked for, and for nothing else: they have no text and
+//! lead nowhere but to what they need.
 
 use serde_json::Value;
 
@@ -98,7 +99,8 @@ fn of_drawing<'h>(
     (references, walk.effort)
 }
 
-/// The icons of a web application (Web Application Manifest, section 1.4), which a browser may show beside the page.
+/// The icons of a web application (Web Application Manifest, section 1.4), which a browser may show
+/// beside the page.
 fn of_manifest(body: &[u8], limits: &ReadLimits) -> References<'static> {
     let mut references = References::new(limits);
     let manifest: Option<Value> = (body.len() <= MANIFEST_BYTES)

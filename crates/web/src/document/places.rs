@@ -1,8 +1,9 @@
 //! Which attribute of which element holds a URL, and what kind of link it makes.
 //!
-//! One table for both readers: the one that walks the tree, and the one that reads tags where there is no tree. It goes
-//! through the HTML standard's index of attributes, every one whose value is a URL, and the obsolete ones of its section 16.2;
-//! `docs/links.md` tells for each what is done and why.
+//! One table for both readers: the one that walks the tree, and the one that reads tags where there
+//! is no tree. It goes through the HTML standard's index of attributes, every one whose value is a
+//! URL, and the obsolete ones of its section 16.2; `docs/links.md` tells for each what is done and
+//! why.
 
 use std::borrow::Cow;
 
@@ -67,7 +68,8 @@ impl<'p> Attributed<'p> for Passing<'_, '_> {
     }
 }
 
-/// Whether [`gather`] may find something in an element of HTML with this name: most elements are told apart by this alone.
+/// Whether [`gather`] may find something in an element of HTML with this name: most elements are
+/// told apart by this alone.
 pub(crate) fn may_refer(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -213,8 +215,9 @@ pub(crate) fn rel<'p>(element: &impl Attributed<'p>) -> Cow<'p, str> {
     element.value("rel").unwrap_or_default()
 }
 
-/// What kind of link a `<link>` or a header's `Link` with these relations is; none where it is no link to a resource of its own
-/// (`preconnect`), or one that is not for readers (`pingback`), or unknown.
+/// What kind of link a `<link>` or a header's `Link` with these relations is; none where it is no
+/// link to a resource of its own (`preconnect`), or one that is not for readers (`pingback`), or
+/// unknown.
 pub(crate) fn of_relations(rel: &str) -> Option<LinkKind> {
     let has = |relations: &[&str]| {
         let mut words = rel.split_ascii_whitespace();
@@ -234,7 +237,8 @@ pub(crate) fn of_relations(rel: &str) -> Option<LinkKind> {
     has(TO_REQUISITES).then_some(LinkKind::Requisite)
 }
 
-/// Relations to pages, of the HTML standard and of IANA's registry, and those of earlier versions of HTML.
+/// Relations to pages, of the HTML standard and of IANA's registry, and those of earlier versions
+/// of HTML.
 const TO_PAGES: &[&str] = &[
     "alternate",
     "canonical",

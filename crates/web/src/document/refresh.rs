@@ -1,7 +1,8 @@
-//! Where a refresh leads: `<meta http-equiv=refresh>` and the header field `Refresh`, which say it alike (HTML standard,
-//! "shared declarative refresh steps").
+//! Where a refresh leads: `<meta http-equiv=refresh>` and the header field `Refresh`, which say it
+//! alike (HTML standard, "shared declarative refresh steps").
 
-/// The URL of `5; url=/next`; none where the page is only to be loaded again, or where it means nothing.
+/// The URL of `5; url=/next`; none where the page is only to be loaded again, or where it means
+/// nothing.
 pub(crate) fn target(content: &str) -> Option<&str> {
     let space = |c: char| c.is_ascii_whitespace();
     let content = content.trim_start_matches(space);

@@ -1,8 +1,9 @@
 //! The blocks of a page as a flat tree, in the order in which they begin.
 //!
-//! Invariant: a block stands after the one around it, and its lines are among the lines of that one. So what
-//! is summed up for blocks is summed up in one pass from the last to the first, and what is inherited in one
-//! from the first to the last; pages may be nested deeply and nothing here is recursive.
+//! Invariant: a block stands after the one around it, and its lines are among the lines of that
+//! one. So what is summed up for blocks is summed up in one pass from the last to the first, and
+//! what is inherited in one from the first to the last; pages may be nested deeply and nothing here
+//! is recursive.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! What a link says of where it leads, as far as it may be a reason not to follow it.
 //!
-//! `nofollow` of the HTML standard (section 4.6.7.11), and `ugc` and `sponsored`, which the large search engines
-//! have documented beside it. Whether they are obeyed is the crawl's choice.
+//! `nofollow` of the HTML standard (section 4.6.7.11), and `ugc` and `sponsored`, which the large
+//! search engines have documented beside it. Whether they are obeyed is the crawl's choice.
 
 use std::fmt;
 use std::str::FromStr;
@@ -72,8 +72,8 @@ impl Relations {
     }
 }
 
-/// The words of a `rel` attribute in lower case, each once, with blanks between; those that do not fit into `most` bytes are left out,
-/// [`Relations`] last.
+/// The words of a `rel` attribute in lower case, each once, with blanks between; those that do not
+/// fit into `most` bytes are left out, [`Relations`] last.
 pub(crate) fn words(rel: &str, most: usize) -> String {
     if most == 0 {
         return String::new();
@@ -120,7 +120,8 @@ impl fmt::Display for Relations {
 impl FromStr for Relations {
     type Err = UnknownRelation;
 
-    /// Reads a list with commas, as an option has it; the empty one and `none` are [`Relations::NONE`].
+    /// Reads a list with commas, as an option has it; the empty one and `none` are
+    /// [`Relations::NONE`].
     fn from_str(text: &str) -> Result<Self, UnknownRelation> {
         if text.trim().is_empty() || text.trim() == "none" {
             return Ok(Self::NONE);

@@ -1,9 +1,10 @@
 //! A linear reader of HTML tokens: where tags begin and end, and nothing about what they mean.
 //!
-//! Two uses. It runs ahead of the tree builder, so that a tag with a hundred thousand attributes is noticed
-//! before the tree builder sees it. And it reads what is left of a page after the tree builder was stopped.
-//! Both need to agree with the parser about where a tag ends, so the states are those of the HTML standard
-//! (section 13.2.5, "Tokenization"), without the parts that only name what was wrong.
+//! Two uses. It runs ahead of the tree builder, so that a tag with a hundred thousand attributes is
+//! noticed before the tree builder sees it. And it reads what is left of a page after the tree
+//! builder was stopped. Both need to agree with the parser about where a tag ends, so the states
+//! are those of the HTML standard (section 13.2.5, "Tokenization"), without the parts that only
+//! name what was wrong.
 
 use std::borrow::Cow;
 
@@ -96,7 +97,8 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Reads raw text, as in a script, up to the end tag with this name (not with it), or to the end.
+    /// Reads raw text, as in a script, up to the end tag with this name (not with it), or to the
+    /// end.
     pub(crate) fn raw(&mut self, name: &str) -> &'t str {
         let mut from = self.at;
         while let Some(found) = self.text[from..].find('<') {
@@ -110,8 +112,8 @@ impl<'t> Scanner<'t> {
         self.take(self.text.len())
     }
 
-    /// Reads the content of a script, up to the end tag that ends it: between `<!-- <script>` and `-->` none does (sections
-    /// 13.2.5.20 to 31).
+    /// Reads the content of a script, up to the end tag that ends it: between `<!-- <script>` and
+    /// `-->` none does (sections 13.2.5.20 to 31).
     pub(crate) fn script(&mut self) -> &'t str {
         let bytes = self.text.as_bytes();
         let (mut in_comment, mut in_script) = (false, false);
@@ -176,7 +178,8 @@ impl<'t> Scanner<'t> {
 
     /// A comment ends at the first `-->` or `--!>`; `<!-->` and `<!--->` are whole.
     fn comment(&mut self) -> &'t str {
-        // Angles are looked for, and not dashes: a comment of nothing but dashes is passed in one stride.
+        // Angles are looked for, and not dashes: a comment of nothing but dashes is passed in one
+        // stride.
         let mut from = self.at + 4;
         while let Some(found) = self.text[from..].find('>') {
             let end = from + found;

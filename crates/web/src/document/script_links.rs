@@ -1,7 +1,8 @@
 //! URLs that stand in a script as they are: what Heritrix calls speculative.
 //!
-//! Whole `http` and `https` URLs, wherever they stand, and quoted paths from the root, if they look like pages. What a script
-//! puts together is nobody's to guess: a piece beside a `+` or with `${` in it is none.
+//! Whole `http` and `https` URLs, wherever they stand, and quoted paths from the root, if they look
+//! like pages. What a script puts together is nobody's to guess: a piece beside a `+` or with `${`
+//! in it is none.
 
 /// URLs of one script, at most.
 const MOST: usize = 1_000;
@@ -161,7 +162,8 @@ fn looks_like_a_page(url: &str) -> bool {
         }
         None => {
             let rest = &url[1..];
-            // `//host/path` must name a host, `/path` must have letters to be more than an operator or a separator.
+            // `//host/path` must name a host, `/path` must have letters to be more than an operator
+            // or a separator.
             if let Some(host) = rest.strip_prefix('/') {
                 if !host
                     .split('/')

@@ -1,7 +1,8 @@
 //! Which signs are believed.
 //!
-//! A name is a hint and no promise: the class of a wrapper says `comments-open`, a whole page is one form, a
-//! forum is nothing but comments. So a block that holds most of what a page has to say is left out by none.
+//! A name is a hint and no promise: the class of a wrapper says `comments-open`, a whole page is
+//! one form, a forum is nothing but comments. So a block that holds most of what a page has to say
+//! is left out by none.
 
 use super::place;
 use super::regions::{Region, Sums};

@@ -1,8 +1,9 @@
-//! What stands in a text, tag by tag, where there is no tree: what is inert is passed over, what is raw text is not taken for
-//! tags, what is a drawing is told from a page.
+//! What stands in a text, tag by tag, where there is no tree: what is inert is passed over, what is
+//! raw text is not taken for tags, what is a drawing is told from a page.
 //!
-//! It knows as much of the tree builder (HTML standard, section 13.2.6) as tells where a link is one: templates, selections,
-//! SVG and MathML with what breaks out of them. A property test holds it to the tree builder.
+//! It knows as much of the tree builder (HTML standard, section 13.2.6) as tells where a link is
+//! one: templates, selections, SVG and MathML with what breaks out of them. A property test holds
+//! it to the tree builder.
 
 use super::effort::{self, WorkBudget};
 use super::places::Space;
@@ -47,7 +48,8 @@ impl Name {
     }
 }
 
-/// Elements of SVG and MathML that are open and that matter, at most; deeper ones are not told apart.
+/// Elements of SVG and MathML that are open and that matter, at most; deeper ones are not told
+/// apart.
 const MOST_FOREIGN: usize = 64;
 
 /// Reads a text piece by piece, as far as the effort goes.
@@ -236,7 +238,8 @@ impl<'t> Iterator for Stream<'t> {
     }
 }
 
-/// A template that is attached as a shadow root is shown (HTML standard, "declarative shadow roots").
+/// A template that is attached as a shadow root is shown (HTML standard, "declarative shadow
+/// roots").
 fn is_shadow_root(tag: &Tag<'_>) -> bool {
     tag.value("shadowrootmode")
         .is_some_and(|mode| is_shadow_mode(&mode))

@@ -1,7 +1,7 @@
 //! The words of a page, gathered line by line, each with where it stood.
 //!
-//! Only at the end of a page is it known whether there was a `<main>`, or where the prose is, so the lines are
-//! gathered once and chosen from then; see `content`.
+//! Only at the end of a page is it known whether there was a `<main>`, or where the prose is, so
+//! the lines are gathered once and chosen from then; see `content`.
 
 use super::regions::Regions;
 use super::{ReadLimits, effort};
@@ -83,7 +83,8 @@ impl Lines {
         self.text[start.min(self.text.len())..].trim()
     }
 
-    /// The part of a text that there may be room for: most references to characters have a few letters.
+    /// The part of a text that there may be room for: most references to characters have a few
+    /// letters.
     pub(crate) fn wanted<'t>(&self, text: &'t str) -> &'t str {
         &text[..text.floor_char_boundary(self.left.saturating_mul(2).saturating_add(64))]
     }
@@ -227,7 +228,8 @@ impl Lines {
 /// Bytes that are looked at together; their spaces can be counted in a byte.
 const PIECE: usize = 32;
 
-/// Goes over pieces that have nothing but ASCII words with single spaces between: where that ends, and how many spaces there were.
+/// Goes over pieces that have nothing but ASCII words with single spaces between: where that ends,
+/// and how many spaces there were.
 ///
 /// No branch depends on a single byte, so that many are compared in one instruction.
 fn plain_pieces(bytes: &[u8], start: usize) -> (usize, u32) {
@@ -253,7 +255,8 @@ fn plain_pieces(bytes: &[u8], start: usize) -> (usize, u32) {
     (at, spaces)
 }
 
-/// What a text takes of [`ReadLimits::text`]: what is beyond ASCII is folded and parted into words by tables, and takes longer.
+/// What a text takes of [`ReadLimits::text`]: what is beyond ASCII is folded and parted into words
+/// by tables, and takes longer.
 fn share_of(text: &str) -> usize {
     text.len() + effort::count(text, |byte| !byte.is_ascii())
 }

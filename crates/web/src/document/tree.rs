@@ -1,15 +1,16 @@
 //! Text to tree, in linear time whatever the text.
 //!
-//! html5ever is quadratic in three ways: in the attributes of one tag (each is compared with all before it),
-//! in nesting (each block looks through the open elements), and in formatting elements (each paragraph builds
-//! the open ones again). A quarter of a megabyte of `<div>` takes seven seconds. So the text is fed in
-//! pieces; after each the open elements, the nodes and the tokens are counted, and a [`Scanner`] runs ahead and sees
-//! every tag before the parser does. When a limit is passed the parser is stopped: the tree so far is kept,
-//! the rest of the text is left for a plainer reader.
+//! html5ever is quadratic in three ways: in the attributes of one tag (each is compared with all
+//! before it), in nesting (each block looks through the open elements), and in formatting elements
+//! (each paragraph builds the open ones again). A quarter of a megabyte of `<div>` takes seven
+//! seconds. So the text is fed in pieces; after each the open elements, the nodes and the tokens
+//! are counted, and a [`Scanner`] runs ahead and sees every tag before the parser does. When a
+//! limit is passed the parser is stopped: the tree so far is kept, the rest of the text is left for
+//! a plainer reader.
 //!
-//! Invariant: the scanner is never in another tokenizer state than the parser. [`Watch`] sees what the tree
-//! builder answers to each tag (the only thing that changes the state from outside), and the tags that
-//! both have seen are compared after every piece.
+//! Invariant: the scanner is never in another tokenizer state than the parser. [`Watch`] sees what
+//! the tree builder answers to each tag (the only thing that changes the state from outside), and
+//! the tags that both have seen are compared after every piece.
 
 use std::cell::{Cell, RefCell};
 
@@ -36,8 +37,8 @@ const CAREFUL_PIECE_BYTES: usize = 256;
 /// How many open elements are many. Ordinary pages have ten to forty.
 const CAREFUL_OPEN: usize = 128;
 
-/// How many steps the tree builder may take for a byte of text, a step being one tag looking at one open
-/// element. Of 631 real pages the median needs 0.2 and the greediest 0.8.
+/// How many steps the tree builder may take for a byte of text, a step being one tag looking at one
+/// open element. Of 631 real pages the median needs 0.2 and the greediest 0.8.
 const EFFORT_PER_BYTE: usize = 16;
 
 /// Steps that every page may take, however short.
@@ -80,7 +81,8 @@ pub enum Cut {
     Attributes,
     /// There were more than [`ReadLimits::nodes`] nodes.
     Nodes,
-    /// Each limit was kept, but all together would have taken too long; see [`ReadLimits::tree_effort`].
+    /// Each limit was kept, but all together would have taken too long; see
+    /// [`ReadLimits::tree_effort`].
     WorkBudget,
     /// The parser saw other tags than we did.
     Disagreement,
@@ -221,7 +223,8 @@ impl<'t> Run<'t> {
         }
     }
 
-    /// Counts what a token will cost, before the parser sees it. What text costs is seen when it was fed.
+    /// Counts what a token will cost, before the parser sees it. What text costs is seen when it
+    /// was fed.
     fn count(&mut self, token: &scan::Token<'_>, before: usize) -> Result<(), Cut> {
         let tag = match token {
             scan::Token::Text(_) => return Ok(()),
@@ -254,7 +257,8 @@ impl<'t> Run<'t> {
     }
 
     fn feed(&mut self, end: usize) {
-        // Text nodes share a piece, or keep a few bytes of their own; the page as a whole is nowhere copied.
+        // Text nodes share a piece, or keep a few bytes of their own; the page as a whole is
+        // nowhere copied.
         self.queue
             .push_back(StrTendril::from_slice(&self.text[self.fed..end]));
         self.fed = end;

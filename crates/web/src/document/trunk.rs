@@ -1,12 +1,14 @@
 //! Which block of a page holds its main content.
 //!
-//! Two steps. First where the author says so: `<main>`, `<article>`, a block named as the text of an article,
-//! each if it holds enough of the prose and no other like it nearly as much (a page of many articles is a list of
-//! them, and no one of them is its content). Then downwards, as long as a single block holds nearly all of the prose: what it leaves beside is the frame.
-//! Readability (Arc90, 2009) and boilerpipe (Kohlschütter et al., WSDM 2010) rest on the same: running text tells content from frame.
+//! Two steps. First where the author says so: `<main>`, `<article>`, a block named as the text of
+//! an article, each if it holds enough of the prose and no other like it nearly as much (a page of
+//! many articles is a list of them, and no one of them is its content). Then downwards, as long as
+//! a single block holds nearly all of the prose: what it leaves beside is the frame. Readability
+//! (Arc90, 2009) and boilerpipe (Kohlschütter et al., WSDM 2010) rest on the same: running text
+//! tells content from frame.
 //!
-//! The second step is careful where an author has marked the content, and goes into no section, list or table:
-//! these are parts of a text, of a manual above all.
+//! The second step is careful where an author has marked the content, and goes into no section,
+//! list or table: these are parts of a text, of a manual above all.
 
 use super::place;
 use super::regions::{Region, Sums};

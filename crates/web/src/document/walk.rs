@@ -1,4 +1,5 @@
-//! One walk over the tree, and nothing is looked for twice: title, language, links, directives, text.
+//! One walk over the tree, and nothing is looked for twice: title, language, links, directives,
+//! text.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -34,12 +35,13 @@ pub(crate) struct Walk<'p> {
     pub effort: WorkBudget,
     /// What is meant for readers without scripts, as markup.
     pub unscripted: String,
-    /// Markup that is not part of the tree and may hold links: for readers without scripts or frames, and of inner pages.
+    /// Markup that is not part of the tree and may hold links: for readers without scripts or
+    /// frames, and of inner pages.
     nested: Vec<Nested<'p>>,
     /// The open links whose words are being gathered: which reference, and where its words begin.
     anchors: Vec<(usize, usize)>,
-    /// What the pictures in the innermost of them are to say where they are not seen: the words of a link that has no other (HTML
-    /// Standard, section 4.8.4.4.2).
+    /// What the pictures in the innermost of them are to say where they are not seen: the words of
+    /// a link that has no other (HTML Standard, section 4.8.4.4.2).
     alternatives: String,
     /// The elements that the user's selector matches.
     pub selected: HashSet<NodeId>,
@@ -258,7 +260,8 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Keeps markup that the parser took for text; `is_text` if it is the page's, where the page has no other.
+    /// Keeps markup that the parser took for text; `is_text` if it is the page's, where the page
+    /// has no other.
     fn unread(&mut self, node: NodeRef<'p, Node>, is_text: bool) {
         for text in node.children().filter_map(|child| child.value().as_text()) {
             if is_text {
@@ -469,7 +472,8 @@ fn may_tell(name: &LocalName) -> bool {
     ) || places::may_refer(name)
 }
 
-/// Elements whose text is not the page's, but whose links are: pictures, and what is shown in place of a film.
+/// Elements whose text is not the page's, but whose links are: pictures, and what is shown in place
+/// of a film.
 fn has_links_inside(element: &Element) -> bool {
     match element.name.local {
         local_name!("svg")
@@ -489,8 +493,8 @@ fn has_base(page: &str) -> bool {
         .any(|window| window.eq_ignore_ascii_case(b"<base"))
 }
 
-/// The value of an attribute. Elements have few: looking through them is faster than making a name to look
-/// up.
+/// The value of an attribute. Elements have few: looking through them is faster than making a name
+/// to look up.
 fn attribute<'p>(element: &'p Element, name: &str) -> Option<&'p str> {
     let found = element
         .attrs

@@ -1,6 +1,8 @@
-//! JSON Feed (<https://www.jsonfeed.org/version/1.1/>): `url` and `external_url` of its items, and its `next_url`.
+//! JSON Feed (<https://www.jsonfeed.org/version/1.1/>): `url` and `external_url` of its items, and
+//! its `next_url`.
 //!
-//! Items are looked at one by one and never kept, so that memory is bounded by what they list; what comes before a mistake counts.
+//! Items are looked at one by one and never kept, so that memory is bounded by what they list; what
+//! comes before a mistake counts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +13,8 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 use super::{Gathered, Listed, ListingWarning};
 
-/// Whether the beginning of a JSON text says that it is one: `version` is a URL of the specification.
+/// Whether the beginning of a JSON text says that it is one: `version` is a URL of the
+/// specification.
 pub(super) fn is_feed(start: &[u8]) -> bool {
     const SPECIFICATION: &[u8] = b"jsonfeed.org";
     start

@@ -1,7 +1,8 @@
 //! When a page was last changed, as sitemaps say it.
 //!
-//! A date of the W3C profile of ISO 8601 (<https://www.w3.org/TR/NOTE-datetime>) has one of six precisions, from a year to a
-//! fraction of a second, and means all of the time that it names: `2024-05` is the whole of May.
+//! A date of the W3C profile of ISO 8601 (<https://www.w3.org/TR/NOTE-datetime>) has one of six
+//! precisions, from a year to a fraction of a second, and means all of the time that it names:
+//! `2024-05` is the whole of May.
 
 use std::str::FromStr;
 
@@ -10,7 +11,8 @@ use jiff::tz::Offset;
 
 use crate::Timestamp;
 
-/// A stretch of time, as wide as the precision of the date that names it. What lies before 1970 begins and ends in 1970.
+/// A stretch of time, as wide as the precision of the date that names it. What lies before 1970
+/// begins and ends in 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lastmod {
     /// Its first millisecond.
@@ -30,8 +32,8 @@ const QUOTED_CHARS: usize = 40;
 impl FromStr for Lastmod {
     type Err = NoDate;
 
-    /// Reads a date. Tolerated beyond the profile: white space around it, a space for the `T`, an offset without its colon, and a time
-    /// without an offset, which is taken as UTC.
+    /// Reads a date. Tolerated beyond the profile: white space around it, a space for the `T`, an
+    /// offset without its colon, and a time without an offset, which is taken as UTC.
     fn from_str(text: &str) -> Result<Self, NoDate> {
         read(text.trim()).ok_or_else(|| NoDate(text.chars().take(QUOTED_CHARS).collect()))
     }

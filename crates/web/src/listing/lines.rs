@@ -1,6 +1,7 @@
 //! Sitemaps in plain text: an absolute URL a line (sitemap protocol, "text file").
 //!
-//! Nothing marks such a file, so it is told by what it has: its first line, and nine of ten of all, are URLs and nothing else.
+//! Nothing marks such a file, so it is told by what it has: its first line, and nine of ten of all,
+//! are URLs and nothing else.
 
 use super::text::Text;
 use super::{Gathered, Listed, ListingKind, ListingWarning};

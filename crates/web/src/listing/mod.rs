@@ -1,18 +1,21 @@
 //! Documents that list pages: sitemaps, indexes of sitemaps, feeds.
 //!
-//! What a document is, its first bytes tell, not its name and not its type: servers call sitemaps `text/html`, `text/plain` and
-//! `application/octet-stream`. [`read_listing`] cannot fail: what was read before a document broke off counts, and what was capped
-//! or passed over is noted as a [`ListingWarning`].
+//! What a document is, its first bytes tell, not its name and not its type: servers call sitemaps
+//! `text/html`, `text/plain` and `application/octet-stream`. [`read_listing`] cannot fail: what was
+//! read before a document broke off counts, and what was capped or passed over is noted as a
+//! [`ListingWarning`].
 //!
-//! Memory: a piece of its text, and [`ENTRIES_AT_ONCE`] entries for those who take them as they come
-//! ([`read_listing_in_parts`]); [`ListingLimits::entries`] for those who want all at once.
+//! Memory: a piece of its text, and [`ENTRIES_AT_ONCE`] entries for those who take them as they
+//! come ([`read_listing_in_parts`]); [`ListingLimits::entries`] for those who want all at once.
 //!
-//! Entities that a document declares are never expanded and nothing is fetched for it, so that it cannot grow while it is
-//! read ("billion laughs") and cannot ask for anything. Tags nest 512 deep at most.
+//! Entities that a document declares are never expanded and nothing is fetched for it, so that it
+//! cannot grow while it is read ("billion laughs") and cannot ask for anything. Tags nest 512 deep
+//! at most.
 //!
-//! Sources: the sitemap protocol 0.9 (<https://www.sitemaps.org/protocol.html>), RSS 0.9x, 1.0 and 2.0, Atom (RFC 4287), its paging
-//! and archiving (RFC 5005), JSON Feed 1.1. `feed-rs` reads feeds too, but a JSON Feed of 75 kB with 4,000 authors and 4,000 items cost
-//! it 2.5 GB and 8 s (measured, 3.0.0), and a feed that breaks off yields nothing.
+//! Sources: the sitemap protocol 0.9 (<https://www.sitemaps.org/protocol.html>), RSS 0.9x, 1.0 and
+//! 2.0, Atom (RFC 4287), its paging and archiving (RFC 5005), JSON Feed 1.1. `feed-rs` reads feeds
+//! too, but a JSON Feed of 75 kB with 4,000 authors and 4,000 items cost it 2.5 GB and 8 s
+//! (measured, 3.0.0), and a feed that breaks off yields nothing.
 
 mod json;
 mod lastmod;
@@ -31,7 +34,8 @@ use self::text::Text;
 use crate::document::Media;
 use crate::{CanonicalForm, PageUrl};
 
-/// How much of a body is looked at to tell what it is: a prolog, comments and a document type may come before the root.
+/// How much of a body is looked at to tell what it is: a prolog, comments and a document type may
+/// come before the root.
 pub const SNIFFED_LISTING_BYTES: usize = 16 << 10;
 
 /// What lists pages.
@@ -50,7 +54,8 @@ pub enum ListingKind {
 }
 
 impl ListingKind {
-    /// What a body is, by its beginning; none where it is no listing. `content_type` counts for plain text alone.
+    /// What a body is, by its beginning; none where it is no listing. `content_type` counts for
+    /// plain text alone.
     #[must_use]
     pub fn of(content_type: Option<&str>, body: &[u8]) -> Option<Self> {
         let head = &body[..body.len().min(SNIFFED_LISTING_BYTES)];
@@ -143,8 +148,9 @@ pub enum ListingWarning {
 /// Entries that are kept until they are handed on.
 const ENTRIES_AT_ONCE: usize = 1_000;
 
-/// Reads a listing whose content coding is taken off. Addresses are relative to `url`. It is read as it comes, and no further than its
-/// entries are kept; `body` says by an error that it is not whole.
+/// Reads a listing whose content coding is taken off. Addresses are relative to `url`. It is read
+/// as it comes, and no further than its entries are kept; `body` says by an error that it is not
+/// whole.
 #[must_use]
 pub fn read_listing(
     kind: ListingKind,
@@ -163,8 +169,8 @@ pub fn read_listing(
     whole
 }
 
-/// Reads a listing as [`read_listing`] does, and hands its entries on in parts of a bounded size, in
-/// order and without oddities, until `use_part` breaks off. Returns the oddities of the whole.
+/// Reads a listing as [`read_listing`] does, and hands its entries on in parts of a bounded size,
+/// in order and without oddities, until `use_part` breaks off. Returns the oddities of the whole.
 pub fn read_listing_in_parts(
     kind: ListingKind,
     mut body: impl Read,

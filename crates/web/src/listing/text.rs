@@ -1,10 +1,11 @@
 //! The text of a listing, a piece at a time.
 //!
-//! A sitemap may have 50 MiB, and some kilobytes of gzip stand for that: it is never in memory as a whole, neither its bytes nor its text. What
-//! encoding it is in, its beginning tells.
+//! A sitemap may have 50 MiB, and some kilobytes of gzip stand for that: it is never in memory as a
+//! whole, neither its bytes nor its text. What encoding it is in, its beginning tells.
 //!
-//! Invariant: what is handed out is UTF-8, and no more than [`PIECE_BYTES`] of it between one call of [`Text::begin_piece`] and the next:
-//! a reader that collects a tag or a comment without end collects no more than that.
+//! Invariant: what is handed out is UTF-8, and no more than [`PIECE_BYTES`] of it between one call
+//! of [`Text::begin_piece`] and the next: a reader that collects a tag or a comment without end
+//! collects no more than that.
 
 use std::io::{self, BufRead, Cursor, Read};
 

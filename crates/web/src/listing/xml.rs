@@ -1,7 +1,8 @@
 //! Listings in XML: sitemaps, their indexes, RSS and Atom, all read by one walk over the tags.
 //!
-//! Names are matched without their namespaces, which many sites get wrong. What tells `<loc>` from `<image:loc>` instead is where
-//! it stands (directly in an entry) and that it has the entry's prefix.
+//! Names are matched without their namespaces, which many sites get wrong. What tells `<loc>` from
+//! `<image:loc>` instead is where it stands (directly in an entry) and that it has the entry's
+//! prefix.
 
 use quick_xml::Reader;
 use quick_xml::escape::{resolve_predefined_entity, unescape};
@@ -204,7 +205,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// `<link href>`: of Atom, and what sitemaps say of translations (`xhtml:link`). Whether it is one.
+    /// `<link href>`: of Atom, and what sitemaps say of translations (`xhtml:link`). Whether it is
+    /// one.
     fn links_by_attribute(&mut self, tag: &BytesStart<'_>) -> bool {
         let Some(href) = attribute(tag, "href") else {
             return false;

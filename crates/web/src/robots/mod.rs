@@ -1,11 +1,13 @@
 //! What a site asks crawlers to leave alone (RFC 9309).
 //!
-//! `records.rs` reads lines, `pattern.rs` compares a rule with a URL, `verdict.rs` says what follows and why. Here the rules
-//! are chosen that are meant for us: those of all groups that name us, or else of all that name everybody (section 2.2.1).
-//! Every case of the standard is one in `tests/robots/`; the `robotxt` crate is the oracle there. It is not the matcher,
-//! because it tells no line of a rule, and because nothing bounds what 500 KiB of starred rules cost it.
+//! `records.rs` reads lines, `pattern.rs` compares a rule with a URL, `verdict.rs` says what
+//! follows and why. Here the rules are chosen that are meant for us: those of all groups that name
+//! us, or else of all that name everybody (section 2.2.1). Every case of the standard is one in
+//! `tests/robots/`; the `robotxt` crate is the oracle there. It is not the matcher, because it
+//! tells no line of a rule, and because nothing bounds what 500 KiB of starred rules cost it.
 //!
-//! Invariant: a verdict costs at most some [`WORK`] steps, whatever the file and the URL. Where they do not suffice, the answer is no.
+//! Invariant: a verdict costs at most some [`WORK`] steps, whatever the file and the URL. Where
+//! they do not suffice, the answer is no.
 
 mod pattern;
 mod records;
@@ -22,12 +24,12 @@ pub use records::{MAX_ROBOTS_BYTES, product_token, whole_lines};
 use records::{Record, records};
 pub use verdict::{Grounds, RobotsRule, RobotsVerdict};
 
-/// The longest `Crawl-delay` that is obeyed. Longer ones are mistakes or meant to keep crawlers out, and
-/// there is `Disallow` for that.
+/// The longest `Crawl-delay` that is obeyed. Longer ones are mistakes or meant to keep crawlers
+/// out, and there is `Disallow` for that.
 pub const MAX_CRAWL_DELAY: Duration = Duration::from_secs(300);
 
-/// What one verdict may cost, in octets that are looked at: 4 ms. A thousand starred rules against a URL of 4,000
-/// octets come to that.
+/// What one verdict may cost, in octets that are looked at: 4 ms. A thousand starred rules against
+/// a URL of 4,000 octets come to that.
 const WORK: usize = 1 << 22;
 
 /// The rules of one site for one crawler.
@@ -62,8 +64,8 @@ struct Rule {
 impl RobotsRules {
     /// Reads a robots.txt for the crawler with this product token.
     ///
-    /// Never fails: lines that make no sense are passed over. Of a file longer than [`MAX_ROBOTS_BYTES`] the
-    /// whole lines within are read.
+    /// Never fails: lines that make no sense are passed over. Of a file longer than
+    /// [`MAX_ROBOTS_BYTES`] the whole lines within are read.
     #[must_use]
     pub fn parse(body: &[u8], agent: &str) -> Self {
         let body = whole_lines(body);
@@ -86,8 +88,9 @@ impl RobotsRules {
         rules
     }
 
-    /// Collects the rules of all groups of this name: a group is one or more names and what follows them, and ends
-    /// at the first name after a rule. Rules before the first name are nobody's (section 2.1).
+    /// Collects the rules of all groups of this name: a group is one or more names and what follows
+    /// them, and ends at the first name after a rule. Rules before the first name are nobody's
+    /// (section 2.1).
     fn collect(&mut self, body: &[u8], group: Option<&[u8]>) {
         let (mut is_for_us, mut in_rules) = (false, false);
         for (line, record) in records(body) {
@@ -116,7 +119,8 @@ impl RobotsRules {
                 Record::CrawlDelay(_) => {}
             }
         }
-        // The most octets, and of equally many `Allow` (section 2.2.2). Of the same rule written twice the first is quoted.
+        // The most octets, and of equally many `Allow` (section 2.2.2). Of the same rule written
+        // twice the first is quoted.
         self.rules
             .sort_by_key(|rule| (Reverse(rule.pattern.octets()), Reverse(rule.allow)));
     }

@@ -2,19 +2,22 @@
 //!
 //! Both are brought into one spelling first, so that it does not matter who encoded what:
 //!
-//! - what is unreserved, or reserved without being a delimiter of paths and queries, is decoded: `%61` is `a`, `%2A` a star that
-//!   is no wildcard;
+//! - what is unreserved, or reserved without being a delimiter of paths and queries, is decoded:
+//!   `%61` is `a`, `%2A` a star that is no wildcard;
 //! - what is neither is encoded, with upper-case digits: `ツ` is `%E3%83%84`, a space `%20`;
-//! - the delimiters `/ ? # & = +` stay as they are, encoded or not: `/a%2Fb` is not `/a/b`. In a query, `/` and `?` delimit nothing (RFC
-//!   3986 section 3.4), and the standard's own example takes `?baz=https://foo.bar` and `?baz=https%3A%2F%2Ffoo.bar` for one: so
-//!   where either has one encoded in its query, it is compared decoded as well.
+//! - the delimiters `/ ? # & = +` stay as they are, encoded or not: `/a%2Fb` is not `/a/b`. In a
+//!   query, `/` and `?` delimit nothing (RFC 3986 section 3.4), and the standard's own example
+//!   takes `?baz=https://foo.bar` and `?baz=https%3A%2F%2Ffoo.bar` for one: so where either has one
+//!   encoded in its query, it is compared decoded as well.
 
 use std::fmt;
 
-/// Stands for a star that is a wildcard: it ends a line, so it is in no value, and in no URL either.
+/// Stands for a star that is a wildcard: it ends a line, so it is in no value, and in no URL
+/// either.
 const WILDCARD: char = '\0';
 
-/// What it costs to begin looking for a literal, in octets looked at: measured, 8 ns beside half a nanosecond.
+/// What it costs to begin looking for a literal, in octets looked at: measured, 8 ns beside half a
+/// nanosecond.
 const LOOK: usize = 16;
 
 /// The path of a rule, in the spelling in which it is compared.
@@ -34,8 +37,8 @@ pub(super) struct Target {
 }
 
 impl Pattern {
-    /// Reads the value of a rule: none if it is empty, which matches nothing; a second one where decoding the query of the
-    /// path makes a difference.
+    /// Reads the value of a rule: none if it is empty, which matches nothing; a second one where
+    /// decoding the query of the path makes a difference.
     pub(super) fn parse(value: &[u8]) -> [Option<Self>; 2] {
         if value.is_empty() {
             return [None, None];
@@ -75,14 +78,15 @@ impl Pattern {
         self.octets
     }
 
-    /// Whether it matches. Takes what that costs off `work`; where that becomes zero, the answer means nothing.
+    /// Whether it matches. Takes what that costs off `work`; where that becomes zero, the answer
+    /// means nothing.
     pub(super) fn matches(&self, target: &Target, work: &mut usize) -> bool {
         let decoded = target.decoded.as_deref();
         self.is_in(&target.text, work) || decoded.is_some_and(|text| self.is_in(text, work))
     }
 
-    /// What stands between two wildcards is looked for from left to right, and taken where it is found first: that leaves most
-    /// for what comes after it.
+    /// What stands between two wildcards is looked for from left to right, and taken where it is
+    /// found first: that leaves most for what comes after it.
     fn is_in(&self, target: &str, work: &mut usize) -> bool {
         let mut literals = self.text.split(WILDCARD);
         let first = literals.next().unwrap_or_default();
@@ -185,7 +189,8 @@ const fn is_delimiter(octet: u8) -> bool {
     matches!(octet, b'/' | b'?' | b'#' | b'&' | b'=' | b'+')
 }
 
-/// The same with the slashes and question marks of its query decoded; `None` where there are none to decode.
+/// The same with the slashes and question marks of its query decoded; `None` where there are none
+/// to decode.
 fn decode_query(text: &str) -> Option<String> {
     let (path, query) = text.split_once('?')?;
     let has_encoded = query.contains("%2F") || query.contains("%3F");

@@ -45,7 +45,8 @@ pub fn product_token(value: &[u8]) -> &[u8] {
     &value[..end.unwrap_or(value.len())]
 }
 
-/// The records of a file, each with the number of its line; lines that say nothing to us are left out.
+/// The records of a file, each with the number of its line; lines that say nothing to us are left
+/// out.
 pub(super) fn records(body: &[u8]) -> impl Iterator<Item = (u32, Record<'_>)> {
     (1..)
         .zip(lines(after_byte_order_mark(body)))

@@ -26,7 +26,8 @@ pub enum Grounds {
     NoFile,
     /// The robots.txt cannot be had.
     Unreachable,
-    /// The file has so many starred rules, and the URL is so long, that nobody can be expected to compare them.
+    /// The file has so many starred rules, and the URL is so long, that nobody can be expected to
+    /// compare them.
     TooCostly,
 }
 

@@ -1,7 +1,9 @@
-//! RFC 9309, case by case, each with the section that it follows from; and what stands around the standard.
+//! RFC 9309, case by case, each with the section that it follows from; and what stands around the
+//! standard.
 //!
-//! The cases of google/robotstxt and the examples of its documentation were looked at for what to ask; where that
-//! program deliberately differs from the standard (`index.html`, lines that are too long), the standard is followed.
+//! The cases of google/robotstxt and the examples of its documentation were looked at for what to
+//! ask; where that program deliberately differs from the standard (`index.html`, lines that are too
+//! long), the standard is followed.
 
 mod agents;
 mod cost;
@@ -21,8 +23,8 @@ fn url(path: &str) -> PageUrl {
     PageUrl::parse(&text, &CanonicalForm::keep_all()).expect("a URL")
 }
 
-/// What a file says to a crawler about URLs: whether each is allowed, and what decided: the number of a line and its rule, or
-/// no rule (`-`), or no group.
+/// What a file says to a crawler about URLs: whether each is allowed, and what decided: the number
+/// of a line and its rule, or no rule (`-`), or no group.
 fn check(section: &str, file: impl AsRef<[u8]>, agent: &str, expected: &[(&str, bool, &str)]) {
     let file = file.as_ref();
     let rules = RobotsRules::parse(file, agent);
@@ -43,7 +45,8 @@ fn check(section: &str, file: impl AsRef<[u8]>, agent: &str, expected: &[(&str, 
     }
 }
 
-/// The same where all that matters is whether a path may be asked for: rules for everybody, one a line.
+/// The same where all that matters is whether a path may be asked for: rules for everybody, one a
+/// line.
 fn rules(section: &str, rules: &[&str], expected: &[(&str, bool)]) {
     let file = format!("User-agent: *\n{}", rules.join("\n"));
     let read = RobotsRules::parse(file.as_bytes(), "FooBot");

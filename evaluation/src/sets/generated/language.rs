@@ -1,4 +1,5 @@
-//! Made-up languages: words of the letters of a script, some of which come far more often than others.
+//! Made-up languages: words of the letters of a script, some of which come far more often than
+//! others.
 
 use crate::random::Random;
 

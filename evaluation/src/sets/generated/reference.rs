@@ -1,7 +1,9 @@
-//! Reference pages as doxygen makes them: a frame longer than most pages, a list of all classes beside each, tables of
-//! methods, and the same methods, described in the same words, in nearly every class.
+//! Reference pages as doxygen makes them: a frame longer than most pages, a list of all classes
+//! beside each, tables of methods, and the same methods, described in the same words, in nearly
+//! every class.
 //!
-//! Every class has methods of its own, so that no two pages say the same. How many is drawn from 3 to 14.
+//! Every class has methods of its own, so that no two pages say the same. How many is drawn from 3
+//! to 14.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
-//! Pages in scripts that mark words otherwise than English does, or not at all, and a copy of each with 4 % of its
-//! sentences removed.
+//! Pages in scripts that mark words otherwise than English does, or not at all, and a copy of each
+//! with 4 % of its sentences removed.
 //!
-//! All pages of a set stand in one frame, and the words are distributed as in a language: pages share words and phrases,
-//! but no sentence.
+//! All pages of a set stand in one frame, and the words are distributed as in a language: pages
+//! share words and phrases, but no sentence.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The difference between two texts: lines as `diff -u` tells them, and the words that were added and
-//! removed.
+//! The difference between two texts: lines as `diff -u` tells them, and the words that were added
+//! and removed.
 //!
 //! Lines are compared first, and then the words of lines that took the place of others. A
 //! comparison costs at most [`MOST_STEPS`] steps (Myers, "An O(ND) Difference Algorithm", 1986,

@@ -1,7 +1,9 @@
-//! The links of pages that were archived: read again from the archive, on all cores, told in the order of the visits.
+//! The links of pages that were archived: read again from the archive, on all cores, told in the
+//! order of the visits.
 //!
-//! The words of a link and what the page says of it are in no journal. Each page is read from its own record, by the same code and
-//! with the same settings as when it was visited, but that longer words are kept, and every relation.
+//! The words of a link and what the page says of it are in no journal. Each page is read from its
+//! own record, by the same code and with the same settings as when it was visited, but that longer
+//! words are kept, and every relation.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -129,7 +131,8 @@ impl Waiting {
 )]
 struct Missing(u64);
 
-/// Whether the archive has the page with its text: not where it was left out, nor where it has the same bytes elsewhere.
+/// Whether the archive has the page with its text: not where it was left out, nor where it has the
+/// same bytes elsewhere.
 pub(in crate::commands) fn has_page(row: &VisitRecord) -> bool {
     row.kept && row.fate.is_page() && row.warc_file.is_some()
 }

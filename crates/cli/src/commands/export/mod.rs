@@ -1,5 +1,6 @@
-//! `crawler export`: a row for each visited URL, in the order in which the visits ended; or, with `--links`, one for each link of each
-//! page that the archive has. What a row is, and how it is written, is the crate `export`'s; where it is written to is decided here.
+//! `crawler export`: a row for each visited URL, in the order in which the visits ended; or, with
+//! `--links`, one for each link of each page that the archive has. What a row is, and how it is
+//! written, is the crate `export`'s; where it is written to is decided here.
 
 mod links;
 mod place;

@@ -1,9 +1,10 @@
 //! The visits in archive files that other crawlers wrote.
 //!
-//! Others say less of a visit than we do, and in another order: wget has the request before the response, browsers fetch many things at
-//! once. So a visit here is an answer, with the redirects that stand right before it and lead to it; or a `resource` under a URL that a crawl
-//! can visit; or a `revisit` of such. Requests, notes, texts that were made of pages, and robots.txt are no visits. What is broken is passed
-//! over, and told.
+//! Others say less of a visit than we do, and in another order: wget has the request before the
+//! response, browsers fetch many things at once. So a visit here is an answer, with the redirects
+//! that stand right before it and lead to it; or a `resource` under a URL that a crawl can visit;
+//! or a `revisit` of such. Requests, notes, texts that were made of pages, and robots.txt are no
+//! visits. What is broken is passed over, and told.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -120,7 +120,8 @@ impl Rebuilding {
         Ok(rebuilding)
     }
 
-    /// Where pages were found to be unchanged since an earlier crawl, what that archived is looked up here.
+    /// Where pages were found to be unchanged since an earlier crawl, what that archived is looked
+    /// up here.
     pub(super) fn look_into(&mut self, earlier: Option<EarlierArchives>) {
         self.earlier = earlier;
     }
@@ -250,13 +251,15 @@ impl Rebuilding {
         self.tell_foreign(file, visit.offset, retold)
     }
 
-    /// How a page was found that another crawler visited. What nothing led to is no seed: its redirects do not widen the scope.
+    /// How a page was found that another crawler visited. What nothing led to is no seed: its
+    /// redirects do not widen the scope.
     fn found(&self, url: &PageUrl) -> DiscoveredUrl {
         let waiting = self.restoring.waiting(url);
         waiting.unwrap_or_else(|| DiscoveredUrl::new(url.clone(), 1, None))
     }
 
-    /// Tells a visit in a file of another crawler, whose record of the page begins at `offset`, if that can be said.
+    /// Tells a visit in a file of another crawler, whose record of the page begins at `offset`, if
+    /// that can be said.
     fn tell_foreign(
         &mut self,
         file: &str,
@@ -340,7 +343,8 @@ impl Rebuilding {
         self.tell(retold, Some(ArchivePlace { file, end }))
     }
 
-    /// The page of a visit that found it unchanged since an earlier crawl, as that has it: where it leads, it led this crawl, too.
+    /// The page of a visit that found it unchanged since an earlier crawl, as that has it: where it
+    /// leads, it led this crawl, too.
     fn again(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
         visit.note("duplicate-of-earlier-crawl")?;
         let of = PageUrl::parse(visit.note("duplicate-of")?, &self.policy.canonical).ok()?;

@@ -1,4 +1,5 @@
-//! Who judges pages that another crawler archived: the index of a crawl, in a place of its own for as long as the rebuilding takes.
+//! Who judges pages that another crawler archived: the index of a crawl, in a place of its own for
+//! as long as the rebuilding takes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

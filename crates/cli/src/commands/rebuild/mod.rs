@@ -1,15 +1,18 @@
 //! `crawler rebuild`: the state of a crawl once more, from what is left of it.
 //!
-//! Tables come from the journal. A journal that is damaged or gone comes from what can still be read of it, up to the damage, and
-//! behind that from the archive: visits with their verdicts, links and looks. It is written beside the old state, read back into
-//! tables, and then takes its place in one step; the old state is kept. So it is with a journal that ends before the archive.
+//! Tables come from the journal. A journal that is damaged or gone comes from what can still be
+//! read of it, up to the damage, and behind that from the archive: visits with their verdicts,
+//! links and looks. It is written beside the old state, read back into tables, and then takes its
+//! place in one step; the old state is kept. So it is with a journal that ends before the archive.
 //!
-//! Files of other crawlers in the archive have no verdicts: their pages are judged here, in the order of the files, before what our own
-//! files tell; their rows name the place in the file, which is never changed, and a crawl that goes on writes behind them.
+//! Files of other crawlers in the archive have no verdicts: their pages are judged here, in the
+//! order of the files, before what our own files tell; their rows name the place in the file, which
+//! is never changed, and a crawl that goes on writes behind them.
 //!
-//! What the archive does not have cannot come back: how often a page failed that will be tried again, how hosts wanted to be asked, the
-//! links of pages whose text was not kept. Where a page is unchanged since an earlier crawl (`--since`, `--against`), that one's archive
-//! tells its links. The sitemaps that a robots.txt names are queued; what else it says is asked for again.
+//! What the archive does not have cannot come back: how often a page failed that will be tried
+//! again, how hosts wanted to be asked, the links of pages whose text was not kept. Where a page is
+//! unchanged since an earlier crawl (`--since`, `--against`), that one's archive tells its links.
+//! The sitemaps that a robots.txt names are queued; what else it says is asked for again.
 
 mod foreign;
 mod journal;
@@ -98,7 +101,8 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     }
     let clock = assembly::clock();
     let state = history::state(directory);
-    // An interrupted rebuild leaves no state at all for a moment, and the new one beside it: it is made again.
+    // An interrupted rebuild leaves no state at all for a moment, and the new one beside it: it is
+    // made again.
     fs::create_dir_all(&state).map_err(|error| fault(&error))?;
     let lock =
         DirectoryLock::take(&state, clock.now()).map_err(|error| history::of_store(&error))?;
@@ -123,7 +127,8 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where the crawl begins, from the file that is given; where nothing says it, from what is archived.
+/// Where the crawl begins, from the file that is given; where nothing says it, from what is
+/// archived.
 fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Result<(), CliError> {
     let form = settings.canonical_form();
     let seeds = match &args.seeds {
@@ -143,8 +148,8 @@ fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Re
     Ok(())
 }
 
-/// Whether the journal is there, can be read to its end, and ends where the archive does: not before it, as an older one or one that
-/// was begun over an archive whose own was lost.
+/// Whether the journal is there, can be read to its end, and ends where the archive does: not
+/// before it, as an older one or one that was begun over an archive whose own was lost.
 fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, CliError> {
     if !EmbeddedStore::exists(state) {
         return Ok(false);
@@ -302,14 +307,16 @@ fn from_archive(
     Ok(report)
 }
 
-/// What the archives of earlier crawls have of `pages`. A file that is gone is missed when a page in it is wanted.
+/// What the archives of earlier crawls have of `pages`. A file that is gone is missed when a page
+/// in it is wanted.
 fn archives(settings: &Settings, pages: Arc<Earlier>) -> EarlierArchives {
     let directories = settings.against.iter();
     let directories = directories.map(|directory| Some(history::archive(directory)));
     EarlierArchives::new(pages, directories.collect())
 }
 
-/// A crawl that goes on removes what stands behind its end, by the numbers in the names: no file of others may.
+/// A crawl that goes on removes what stands behind its end, by the numbers in the names: no file of
+/// others may.
 fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
     let number = |path: &PathBuf| name_of(path).and_then(history::file_number);
     let files = history::archive_files(archive).map_err(|error| fault(&error))?;

@@ -1,7 +1,9 @@
-//! Visits of other crawlers that found what is archived already, and archived no more than that (`revisit`).
+//! Visits of other crawlers that found what is archived already, and archived no more than that
+//! (`revisit`).
 //!
-//! What such a record refers to is looked up among the pages that were told before. It says the same bytes, so that whatever the other
-//! page repeats, this one repeats, too: a duplicate points to an original, never to another duplicate.
+//! What such a record refers to is looked up among the pages that were told before. It says the
+//! same bytes, so that whatever the other page repeats, this one repeats, too: a duplicate points
+//! to an original, never to another duplicate.
 
 use std::collections::HashMap;
 
@@ -126,7 +128,8 @@ impl Originals {
         }
     }
 
-    /// What is to be noted of a revisit; none where the page that it refers to is not there, or only as it was at another time.
+    /// What is to be noted of a revisit; none where the page that it refers to is not there, or
+    /// only as it was at another time.
     pub(super) fn notes(&self, revisit: &Revisit) -> Option<Vec<(String, String)>> {
         let original = self.0.get(&revisit.of.as_ref()?.key())?;
         if revisit.of_date.is_some_and(|date| date != original.at) {

@@ -1,8 +1,10 @@
 //! The visits that an archive of ours has, put together again from its records.
 //!
-//! `sinks::warc` writes the records of a visit side by side: a `resource` for each robots.txt that was read for it; hop by hop a `response` and its `request`, then the page (`response` or
-//! `revisit`, with its `request`; none where it was left out), then a `metadata` record, always. So a visit ends with its `metadata`,
-//! and what no `metadata` follows is a visit that was not written to its end: it was never settled, and is made once more.
+//! `sinks::warc` writes the records of a visit side by side: a `resource` for each robots.txt that
+//! was read for it; hop by hop a `response` and its `request`, then the page (`response` or
+//! `revisit`, with its `request`; none where it was left out), then a `metadata` record, always. So
+//! a visit ends with its `metadata`, and what no `metadata` follows is a visit that was not written
+//! to its end: it was never settled, and is made once more.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -128,7 +130,8 @@ impl<'a> Visits<'a> {
         }
     }
 
-    /// Goes on behind a damaged place; no damage is a last record that is not whole, as a kill leaves it.
+    /// Goes on behind a damaged place; no damage is a last record that is not whole, as a kill
+    /// leaves it.
     fn pass_over(&mut self, fault: &ReadFault) -> Option<Damage> {
         let open = self.open.take()?;
         let at = fault.offset();

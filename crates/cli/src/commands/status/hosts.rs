@@ -1,5 +1,6 @@
-//! `crawler status --hosts`: host by host, what it asked for, what is done about it and why. Told from the journal alone, so it works while
-//! the crawl runs; memory holds a line for each host and nothing else.
+//! `crawler status --hosts`: host by host, what it asked for, what is done about it and why. Told
+//! from the journal alone, so it works while the crawl runs; memory holds a line for each host and
+//! nothing else.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -36,7 +37,8 @@ struct Line<'a> {
     crawl_delay_obeyed: Option<f64>,
     /// What its last answer asked for, in seconds.
     retry_after: Option<f64>,
-    /// How long it is left alone after its last answer, in seconds, and the reason that was the longest.
+    /// How long it is left alone after its last answer, in seconds, and the reason that was the
+    /// longest.
     delay: f64,
     why: Why,
     answered_at: Option<String>,

@@ -1,11 +1,14 @@
-//! Journal and archive side by side: settled visits stand in the order of the archive, so one reading of both is enough.
+//! Journal and archive side by side: settled visits stand in the order of the archive, so one
+//! reading of both is enough.
 //!
-//! Each settled visit has a span of a file, which begins where that of the visit before it ends. In it stands the record that the row
-//! names, and nothing that a visit does not leave; between the spans there is nothing but the `warcinfo` at a file's beginning. What
-//! lies behind the last span was never settled: the crawl cuts it off when it goes on.
+//! Each settled visit has a span of a file, which begins where that of the visit before it ends. In
+//! it stands the record that the row names, and nothing that a visit does not leave; between the
+//! spans there is nothing but the `warcinfo` at a file's beginning. What lies behind the last span
+//! was never settled: the crawl cuts it off when it goes on.
 //!
-//! Files of other crawlers are only read: whatever is broken or odd in them is counted, and is no complaint. That the record is there which a
-//! row names is checked, and so is that a file can be opened; how hosts were asked by others is not.
+//! Files of other crawlers are only read: whatever is broken or odd in them is counted, and is no
+//! complaint. That the record is there which a row names is checked, and so is that a file can be
+//! opened; how hosts were asked by others is not.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
@@ -45,7 +48,8 @@ pub(super) struct Counts {
     pub(super) foreign_records: u64,
     /// Places in them that cannot be read.
     pub(super) foreign_broken: u64,
-    /// Records in them that are read although they differ from the standard in some way, each way counted.
+    /// Records in them that are read although they differ from the standard in some way, each way
+    /// counted.
     pub(super) foreign_oddities: u64,
     /// Behind the last settled visit.
     pub(super) unsettled_bytes: u64,
@@ -162,7 +166,8 @@ impl<'a> Archive<'a> {
                                 || history::file_number(&span.file)
                                     < history::file_number(&place.file)
                         });
-                        // See `archive_tail.rs` in the store: older visits are on the disk for certain.
+                        // See `archive_tail.rs` in the store: older visits are on the disk for
+                        // certain.
                         let may_be_lost = archived + 1 >= journal.archived && !is_durable;
                         let (row, reached) = (&row, &reached);
                         self.visit(
@@ -416,7 +421,8 @@ impl<'a> Archive<'a> {
             return;
         };
         let first = std::mem::replace(first, false);
-        // Only where it was asked is where it was to be asked: others were paced as hosts by themselves, as far as is known here.
+        // Only where it was asked is where it was to be asked: others were paced as hosts by
+        // themselves, as far as is known here.
         let asked_at: Option<IpAddr> = record
             .field("WARC-IP-Address")
             .and_then(|field| field.parse().ok());

@@ -1,7 +1,9 @@
-//! Index and archive side by side: each capture has its line, each line its record, and the lines stand in their order.
+//! Index and archive side by side: each capture has its line, each line its record, and the lines
+//! stand in their order.
 //!
-//! What the archive has behind the last settled visit is not looked at: it is cut off when the crawl goes on, and the index with
-//! it. What the index does not cover yet, after a kill, is counted: it is read then.
+//! What the archive has behind the last settled visit is not looked at: it is cut off when the
+//! crawl goes on, and the index with it. What the index does not cover yet, after a kill, is
+//! counted: it is read then.
 
 use std::path::Path;
 

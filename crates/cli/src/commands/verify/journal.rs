@@ -19,7 +19,8 @@ pub(super) struct Journal {
     /// How often it says that the archive is on the disk, and where it was the last time.
     pub(super) archived: u64,
     pub(super) durable: Option<ArchivePlace>,
-    /// Originals of duplicates that were not kept: their rows are told by whoever reads the journal next.
+    /// Originals of duplicates that were not kept: their rows are told by whoever reads the journal
+    /// next.
     pub(super) dangling: HashSet<UrlKey>,
     /// Pages whose visits began and have no later record.
     pub(super) under_way: HashSet<UrlKey>,
@@ -32,8 +33,8 @@ pub(super) struct Journal {
     originals: HashMap<UrlKey, u64>,
     /// Pages whose row was taken back, and that have no other yet.
     void: HashSet<UrlKey>,
-    /// Pages that were admitted by a visit that has not ended: it will end as theirs, or what was left out for their sake
-    /// is queued again.
+    /// Pages that were admitted by a visit that has not ended: it will end as theirs, or what was
+    /// left out for their sake is queued again.
     admitted: HashSet<UrlKey>,
 }
 

@@ -1,8 +1,10 @@
-//! `crawler verify`: archive, journal and tables agree. One line and code 0, or what is wrong and code 1.
+//! `crawler verify`: archive, journal and tables agree. One line and code 0, or what is wrong and
+//! code 1.
 //!
 //! Six readings, none of which writes anything to the crawl:
 //! - `journal`: the journal by itself, in the order in which it happened;
-//! - `archive`: journal and archive side by side, visit by visit, and with them how the hosts were asked (`politeness`);
+//! - `archive`: journal and archive side by side, visit by visit, and with them how the hosts were
+//!   asked (`politeness`);
 //! - `surplus`: the archive behind the journal's end;
 //! - `index`: the archive and its index;
 //! - `search`: the search index against the rows, where there is one;

@@ -1,20 +1,23 @@
 //! Whether hosts were asked as they were to be asked, as far as archive and journal tell.
 //!
-//! The archive has a `request` record, with the moment at which it was sent, for each request that was answered and kept. The
-//! end of an answer it does not have; the journal has, with each visit that ended, the moment before which the host was not to be asked
-//! again, which the pacer made from it (delay, response time, Crawl-delay, pleas to slow down). So two things are checked:
-//! - from one request to a host to the next, no less than the delay passed (that of the settings in the archive file, or those of the
-//!   last session, or what control.toml ordered, whichever is shorter), nor less than its robots.txt asked for, as far as settings let it;
+//! The archive has a `request` record, with the moment at which it was sent, for each request that
+//! was answered and kept. The end of an answer it does not have; the journal has, with each visit
+//! that ended, the moment before which the host was not to be asked again, which the pacer made
+//! from it (delay, response time, Crawl-delay, pleas to slow down). So two things are checked:
+//! - from one request to a host to the next, no less than the delay passed (that of the settings in
+//!   the archive file, or those of the last session, or what control.toml ordered, whichever is
+//!   shorter), nor less than its robots.txt asked for, as far as settings let it;
 //! - no visit asked its host before the moment that the visit before it had named;
-//! - after a session that died, no visit asked its host before the last wait that is known of it had
-//!   passed since the restart (the response time counts), because the host may have been asked just
-//!   before the death ([`Pace::after_restart`]);
-//! - where the settings have hosts share their pace (`--group-by`), the delay passed from one request to a group to the next, too.
+//! - after a session that died, no visit asked its host before the last wait that is known of it
+//!   had passed since the restart (the response time counts), because the host may have been asked
+//!   just before the death ([`Pace::after_restart`]);
+//! - where the settings have hosts share their pace (`--group-by`), the delay passed from one
+//!   request to a group to the next, too.
 //!
-//! What is not archived is not checked: requests for robots.txt, pages that were left out, tries that brought no answer. Where several
-//! requests to a host were allowed at a time, nothing is checked. Where the machine's clock was set
-//! while the crawl ran, dates are moved by what the journal says of it, and the requests that may
-//! have been under way then are not checked.
+//! What is not archived is not checked: requests for robots.txt, pages that were left out, tries
+//! that brought no answer. Where several requests to a host were allowed at a time, nothing is
+//! checked. Where the machine's clock was set while the crawl ran, dates are moved by what the
+//! journal says of it, and the requests that may have been under way then are not checked.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -49,7 +52,8 @@ pub(super) struct Counts {
 pub(super) struct Politeness {
     /// As run last.
     settings: Settings,
-    /// The shortest delay, and the shortest ceiling of delays, that somebody ordered while it ran (control.toml).
+    /// The shortest delay, and the shortest ceiling of delays, that somebody ordered while it ran
+    /// (control.toml).
     ordered: (Option<Duration>, Option<Duration>),
     /// As run when the current archive file was begun.
     of_file: Option<Settings>,
@@ -110,7 +114,8 @@ impl Politeness {
             .filter_map(|line| line.strip_prefix("setting: "))
             .flat_map(|line| [line, "\n"])
             .collect();
-        // Those of another version may have options that we do not know: then the last ones have to do.
+        // Those of another version may have options that we do not know: then the last ones have to
+        // do.
         self.of_file = toml::from_str(&settings).ok();
     }
 
@@ -174,7 +179,8 @@ impl Politeness {
         };
         let ready = (asked.ready + ahead).before(behind);
         self.counts.compared += 1;
-        // Redirects lead to a host between its own visits, and may be archived after one that came later.
+        // Redirects lead to a host between its own visits, and may be archived after one that came
+        // later.
         let passed = at.since(last).max(last.since(at));
         let too_soon = passed + TOLERANCE < wanted;
         let too_early = first && at + TOLERANCE < ready;
@@ -193,8 +199,8 @@ impl Politeness {
         }
     }
 
-    /// The group of a request, and how far it is from the latest other one to it. The first has none, nor has any where the settings
-    /// changed.
+    /// The group of a request, and how far it is from the latest other one to it. The first has
+    /// none, nor has any where the settings changed.
     fn hear_group(&mut self, request: &Request<'_>) -> Option<(Group, Duration)> {
         let group_by = self.settings.group_by;
         let changed = self
@@ -359,7 +365,8 @@ mod tests {
         }
     }
 
-    /// What is complained of where a host is asked at these moments, each visit saying when it may be asked again.
+    /// What is complained of where a host is asked at these moments, each visit saying when it may
+    /// be asked again.
     fn check(settings: &Settings, asked: &[(u64, u64)], robots: Option<&str>) -> u64 {
         let mut politeness = Politeness::new(settings);
         let mut complaints = Complaints::default();

@@ -1,8 +1,9 @@
-//! The search index against rows: every unique page with text that is settled and covered is in it exactly once, at its place in the archive, and
-//! nothing else is.
+//! The search index against rows: every unique page with text that is settled and covered is in it
+//! exactly once, at its place in the archive, and nothing else is.
 //!
-//! Pages behind the last settled one are left aside: a kill leaves them, and the crawl takes them out when it goes on. Places are compared in sorted lists of
-//! bounded length, a stretch of the archive at a time: as many readings as there are millions of pages in fours.
+//! Pages behind the last settled one are left aside: a kill leaves them, and the crawl takes them
+//! out when it goes on. Places are compared in sorted lists of bounded length, a stretch of the
+//! archive at a time: as many readings as there are millions of pages in fours.
 
 use std::path::Path;
 
@@ -100,7 +101,8 @@ fn is_expected(row: &VisitRecord, spot: Spot, finder: &Finder) -> bool {
         && index::has(finder.rules(), row.fate)
 }
 
-/// Whether the index says that it tells this place; what it has behind that is taken out when the crawl goes on.
+/// Whether the index says that it tells this place; what it has behind that is taken out when the
+/// crawl goes on.
 fn is_covered(spot: Spot, finder: &Finder) -> bool {
     let covered = finder.covered();
     covered.is_some_and(|end| spot < (history::file_number(&end.file), end.end))

@@ -1,8 +1,8 @@
 //! The archive behind the journal's end, and the journal's own end.
 //!
-//! A kill leaves visits that were under way, in an open file: they are set aside when the crawl goes on, and made again. Anything
-//! else behind the last settled visit says that the journal ends before the archive, as an older state does or a journal that was cut:
-//! that is a complaint.
+//! A kill leaves visits that were under way, in an open file: they are set aside when the crawl
+//! goes on, and made again. Anything else behind the last settled visit says that the journal ends
+//! before the archive, as an older state does or a journal that was cut: that is a complaint.
 
 use std::path::{Path, PathBuf};
 

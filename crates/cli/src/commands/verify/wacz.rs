@@ -1,4 +1,5 @@
-//! A WACZ, anybody's: what it has is what it says, and its index leads to records. Nothing of it is unpacked.
+//! A WACZ, anybody's: what it has is what it says, and its index leads to records. Nothing of it is
+//! unpacked.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,7 +1,9 @@
 //! `crawler wacz`: a crawl packed into one file that replay tools open as it is.
 //!
-//! What is settled is packed, no byte of the archive behind it: of a crawl that was killed, the file that it left open under the name that it would have
-//! had. Nobody may write to the crawl meanwhile. The index is that of the crawl, made first where it is not there or does not tell of all that.
+//! What is settled is packed, no byte of the archive behind it: of a crawl that was killed, the
+//! file that it left open under the name that it would have had. Nobody may write to the crawl
+//! meanwhile. The index is that of the crawl, made first where it is not there or does not tell of
+//! all that.
 
 mod pages;
 

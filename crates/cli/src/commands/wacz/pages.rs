@@ -1,4 +1,5 @@
-//! What the journal says of a crawl that is packed: where what is settled ends, when the crawl was, and its pages.
+//! What the journal says of a crawl that is packed: where what is settled ends, when the crawl was,
+//! and its pages.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Permuting eight members at once, four permutations over: two instructions for eight results (`vpmadd52luq`, `vpminuq`).
+//! Permuting eight members at once, four permutations over: two instructions for eight results
+//! (`vpmadd52luq`, `vpminuq`).
 
 #![expect(unsafe_code, reason = "vector instructions, chosen at run time")]
 

@@ -11,7 +11,8 @@ use super::{broken, torn};
 /// How a member begins: the method is always deflate (section 2.3).
 pub(super) const MAGIC: &[u8] = &[0x1f, 0x8b, 8];
 
-/// Name and comment of a member are not longer, in bytes, together with what else stands in its header.
+/// Name and comment of a member are not longer, in bytes, together with what else stands in its
+/// header.
 const MAX_HEADER: usize = 64 << 10;
 
 const HAS_CHECKSUM: u8 = 1 << 1;
@@ -103,7 +104,8 @@ impl Gunzip {
     }
 }
 
-/// The length of the header with which `bytes` begins; nothing where there are too few of them to tell.
+/// The length of the header with which `bytes` begins; nothing where there are too few of them to
+/// tell.
 fn header_length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
     let begun = bytes.len().min(MAGIC.len());
     if bytes[..begun] != MAGIC[..begun] {
@@ -144,7 +146,8 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC) && header_length(bytes).is_ok()
 }
 
-/// Whether the member at the beginning of `bytes`, which may be cut, unpacks to something that begins like this.
+/// Whether the member at the beginning of `bytes`, which may be cut, unpacks to something that
+/// begins like this.
 pub(super) fn unpacks_to(bytes: &[u8], beginning: &[u8]) -> bool {
     let mut found = Vec::new();
     // What cannot be unpacked on may have begun well: reading it will tell.
@@ -154,7 +157,8 @@ pub(super) fn unpacks_to(bytes: &[u8], beginning: &[u8]) -> bool {
     found == beginning
 }
 
-/// Whether a member says that it is one of many of equal size, which have nothing to do with what is in them (bgzip).
+/// Whether a member says that it is one of many of equal size, which have nothing to do with what
+/// is in them (bgzip).
 pub(super) fn is_block(bytes: &[u8]) -> bool {
     bytes.get(3).is_some_and(|flags| flags & HAS_EXTRA != 0) && bytes.get(12..14) == Some(b"BC")
 }

@@ -1,11 +1,13 @@
 //! From a file as it lies on the disk to the bytes of its records, member by member.
 //!
-//! A *member* is what can be unpacked by itself: a gzip member, a Zstandard frame; a plain file is one member. Where each record
-//! is a member of its own, its offset and length are those of the member. Members are told apart by their first bytes, one by one,
-//! so that files which were put together from several are read too.
+//! A *member* is what can be unpacked by itself: a gzip member, a Zstandard frame; a plain file is
+//! one member. Where each record is a member of its own, its offset and length are those of the
+//! member. Members are told apart by their first bytes, one by one, so that files which were put
+//! together from several are read too.
 //!
-//! Invariant: memory is bounded by what is kept to go back (`keep`) and by the unpackers' windows, whatever the bytes say; time by the
-//! length of the file, unpacked, since what is read again is bounded too (`window`).
+//! Invariant: memory is bounded by what is kept to go back (`keep`) and by the unpackers' windows,
+//! whatever the bytes say; time by the length of the file, unpacked, since what is read again is
+//! bounded too (`window`).
 
 mod gzip;
 mod window;
@@ -19,7 +21,8 @@ use self::window::{Again, Input, Window};
 use self::zstandard::Unzstd;
 pub(super) use super::packing::Packing;
 
-/// How much is looked at to tell whether a member begins somewhere: a whole block of a Zstandard frame, and its headers.
+/// How much is looked at to tell whether a member begins somewhere: a whole block of a Zstandard
+/// frame, and its headers.
 const LOOK: usize = 160 << 10;
 
 /// What every record begins with, whatever its version.
@@ -59,8 +62,8 @@ pub(super) struct Unpacker<R> {
 }
 
 impl<R: Read> Unpacker<R> {
-    /// Unpacks `source`, which stands at `offset`, a `chunk` at a time; of the packed bytes and of the unpacked ones, the last
-    /// `keep` are kept.
+    /// Unpacks `source`, which stands at `offset`, a `chunk` at a time; of the packed bytes and of
+    /// the unpacked ones, the last `keep` are kept.
     pub(super) fn new(source: Source<R>, offset: u64, keep: usize, chunk: usize) -> Self {
         Self {
             input: Input::new(source, offset, keep, chunk),
@@ -88,7 +91,8 @@ impl<R: Read> Unpacker<R> {
         self.tried
     }
 
-    /// Where a reader stands in the file that reads each member to its end: at a byte of a plain one, or behind a packed one.
+    /// Where a reader stands in the file that reads each member to its end: at a byte of a plain
+    /// one, or behind a packed one.
     pub(super) fn place(&self) -> u64 {
         match self.member {
             Some(Member {
@@ -139,7 +143,8 @@ impl<R: Read> Unpacker<R> {
         Ok(())
     }
 
-    /// Enters the member that stands next, behind all that is left of the last one; nothing at the end.
+    /// Enters the member that stands next, behind all that is left of the last one; nothing at the
+    /// end.
     pub(super) fn enter(&mut self) -> io::Result<Option<Member>> {
         self.out.consume(self.out.rest().len());
         self.trouble = None;
@@ -189,7 +194,8 @@ impl<R: Read> Unpacker<R> {
         Ok(self.out.rest())
     }
 
-    /// Unpacks more of the member; false at its end, or where it is damaged: what was unpacked before that comes first.
+    /// Unpacks more of the member; false at its end, or where it is damaged: what was unpacked
+    /// before that comes first.
     fn unpack_more(&mut self) -> bool {
         let Some(member) = self.member.filter(|member| member.end.is_none()) else {
             return false;
@@ -254,8 +260,8 @@ impl<R: Read> Unpacker<R> {
         Ok(())
     }
 
-    /// Goes to the next place in the file behind the one that was tried last where a member begins that holds records; false where
-    /// there is none.
+    /// Goes to the next place in the file behind the one that was tried last where a member begins
+    /// that holds records; false where there is none.
     pub(super) fn find_member(&mut self) -> io::Result<bool> {
         self.out.consume(self.out.rest().len());
         self.trouble = None;
@@ -364,8 +370,8 @@ fn packing(bytes: &[u8]) -> Option<Packing> {
         .find_map(|(packing, magic)| begins(magic).then_some(packing))
 }
 
-/// Whether `bytes`, the first of a file, begin an archive in any packing; a few hundred are enough but for zstd, of which it takes a
-/// block: what is packed is looked into.
+/// Whether `bytes`, the first of a file, begin an archive in any packing; a few hundred are enough
+/// but for zstd, of which it takes a block: what is packed is looked into.
 #[must_use]
 pub fn begins_archive(bytes: &[u8]) -> bool {
     let in_frame = || Unzstd::new().is_ok_and(|mut unzstd| unzstd.unpacks_to(bytes, VERSION));

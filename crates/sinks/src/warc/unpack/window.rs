@@ -57,7 +57,8 @@ impl Window {
     /// Where bytes are appended; what need not be kept any more is dropped.
     pub(super) fn end(&mut self) -> &mut Vec<u8> {
         let old = self.at.saturating_sub(self.keep);
-        // What is moved to the front is never longer than what is dropped, so that each byte is moved about once.
+        // What is moved to the front is never longer than what is dropped, so that each byte is
+        // moved about once.
         if old > 0 && old >= self.bytes.len() - old {
             self.bytes.drain(..old);
             self.start += old as u64;
@@ -91,10 +92,12 @@ pub(super) struct Input<R> {
     again: Again,
 }
 
-/// So much may be read again at any rate, in bytes; beyond that, as much as was read for the first time.
+/// So much may be read again at any rate, in bytes; beyond that, as much as was read for the first
+/// time.
 const AGAIN: u64 = 64 << 20;
 
-/// How much is read again, so that a file of nothing but damage takes time in proportion to its length.
+/// How much is read again, so that a file of nothing but damage takes time in proportion to its
+/// length.
 #[derive(Default)]
 pub(super) struct Again {
     furthest: u64,
@@ -116,7 +119,8 @@ impl Again {
 }
 
 impl<R: Read> Input<R> {
-    /// Reads `chunk` bytes at a time from `source`, which stands at `offset`, and keeps the last `keep`.
+    /// Reads `chunk` bytes at a time from `source`, which stands at `offset`, and keeps the last
+    /// `keep`.
     pub(super) fn new(source: Source<R>, offset: u64, keep: usize, chunk: usize) -> Self {
         let mut window = Window::new(keep);
         window.move_to(offset);
@@ -176,7 +180,8 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Stands at `offset` again. Where that is no longer kept, or enough was read again, as near behind it as can be.
+    /// Stands at `offset` again. Where that is no longer kept, or enough was read again, as near
+    /// behind it as can be.
     pub(super) fn back_to(&mut self, offset: u64) -> io::Result<()> {
         let now = self.offset();
         if !self.again.allows(now, offset) {

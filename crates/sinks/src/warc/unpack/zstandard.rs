@@ -1,7 +1,9 @@
-//! Frames of a Zstandard file (RFC 8878), one at a time, and the dictionary that web archives put before them.
+//! Frames of a Zstandard file (RFC 8878), one at a time, and the dictionary that web archives put
+//! before them.
 //!
-//! "Zstandard compression for WARC files" (IIPC, draft 1.0): each record is a frame; where a dictionary is used, it stands at the
-//! beginning of the file in a skippable frame of its own, as it is or packed itself. Other skippable frames say nothing to us.
+//! "Zstandard compression for WARC files" (IIPC, draft 1.0): each record is a frame; where a
+//! dictionary is used, it stands at the beginning of the file in a skippable frame of its own, as
+//! it is or packed itself. Other skippable frames say nothing to us.
 
 use std::io::{self, Read};
 
@@ -16,7 +18,8 @@ pub(super) const MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// How the skippable frame with the dictionary begins.
 pub(super) const DICTIONARY: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
 
-/// A dictionary is not longer, in bytes: those of the tool that all use have 100 KiB unless told otherwise.
+/// A dictionary is not longer, in bytes: those of the tool that all use have 100 KiB unless told
+/// otherwise.
 const MAX_DICTIONARY: usize = 16 << 20;
 
 /// A block unpacks to no more, in bytes (section 3.1.1.2.3).
@@ -67,7 +70,8 @@ impl Unzstd {
         self.decoder.reinit()
     }
 
-    /// Whether the frame at the beginning of `bytes`, which may be cut, unpacks to something that begins like this.
+    /// Whether the frame at the beginning of `bytes`, which may be cut, unpacks to something that
+    /// begins like this.
     pub(super) fn unpacks_to(&mut self, bytes: &[u8], beginning: &[u8]) -> bool {
         let mut found = Vec::with_capacity(BLOCK);
         let mut from = bytes;
@@ -83,7 +87,8 @@ impl Unzstd {
         found.starts_with(beginning)
     }
 
-    /// Passes over the skippable frame that stands next, and takes the dictionary that may be in it.
+    /// Passes over the skippable frame that stands next, and takes the dictionary that may be in
+    /// it.
     pub(super) fn skip(&mut self, input: &mut Input<impl Read>) -> io::Result<()> {
         let Some(&[_, _, _, _, a, b, c, d]) = input.at_least(8)?.first_chunk::<8>() else {
             return Err(torn());
@@ -142,7 +147,8 @@ impl Unzstd {
     }
 }
 
-/// One step: how many bytes it took, and what the library would have next, which is nothing behind a frame.
+/// One step: how many bytes it took, and what the library would have next, which is nothing behind
+/// a frame.
 fn run(decoder: &mut Decoder<'_>, packed: &[u8], into: &mut Vec<u8>) -> io::Result<(usize, usize)> {
     let mut from = InBuffer::around(packed);
     let at = into.len();

@@ -1,14 +1,16 @@
 //! A block of the queue: pages of one host and one priority, in the order of discovery.
 //!
-//! URLs of one host begin alike, and the links of a page were all found on it, so both are front-coded: how many bytes are as
-//! in the one before, and the rest (Witten, Moffat and Bell, "Managing Gigabytes", section 4.1).
+//! URLs of one host begin alike, and the links of a page were all found on it, so both are
+//! front-coded: how many bytes are as in the one before, and the rest (Witten, Moffat and Bell,
+//! "Managing Gigabytes", section 4.1).
 //!
 //! ```text
 //! block  version u8 · count u32 little-endian · pages
 //! page   sequence minus the one before · via 0 (none), 1 (as before) or 2 + text · text of the URL
 //! text   bytes shared with the one before · bytes that follow · those bytes        (numbers are LEB128)
 //! ```
-//! Invariant: it is on disk; another layout is another version. `golden/queue-block.hex` pins it. Checksums are added by `parts.rs`.
+//! Invariant: it is on disk; another layout is another version. `golden/queue-block.hex` pins it.
+//! Checksums are added by `parts.rs`.
 
 use std::sync::Arc;
 

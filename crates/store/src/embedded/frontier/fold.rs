@@ -8,10 +8,11 @@
 //! | `seen` | position u64 · number of the run u32 | version u8 · keys u64 ascending · crc32, little-endian |
 //! | `robots` | origin | position of the record u64, little-endian |
 //!
-//! `position` is the journal's, at the fold. A fold is valid once the watermark says so: what stands under a later
-//! position than the watermark's was left by a fold that was cut short, is not read, and is removed by the next. So
-//! counts are never ahead of the watermark. Blocks may be, which does no harm: pages that are put in twice are united, and those that are taken
-//! out are taken out again.
+//! `position` is the journal's, at the fold. A fold is valid once the watermark says so: what
+//! stands under a later position than the watermark's was left by a fold that was cut short, is not
+//! read, and is removed by the next. So counts are never ahead of the watermark. Blocks may be,
+//! which does no harm: pages that are put in twice are united, and those that are taken out are
+//! taken out again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -38,7 +39,8 @@ const SEEN_VERSION: u8 = 1;
 const SEEN_RUN: usize = 880;
 /// Changes of small values that are made in one step.
 const STEP_CHANGES: usize = 32;
-/// Pages of a host that may be done with and lie in its blocks; a quarter of them, where it has fewer.
+/// Pages of a host that may be done with and lie in its blocks; a quarter of them, where it has
+/// fewer.
 const GONE_PAGES: u32 = 64;
 /// Longer origins are no host's; their robots.txt is asked for again by the next session.
 const MAX_ORIGIN_BYTES: usize = 1 << 10;
@@ -86,7 +88,8 @@ struct HostRecord {
 }
 
 impl Fold {
-    /// Writes everything; durable after the next flush, valid once the watermark has been set to the fold's position.
+    /// Writes everything; durable after the next flush, valid once the watermark has been set to
+    /// the fold's position.
     pub(in super::super) fn write(&self, database: &Database) -> Result<(), StoreFault> {
         let frontier = database.tree("frontier")?;
         let seen = database.tree("seen")?;
@@ -163,7 +166,8 @@ fn step<T>(
 }
 
 impl Queue {
-    /// Takes out what was heard since the last fold. It is still answered from until [`Queue::folded`].
+    /// Takes out what was heard since the last fold. It is still answered from until
+    /// [`Queue::folded`].
     pub(in super::super) fn fold(&mut self, position: Position) -> Fold {
         let mut new = std::mem::take(&mut self.pending);
         // Something is left where a fold failed.

@@ -282,7 +282,8 @@ impl Queue {
         Place { host, rank }
     }
 
-    /// Looks for the pages that too many sessions died with, where that was not done before, and sets them aside.
+    /// Looks for the pages that too many sessions died with, where that was not done before, and
+    /// sets them aside.
     pub(super) fn set_aside(&mut self) -> Result<(), StoreFault> {
         let lost = |struck: &Struck| struck.place.is_none();
         let told = &self.told;

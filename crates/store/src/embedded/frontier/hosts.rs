@@ -1,8 +1,9 @@
 //! The hosts of the crawl, and whose turn it is.
 //!
-//! A host is known by its number, in the order in which hosts became known; that order is a function of the journal. Kept are what outlasts
-//! the process (its name, its pages so far, how it wants to be asked, how many of its pages are not settled) and what
-//! does not (which are out, the next ones as they were read from the blocks).
+//! A host is known by its number, in the order in which hosts became known; that order is a
+//! function of the journal. Kept are what outlasts the process (its name, its pages so far, how it
+//! wants to be asked, how many of its pages are not settled) and what does not (which are out, the
+//! next ones as they were read from the blocks).
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -121,7 +122,8 @@ impl HostState {
         }
     }
 
-    /// Takes note of how it wants to be asked: the latest word counts, but what it was promised stays.
+    /// Takes note of how it wants to be asked: the latest word counts, but what it was promised
+    /// stays.
     pub(super) fn keep_pace(&mut self, pace: Pace) {
         self.pace = self.pace.then(pace);
     }
@@ -160,7 +162,8 @@ impl HostState {
         let (waiting, requisites) = (self.all.waiting(), self.requisites.waiting());
         let probes = self.probes.waiting();
         let may_go = !self.passed && self.has_slot(rules);
-        // What pages need stands before the pages, so that the first of a host without room for pages is none; probes stand behind.
+        // What pages need stands before the pages, so that the first of a host without room for
+        // pages is none; probes stand behind.
         let is_due = may_go && (requisites > 0 || waiting > probes && self.has_room(rules));
         let is_open = self.is_below_limit(rules);
         let ordinary = if is_open {
@@ -279,7 +282,8 @@ impl Hosts {
         }
     }
 
-    /// The host that has been ready longest at `now`. It is passed over until [`Hosts::next_round`].
+    /// The host that has been ready longest at `now`. It is passed over until
+    /// [`Hosts::next_round`].
     pub(super) fn take_due(&mut self, now: Timestamp, what: Wanted) -> Option<u32> {
         let (ready, number) = *self.due(what).first()?;
         if ready > now {
@@ -389,8 +393,8 @@ pub(in super::super) enum Wanted {
     All,
     /// What pages need, and no page.
     Requisites,
-    /// What was found on left-out pages only: when no other page waits or is out, on whatever host. A mirror is visited behind its
-    /// original then, and not beside it.
+    /// What was found on left-out pages only: when no other page waits or is out, on whatever host.
+    /// A mirror is visited behind its original then, and not beside it.
     Probes,
 }
 

@@ -1,8 +1,8 @@
 //! What goes out next.
 //!
-//! The first pages of a host are read from its blocks and from memory when its turn comes, a few at a time; what belongs before them
-//! and comes later makes the host read again from there. What is set aside goes out when nothing else could, and nothing is out:
-//! alone.
+//! The first pages of a host are read from its blocks and from memory when its turn comes, a few at
+//! a time; what belongs before them and comes later makes the host read again from there. What is
+//! set aside goes out when nothing else could, and nothing is out: alone.
 
 use web::Timestamp;
 

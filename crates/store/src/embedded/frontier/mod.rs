@@ -7,15 +7,17 @@
 //! lease.rs   what goes out                          settle.rs                      what comes back
 //! seen.rs    which URLs are known, and as what
 //! ```
-//! Memory holds the hosts, the first pages of those that were handed out lately, and what was discovered since the last
-//! fold. A page stays where it is, in memory or in its block, from its discovery to its settlement; what happens to it in between (it was
-//! handed out, it waits for a time of its own, it is set aside) is told beside it, by its place.
+//! Memory holds the hosts, the first pages of those that were handed out lately, and what was
+//! discovered since the last fold. A page stays where it is, in memory or in its block, from its
+//! discovery to its settlement; what happens to it in between (it was handed out, it waits for a
+//! time of its own, it is set aside) is told beside it, by its place.
 //!
-//! Every verb decides, appends to the journal, and hears what it wrote; so does the next process, when it reads the journal.
-//! Leases are told to the journal before they are handed out: a page that is under way when the process dies gets a strike.
+//! Every verb decides, appends to the journal, and hears what it wrote; so does the next process,
+//! when it reads the journal. Leases are told to the journal before they are handed out: a page
+//! that is under way when the process dies gets a strike.
 //!
-//! Invariant: what the fold writes is a function of the journal, but for which pages that are done with still lie in blocks, and for waits
-//! that were longer than any can be.
+//! Invariant: what the fold writes is a function of the journal, but for which pages that are done
+//! with still lie in blocks, and for waits that were longer than any can be.
 
 mod block;
 mod fold;
@@ -56,7 +58,8 @@ use crate::{Standing, StoreFault, Totals};
 
 /// A fold is asked for when what was discovered since the last one takes this.
 const PENDING_BYTES: usize = 32 << 20;
-/// A fold is asked for when so many pages are done with and still lie in blocks, or URLs were seen since the last one.
+/// A fold is asked for when so many pages are done with and still lie in blocks, or URLs were seen
+/// since the last one.
 const PENDING_CHANGES: usize = 4 << 20;
 
 pub(super) struct Queue {
@@ -93,7 +96,8 @@ pub(super) struct Queue {
     /// Groups of hosts that changed since the last fold.
     dirty: BTreeSet<u32>,
     generations: Generations,
-    /// Pages before this number may lie in blocks although they are in memory: a fold of theirs was cut short, or may have been.
+    /// Pages before this number may lie in blocks although they are in memory: a fold of theirs was
+    /// cut short, or may have been.
     doubtful: u64,
     /// When this session began, where the one before died.
     restarted: Option<Timestamp>,
@@ -116,7 +120,8 @@ struct Ended {
     finds: Vec<DiscoveredUrl>,
     reached: Vec<PageUrl>,
     left_out: Vec<LeftOut>,
-    /// When its host was to be asked again, as this visit left it: a later one may be settled before this one is recorded.
+    /// When its host was to be asked again, as this visit left it: a later one may be settled
+    /// before this one is recorded.
     ready: Timestamp,
 }
 
@@ -149,8 +154,8 @@ impl Queue {
         })
     }
 
-    /// The journal was heard to its end, and a session begins: what was under way when the last one died is noted, and
-    /// after such an end no host is asked before its least wait has passed.
+    /// The journal was heard to its end, and a session begins: what was under way when the last one
+    /// died is noted, and after such an end no host is asked before its least wait has passed.
     pub(super) fn begin_session(
         &mut self,
         journal: &Journal,
@@ -204,7 +209,8 @@ impl Queue {
         Ok(known)
     }
 
-    /// Nothing waits beyond `latest`, of hosts and of pages that were put off. Not journalled: every opening sees to it.
+    /// Nothing waits beyond `latest`, of hosts and of pages that were put off. Not journalled:
+    /// every opening sees to it.
     fn wait_at_most_until(&mut self, latest: Timestamp) {
         self.hosts.wait_at_most_until(latest);
         while let Some((&(due, sequence), &place)) = self.later.last_key_value()
@@ -323,7 +329,8 @@ impl Queue {
         self.record(journal, &Record::RobotsRead { origin, robots })
     }
 
-    /// Where the journal has the last word on an origin's robots.txt, if it was said since the last fold.
+    /// Where the journal has the last word on an origin's robots.txt, if it was said since the last
+    /// fold.
     pub(super) fn robots_position(&self, origin: &str) -> Option<Position> {
         self.robots.get(origin).copied()
     }
@@ -383,7 +390,8 @@ impl Queue {
         self.told.next_sequence > 0
     }
 
-    /// Whether the session before this one may have asked for something that it did not live to tell of.
+    /// Whether the session before this one may have asked for something that it did not live to
+    /// tell of.
     pub(super) fn died(&self) -> bool {
         self.told.asked
     }
@@ -420,8 +428,8 @@ impl Queue {
         Ok(())
     }
 
-    /// What is neither seen nor claimed, each URL once; behind everything else where its pattern has brought little so far. What would
-    /// be of a host too many is left out.
+    /// What is neither seen nor claimed, each URL once; behind everything else where its pattern
+    /// has brought little so far. What would be of a host too many is left out.
     fn only_new(
         &self,
         finds: Vec<DiscoveredUrl>,

@@ -1,4 +1,5 @@
-//! Texts of any length in a database whose values are short: in parts, under one key and the number of the part.
+//! Texts of any length in a database whose values are short: in parts, under one key and the number
+//! of the part.
 //!
 //! ```text
 //! all parts together   version u8 · number of parts u16 · bytes · crc32 of all before     (little-endian)

@@ -8,18 +8,20 @@ use web::PageUrl;
 use super::super::record::Entry;
 use crate::{DiscoveredUrl, StoreFault};
 
-/// A page's place among those of its host: by its priority, nearer to a seed first, then in the order of discovery.
+/// A page's place among those of its host: by its priority, nearer to a seed first, then in the
+/// order of discovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct Rank {
-    /// Lower goes first: whether it is a page, in the highest bit; below it eight bits of the priority, or of the steps from the page that
-    /// needs it; below them the depth.
+    /// Lower goes first: whether it is a page, in the highest bit; below it eight bits of the
+    /// priority, or of the steps from the page that needs it; below them the depth.
     pub(super) priority: u32,
     pub(super) sequence: u64,
 }
 
 const PAGE: u32 = 1 << 31;
 const DEPTH_BITS: u32 = 23;
-/// What is farther from a seed goes last, and is told to be so far. At a page a second it is reached in three months.
+/// What is farther from a seed goes last, and is told to be so far. At a page a second it is
+/// reached in three months.
 const MAX_DEPTH: u32 = (1 << DEPTH_BITS) - 1;
 
 /// A page's place in the queue of the crawl.

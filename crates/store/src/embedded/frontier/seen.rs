@@ -1,10 +1,12 @@
 //! Which URLs are known to the frontier, and as what.
 //!
-//! A URL that was found on left-out pages only ([`DiscoveredUrl::is_probed`]) is remembered beside the others, under a key of its own. When
-//! it is found elsewhere as well, it is new once more: its place behind everything else is given up when its turn comes
-//! ([`Record::Superseded`]), and where it was left out by then, its row is revoked. Once it was visited it is known for good.
+//! A URL that was found on left-out pages only ([`DiscoveredUrl::is_probed`]) is remembered beside
+//! the others, under a key of its own. When it is found elsewhere as well, it is new once more: its
+//! place behind everything else is given up when its turn comes ([`Record::Superseded`]), and where
+//! it was left out by then, its row is revoked. Once it was visited it is known for good.
 //!
-//! Invariant: a URL is under its own key from the moment when it waits as an ordinary page, was visited, or was reached.
+//! Invariant: a URL is under its own key from the moment when it waits as an ordinary page, was
+//! visited, or was reached.
 
 use web::{PageUrl, UrlKey};
 
@@ -15,7 +17,8 @@ use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
 use crate::{DiscoveredUrl, Lease, PatternName, StoreFault, VisitRecord};
 
-/// Turns a URL's key into the one for what was found on left-out pages only. It is on disk, so it never changes.
+/// Turns a URL's key into the one for what was found on left-out pages only. It is on disk, so it
+/// never changes.
 const PROBED_KEY: u64 = 0x9e37_79b9_7f4a_7c15;
 
 fn probed(key: UrlKey) -> UrlKey {
@@ -28,7 +31,8 @@ pub(in super::super) fn seen_as(find: &DiscoveredUrl) -> UrlKey {
     if find.is_probed() { probed(key) } else { key }
 }
 
-/// Returns the key of a page that was found on left-out pages only, once it was visited: no other place is needed.
+/// Returns the key of a page that was found on left-out pages only, once it was visited: no other
+/// place is needed.
 pub(in super::super) fn settled_probe(row: &VisitRecord, priority: u8) -> Option<UrlKey> {
     let was_visited = PatternName::that_left_out(row).is_none();
     (priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited).then(|| row.url.key())
@@ -44,8 +48,8 @@ impl Queue {
             || find.is_probed() && is_known(seen_as(find))
     }
 
-    /// Notes the finds whose URLs are under way as links of left-out pages: should these not be visited after all, they wait
-    /// as they were found now.
+    /// Notes the finds whose URLs are under way as links of left-out pages: should these not be
+    /// visited after all, they wait as they were found now.
     pub(super) fn note_wanted(&mut self, finds: &[DiscoveredUrl]) {
         if self.out_probes.is_empty() {
             return;
@@ -65,8 +69,8 @@ impl Queue {
             .filter(|_| is_probed)?
     }
 
-    /// Takes out the finds whose URLs were left out as links of left-out pages: they are wanted after all. Returns each with the
-    /// place of its row.
+    /// Takes out the finds whose URLs were left out as links of left-out pages: they are wanted
+    /// after all. Returns each with the place of its row.
     pub(super) fn take_wanted_again(
         &self,
         finds: &mut Vec<DiscoveredUrl>,
@@ -112,7 +116,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Returns the page of a host whose turn it is, and gives up the places before it that are superseded; none if no page is left.
+    /// Returns the page of a host whose turn it is, and gives up the places before it that are
+    /// superseded; none if no page is left.
     pub(super) fn next_current(
         &mut self,
         journal: &Journal,

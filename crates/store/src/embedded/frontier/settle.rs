@@ -1,8 +1,10 @@
 //! What comes back, and what is taken back.
 //!
-//! Archived pages are journalled in the order of the archive (see [`Frontier::settle`](crate::Frontier::settle)): a settlement that comes before its turn
-//! waits in `early` until those before it have come. What still waits when the process dies was never recorded: its page
-//! is visited again, and its place in the archive lies beyond the recorded end, where it is cut off.
+//! Archived pages are journalled in the order of the archive (see
+//! [`Frontier::settle`](crate::Frontier::settle)): a settlement that comes before its turn waits in
+//! `early` until those before it have come. What still waits when the process dies was never
+//! recorded: its page is visited again, and its place in the archive lies beyond the recorded end,
+//! where it is cut off.
 
 use web::{Pace, PageUrl};
 
@@ -84,7 +86,8 @@ impl Queue {
     fn end_in_order(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while let Some(ended) = self.early.remove(&self.next_ticket) {
             self.end(journal, ended)?;
-            // Not where that failed: the archive would be taken for settled behind a page that is not.
+            // Not where that failed: the archive would be taken for settled behind a page that is
+            // not.
             self.next_ticket += 1;
         }
         Ok(())
@@ -147,7 +150,8 @@ impl Queue {
         new
     }
 
-    /// Closes the patterns that are to be closed, and reopens those that are to be reopened, with what they left out.
+    /// Closes the patterns that are to be closed, and reopens those that are to be reopened, with
+    /// what they left out.
     pub(super) fn change_patterns(&mut self, journal: &Journal) -> Result<(), StoreFault> {
         while self.hosts.rules().closes_patterns
             && let Some(change) = self.told.patterns.due()
@@ -165,7 +169,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Queues a page again whose row is void; what it reached on the way may be claimed by it again.
+    /// Queues a page again whose row is void; what it reached on the way may be claimed by it
+    /// again.
     pub(in super::super) fn revoke(
         &mut self,
         journal: &Journal,

@@ -1,10 +1,12 @@
-//! The blocks of the queue in the database: tree `queue`, key = host · priority · first sequence · part (big-endian).
+//! The blocks of the queue in the database: tree `queue`, key = host · priority · first sequence ·
+//! part (big-endian).
 //!
-//! Invariant: a page is in one block at most, and the blocks of a host and priority do not overlap. Pages that are done with may stay
-//! in their blocks for a while: who reads says which ones to pass over.
+//! Invariant: a page is in one block at most, and the blocks of a host and priority do not overlap.
+//! Pages that are done with may stay in their blocks for a while: who reads says which ones to pass
+//! over.
 //!
-//! Rewriting a host's blocks happens in one step for those who read: `gate` is held meanwhile. It is taken after the lock of the
-//! queue by those who read, and alone by the fold.
+//! Rewriting a host's blocks happens in one step for those who read: `gate` is held meanwhile. It
+//! is taken after the lock of the queue by those who read, and alone by the fold.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -145,7 +147,8 @@ impl Shelf {
                 touched.insert(self.place_of(&whole.key)?.rank.sequence, (whole, false));
             }
         }
-        // The last block, to fill it up; more where a fold that was cut short has put in some of these pages already.
+        // The last block, to fill it up; more where a fold that was cut short has put in some of
+        // these pages already.
         let new = new.range(lane);
         if let Some((first, _)) = new.clone().next() {
             let from = self

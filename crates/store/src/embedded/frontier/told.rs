@@ -22,7 +22,8 @@ pub(super) struct Told {
     pub(super) adopted: Vec<PageUrl>,
     /// Whether something was handed out since the last session ended in order.
     pub(super) asked: bool,
-    /// No host is asked before then, whenever it becomes known: the least wait after the last session that died.
+    /// No host is asked before then, whenever it becomes known: the least wait after the last
+    /// session that died.
     pub(super) floor: Timestamp,
     /// What was handed out and did not come back.
     pub(super) under_way: BTreeSet<u64>,
@@ -31,9 +32,11 @@ pub(super) struct Told {
     pub(super) voids: Voids,
     /// URLs that a page reached whose row was revoked: which entry may claim them again.
     pub(super) reclaims: BTreeMap<UrlKey, u64>,
-    /// Where the last two [`Record::Archived`](crate::embedded::record::Record::Archived) end, the older one first: see `archive_tail.rs`.
+    /// Where the last two [`Record::Archived`](crate::embedded::record::Record::Archived) end, the
+    /// older one first: see `archive_tail.rs`.
     pub(super) archived_at: [Position; 2],
-    /// Visits at the end of the archive were taken back: the next of those records says where it ends.
+    /// Visits at the end of the archive were taken back: the next of those records says where it
+    /// ends.
     pub(super) archive_cut: bool,
     /// What the patterns of URLs brought.
     pub(super) patterns: Patterns,
@@ -49,8 +52,9 @@ pub(super) struct Struck {
 
 /// Rows that are void, or would be if their original came to nothing.
 ///
-/// An original that was admitted may still fail: its bytes may not reach the archive. Pages that were dropped for its sake by then
-/// are visited again. Bounded by what is dropped while the visits of the originals last.
+/// An original that was admitted may still fail: its bytes may not reach the archive. Pages that
+/// were dropped for its sake by then are visited again. Bounded by what is dropped while the visits
+/// of the originals last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Voids {
     /// What was dropped for the sake of each original whose visit has not ended.

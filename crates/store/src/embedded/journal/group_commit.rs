@@ -1,14 +1,17 @@
 //! Group commit: many wait for one fdatasync.
 //!
-//! Whoever needs a position durable joins. If no sync is under way, he leads: he syncs whatever has been appended by then, for
-//! all. If one is, he follows: it may have begun before his append. When it ends all are woken together; if it did not cover
-//! some of them, the same thread goes on at once with another, so that the disk does not wait for a worker to be woken, nor the workers
-//! for the disk: while some append, the others are synced. So nobody waits for more than the sync that he found under way and one
-//! more (DeWitt et al., "Implementation Techniques for Main Memory Database Systems", SIGMOD 1984).
+//! Whoever needs a position durable joins. If no sync is under way, he leads: he syncs whatever has
+//! been appended by then, for all. If one is, he follows: it may have begun before his append. When
+//! it ends all are woken together; if it did not cover some of them, the same thread goes on at
+//! once with another, so that the disk does not wait for a worker to be woken, nor the workers for
+//! the disk: while some append, the others are synced. So nobody waits for more than the sync that
+//! he found under way and one more (DeWitt et al., "Implementation Techniques for Main Memory
+//! Database Systems", SIGMOD 1984).
 //!
-//! Invariants, which the model test holds against many orders of events: nobody is told durable unless an fsync succeeded that
-//! began after his append. An fsync that failed is never repeated, and nothing more becomes durable; one caller is told what the
-//! system said. The turn to lead ends with the [`Turn`], whatever becomes of it; whoever waited for its end is woken by it.
+//! Invariants, which the model test holds against many orders of events: nobody is told durable
+//! unless an fsync succeeded that began after his append. An fsync that failed is never repeated,
+//! and nothing more becomes durable; one caller is told what the system said. The turn to lead ends
+//! with the [`Turn`], whatever becomes of it; whoever waited for its end is woken by it.
 //!
 //! Locks: alone before state; see [`Locks`].
 
@@ -70,12 +73,14 @@ impl State {
     }
 }
 
-/// The two locks of a group commit: the model test brings others, under which any order can be tried.
+/// The two locks of a group commit: the model test brings others, under which any order can be
+/// tried.
 pub(super) trait Locks {
     /// Looks at the state, or changes it; nothing waits inside.
     fn state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T;
 
-    /// Runs an fsync while no other runs: the system tells a failure to one caller only, and of two, the second must know of it.
+    /// Runs an fsync while no other runs: the system tells a failure to one caller only, and of
+    /// two, the second must know of it.
     fn alone<T>(&self, fsync: impl FnOnce() -> T) -> T;
 }
 
@@ -137,10 +142,12 @@ impl<L: Locks> GroupCommit<L> {
         }
     }
 
-    /// Waits until `position` is durable, or never will be, or it is the caller's turn. May be dropped at any time.
+    /// Waits until `position` is durable, or never will be, or it is the caller's turn. May be
+    /// dropped at any time.
     pub(super) async fn join(self: &Arc<Self>, position: Position) -> Part<L> {
         loop {
-            // Made before the step: whatever ends after the step wakes it, even if it was not yet waited for.
+            // Made before the step: whatever ends after the step wakes it, even if it was not yet
+            // waited for.
             let ended = self.ended.notified();
             match self.locks.state(|state| state.step(position)) {
                 Step::Nothing => return Part::Durable,
@@ -186,7 +193,8 @@ impl<L: Locks> GroupCommit<L> {
         }
     }
 
-    /// Nothing more is written; the first reason is the one that is told. A sync under way still counts if it succeeds.
+    /// Nothing more is written; the first reason is the one that is told. A sync under way still
+    /// counts if it succeeds.
     pub(super) fn poison(&self, reason: &dyn Display) {
         self.locks.state(|state| {
             state.failure.get_or_insert_with(|| reason.to_string());
@@ -194,14 +202,16 @@ impl<L: Locks> GroupCommit<L> {
     }
 }
 
-/// The turn to sync for all. It ends when this is dropped, so that nobody waits for what will not come.
+/// The turn to sync for all. It ends when this is dropped, so that nobody waits for what will not
+/// come.
 ///
 /// Invariant: none inside once the turn was given up, for somebody else may lead then.
 pub(super) struct Turn<L: Locks = StdLocks>(Option<Arc<GroupCommit<L>>>);
 
 impl<L: Locks> Turn<L> {
-    /// Syncs for as long as somebody waits for it: `sync` takes the end of what has been appended, and runs an fsync that keeps it,
-    /// by [`GroupCommit::fsync`]. What came of the first is told to `tell`, who was given the turn.
+    /// Syncs for as long as somebody waits for it: `sync` takes the end of what has been appended,
+    /// and runs an fsync that keeps it, by [`GroupCommit::fsync`]. What came of the first is told
+    /// to `tell`, who was given the turn.
     pub(super) fn lead(
         mut self,
         mut sync: impl FnMut(&GroupCommit<L>) -> Result<Position, StoreFault>,
@@ -222,7 +232,8 @@ impl<L: Locks> Turn<L> {
         }
     }
 
-    /// Whether somebody waits for more; if nobody does, the turn is given up in the same moment, so that whoever comes next leads.
+    /// Whether somebody waits for more; if nobody does, the turn is given up in the same moment, so
+    /// that whoever comes next leads.
     fn goes_on(&mut self, commit: &GroupCommit<L>) -> bool {
         let goes_on = commit.locks.state(|state| {
             state.led = state.failure.is_none() && state.wanted > state.durable;

@@ -1,8 +1,10 @@
-//! The group commit under many orders of events, which Shuttle chooses: its own code, only the locks are Shuttle's.
+//! The group commit under many orders of events, which Shuttle chooses: its own code, only the
+//! locks are Shuttle's.
 //!
-//! Around it stands what the journal has around it: a head, where positions are given under a lock and a full segment is synced by
-//! whoever comes first, and a disk that knows what it was asked to keep and objects when it is asked wrongly.
-//! (Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.)
+//! Around it stands what the journal has around it: a head, where positions are given under a lock
+//! and a full segment is synced by whoever comes first, and a disk that knows what it was asked to
+//! keep and objects when it is asked wrongly. (Burckhardt et al., "A Randomized Scheduler with
+//! Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.)
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,7 +28,8 @@ struct ShuttleLocks {
 impl Locks for ShuttleLocks {
     fn state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let changed = change(&mut self.state.lock().unwrap());
-        // What follows, a call of tokio's `Notify`, Shuttle does not know: without this it would be one with the change.
+        // What follows, a call of tokio's `Notify`, Shuttle does not know: without this it would be
+        // one with the change.
         self.between.load(Ordering::SeqCst);
         changed
     }

@@ -1,4 +1,5 @@
-//! What verification needs of a document, as it is in memory: its card, and the cards that were read.
+//! What verification needs of a document, as it is in memory: its card, and the cards that were
+//! read.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,10 +40,12 @@ impl Card {
     }
 }
 
-/// How many cards are kept in each half of the cache: a crowd of a thousand under each of eight bands fits. About 6 MB.
+/// How many cards are kept in each half of the cache: a crowd of a thousand under each of eight
+/// bands fits. About 6 MB.
 const HALF: usize = 16_384;
 
-/// Cards that were read from the disk. What is asked for moves to the young half; when that is full, the old half goes.
+/// Cards that were read from the disk. What is asked for moves to the young half; when that is
+/// full, the old half goes.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     young: HashMap<u32, Arc<Card>>,

@@ -11,8 +11,8 @@ use crate::known::Seated;
 
 /// Changes that the tables on disk do not have yet.
 ///
-/// Invariant: nothing is both added and removed. What is removed need not be on disk: a fold that was cut short may have put it
-/// there.
+/// Invariant: nothing is both added and removed. What is removed need not be on disk: a fold that
+/// was cut short may have put it there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Delta {
     pub(super) added: BTreeMap<u32, Arc<Card>>,

@@ -1,7 +1,8 @@
 //! The originals, as documents: looked up by keys in memory or on disk, confirmed by their cards.
 //!
-//! A document's number says which original of the journal it is, counted from 0: so a replay gives the same numbers, and numbers
-//! tell who came first. A page that was forgotten and is admitted again is another document.
+//! A document's number says which original of the journal it is, counted from 0: so a replay gives
+//! the same numbers, and numbers tell who came first. A page that was forgotten and is admitted
+//! again is another document.
 //!
 //! Invariant: the answers do not depend on what is in memory and what is on disk.
 
@@ -28,7 +29,8 @@ pub(super) struct Documents {
     /// What is being written. It is looked at after `heard` and before the disk.
     folding: Option<Arc<Delta>>,
     cache: Cache,
-    /// The number of the next one. On disk there may be later ones, of a fold that was cut short: they do not count.
+    /// The number of the next one. On disk there may be later ones, of a fold that was cut short:
+    /// they do not count.
     next: u32,
 }
 

@@ -1,7 +1,7 @@
 //! Under which keys a document is found.
 //!
-//! Eleven exact ones (its page, its payload, its text, eight bands) and its fingerprint. Each is a proposal: 32 bits are
-//! taken for others now and then, and whoever looks up compares the whole.
+//! Eleven exact ones (its page, its payload, its text, eight bands) and its fingerprint. Each is a
+//! proposal: 32 bits are taken for others now and then, and whoever looks up compares the whole.
 //!
 //! Invariant: numbers of tables are on disk for ever.
 

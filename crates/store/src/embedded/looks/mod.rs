@@ -1,4 +1,5 @@
-//! What every page looked like that was kept: the store's memory for likeness, at ten million pages and more.
+//! What every page looked like that was kept: the store's memory for likeness, at ten million pages
+//! and more.
 //!
 //! | file | what |
 //! |---|---|
@@ -9,10 +10,12 @@
 //! | `settings.rs` | what is baked into the tables, and how far they tell |
 //! | `teller.rs` | the pages themselves, from the journal |
 //!
-//! The life is that of every part of the store (docs/adr/0006): `load`, `hear`, `fold`, `write`, `folded`. With a mirror, look-ups
-//! touch the disk only for the cards of candidates; without, for keys as well.
+//! The life is that of every part of the store (docs/adr/0006): `load`, `hear`, `fold`, `write`,
+//! `folded`. With a mirror, look-ups touch the disk only for the cards of candidates; without, for
+//! keys as well.
 //!
-//! Invariant: all of it is a function of the journal up to the last record that was heard, whatever was folded when.
+//! Invariant: all of it is a function of the journal up to the last record that was heard, whatever
+//! was folded when.
 
 mod card;
 mod delta;
@@ -48,7 +51,8 @@ use crate::{LikenessRules, Page, StoreFault};
 /// What a card takes in memory, about: itself, its text's signature, and its place in a map.
 const CARD_BYTES: usize = 64 + 272 + 48;
 
-/// While the tables are made again from the journal, they are folded whenever so many documents were heard: a few hundred MB.
+/// While the tables are made again from the journal, they are folded whenever so many documents
+/// were heard: a few hundred MB.
 const HEARD_AT_A_TIME: usize = 1 << 19;
 
 /// How the looks are kept.
@@ -96,9 +100,9 @@ impl Fold {
 }
 
 impl Looks {
-    /// Reads the tables as they were at the checkpoint with this mark, which the journal had come to `position` at. They
-    /// may be ahead of it. Where the mark says that they are void, they are emptied, and everything is to be
-    /// heard from the journal's beginning on.
+    /// Reads the tables as they were at the checkpoint with this mark, which the journal had come
+    /// to `position` at. They may be ahead of it. Where the mark says that they are void, they are
+    /// emptied, and everything is to be heard from the journal's beginning on.
     pub(super) fn load(
         database: &Database,
         mark: &Mark,
@@ -147,7 +151,8 @@ impl Looks {
         Ok(())
     }
 
-    /// Writes what was heard, if it has become much: for those who hear a long journal, and have the tables to themselves.
+    /// Writes what was heard, if it has become much: for those who hear a long journal, and have
+    /// the tables to themselves.
     pub(super) fn fold_if_much(&mut self) -> Result<(), StoreFault> {
         if self.known.originals().heard().added.len() >= HEARD_AT_A_TIME {
             self.fold().write()?;
@@ -156,7 +161,8 @@ impl Looks {
         Ok(())
     }
 
-    /// What a record means, which begins at `begin`: the same while it happens and when it is replayed.
+    /// What a record means, which begins at `begin`: the same while it happens and when it is
+    /// replayed.
     pub(super) fn hear(&mut self, begin: Position, record: &Record) -> Result<(), StoreFault> {
         match record {
             Record::Admitted { page, signature } => {
@@ -202,7 +208,8 @@ impl Looks {
         }
     }
 
-    /// The last fold is on disk. What was kept for it is let go by the caller, without a lock: it may be a million cards.
+    /// The last fold is on disk. What was kept for it is let go by the caller, without a lock: it
+    /// may be a million cards.
     pub(super) fn folded(&mut self) -> impl Sized + use<> {
         self.known.originals_mut().folded()
     }

@@ -16,8 +16,8 @@ pub(super) struct Design {
 }
 
 impl Design {
-    /// The tables of this design; by default four, each led by a quarter. Of up to seven errors some quarter has at most one
-    /// (see `neardup::QuarterTables`), so these serve every distance.
+    /// The tables of this design; by default four, each led by a quarter. Of up to seven errors
+    /// some quarter has at most one (see `neardup::QuarterTables`), so these serve every distance.
     pub(super) fn of(tables: Option<&TableDesign>, distance: u32) -> Result<Self, StoreFault> {
         let Some(tables) = tables else {
             let tables =
@@ -44,8 +44,8 @@ impl Design {
         })
     }
 
-    /// The ranges of permuted fingerprints, first and last, with the number of their table, in which everything lies that is
-    /// within the distance of `probe`.
+    /// The ranges of permuted fingerprints, first and last, with the number of their table, in
+    /// which everything lies that is within the distance of `probe`.
     pub(super) fn ranges(&self, probe: Fingerprint) -> impl Iterator<Item = (usize, u64, u64)> {
         let flips = self.flips;
         let tables = self.tables.tables().iter().enumerate();
@@ -79,7 +79,8 @@ impl Settings {
     }
 }
 
-/// How far the tables on disk tell: part of the checkpoint, so that it changes in one step with the position.
+/// How far the tables on disk tell: part of the checkpoint, so that it changes in one step with the
+/// position.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::embedded) struct Mark {
     /// The number of the next document.
@@ -89,8 +90,8 @@ pub(in crate::embedded) struct Mark {
 }
 
 impl Mark {
-    /// Whether tables with this mark can be gone on with under these options. If not, a checkpoint with the default mark
-    /// must be durable before they are loaded, because that empties them.
+    /// Whether tables with this mark can be gone on with under these options. If not, a checkpoint
+    /// with the default mark must be durable before they are loaded, because that empties them.
     pub(in crate::embedded) fn suits(&self, options: &LooksOptions) -> Result<bool, StoreFault> {
         Ok(self.settings == Some(Settings::of(&options.rules, &options.design()?)))
     }

@@ -1,11 +1,13 @@
 //! The looks of all documents on disk: which have which keys, their cards, and the seats.
 //!
-//! Keys lie in sorted tables (sorted/mod.rs): an exact key under its 32 bits, a fingerprint once for each permutation of the
-//! design, in its order. Tree `seats` has a small value for each page that was let through.
+//! Keys lie in sorted tables (sorted/mod.rs): an exact key under its 32 bits, a fingerprint once
+//! for each permutation of the design, in its order. Tree `seats` has a small value for each page
+//! that was let through.
 //!
-//! Invariant: a document that was begun to be added or removed, and not ended, does harm to nobody. Adding puts the card
-//! first and the page's key last, removing takes that key before the card: so whoever has a page's key has a card, and is
-//! found by its other keys; and all of it may be done again.
+//! Invariant: a document that was begun to be added or removed, and not ended, does harm to nobody.
+//! Adding puts the card first and the page's key last, removing takes that key before the card: so
+//! whoever has a page's key has a card, and is found by its other keys; and all of it may be done
+//! again.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -286,7 +288,8 @@ impl Shelf {
     }
 }
 
-/// Pairs that are read before they go to a table in memory, which then merges each of its thousand segments less often.
+/// Pairs that are read before they go to a table in memory, which then merges each of its thousand
+/// segments less often.
 const PAIRS_AT_A_TIME: usize = 1 << 20;
 
 fn by_kind(cards: &BTreeMap<u32, Arc<Card>>) -> Vec<Vec<Posting>> {

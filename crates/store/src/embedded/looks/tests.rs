@@ -1,4 +1,5 @@
-//! The looks on a disk decide as a signature index in memory does, whatever is folded, reopened or cut short in between.
+//! The looks on a disk decide as a signature index in memory does, whatever is folded, reopened or
+//! cut short in between.
 
 use std::path::Path;
 

@@ -68,8 +68,8 @@ fn what_the_engine_writes_is_whole_while_it_is_open_and_after_it_was_closed() {
     );
 }
 
-/// A bit that was turned in the middle of the log cost the rest of its segment: a block of cards was read as it had been before its last
-/// change, and nothing said so.
+/// A bit that was turned in the middle of the log cost the rest of its segment: a block of cards
+/// was read as it had been before its last change, and nothing said so.
 #[test]
 fn a_bit_turned_in_what_was_durable_is_found() {
     let directory = tempfile::tempdir().unwrap();

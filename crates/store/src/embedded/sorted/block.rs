@@ -7,14 +7,16 @@
 //!         words u64: of each posting the rest of its key less the first key, in unary
 //! ```
 //!
-//! Keys ascend from a known one, so they are coded as Elias (JACM 1974) and Fano (1971) did: with l the whole part of
-//! log₂ (span / count), a key takes less than l + 3 bits, whatever the keys are. That is about the bit more than the
-//! entropy which the Huffman code of Manku, Jain and Das Sarma (WWW 2007, section 3.3) takes too, and there is no codebook that must be
-//! kept and grows stale: a block of fingerprints, of 32-bit bands and of equal keys each finds its own l. Tables without
+//! Keys ascend from a known one, so they are coded as Elias (JACM 1974) and Fano (1971) did: with l
+//! the whole part of log₂ (span / count), a key takes less than l + 3 bits, whatever the keys are.
+//! That is about the bit more than the entropy which the Huffman code of Manku, Jain and Das Sarma
+//! (WWW 2007, section 3.3) takes too, and there is no codebook that must be kept and grows stale: a
+//! block of fingerprints, of 32-bit bands and of equal keys each finds its own l. Tables without
 //! documents have document 0 everywhere, which takes no bits.
 //!
-//! Invariant: the checksum covers the key as well, so a block under another's key is not read. No block is above [`MOST`]
-//! postings, and so none is above [`MAX_VALUE_BYTES`](super::super::database::MAX_VALUE_BYTES).
+//! Invariant: the checksum covers the key as well, so a block under another's key is not read. No
+//! block is above [`MOST`] postings, and so none is above
+//! [`MAX_VALUE_BYTES`](super::super::database::MAX_VALUE_BYTES).
 
 use super::{Posting, Table};
 
@@ -163,7 +165,8 @@ impl<'a> Block<'a> {
         self.count
     }
 
-    /// Its postings, ascending; an error, and then nothing more, where they are not what a block holds.
+    /// Its postings, ascending; an error, and then nothing more, where they are not what a block
+    /// holds.
     pub(super) fn postings(&self) -> Postings<'a> {
         Postings {
             block: *self,
@@ -334,7 +337,8 @@ mod tests {
         value
     }
 
-    /// Postings of every sort: spread over 64 bits or over few, with documents or without, many under one key.
+    /// Postings of every sort: spread over 64 bits or over few, with documents or without, many
+    /// under one key.
     fn postings() -> impl Strategy<Value = Vec<Posting>> {
         let any = prop::collection::vec((any::<u64>(), any::<u32>()), 1..MOST);
         (any, 0..64_u32, 0..=32_u32).prop_map(|(pairs, squeeze, narrow)| {

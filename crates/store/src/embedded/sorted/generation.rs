@@ -5,8 +5,9 @@
 //! | table · first posting | a block |
 //! | table | sealed: a [`Summary`] |
 //!
-//! Small changes are made where they fall. Large ones write the next generation from end to end, and the tree of the one
-//! before is taken away: written over in place, a table took two to four times its size on the disk.
+//! Small changes are made where they fall. Large ones write the next generation from end to end,
+//! and the tree of the one before is taken away: written over in place, a table took two to four
+//! times its size on the disk.
 
 use std::ops::Bound;
 

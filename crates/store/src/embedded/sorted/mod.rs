@@ -1,21 +1,22 @@
 //! Many sorted tables in one tree, many postings a value.
 //!
-//! A table is a set of [`Posting`]s: a key of 64 bits (the bits of a fingerprint in the order of one permutation, a band of a
-//! sketch, the digest of a text, a URL) and the document that has it; a table that needs no documents has document 0 everywhere.
-//! They lie in blocks of a few hundred under the first of each (block.rs), as Manku, Jain and Das Sarma keep their
-//! tables (WWW 2007, section 3), because sled takes 130–160 bytes for every small key.
+//! A table is a set of [`Posting`]s: a key of 64 bits (the bits of a fingerprint in the order of
+//! one permutation, a band of a sketch, the digest of a text, a URL) and the document that has it;
+//! a table that needs no documents has document 0 everywhere. They lie in blocks of a few hundred
+//! under the first of each (block.rs), as Manku, Jain and Das Sarma keep their tables (WWW 2007,
+//! section 3), because sled takes 130–160 bytes for every small key.
 //!
 //! | key in tree `tbl` | value |
 //! |---|---|
 //! | table | sealed: the number of its generation, which lies in a tree of its own (generation.rs) |
 //!
-//! Invariants: the blocks of a table do not overlap; its summary is changed in the same batch as its blocks, so that a lost
-//! block is found out by who reads the whole table. Changes are those of a set, so that the same ones may be made
-//! again: a pass that was cut short is mended by the next that includes its changes. Whatever is read is checked; what
-//! is wrong is [`StoreFault::Tables`].
+//! Invariants: the blocks of a table do not overlap; its summary is changed in the same batch as
+//! its blocks, so that a lost block is found out by who reads the whole table. Changes are those of
+//! a set, so that the same ones may be made again: a pass that was cut short is mended by the next
+//! that includes its changes. Whatever is read is checked; what is wrong is [`StoreFault::Tables`].
 //!
-//! One pass at a time may change a table; different tables may be changed, and all may be read, at the same time. A reader
-//! sees each batch of a pass wholly or not at all.
+//! One pass at a time may change a table; different tables may be changed, and all may be read, at
+//! the same time. A reader sees each batch of a pass wholly or not at all.
 
 mod block;
 mod generation;
@@ -113,8 +114,9 @@ pub struct SortedTables {
 }
 
 impl SortedTables {
-    /// The tables in this database. No pass may be under way: a generation that no table leads to is taken for left over, and
-    /// away. A table belongs to who opened it and to his clones; who opened the tables too has others.
+    /// The tables in this database. No pass may be under way: a generation that no table leads to
+    /// is taken for left over, and away. A table belongs to who opened it and to his clones; who
+    /// opened the tables too has others.
     ///
     /// # Errors
     /// [`StoreFault::Tables`] where it is damaged; so with all that follows.
@@ -200,7 +202,8 @@ impl SortedTables {
 
     fn replace(&self, old: Arc<Generation>, new: Generation) -> Result<(), StoreFault> {
         self.lead_to(new)?;
-        // Whoever still reads the old one got it before; if so it is taken away when the tables are opened next.
+        // Whoever still reads the old one got it before; if so it is taken away when the tables are
+        // opened next.
         if Arc::strong_count(&old) == 1 {
             let name = Generation::name(old.table, old.number);
             drop(old);
@@ -263,7 +266,8 @@ impl SortedTables {
         let (low, high) = keys.into_inner();
         let goal = table.key_of(Posting::new(low, 0));
         let last = table.key_of(Posting::new(high, u32::MAX));
-        // Blocks that begin within the keys, behind the one that begins before them and may reach into them.
+        // Blocks that begin within the keys, behind the one that begins before them and may reach
+        // into them.
         let before = table.block_of(Posting::new(low, 0))?;
         let from = before
             .as_ref()
@@ -305,7 +309,8 @@ impl SortedTables {
         Ok(false)
     }
 
-    /// All of a table as it is now, ascending, a block at a time. To be read before the table is changed again.
+    /// All of a table as it is now, ascending, a block at a time. To be read before the table is
+    /// changed again.
     pub fn all(&self, table: Table) -> Result<Scan, StoreFault> {
         match self.generation(table) {
             Some(table) => Scan::begin(table),

@@ -1,9 +1,10 @@
 //! Changes to a table, made in one pass over the blocks that they fall into.
 //!
-//! Every round takes the next change, the block that it falls into and all further changes that fall there, and
-//! replaces the block by what comes of it, in one batch: never is a posting that was in the table before missing from
-//! it because a process died. Blocks that become too large are split evenly; one that becomes too small is joined with
-//! those behind it. Ascending changes, ascending blocks: a pass that touches everything reads and writes the table once.
+//! Every round takes the next change, the block that it falls into and all further changes that
+//! fall there, and replaces the block by what comes of it, in one batch: never is a posting that
+//! was in the table before missing from it because a process died. Blocks that become too large are
+//! split evenly; one that becomes too small is joined with those behind it. Ascending changes,
+//! ascending blocks: a pass that touches everything reads and writes the table once.
 
 use super::block::{KEY_BYTES, MOST, encode};
 use super::generation::Generation;
@@ -12,7 +13,8 @@ use crate::StoreFault;
 use crate::embedded::database::{Batch, Value};
 use crate::embedded::seal;
 
-/// How full blocks are where there is a choice: below [`MOST`], so that the next pass does not split them all.
+/// How full blocks are where there is a choice: below [`MOST`], so that the next pass does not
+/// split them all.
 pub(super) const FULL: usize = 384;
 /// A block with fewer postings is joined with the next.
 const LEAST: usize = 128;
@@ -48,7 +50,8 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Takes the first ones: those below `end`, and no more than `most` of each list, which are cut at the same posting.
+    /// Takes the first ones: those below `end`, and no more than `most` of each list, which are cut
+    /// at the same posting.
     pub(super) fn take_below(&mut self, end: Option<Posting>, most: usize) -> Self {
         let last = [self.added, self.removed]
             .iter()
@@ -126,7 +129,8 @@ impl<'a> Pass<'a> {
     pub(super) fn make(mut self, mut changes: Changes<'_>) -> Result<(), StoreFault> {
         while let Some(first) = changes.first() {
             let is_cut = self.round(first, &mut changes)?;
-            // The next round looks for its block in the tree: where it may be one of this round's, that must be there.
+            // The next round looks for its block in the tree: where it may be one of this round's,
+            // that must be there.
             if is_cut || self.batch.len() >= BATCH_BLOCKS {
                 self.apply()?;
             }
@@ -173,7 +177,8 @@ impl<'a> Pass<'a> {
             }
             let is_behind = here.first() > self.old.last().copied();
             if is_alone && is_behind && self.old.len() >= LEAST && here.added.len() >= LEAST {
-                // What comes behind a block leaves it as it is: a table that grows at its end is not written twice.
+                // What comes behind a block leaves it as it is: a table that grows at its end is
+                // not written twice.
                 self.old.clear();
             } else {
                 joined.extend(block.take());

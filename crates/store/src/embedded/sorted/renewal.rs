@@ -1,7 +1,7 @@
 //! The next generation of a table, written from end to end.
 //!
-//! Reads the one before block by block, with the changes in between, and never holds more than a few megabytes. Nobody
-//! sees the new tree before it is whole and durable.
+//! Reads the one before block by block, with the changes in between, and never holds more than a
+//! few megabytes. Nobody sees the new tree before it is whole and durable.
 
 use super::block::encode;
 use super::generation::Generation;

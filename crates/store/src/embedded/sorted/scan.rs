@@ -36,8 +36,8 @@ impl Scan {
         self.left.postings
     }
 
-    /// Adds the postings of the next block to `into`; false, and nothing added, after the last. Then as many came as the summary
-    /// says: a table that lost a block is an error.
+    /// Adds the postings of the next block to `into`; false, and nothing added, after the last.
+    /// Then as many came as the summary says: a table that lost a block is an error.
     pub fn next_block(&mut self, into: &mut Vec<Posting>) -> Result<bool, StoreFault> {
         let Some((table, blocks)) = &mut self.table else {
             return Ok(false);

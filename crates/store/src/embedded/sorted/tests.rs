@@ -241,7 +241,8 @@ fn a_table_that_lost_a_block_is_no_table() {
 #[derive(Clone, Debug)]
 enum Step {
     Update(usize, Vec<Posting>, Vec<Posting>),
-    /// The same, but the process dies after so many batches' worth of changes, and hears them again.
+    /// The same, but the process dies after so many batches' worth of changes, and hears them
+    /// again.
     CutShort(usize, Vec<Posting>, usize),
     Reopen,
 }

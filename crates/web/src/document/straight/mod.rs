@@ -1,17 +1,21 @@
 //! Text to tree where every tag says where it belongs, in one pass.
 //!
-//! Most of what a tree builder does, it does for pages whose tags are missing, crossed or misplaced. A page without such needs a
-//! stack and no more. So a page is first read straight; at the first thing that only the tree builder can judge, what
-//! was built is thrown away and the page is parsed; `docs/cost.md` has what that costs and what is gained.
+//! Most of what a tree builder does, it does for pages whose tags are missing, crossed or
+//! misplaced. A page without such needs a stack and no more. So a page is first read straight; at
+//! the first thing that only the tree builder can judge, what was built is thrown away and the page
+//! is parsed; `docs/cost.md` has what that costs and what is gained.
 //!
-//! Invariant: the tree is the one that html5ever builds, or there is none. What is done for a tag is what the HTML standard's section
-//! 13.2.6 comes to where these hold, and whatever breaks one of them ends the attempt:
-//! the document type is `html`, and `html`, `head` and `body` have their tags; an end tag ends the element that was opened last, but for
-//! those that end by themselves; a formatting element is closed before what is around it, so that none is ever built again; in a
-//! table stands nothing but its parts. A property test and every page of the other tests hold it to the parser.
+//! Invariant: the tree is the one that html5ever builds, or there is none. What is done for a tag
+//! is what the HTML standard's section 13.2.6 comes to where these hold, and whatever breaks one of
+//! them ends the attempt: the document type is `html`, and `html`, `head` and `body` have their
+//! tags; an end tag ends the element that was opened last, but for those that end by themselves; a
+//! formatting element is closed before what is around it, so that none is ever built again; in a
+//! table stands nothing but its parts. A property test and every page of the other tests hold it to
+//! the parser.
 //!
-//! Some attributes are left out, which nobody asks for: those whose names begin with `data-`, every name of which would be an
-//! entry in a table that all threads share; and in drawings those that tell of shapes, many of which the tree builder spells anew.
+//! Some attributes are left out, which nobody asks for: those whose names begin with `data-`, every
+//! name of which would be an entry in a table that all threads share; and in drawings those that
+//! tell of shapes, many of which the tree builder spells anew.
 
 mod nodes;
 mod role;
@@ -44,8 +48,8 @@ const STRIDE: usize = 32;
 /// The same of names.
 const NAME_STRIDE: usize = 8;
 
-/// The tree of a page within the limits, which takes its steps from the effort. Nothing where only the parser knows, and then no
-/// effort is taken.
+/// The tree of a page within the limits, which takes its steps from the effort. Nothing where only
+/// the parser knows, and then no effort is taken.
 pub(crate) fn read(text: &str, limits: &ReadLimits, effort: &mut WorkBudget) -> Option<Html> {
     if text.len() > MOST_BYTES || text.starts_with('\u{feff}') || has_special_bytes(text) {
         return None;

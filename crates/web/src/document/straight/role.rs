@@ -1,4 +1,5 @@
-//! What the tree builder does with an element, by its name (HTML standard, section 13.2.6.4.7 and on).
+//! What the tree builder does with an element, by its name (HTML standard, section 13.2.6.4.7 and
+//! on).
 
 use html5ever::{LocalName, local_name};
 
@@ -154,8 +155,8 @@ impl Role {
         }
     }
 
-    /// What an element of a drawing is. Most are few shapes over and over; the names of some others are spelled anew by the tree
-    /// builder, or end the drawing.
+    /// What an element of a drawing is. Most are few shapes over and over; the names of some others
+    /// are spelled anew by the tree builder, or end the drawing.
     pub(super) fn in_drawing(name: &LocalName) -> Self {
         match &**name {
             "a" | "circle" | "defs" | "ellipse" | "g" | "line" | "mask" | "path" | "polygon"
@@ -167,7 +168,8 @@ impl Role {
         }
     }
 
-    /// Whether an element ends where something around it does (section 13.2.6.3, "implied end tags").
+    /// Whether an element ends where something around it does (section 13.2.6.3, "implied end
+    /// tags").
     pub(super) const fn ends_by_itself(self) -> bool {
         matches!(self, Self::Paragraph | Self::Item | Self::Choice)
     }
@@ -192,7 +194,8 @@ impl Role {
         }
     }
 
-    /// Whether an open paragraph beyond it is not ended by a block inside (section 13.2.4.2, "button scope").
+    /// Whether an open paragraph beyond it is not ended by a block inside (section 13.2.4.2,
+    /// "button scope").
     pub(super) const fn parts_paragraphs(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,5 @@
-//! What a tag does to the elements that are open (HTML standard, sections 13.2.6.4.7 to 13.2.6.4.15).
+//! What a tag does to the elements that are open (HTML standard, sections 13.2.6.4.7 to
+//! 13.2.6.4.15).
 
 use html5ever::{LocalName, QualName, local_name, ns};
 use scraper::Node;
