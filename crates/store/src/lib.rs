@@ -24,7 +24,7 @@ mod rules;
 mod skipped;
 mod visit_record;
 
-pub use embedded::record::Robots;
+pub use embedded::journal::record::Robots;
 pub use fault::{Holder, StoreFault};
 pub use frontier::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, HOSTS_RULE, Lease,

@@ -10,11 +10,11 @@ use async_trait::async_trait;
 use neardup::PageSignature;
 use web::{PageUrl, UrlKey};
 
-use super::EmbeddedStore;
 use super::earlier::Change;
-use super::looks::Looks;
-use super::record::{LetThrough, Record};
-use super::segment::{Position, encode};
+use super::journal::frame::{Position, encode};
+use super::journal::record::{LetThrough, Record};
+use super::near_dup::Looks;
+use super::store::EmbeddedStore;
 use crate::known::{Cluster, Like, Name, Opinion, Seated};
 use crate::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, StoreFault, Verdict};
 

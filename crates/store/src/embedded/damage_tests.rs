@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use neardup::PageSignature;
 use web::UrlKey;
 
-use super::cards::{Card, Cards};
+use super::checkpoint::meta::Meta;
 use super::database::Database;
-use super::meta::Meta;
-use super::sorted::{Posting, SortedTables, Table};
+use super::near_dup::records::{Card, Cards};
+use super::tables::{Posting, SortedTables, Table};
 use crate::StoreFault;
 
 const FOLDS: u64 = 6;

@@ -14,6 +14,10 @@
 //! Invariant: a batch is in a tree wholly or not at all; what was written is durable after
 //! [`Database::flush`], and some of it may be before.
 
+pub(super) mod seal;
+mod sled_log_check;
+pub(super) mod swap;
+
 use std::fs::{File, TryLockError};
 use std::io;
 use std::ops::{Deref, RangeBounds};
@@ -21,7 +25,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{replayed, rewrite};
 use crate::StoreFault;
 
 const CACHE_BYTES: u64 = 64 << 20;
@@ -100,10 +103,10 @@ impl Database {
     /// Opens or creates the database in `path`. What is wrong with it is [`StoreFault::Tables`],
     /// also where the engine panicked.
     pub fn open(path: &Path) -> Result<Self, StoreFault> {
-        rewrite::settle(path)?;
+        swap::settle(path)?;
         remove_half_snapshots(path)?;
         wait_for(path)?;
-        replayed::check(path)?;
+        sled_log_check::check(path)?;
         let open = || {
             sled::Config::new()
                 .path(path)

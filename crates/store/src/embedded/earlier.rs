@@ -16,9 +16,11 @@ use std::path::{Path, PathBuf};
 use neardup::{Fingerprint, HashKey, Likeness, PageSignature, SignatureIndex};
 use web::UrlKey;
 
+use super::journal::frame::Position;
+use super::journal::record::{LetThrough, Record};
+use super::journal::segment::{Replay, record_at, segments};
 use super::lock::DirectoryLock;
-use super::record::{LetThrough, Record};
-use super::segment::{Position, Replay, record_at, segments};
+use crate::rules::certainty;
 use crate::{LikenessRules, Page, StoreFault, VisitRecord};
 
 /// The kept pages of one or more crawls that ended, for reading.
@@ -434,7 +436,7 @@ fn nearness(one: &PageSignature, two: &PageSignature) -> (Option<u32>, Option<f6
 /// Of equals the latest.
 fn most_certain(looks: impl Iterator<Item = (u32, Likeness)>) -> Option<(u32, Likeness)> {
     looks.max_by(|one, two| {
-        let order = crate::known::certainty(one.1).total_cmp(&crate::known::certainty(two.1));
+        let order = certainty(one.1).total_cmp(&certainty(two.1));
         order.then(one.0.cmp(&two.0))
     })
 }

@@ -17,7 +17,13 @@
 //!
 //! Locks: `tail` before those of the group commit.
 
+pub(super) mod frame;
 mod group_commit;
+pub(super) mod history;
+mod mark;
+pub(super) mod reader;
+pub mod record;
+pub(super) mod segment;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -26,12 +32,11 @@ use disk::{Disk, DiskFile, Trouble};
 use neardup::HashKey;
 use tokio::sync::oneshot;
 
+use self::frame::{Position, encode};
 use self::group_commit::{GroupCommit, Part, State, StdLocks};
-use super::mark;
-use super::record::Record;
-use super::segment::{
-    HEADER_BYTES, Position, Replay, encode, header, is_current, records_behind, segments,
-    sound_length,
+use self::record::Record;
+use self::segment::{
+    HEADER_BYTES, Replay, header, is_current, records_behind, segments, sound_length,
 };
 use crate::StoreFault;
 
@@ -357,8 +362,6 @@ fn keep_records(disk: &dyn Disk, path: &Path, length: u64) -> std::io::Result<Op
 }
 
 #[cfg(test)]
-#[path = "journal_fault_tests.rs"]
 mod fault_tests;
 #[cfg(test)]
-#[path = "journal_tests.rs"]
 mod tests;

@@ -6,7 +6,7 @@ use disk::Disk;
 use neardup::{HashKey, TableDesign};
 use web::Timestamp;
 
-use super::Earlier;
+use super::earlier::Earlier;
 use crate::{FrontierRules, LikenessRules, StoreFault};
 
 /// How to open a store.

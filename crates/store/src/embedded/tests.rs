@@ -1,14 +1,20 @@
 //! What survives the end of a process, however it ends.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use proptest::prelude::*;
+use web::{Host, Pace};
 
+use super::journal::record::Robots;
 use super::*;
 use crate::contract::{at, done, done_with, find, leases, options, row, url};
-use crate::{Fate, FrontierRules, NearDupIndex, Page, Verdict, VisitRecord};
+use crate::{
+    Fate, Frontier, FrontierRules, NearDupIndex, Page, Settlement, StoreFault, Supply, Verdict,
+    VisitRecord,
+};
 
 fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, &options(FrontierRules::default())).unwrap()

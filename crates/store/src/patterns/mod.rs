@@ -22,7 +22,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use web::{Generality, Host, PageUrl, UrlPattern};
 
-use crate::embedded::record::Record;
+use crate::embedded::journal::record::Record;
 use crate::{DiscoveredUrl, Fate, FrontierRules, VisitRecord};
 
 pub(crate) use self::left::LeftRows;

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use web::{Host, Pace, Timestamp};
 
 use super::super::database::{Batch, Database, Tree};
-use super::super::segment::Position;
+use super::super::journal::frame::Position;
 use super::hosts::HostState;
 use super::parts;
 use super::place::{Body, Place, Rank};

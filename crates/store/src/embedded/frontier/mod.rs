@@ -48,8 +48,8 @@ use self::shelf::Shelf;
 use self::told::Told;
 use super::database::Database;
 use super::journal::Journal;
-use super::record::{Record, Robots};
-use super::segment::Position;
+use super::journal::frame::Position;
+use super::journal::record::{Record, Robots};
 use crate::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, FrontierRules, Lease, LeftOut, PatternName,
     VisitRecord,

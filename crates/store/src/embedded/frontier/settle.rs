@@ -9,7 +9,7 @@
 use web::{Pace, PageUrl};
 
 use super::super::journal::Journal;
-use super::super::record::{Entry, Record};
+use super::super::journal::record::{Entry, Record};
 use super::told::Void;
 use super::{Ended, Queue};
 use crate::{DiscoveredUrl, Lease, LeftOut, Settlement, StoreFault, VisitRecord};

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
-use super::Position;
+use super::frame::Position;
 use crate::StoreFault;
 
 /// How far everything is durable, and whether somebody sees to more.

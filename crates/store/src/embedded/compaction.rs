@@ -1,0 +1,263 @@
+//! A database that has grown far beyond what is in it is written anew.
+//!
+//! The engine reuses room, but gives it back late and never all of it: after many small changes two
+//! to four times what lives is on the disk. So what is live is copied beside the database and put
+//! in its place:
+//!
+//! ```text
+//! copy DIR/sled to DIR/sled.new, sync it   →   sled to sled.old   →   sled.new to sled   →   remove sled.old
+//! ```
+//!
+//! Invariant: at every moment one whole database lies in the directory, and [`settle`], which every
+//! opening begins with, finds it: `sled` where there is one; else `sled.new`, if `sled.old` tells
+//! that it was finished; else `sled.old`. Each renaming is on the disk before the next begins.
+
+use std::path::Path;
+
+use super::checkpoint::meta::Meta;
+use super::database::Database;
+use super::database::swap::{SWAP, beside, remove, sync_all_below};
+use crate::StoreFault;
+
+/// What the disk may hold for each live byte.
+const BLOAT: u64 = 3;
+/// Smaller databases are let be.
+const SMALL: u64 = 64 << 20;
+/// How many values are copied at once: a few megabytes.
+const COPIED_AT_ONCE: usize = 1 << 10;
+/// Under this name the database keeps how many bytes lived in it when they were counted last.
+const LIVE: &str = "live bytes";
+
+/// Writes the database anew if it takes more than three times what is in it and there is room for a
+/// copy in `free_room` bytes. Nobody else may have it open: so this is done before the trees are
+/// given out.
+///
+/// # Errors
+/// [`StoreFault::Tables`] where it cannot be read. Where the copy cannot be written the old one is
+/// gone on with.
+pub(super) fn rewrite_if_bloated(
+    database: Database,
+    free_room: Option<u64>,
+) -> Result<Database, StoreFault> {
+    let Some(live) = live_if_bloated(&database, SMALL)? else {
+        return Ok(database);
+    };
+    // The engine hangs on a full disk.
+    if free_room.is_none_or(|free| free / 2 < live) {
+        tracing::warn!(path = %database.path().display(), live, ?free_room, "no room to write the bloated tables anew");
+        return Ok(database);
+    }
+    tracing::info!(path = %database.path().display(), live, "writing the bloated tables anew");
+    replace(database, copy)
+}
+
+/// How many bytes live in the database, if that is too few for what it takes. They are counted only
+/// when it takes too much for what was counted last.
+fn live_if_bloated(database: &Database, small: u64) -> Result<Option<u64>, StoreFault> {
+    let taken = database.size_on_disk()?;
+    if taken <= small {
+        return Ok(None);
+    }
+    let meta = Meta::open(database)?;
+    let before: u64 = meta.get(LIVE)?.unwrap_or(0);
+    if taken <= before.saturating_mul(BLOAT) {
+        return Ok(None);
+    }
+    let mut live = 0;
+    for name in database.tree_names()? {
+        for entry in database.tree(&name)?.under(&[]) {
+            let (key, value) = entry?;
+            live += (key.len() + value.len()) as u64;
+        }
+    }
+    meta.put(LIVE, &live)?;
+    Ok((taken > live.saturating_mul(BLOAT)).then_some(live))
+}
+
+/// Puts what `copy` makes of the database in its place.
+fn replace(
+    database: Database,
+    copy: impl FnOnce(&Database, &Path) -> Result<(), StoreFault>,
+) -> Result<Database, StoreFault> {
+    let path = database.path().to_owned();
+    if let Err(fault) = copy(&database, &beside(&path, "new")) {
+        if matches!(&fault, StoreFault::Tables { path: broken, .. } if *broken == path) {
+            return Err(fault);
+        }
+        tracing::warn!(path = %path.display(), %fault, "the tables stay as they are");
+        drop(database);
+        return Database::open(&path);
+    }
+    drop(database);
+    for step in SWAP {
+        step(&path)?;
+    }
+    Database::open(&path)
+}
+
+/// Writes all that is in `database` into a new one, and makes that durable.
+fn copy(database: &Database, to: &Path) -> Result<(), StoreFault> {
+    remove(to)?;
+    let new = Database::open(to)?;
+    for name in database.tree_names()? {
+        let (from, into) = (database.tree(&name)?, new.tree(&name)?);
+        let mut entries = Vec::new();
+        for entry in from.under(&[]) {
+            entries.push(entry?);
+            if entries.len() == COPIED_AT_ONCE {
+                into.append(&entries)?;
+                entries.clear();
+            }
+        }
+        into.append(&entries)?;
+    }
+    new.flush()?;
+    drop(new);
+    sync_all_below(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedded::database::Batch;
+
+    type Contents = Vec<(String, Vec<u8>, Vec<u8>)>;
+
+    fn contents(database: &Database) -> Contents {
+        let mut contents = Contents::new();
+        let mut names = database.tree_names().unwrap();
+        names.sort();
+        for name in names {
+            for entry in database.tree(&name).unwrap().under(&[]) {
+                let (key, value) = entry.unwrap();
+                contents.push((name.clone(), key.to_vec(), value.to_vec()));
+            }
+        }
+        contents
+    }
+
+    /// A database in which most was written over, and what is in it.
+    fn bloated(path: &Path) -> (Database, Contents) {
+        let database = Database::open(path).unwrap();
+        Meta::open(&database)
+            .unwrap()
+            .put("name", &"value")
+            .unwrap();
+        for round in 0..40_u8 {
+            for name in ["one", "two"] {
+                let mut batch = Batch::default();
+                for key in 0..20_u8 {
+                    batch.insert(&[key], &vec![round; 2_000 + usize::from(key)]);
+                }
+                database.tree(name).unwrap().apply(batch).unwrap();
+            }
+        }
+        database.flush().unwrap();
+        let contents = contents(&database);
+        (database, contents)
+    }
+
+    #[test]
+    fn a_bloated_database_becomes_small_and_says_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("sled");
+        let (database, before) = bloated(&path);
+        let size = database.size_on_disk().unwrap();
+        let live = live_if_bloated(&database, 0).unwrap().unwrap();
+        let database = replace(database, copy).unwrap();
+        let smaller = database.size_on_disk().unwrap();
+        assert!(
+            smaller * 2 < size,
+            "{size} bytes became {smaller}, {live} live"
+        );
+        let after: Contents = contents(&database)
+            .into_iter()
+            .filter(|(_, key, _)| !key.starts_with(LIVE.as_bytes()))
+            .collect();
+        assert_eq!(after, before);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_small_or_full_or_without_room_for_a_copy_is_let_be() {
+        let directory = tempfile::tempdir().unwrap();
+        let (database, before) = bloated(&directory.path().join("sled"));
+        let size = database.size_on_disk().unwrap();
+        // The engine may write a snapshot meanwhile.
+        assert_eq!(live_if_bloated(&database, 2 * size).unwrap(), None);
+        let meta = Meta::open(&database).unwrap();
+        meta.put(LIVE, &size).unwrap();
+        assert_eq!(live_if_bloated(&database, 0).unwrap(), None);
+        meta.put(LIVE, &0_u64).unwrap();
+        assert!(live_if_bloated(&database, 0).unwrap().is_some());
+        for room in [None, Some(0), Some(u64::MAX)] {
+            let still = rewrite_if_bloated(database.clone(), room).unwrap();
+            assert!(still.size_on_disk().unwrap() > size / 2, "{room:?}");
+        }
+        let kept = |(_, key, _): &(String, Vec<u8>, Vec<u8>)| !key.starts_with(LIVE.as_bytes());
+        assert!(contents(&database).into_iter().filter(kept).eq(before));
+    }
+
+    /// The process dies after the copy and some of the steps, or in the middle of the copy.
+    #[test]
+    fn wherever_a_rewrite_is_cut_short_the_whole_database_is_found() {
+        for steps in 0..=SWAP.len() {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("sled");
+            let (database, before) = bloated(&path);
+            copy(&database, &beside(&path, "new")).unwrap();
+            drop(database);
+            for step in &SWAP[..steps] {
+                step(&path).unwrap();
+            }
+            assert_eq!(
+                contents(&Database::open(&path).unwrap()),
+                before,
+                "after {steps} steps"
+            );
+            assert_eq!(
+                std::fs::read_dir(directory.path()).unwrap().count(),
+                1,
+                "after {steps} steps"
+            );
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("sled");
+        let (database, before) = bloated(&path);
+        let half = Database::open(&beside(&path, "new")).unwrap();
+        half.tree("one").unwrap();
+        drop((database, half));
+        assert_eq!(contents(&Database::open(&path).unwrap()), before);
+        assert!(!beside(&path, "new").exists());
+    }
+
+    /// The old directory may be half removed when the process dies.
+    #[test]
+    fn what_is_left_of_the_old_database_is_never_taken_for_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("sled");
+        let (database, before) = bloated(&path);
+        drop(database);
+        std::fs::create_dir(beside(&path, "old")).unwrap();
+        assert_eq!(contents(&Database::open(&path).unwrap()), before);
+        assert!(!beside(&path, "old").exists());
+    }
+
+    #[test]
+    fn a_copy_that_cannot_be_written_leaves_the_database_as_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("sled");
+        let (database, before) = bloated(&path);
+        let fail = |_: &Database, to: &Path| {
+            std::fs::create_dir(to).unwrap();
+            std::fs::write(to.join("db"), b"half").unwrap();
+            Err(StoreFault::Tables {
+                path: to.to_owned(),
+                what: "no room".to_owned(),
+            })
+        };
+        let database = replace(database, fail).unwrap();
+        assert!(!beside(&path, "new").exists());
+        assert_eq!(contents(&database), before);
+    }
+}

@@ -1,0 +1,55 @@
+//! Records of the journal, one at a time, by where they begin.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+use super::frame::Position;
+use super::record::Record;
+use super::segment::{record_at, segments};
+use crate::StoreFault;
+
+/// Reads single records of a journal that is being written to.
+pub(in crate::embedded) struct Teller {
+    directory: PathBuf,
+    /// The segments as they were when the directory was last looked at.
+    known: Mutex<Vec<(Position, PathBuf)>>,
+}
+
+impl Teller {
+    pub(in crate::embedded) fn of(directory: &Path) -> Result<Self, StoreFault> {
+        Ok(Self {
+            known: Mutex::new(segments(directory)?),
+            directory: directory.to_owned(),
+        })
+    }
+
+    /// The record that begins at `position`, where one does.
+    pub(in crate::embedded) fn record_at(&self, position: Position) -> Result<Record, StoreFault> {
+        let known = self.known().clone();
+        let record = match record_at(&known, position)? {
+            Some(record) => Some(record),
+            // It may be the first of a segment that was begun since.
+            None => {
+                let present = segments(&self.directory)?;
+                self.known().clone_from(&present);
+                record_at(&present, position)?
+            }
+        };
+        record.ok_or_else(|| self.wrong(position))
+    }
+
+    /// The fault that something else is told there than should be.
+    pub(in crate::embedded) fn wrong(&self, position: Position) -> StoreFault {
+        StoreFault::Damaged {
+            path: self.directory.clone(),
+            offset: position,
+            what: "no admission is told where the tables say so".to_owned(),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Vec<(Position, PathBuf)>> {
+        self.known
+            .lock()
+            .expect("no panic can happen while the segments are locked")
+    }
+}

@@ -1,0 +1,97 @@
+//! Under which keys a document is found.
+//!
+//! Eleven exact ones (its page, its payload, its text, eight bands) and its fingerprint. Each is a
+//! proposal: 32 bits are taken for others now and then, and whoever looks up compares the whole.
+//!
+//! Invariant: numbers of tables are on disk for ever.
+
+use neardup::{BANDS, Fingerprint, PageSignature, Partition, ShortKey};
+use web::UrlKey;
+
+use crate::embedded::tables::Table;
+
+/// How many sorts of exact keys there are.
+pub(super) const KINDS: usize = 3 + BANDS;
+
+/// A sort of exact keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kind(u8);
+
+impl Kind {
+    /// By it a document lives: one that is not under its page's key is gone.
+    pub(super) const PAGE: Self = Self(0);
+    const PAYLOAD: Self = Self(1);
+    const TEXT: Self = Self(2);
+    const FIRST_BAND: u8 = 3;
+
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        (0..KINDS as u8).map(Self)
+    }
+
+    pub(super) fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// Where they lie on disk.
+    pub(super) const fn table(self) -> Table {
+        Table::new(0x10 + self.0)
+    }
+}
+
+/// The most tables of fingerprints that a design may have: their numbers are the upper half.
+pub(super) const MOST_TABLES: usize = 128;
+
+/// Where the fingerprints lie on disk in the order of the design's permutation of this number.
+pub(super) const fn table_of_permutation(number: usize) -> Table {
+    debug_assert!(number < MOST_TABLES, "the design was checked");
+    Table::new(0x80 | number as u8)
+}
+
+/// An exact key of some sort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) kind: Kind,
+    pub(super) short: ShortKey,
+}
+
+pub(super) fn of_page(page: UrlKey) -> Key {
+    Key {
+        kind: Kind::PAGE,
+        short: ShortKey::of(page.as_u64()),
+    }
+}
+
+pub(super) fn of_payload(group: u64, payload: u128) -> Key {
+    Key {
+        kind: Kind::PAYLOAD,
+        short: ShortKey::of(Partition::of(group).digest(payload)),
+    }
+}
+
+pub(super) fn of_text(group: u64, digest: u128) -> Key {
+    Key {
+        kind: Kind::TEXT,
+        short: ShortKey::of(Partition::of(group).digest(digest)),
+    }
+}
+
+/// Under what a text that may resemble others is proposed to them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resemblance {
+    pub(super) fingerprint: Fingerprint,
+    pub(super) bands: [Key; BANDS],
+}
+
+/// None where only the exact text may decide.
+pub(super) fn of_resemblance(group: u64, signature: &PageSignature) -> Option<Resemblance> {
+    let text = signature.text.as_deref()?;
+    let bands = text.sketch.as_ref()?.bands();
+    let shade = Partition::of(group);
+    Some(Resemblance {
+        fingerprint: shade.fingerprint(text.fingerprint),
+        bands: std::array::from_fn(|number| Key {
+            kind: Kind(Kind::FIRST_BAND + number as u8),
+            short: shade.band(bands[number]),
+        }),
+    })
+}

@@ -1,0 +1,84 @@
+//! A copy of a store, to open without changing anything in the store.
+//!
+//! Opening brings tables up to date, cuts torn ends and leaves a lock file behind: nothing that
+//! somebody who only wants to know whether all is well should do. The copy has its own tables and
+//! its own last segment; the segments before it never change, so links lead to them. It lies where
+//! the system keeps what is thrown away (`TMPDIR`), and is gone when this is dropped.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::StoreFault;
+use crate::embedded::journal::segment::segments;
+use crate::embedded::lock::DirectoryLock;
+
+/// A copy of a store. While it is there, nobody writes to the store.
+pub(in crate::embedded) struct Shadow {
+    directory: TempDir,
+    _nobody_writes: Option<DirectoryLock>,
+}
+
+impl Shadow {
+    /// Copies the store in `directory`.
+    ///
+    /// # Errors
+    /// [`StoreFault::InUse`] where a crawl has it open, otherwise what the system said: room for
+    /// the tables is needed.
+    pub(in crate::embedded) fn of(directory: &Path) -> Result<Self, StoreFault> {
+        let nobody_writes = DirectoryLock::share(directory)?;
+        let shadow = TempDir::with_prefix("crawler-verify-")
+            .map_err(StoreFault::file("create", &directory.join("shadow")))?;
+        let unwritten = || StoreFault::file("copy the tables to", shadow.path());
+        copy_directory(&directory.join("sled"), &shadow.path().join("sled")).map_err(unwritten())?;
+
+        let journal = shadow.path().join("journal");
+        fs::create_dir(&journal).map_err(unwritten())?;
+        let segments = segments(&directory.join("journal"))?;
+        for (place, (_, segment)) in segments.iter().enumerate() {
+            let name = segment.file_name().unwrap_or_default();
+            let last = place + 1 == segments.len();
+            let made = if last {
+                fs::copy(segment, journal.join(name)).map(drop)
+            } else {
+                absolute(segment)
+                    .and_then(|segment| std::os::unix::fs::symlink(segment, journal.join(name)))
+            };
+            made.map_err(unwritten())?;
+        }
+        Ok(Self {
+            directory: shadow,
+            _nobody_writes: nobody_writes,
+        })
+    }
+
+    /// Where it is.
+    pub(in crate::embedded) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+fn absolute(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
+}
+
+/// Copies what there is; a directory that is not there is none to copy.
+fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
+    let listing = match fs::read_dir(from) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        listing => listing?,
+    };
+    fs::create_dir(to)?;
+    for item in listing {
+        let item = item?;
+        let target = to.join(item.file_name());
+        if item.file_type()?.is_dir() {
+            copy_directory(&item.path(), &target)?;
+        } else {
+            fs::copy(item.path(), target)?;
+        }
+    }
+    Ok(())
+}
