@@ -1,21 +1,25 @@
-//! One machine, one directory: the journal is the truth, sled holds what is derived from it.
+//! A store in one directory of one machine: the journal is the truth, and sled holds what is
+//! derived from it.
 //!
 //! ```text
-//! DIR/lock                  who has it open                                  lock.rs
-//! DIR/journal/NNNN….log     what happened, in order                          journal.rs, segment.rs, mark.rs, record.rs
-//! DIR/sled/                 the frontier, the looks of pages, the watermark  frontier/, looks/, saving.rs
+//! DIR/lock                  the process that has it open          lock.rs
+//! DIR/journal/NNNN….log     everything that happened, in order    journal/
+//! DIR/sled/                 the tables: frontier, signatures      frontier/, near_dup/, tables/
+//!                           and the watermark                     checkpoint/
 //! ```
-//! Pages of earlier crawls that count as seen stay where they are, in journals that are only read
+//!
+//! Pages of earlier crawls that count as seen stay in their own journals, which are only read
 //! (earlier.rs).
 //!
-//! Every verb does the same three things: it decides (under one short mutex), appends a record of
-//! what it decided to the journal, and hears that record. What was heard is folded into the tables
-//! now and then (saving.rs). Opening loads the tables and hears the journal from their watermark on
-//! (opening.rs); tables that cannot be read are set aside and made again from the journal's
-//! beginning. So the invariant: memory and tables are a function of the journal (docs/adr/0006).
+//! Every verb does the same three things: it decides under one short mutex, appends a record of the
+//! decision to the journal, and applies that record to memory. A checkpoint flushes memory into the
+//! tables now and then (checkpoint.rs). Opening loads the tables and replays the journal from their
+//! watermark on (recovery.rs); unreadable tables are quarantined and rebuilt from the journal's
+//! beginning. Invariant: memory and tables are a function of the journal (docs/adr/0006).
 //!
-//! What lies in sled is sealed or in blocks with checksums: `sorted/` for keys, `cards.rs` for what
-//! verification needs, `meta.rs` for the rest; `database.rs` is the only module that knows sled.
+//! Every value in sled is sealed or a block with a checksum: `tables/` holds keys,
+//! `near_dup/records.rs` the records that verification needs, `checkpoint/meta.rs` the rest.
+//! `database.rs` is the only module that knows sled.
 
 mod admission;
 mod checkpoint;
@@ -35,13 +39,13 @@ mod verify;
 
 pub use self::database::Database;
 pub use self::earlier::Earlier;
-pub use self::journal::history::{History, Revocations, TakenBack, revocations, rows};
+pub use self::journal::history::{History, Revocation, Revocations, revocations, rows};
 pub use self::journal::record;
 pub use self::journal::segment::TornTail;
-pub use self::journal_rebuild::{Admission as RestoredAdmission, RestoredVisit, Restoring};
+pub use self::journal_rebuild::{Admission as RestoredAdmission, JournalRebuild, RestoredVisit};
 pub use self::lock::DirectoryLock;
-pub use self::near_dup::memory_index::SignatureIndexLocation;
-pub use self::near_dup::records::{Card, Cards};
+pub use self::near_dup::memory_index::SignatureMemory;
+pub use self::near_dup::records::{SignatureRecord, SignatureRecords};
 pub use self::options::StoreOptions;
 pub use self::recovery::archive_tail::ArchiveTail;
 pub use self::store::EmbeddedStore;

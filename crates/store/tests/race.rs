@@ -26,7 +26,7 @@ fn options() -> StoreOptions {
         key: None,
         new_key: HashKey::ZERO,
         earlier: None,
-        mirror: true,
+        keys_in_memory: true,
         tables: None,
         now: Timestamp::from_millis(1),
         disk: Arc::new(SystemDisk),

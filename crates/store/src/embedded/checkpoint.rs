@@ -1,13 +1,13 @@
 //! When what happened becomes durable, and when the tables learn of it.
 //!
 //! A checkpoint syncs the journal, and no more is needed for nothing to be lost. Now and then it is
-//! followed by a fold: both parts of the store give out what they heard since the last one, and it
-//! is written, flushed, and sealed with the watermark (docs/adr/0006). A fold rewrites a good part
+//! followed by a flush: both parts of the store give out what they unflushed since the last one, and it
+//! is written, flushed, and sealed with the watermark (docs/adr/0006). A flush rewrites a good part
 //! of what it falls into, so the larger the tables are, the more of the journal it waits for; a
 //! restart hears that much again.
 //!
-//! Invariants: the tables are never ahead of the journal, because its sync comes first. One fold at
-//! a time. A fold that was cut short is written again by the next.
+//! Invariants: the tables are never ahead of the journal, because its sync comes first. One flush at
+//! a time. A flush that was cut short is written again by the next.
 
 pub(super) mod meta;
 mod save;
@@ -18,14 +18,14 @@ use self::meta::Meta;
 use super::database::Database;
 use super::frontier::{self, Queue};
 use super::journal::frame::Position;
-use super::near_dup::settings::Mark;
-use super::near_dup::{self, Looks};
+use super::near_dup::settings::IndexState;
+use super::near_dup::{self, SignatureStore};
 use crate::{ArchivePlace, StoreFault};
 
 /// The name of the watermark.
 const CHECKPOINT: &str = "checkpoint";
 
-/// A fold is due when the journal has grown by so many bytes since the last one, or by a part of
+/// A flush is due when the journal has grown by so many bytes since the last one, or by a part of
 /// what the tables take, up to a limit: a restart hears a million records a second.
 const LEAST_GROWTH: u64 = 64 << 20;
 const MOST_GROWTH: u64 = 192 << 20;
@@ -40,8 +40,8 @@ pub(super) struct Checkpoint {
     pub(super) position: Position,
     /// What fingerprints are made of.
     pub(super) features: String,
-    /// How far the looks are in the tables.
-    pub(super) looks: Mark,
+    /// How far the signatures are in the tables.
+    pub(super) signatures: IndexState,
 }
 
 impl Checkpoint {
@@ -52,7 +52,7 @@ impl Checkpoint {
 
     /// Makes all changes so far durable, then the watermark that says so.
     pub(super) fn write(&self, meta: &Meta) -> Result<(), StoreFault> {
-        meta.end_fold(CHECKPOINT, self)
+        meta.end_flush(CHECKPOINT, self)
     }
 }
 
@@ -63,59 +63,59 @@ pub(super) struct Saved {
     pub(super) archive: Option<ArchivePlace>,
 }
 
-/// What both parts of the store heard since the last fold, and the watermark under which it is
+/// What both parts of the store unflushed since the last flush, and the watermark under which it is
 /// valid.
-pub(super) struct Fold {
-    pub(super) queue: frontier::Fold,
-    pub(super) looks: near_dup::Fold,
+pub(super) struct Flush {
+    pub(super) queue: frontier::Flush,
+    pub(super) signatures: near_dup::Flush,
     pub(super) checkpoint: Checkpoint,
 }
 
-impl Fold {
-    /// Takes it out of them; both have heard the journal up to `position`, and nothing else.
+impl Flush {
+    /// Takes it out of them; both have unflushed the journal up to `position`, and nothing else.
     pub(super) fn of(
         queue: &mut Queue,
-        looks: &mut Looks,
+        signatures: &mut SignatureStore,
         position: Position,
         last: &Checkpoint,
     ) -> Self {
-        let looks = looks.fold();
+        let signatures = signatures.begin_flush();
         let checkpoint = Checkpoint {
             position,
             features: last.features.clone(),
-            looks: looks.mark().clone(),
+            signatures: signatures.state().clone(),
         };
         Self {
-            queue: queue.fold(position),
-            looks,
+            queue: queue.begin_flush(position),
+            signatures,
             checkpoint,
         }
     }
 
     /// Writes it. The journal is durable up to its position.
     pub(super) fn write(&self, database: &Database, meta: &Meta) -> Result<(), StoreFault> {
-        meta.begin_fold()?;
-        self.looks.write()?;
+        meta.begin_flush()?;
+        self.signatures.write()?;
         self.queue.write(database)?;
         self.checkpoint.write(meta)
     }
 }
 
-/// Whether the journal has grown enough for a fold into tables of this size.
-pub(super) fn is_due(heard: u64, tables: u64) -> bool {
-    heard >= (tables / PART_OF_TABLES).clamp(LEAST_GROWTH, MOST_GROWTH)
+/// Whether the journal has grown enough for a flush into tables of this size.
+pub(super) fn is_due(unflushed: u64, tables: u64) -> bool {
+    unflushed >= (tables / PART_OF_TABLES).clamp(LEAST_GROWTH, MOST_GROWTH)
 }
 
-/// Whether a fold takes a moment, so that an opening may wait for it. A larger one is made by the
+/// Whether a flush takes a moment, so that an opening may wait for it. A larger one is made by the
 /// session's first checkpoint, while the crawl goes on.
-pub(super) fn is_quick(heard: u64, tables: u64) -> bool {
-    heard > 0 && tables <= SMALL_TABLES
+pub(super) fn is_quick(unflushed: u64, tables: u64) -> bool {
+    unflushed > 0 && tables <= SMALL_TABLES
 }
 
-/// Whether a fold costs little for what it saves the next opening: the tables are small, or much
-/// was heard.
-pub(super) fn is_cheap(heard: u64, tables: u64) -> bool {
-    is_quick(heard, tables) || heard.saturating_mul(PART_OF_TABLES) >= tables
+/// Whether a flush costs little for what it saves the next opening: the tables are small, or much
+/// was unflushed.
+pub(super) fn is_cheap(unflushed: u64, tables: u64) -> bool {
+    is_quick(unflushed, tables) || unflushed.saturating_mul(PART_OF_TABLES) >= tables
 }
 
 #[cfg(test)]
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_fold_waits_for_more_of_the_journal_the_larger_the_tables_are() {
-        for (heard, tables, due) in [
+        for (unflushed, tables, due) in [
             (LEAST_GROWTH - 1, 0, false),
             (LEAST_GROWTH, 0, true),
             (LEAST_GROWTH, 2 << 30, false),
@@ -132,21 +132,25 @@ mod tests {
             (MOST_GROWTH - 1, u64::MAX, false),
             (MOST_GROWTH, u64::MAX, true),
         ] {
-            assert_eq!(is_due(heard, tables), due, "{heard} into {tables}");
+            assert_eq!(is_due(unflushed, tables), due, "{unflushed} into {tables}");
         }
     }
 
     #[test]
     fn a_small_crawl_is_folded_at_its_end_and_a_large_one_only_with_what_is_worth_it() {
-        for (heard, tables, cheap) in [
+        for (unflushed, tables, cheap) in [
             (0, 1, false),
             (1, SMALL_TABLES, true),
             (1, SMALL_TABLES + 1, false),
             (SMALL_TABLES / 8, 2 * SMALL_TABLES, true),
             (u64::MAX, u64::MAX, true),
         ] {
-            assert_eq!(is_cheap(heard, tables), cheap, "{heard} into {tables}");
-            assert_eq!(is_quick(heard, tables), cheap && tables <= SMALL_TABLES);
+            assert_eq!(
+                is_cheap(unflushed, tables),
+                cheap,
+                "{unflushed} into {tables}"
+            );
+            assert_eq!(is_quick(unflushed, tables), cheap && tables <= SMALL_TABLES);
         }
     }
 }

@@ -12,7 +12,7 @@ use web::UrlKey;
 
 use super::checkpoint::meta::Meta;
 use super::database::Database;
-use super::near_dup::records::{Card, Cards};
+use super::near_dup::records::{SignatureRecord, SignatureRecords};
 use super::tables::{Posting, SortedTables, Table};
 use crate::StoreFault;
 
@@ -25,7 +25,7 @@ const TABLES: [Table; 2] = [Table::new(1), Table::new(2)];
 struct Contents {
     watermark: Option<u64>,
     tables: [Vec<Posting>; 2],
-    cards: BTreeMap<u32, Card>,
+    records: BTreeMap<u32, SignatureRecord>,
 }
 
 fn posting(number: u64) -> Posting {
@@ -41,8 +41,8 @@ fn added(fold: u64, table: usize) -> Vec<Posting> {
     postings
 }
 
-fn cards(fold: u64) -> Vec<(u32, Card)> {
-    let card = |document: u32| Card {
+fn records(fold: u64) -> Vec<(u32, SignatureRecord)> {
+    let record = |document: u32| SignatureRecord {
         position: fold,
         page: UrlKey::from_u64(u64::from(document)),
         group: 7,
@@ -53,7 +53,7 @@ fn cards(fold: u64) -> Vec<(u32, Card)> {
     };
     // Every fold writes some anew.
     (fold as u32 * 30..fold as u32 * 30 + 50)
-        .map(|document| (document, card(document)))
+        .map(|document| (document, record(document)))
         .collect()
 }
 
@@ -65,10 +65,10 @@ fn write(path: &Path, killed: &Path) -> Vec<Contents> {
     let meta = Meta::open(&database).unwrap();
     let (tables, stack) = (
         SortedTables::open(&database).unwrap(),
-        Cards::open(&database).unwrap(),
+        SignatureRecords::open(&database).unwrap(),
     );
     for fold in 1..=FOLDS {
-        meta.begin_fold().unwrap();
+        meta.begin_flush().unwrap();
         let mut contents = history.last().unwrap().clone();
         for (number, table) in TABLES.into_iter().enumerate() {
             let added = added(fold, number);
@@ -80,10 +80,10 @@ fn write(path: &Path, killed: &Path) -> Vec<Contents> {
                 copy_all(path, killed);
             }
         }
-        stack.update(&cards(fold), &[]).unwrap();
-        contents.cards.extend(cards(fold));
+        stack.update(&records(fold), &[]).unwrap();
+        contents.records.extend(records(fold));
         contents.watermark = Some(fold);
-        meta.end_fold(WATERMARK, &fold).unwrap();
+        meta.end_flush(WATERMARK, &fold).unwrap();
         history.push(contents);
     }
     history
@@ -92,7 +92,10 @@ fn write(path: &Path, killed: &Path) -> Vec<Contents> {
 fn read(path: &Path) -> Result<Contents, StoreFault> {
     let database = Database::open(path)?;
     let meta = Meta::open(&database)?;
-    let (tables, stack) = (SortedTables::open(&database)?, Cards::open(&database)?);
+    let (tables, stack) = (
+        SortedTables::open(&database)?,
+        SignatureRecords::open(&database)?,
+    );
     let mut contents = Contents {
         watermark: meta.get(WATERMARK)?,
         ..Contents::default()
@@ -101,10 +104,10 @@ fn read(path: &Path) -> Result<Contents, StoreFault> {
         let mut scan = tables.all(table)?;
         while scan.next_block(into)? {}
     }
-    stack.each(|document, card| {
-        contents.cards.insert(document, card.clone());
+    stack.each(|document, record| {
+        contents.records.insert(document, record.clone());
     })?;
-    if meta.is_fold_under_way()? {
+    if meta.is_flush_under_way()? {
         // Then the tables may be ahead of the watermark, and hearing the journal from there mends
         // them.
         let end = (contents.watermark.unwrap_or(0) + 1).min(FOLDS);
@@ -114,8 +117,8 @@ fn read(path: &Path) -> Result<Contents, StoreFault> {
             let mut scan = tables.all(table)?;
             while scan.next_block(&mut contents.tables[number])? {}
         }
-        stack.update(&cards(end), &[])?;
-        contents.cards.extend(cards(end));
+        stack.update(&records(end), &[])?;
+        contents.records.extend(records(end));
         contents.watermark = Some(end);
     }
     Ok(contents)

@@ -2,7 +2,7 @@
 //! tell of them.
 //!
 //! Only what was kept counts: originals, and the pages that were let through beside them. Their
-//! looks are in memory; who they are is read from the earlier journal when one of them is
+//! numbers_of are in memory; who they are is read from the earlier journal when one of them is
 //! recognised (24 bytes a page instead of its URLs). The same rows say where the archive has a page
 //! that is to be asked for only if it was modified.
 //!
@@ -27,8 +27,8 @@ use crate::{LikenessRules, Page, StoreFault, VisitRecord};
 pub struct Earlier {
     rules: LikenessRules,
     key: HashKey,
-    journals: Vec<Told>,
-    pages: Vec<Kept>,
+    journals: Vec<EarlierJournal>,
+    pages: Vec<KeptPage>,
     /// The originals, by their numbers in `pages`.
     originals: SignatureIndex,
     /// Pages that were let through, by their numbers.
@@ -43,7 +43,7 @@ pub struct Earlier {
 }
 
 /// A crawl's journal: its directory, and its segments as they were when it was read.
-struct Told {
+struct EarlierJournal {
     directory: PathBuf,
     segments: Vec<(Position, PathBuf)>,
     /// Where its kept pages are archived.
@@ -51,7 +51,7 @@ struct Told {
 }
 
 /// Where a page is told of.
-struct Kept {
+struct KeptPage {
     key: UrlKey,
     /// The place of its crawl in `journals`.
     journal: u32,
@@ -90,7 +90,7 @@ pub(crate) struct Change {
 }
 
 /// A page that was admitted, and whose visit has not ended yet where the journal is being read.
-enum Begun {
+enum PendingAdmission {
     Original(Box<PageSignature>),
     LetThrough(Box<LetThrough>),
 }
@@ -117,7 +117,7 @@ impl Earlier {
             if key != earlier.key {
                 return Err(other_key(directory));
             }
-            earlier.hear(path, &mut replay, features)?;
+            earlier.read_journal(path, &mut replay, features)?;
         }
         Ok(earlier.map(|mut earlier| {
             earlier.by_url.sort_unstable();
@@ -160,7 +160,7 @@ impl Earlier {
     /// Whether any of the crawls kept a page with this URL; asks nothing of the disk.
     #[must_use]
     pub fn knows(&self, url: UrlKey) -> bool {
-        self.looks(url).next().is_some()
+        self.numbers_of(url).next().is_some()
     }
 
     /// What the newest crawl of those that `is_asked` names kept of a page: its place among the
@@ -171,7 +171,7 @@ impl Earlier {
         is_asked: impl Fn(usize) -> bool,
     ) -> Result<Option<(usize, VisitRecord)>, StoreFault> {
         let mut newest: Option<(usize, VisitRecord)> = None;
-        for number in self.looks(url) {
+        for number in self.numbers_of(url) {
             let crawl = self.pages[number as usize].journal as usize;
             if !is_asked(crawl) {
                 continue;
@@ -207,18 +207,19 @@ impl Earlier {
         Err(other_key(first.unwrap_or(Path::new(""))))
     }
 
-    fn hear(
+    fn read_journal(
         &mut self,
         directory: PathBuf,
         replay: &mut Replay,
         features: &str,
     ) -> Result<(), StoreFault> {
-        self.journals.push(Told {
+        self.journals.push(EarlierJournal {
             segments: segments(&directory)?,
             directory: directory.clone(),
             archive_files: BTreeSet::new(),
         });
-        let (mut begun, mut position): (HashMap<UrlKey, Begun>, Position) = (HashMap::new(), 0);
+        let (mut begun, mut position): (HashMap<UrlKey, PendingAdmission>, Position) =
+            (HashMap::new(), 0);
         while let Some((end, record)) = replay.next_record()? {
             match record {
                 Record::Begun {
@@ -232,10 +233,10 @@ impl Earlier {
                     });
                 }
                 Record::Admitted { page, signature } => {
-                    begun.insert(page.key(), Begun::Original(signature));
+                    begun.insert(page.key(), PendingAdmission::Original(signature));
                 }
                 Record::LetThrough(seated) => {
-                    begun.insert(seated.page.key(), Begun::LetThrough(seated));
+                    begun.insert(seated.page.key(), PendingAdmission::LetThrough(seated));
                 }
                 Record::Forgotten { page } => drop(begun.remove(&page)),
                 Record::Settled { row, .. } => {
@@ -252,7 +253,7 @@ impl Earlier {
         Ok(())
     }
 
-    fn remember(&mut self, row: &VisitRecord, begun: Option<Begun>, position: Position) {
+    fn remember(&mut self, row: &VisitRecord, begun: Option<PendingAdmission>, position: Position) {
         if begun.is_none() && row.payload.is_none() {
             return;
         }
@@ -265,7 +266,7 @@ impl Earlier {
         {
             journal.archive_files.insert(file.clone());
         }
-        self.pages.push(Kept {
+        self.pages.push(KeptPage {
             key,
             journal: u32::try_from(self.journals.len() - 1).expect("a command line is shorter"),
             position,
@@ -281,14 +282,14 @@ impl Earlier {
                 };
                 self.unadmitted.insert(number, unadmitted);
             }
-            Some(Begun::Original(mut signature)) => {
+            Some(PendingAdmission::Original(mut signature)) => {
                 // A visit that did not end may have admitted other bytes than were archived in the
                 // end.
                 signature.payload = row.payload.unwrap_or(signature.payload);
                 self.originals
                     .insert_in(group, u64::from(number), *signature);
             }
-            Some(Begun::LetThrough(mut seated)) => {
+            Some(PendingAdmission::LetThrough(mut seated)) => {
                 seated.signature.payload = row.payload.unwrap_or(seated.signature.payload);
                 self.copies
                     .entry((group, seated.signature.payload))
@@ -339,9 +340,9 @@ impl Earlier {
         let mut newest = None;
         let mut same = None;
         // The crawls were read in their order, the oldest first.
-        for number in self.looks(url) {
-            let payload = match (self.look(number), self.unadmitted.get(&number)) {
-                (Some(look), _) => look.payload,
+        for number in self.numbers_of(url) {
+            let payload = match (self.signature_of(number), self.unadmitted.get(&number)) {
+                (Some(signature_of), _) => signature_of.payload,
                 (None, Some(unadmitted)) => unadmitted.payload,
                 (None, None) => continue,
             };
@@ -354,8 +355,8 @@ impl Earlier {
             return Some(Capture::SameBytes(number));
         }
         let of = newest?;
-        let (distance, resemblance) = match self.look(of) {
-            Some(look) => nearness(signature, look),
+        let (distance, resemblance) = match self.signature_of(of) {
+            Some(signature_of) => nearness(signature, signature_of),
             None => (self.distance_to_unadmitted(of, signature), None),
         };
         Some(Capture::OtherBytes(Change {
@@ -371,7 +372,7 @@ impl Earlier {
     }
 
     /// The signature of the page with this number.
-    fn look(&self, number: u32) -> Option<&PageSignature> {
+    fn signature_of(&self, number: u32) -> Option<&PageSignature> {
         match self.seated.get(&number) {
             Some(seated) => Some(&seated.signature),
             None => self.originals.get(u64::from(number)),
@@ -379,7 +380,7 @@ impl Earlier {
     }
 
     /// The numbers of the pages with this URL: one for each crawl that kept it.
-    fn looks(&self, url: UrlKey) -> impl Iterator<Item = u32> + '_ {
+    fn numbers_of(&self, url: UrlKey) -> impl Iterator<Item = u32> + '_ {
         let first = self.by_url.partition_point(|(key, _)| *key < url);
         let same = self.by_url[first..]
             .iter()
@@ -387,7 +388,7 @@ impl Earlier {
         same.map(|(_, number)| *number)
     }
 
-    /// The original that looks like this.
+    /// The original that numbers_of like this.
     pub(crate) fn find(&self, group: u64, signature: &PageSignature) -> Option<(u32, Likeness)> {
         let found = self.originals.find_in(group, signature)?;
         let number = u32::try_from(found.of).expect("it was hung under a number of 32 bits");
@@ -395,7 +396,7 @@ impl Earlier {
     }
 
     /// The original with this URL, if a page that calls it canonical is like it: the most certain
-    /// of its looks.
+    /// of its numbers_of.
     pub(crate) fn called_canonical(
         &self,
         group: u64,
@@ -403,11 +404,14 @@ impl Earlier {
         signature: &PageSignature,
     ) -> Option<(u32, Likeness)> {
         let thresholds = self.rules.thresholds;
-        let looks = self.looks(url).filter_map(|number| {
-            let look = self.originals.get_in(group, u64::from(number))?;
-            Some((number, thresholds.likeness_to_canonical(signature, look)?))
+        let numbers_of = self.numbers_of(url).filter_map(|number| {
+            let signature_of = self.originals.get_in(group, u64::from(number))?;
+            Some((
+                number,
+                thresholds.likeness_to_canonical(signature, signature_of)?,
+            ))
         });
-        most_certain(looks)
+        most_certain(numbers_of)
     }
 
     /// The page that was let through with these bytes.
@@ -434,8 +438,8 @@ fn nearness(one: &PageSignature, two: &PageSignature) -> (Option<u32>, Option<f6
 }
 
 /// Of equals the latest.
-fn most_certain(looks: impl Iterator<Item = (u32, Likeness)>) -> Option<(u32, Likeness)> {
-    looks.max_by(|one, two| {
+fn most_certain(numbers_of: impl Iterator<Item = (u32, Likeness)>) -> Option<(u32, Likeness)> {
+    numbers_of.max_by(|one, two| {
         let order = certainty(one.1).total_cmp(&certainty(two.1));
         order.then(one.0.cmp(&two.0))
     })

@@ -17,7 +17,7 @@ use super::journal::{Journal, SEGMENT_BYTES};
 use crate::{ArchivePlace, ArchiveSpan, DiscoveredUrl, StoreFault, VisitRecord};
 
 /// Writes a journal.
-pub struct Restoring {
+pub struct JournalRebuild {
     journal: Journal,
     /// All URLs that were queued or reached; the numbers of those that wait, and how they were
     /// found.
@@ -71,7 +71,7 @@ pub enum Admission {
     LetThrough(Box<LetThrough>),
 }
 
-impl Restoring {
+impl JournalRebuild {
     /// Begins a journal below `directory`, which has none yet. A journal that is copied brings the
     /// record of its beginning; otherwise `begun` says when the crawl began, and what its
     /// fingerprints are made of.
@@ -87,7 +87,7 @@ impl Restoring {
         let path = directory.join("journal");
         disk.create_directories(&path)
             .map_err(StoreFault::file("create", &path))?;
-        let mut restoring = Self {
+        let mut rebuild = Self {
             journal: Journal::open(disk, &path, key, SEGMENT_BYTES)?,
             known: HashMap::new(),
             next_sequence: 0,
@@ -97,9 +97,9 @@ impl Restoring {
             records: 0,
         };
         if let Some((at, features)) = begun {
-            restoring.append(&Record::Begun { at, features })?;
+            rebuild.append(&Record::Begun { at, features })?;
         }
-        Ok(restoring)
+        Ok(rebuild)
     }
 
     /// Takes over a record of an old journal; they come in their order.
@@ -108,7 +108,7 @@ impl Restoring {
     /// What the system said.
     pub fn copy(&mut self, record: &Record) -> Result<(), StoreFault> {
         match record {
-            Record::Discovered { first, finds } => self.hear_finds(*first, finds),
+            Record::Discovered { first, finds } => self.apply_discovered(*first, finds),
             Record::Settled {
                 row,
                 archived,
@@ -118,8 +118,8 @@ impl Restoring {
                 ..
             } => {
                 self.known.insert(row.url.key(), None);
-                self.hear_reached(reached);
-                self.hear_finds(*first, finds);
+                self.apply_reached(reached);
+                self.apply_discovered(*first, finds);
                 if let Some(span) = archived {
                     self.end = Some(ArchivePlace {
                         file: span.file.clone(),
@@ -178,7 +178,7 @@ impl Restoring {
         }
         self.supersede(&finds)?;
         let first = self.next_sequence;
-        self.hear_finds(first, &finds);
+        self.apply_discovered(first, &finds);
         self.append(&Record::Discovered { first, finds })
     }
 
@@ -233,13 +233,13 @@ impl Restoring {
                 page: row.page(),
                 signature,
             })?,
-            Admission::LetThrough(seated) => self.append(&Record::LetThrough(seated))?,
+            Admission::LetThrough(kept) => self.append(&Record::LetThrough(kept))?,
         }
-        self.hear_reached(&reached);
+        self.apply_reached(&reached);
         let finds = self.only_new(finds);
         self.supersede(&finds)?;
         let first = self.next_sequence;
-        self.hear_finds(first, &finds);
+        self.apply_discovered(first, &finds);
         let archived = end.map(|place| {
             let ticket = self.tickets;
             self.tickets += 1;
@@ -321,7 +321,7 @@ impl Restoring {
         Ok(())
     }
 
-    fn hear_finds(&mut self, first: u64, finds: &[DiscoveredUrl]) {
+    fn apply_discovered(&mut self, first: u64, finds: &[DiscoveredUrl]) {
         for (sequence, find) in (first..).zip(finds) {
             let waiting = Waiting {
                 sequence,
@@ -336,7 +336,7 @@ impl Restoring {
     }
 
     /// What waits for a visit of its own goes on waiting.
-    fn hear_reached(&mut self, reached: &[PageUrl]) {
+    fn apply_reached(&mut self, reached: &[PageUrl]) {
         for url in reached {
             self.known.entry(url.key()).or_insert(None);
         }

@@ -1,7 +1,7 @@
-//! One process a directory.
+//! The lock of a store's directory: one process at a time.
 //!
-//! The file has three lines: the process that holds it, the machine that this runs on (empty where
-//! it has no name), and since when. They are for people; what counts is the system's lock.
+//! The file has three lines: the process id, the name of the machine (empty if it has none), and
+//! the time. They are for people; only the operating system's lock counts.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -11,20 +11,20 @@ use web::Timestamp;
 
 use crate::{Holder, StoreFault};
 
-/// More of a lock file is not read.
+/// The most bytes of a lock file that are read.
 const MAX_BYTES: u64 = 1024;
 
-/// Held for as long as the store is open; the system lets go of it when the process ends, however
-/// it ends.
+/// A lock on a store's directory, held while the store is open. The operating system releases it
+/// when the process ends, however it ends.
 pub struct DirectoryLock(
     #[expect(dead_code, reason = "holding the file is what holds the lock")] File,
 );
 
 impl DirectoryLock {
-    /// Takes it for writing.
+    /// Takes the lock for writing.
     ///
     /// # Errors
-    /// [`StoreFault::InUse`] where somebody else has it, otherwise what the system said.
+    /// [`StoreFault::InUse`] if another process holds it, otherwise the operating system's error.
     pub fn take(directory: &Path, now: Timestamp) -> Result<Self, StoreFault> {
         let path = directory.join("lock");
         let mut file = OpenOptions::new()
@@ -44,11 +44,12 @@ impl DirectoryLock {
         Ok(Self(file))
     }
 
-    /// For reading only: nobody writes there meanwhile, and nothing is written there. None where
-    /// nobody ever had it open, as in a copy without the lock.
+    /// Takes the lock for reading: no process can write meanwhile, and the lock file is not
+    /// written. Returns none where there is no lock file, as in a copy without it.
     ///
     /// # Errors
-    /// [`StoreFault::InUse`] where somebody writes there, otherwise what the system said.
+    /// [`StoreFault::InUse`] if another process writes there, otherwise the operating system's
+    /// error.
     pub fn share(directory: &Path) -> Result<Option<Self>, StoreFault> {
         let path = directory.join("lock");
         let mut file = match File::open(&path) {
@@ -61,7 +62,7 @@ impl DirectoryLock {
     }
 }
 
-/// What became of locking `file`; where somebody else has it, who that is.
+/// Turns the result of locking `file` into an error that names the holder.
 fn held(locked: Result<(), TryLockError>, file: &mut File, path: &Path) -> Result<(), StoreFault> {
     let path = path.to_owned();
     match locked {
@@ -80,15 +81,15 @@ fn held(locked: Result<(), TryLockError>, file: &mut File, path: &Path) -> Resul
     }
 }
 
-/// What the holder writes.
+/// Returns the three lines that the holder writes.
 fn told(now: Timestamp) -> String {
-    // Where there is no such file, the machine goes without a name.
+    // Without this file the machine goes without a name.
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let process = std::process::id();
     format!("{process}\n{}\n{now}\n", machine.trim())
 }
 
-/// What was written; none where it is not even a number, as for a moment while it is being written.
+/// Parses the holder; none where the first line is no number, as while it is being written.
 fn holder(told: &str) -> Option<Holder> {
     let mut lines = told.lines().map(str::trim);
     let process = lines.next()?.parse().ok()?;

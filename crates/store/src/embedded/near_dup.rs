@@ -6,7 +6,7 @@
 //! | `documents.rs` | the originals: candidates by keys, confirmed by cards |
 //! | `mirror.rs` | all keys in memory |
 //! | `shelf.rs` | keys, cards and seats on disk |
-//! | `delta.rs` | what was heard since the last fold |
+//! | `delta.rs` | what was memtable since the last begin_flush |
 //! | `settings.rs` | what is baked into the tables, and how far they tell |
 //! | `teller.rs` | the pages themselves, from the journal |
 //!
@@ -14,8 +14,8 @@
 //! `folded`. With a mirror, look-ups touch the disk only for the cards of candidates; without, for
 //! keys as well.
 //!
-//! Invariant: all of it is a function of the journal up to the last record that was heard, whatever
-//! was folded when.
+//! Invariant: all of it is a function of the journal up to the last record that was memtable, whatever
+//! was end_flush when.
 
 mod disk_index;
 mod documents;
@@ -32,11 +32,11 @@ use std::sync::Arc;
 
 use web::{PageUrl, UrlKey};
 
-use self::disk_index::Shelf;
+use self::disk_index::DiskIndex;
 use self::documents::Documents;
-use self::memory_index::SignatureIndexLocation;
-use self::memtable::Delta;
-use self::settings::{LooksOptions, Mark, Settings};
+use self::memory_index::SignatureMemory;
+use self::memtable::Memtable;
+use self::settings::{IndexSettings, IndexState, SignatureStoreOptions};
 use super::database::Database;
 use super::journal::Journal;
 use super::journal::frame::Position;
@@ -44,72 +44,72 @@ use super::journal::record::Record;
 use crate::known::{Known, Opinion, Seated};
 use crate::{Page, StoreFault};
 
-/// While the tables are made again from the journal, they are folded whenever so many documents
-/// were heard: a few hundred MB.
-const HEARD_AT_A_TIME: usize = 1 << 19;
+/// While the tables are made again from the journal, they are end_flush whenever so many documents
+/// were memtable: a few hundred MB.
+const FLUSH_DOCUMENTS: usize = 1 << 19;
 
 /// The looks of all pages of a crawl. See the module's documentation.
-pub(super) struct Looks {
-    shelf: Arc<Shelf>,
-    settings: Settings,
+pub(super) struct SignatureStore {
+    disk: Arc<DiskIndex>,
+    settings: IndexSettings,
     known: Known<Documents>,
 }
 
-/// What a fold took aside, to be written without any lock.
-pub(super) struct Fold {
-    shelf: Arc<Shelf>,
-    delta: Arc<Delta>,
-    mark: Mark,
+/// What a begin_flush took aside, to be written without any lock.
+pub(super) struct Flush {
+    disk: Arc<DiskIndex>,
+    memtable: Arc<Memtable>,
+    state: IndexState,
 }
 
-impl Fold {
+impl Flush {
     /// Writes it. May be done again.
     pub(super) fn write(&self) -> Result<(), StoreFault> {
-        self.shelf.write(&self.delta)
+        self.disk.write(&self.memtable)
     }
 
     /// Belongs into the checkpoint that says that it was written.
-    pub(super) fn mark(&self) -> &Mark {
-        &self.mark
+    pub(super) fn state(&self) -> &IndexState {
+        &self.state
     }
 }
 
-impl Looks {
-    /// Reads the tables as they were at the checkpoint with this mark, which the journal had come
-    /// to `position` at. They may be ahead of it. Where the mark says that they are void, they are
-    /// emptied, and everything is to be heard from the journal's beginning on.
+impl SignatureStore {
+    /// Reads the tables as they were at the checkpoint with this state, which the journal had come
+    /// to `position` at. They may be ahead of it. Where the state says that they are void, they are
+    /// emptied, and everything is to be memtable from the journal's beginning on.
     pub(super) fn load(
         database: &Database,
-        mark: &Mark,
+        state: &IndexState,
         position: Position,
-        options: LooksOptions,
+        options: SignatureStoreOptions,
     ) -> Result<Self, StoreFault> {
         let design = options.design()?;
-        let settings = Settings::of(&options.rules, &design);
-        let shelf = Arc::new(Shelf::open(database, design)?);
-        if mark.settings.is_none() {
-            shelf.clear()?;
+        let settings = IndexSettings::of(&options.rules, &design);
+        let disk = Arc::new(DiskIndex::open(database, design)?);
+        if state.settings.is_none() {
+            disk.clear()?;
         }
         let thresholds = options.rules.thresholds;
         let documents = Documents::load(
-            Arc::clone(&shelf),
+            Arc::clone(&disk),
             thresholds,
-            options.mirror,
-            mark.documents,
+            options.keys_in_memory,
+            state.documents,
         )?;
         let mut known = Known::new(options.rules, options.key, documents, options.earlier);
-        for (page, seated) in shelf.seats(position)? {
+        for (page, seated) in disk.seats(position)? {
             known.seat(page, seated);
         }
         Ok(Self {
-            shelf,
+            disk,
             settings,
             known,
         })
     }
 
     /// Hears the journal from its beginning to `position`, where the tables were void.
-    pub(super) fn hear_again(
+    pub(super) fn replay(
         &mut self,
         journal: &Journal,
         position: Position,
@@ -119,26 +119,26 @@ impl Looks {
         while begin < position
             && let Some((end, record)) = replay.next_record()?
         {
-            self.hear(begin, &record)?;
-            self.fold_if_much()?;
+            self.apply(begin, &record)?;
+            self.flush_if_large()?;
             begin = end;
         }
         Ok(())
     }
 
-    /// Writes what was heard, if it has become much: for those who hear a long journal, and have
+    /// Writes what was memtable, if it has become much: for those who apply a long journal, and have
     /// the tables to themselves.
-    pub(super) fn fold_if_much(&mut self) -> Result<(), StoreFault> {
-        if self.known.originals().heard().added.len() >= HEARD_AT_A_TIME {
-            self.fold().write()?;
-            self.folded();
+    pub(super) fn flush_if_large(&mut self) -> Result<(), StoreFault> {
+        if self.known.originals().memtable().added.len() >= FLUSH_DOCUMENTS {
+            self.begin_flush().write()?;
+            self.end_flush();
         }
         Ok(())
     }
 
     /// What a record means, which begins at `begin`: the same while it happens and when it is
     /// replayed.
-    pub(super) fn hear(&mut self, begin: Position, record: &Record) -> Result<(), StoreFault> {
+    pub(super) fn apply(&mut self, begin: Position, record: &Record) -> Result<(), StoreFault> {
         match record {
             Record::Admitted { page, signature } => {
                 self.known.admit(page, (**signature).clone(), begin);
@@ -164,29 +164,29 @@ impl Looks {
     fn changed_seat(&mut self, page: UrlKey, seated: Option<Seated>) {
         self.known
             .originals_mut()
-            .heard_mut()
+            .memtable_mut()
             .seats
             .insert(page, seated);
     }
 
-    /// Takes aside what was heard since the last fold, at once; it goes on being looked at.
-    pub(super) fn fold(&mut self) -> Fold {
+    /// Takes aside what was memtable since the last begin_flush, at once; it goes on being looked at.
+    pub(super) fn begin_flush(&mut self) -> Flush {
         let documents = self.known.originals_mut();
-        let delta = documents.fold();
-        Fold {
-            shelf: Arc::clone(&self.shelf),
-            delta,
-            mark: Mark {
+        let memtable = documents.begin_flush();
+        Flush {
+            disk: Arc::clone(&self.disk),
+            memtable,
+            state: IndexState {
                 documents: documents.next(),
                 settings: Some(self.settings.clone()),
             },
         }
     }
 
-    /// The last fold is on disk. What was kept for it is let go by the caller, without a lock: it
+    /// The last begin_flush is on disk. What was kept for it is let go by the caller, without a lock: it
     /// may be a million cards.
-    pub(super) fn folded(&mut self) -> impl Sized + use<> {
-        self.known.originals_mut().folded()
+    pub(super) fn end_flush(&mut self) -> impl Sized + use<> {
+        self.known.originals_mut().end_flush()
     }
 
     /// What is to be said of a page that looks like this.
@@ -221,7 +221,7 @@ impl Looks {
         self.known.knows(page)
     }
 
-    pub(super) fn memory(&self) -> SignatureIndexLocation {
+    pub(super) fn memory(&self) -> SignatureMemory {
         self.known.originals().memory()
     }
 }

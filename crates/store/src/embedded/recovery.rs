@@ -12,33 +12,33 @@ use std::sync::{Arc, Mutex};
 
 use disk::Disk;
 
-use self::archive_tail::{ArchiveTail, Told};
+use self::archive_tail::{ArchiveTail, SettledVisit};
 use super::checkpoint::meta::Meta;
-use super::checkpoint::{Checkpoint, Fold, Saved, is_quick};
+use super::checkpoint::{Checkpoint, Flush, Saved, is_quick};
 use super::compaction::rewrite_if_bloated;
 use super::database::Database;
 use super::frontier::Queue;
 use super::journal::frame::Position;
-use super::journal::reader::Teller;
+use super::journal::reader::JournalReader;
 use super::journal::record::Record;
 use super::journal::{Journal, SEGMENT_BYTES};
 use super::lock::DirectoryLock;
-use super::near_dup::Looks;
-use super::near_dup::settings::{LooksOptions, Mark};
+use super::near_dup::SignatureStore;
+use super::near_dup::settings::{IndexState, SignatureStoreOptions};
 use super::options::StoreOptions;
-use super::store::{Begun, EmbeddedStore};
+use super::store::{EmbeddedStore, OpenedState};
 use crate::StoreFault;
 
 /// What must be free on the disk before the tables are opened.
 const ROOM_BYTES: usize = 1 << 20;
 
-/// What is baked into the tables of a crawl that goes on.
+/// What is settings into the tables of a crawl that goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Baked {
+pub(super) enum TableSettings {
     /// What the options say; tables that were made under others are made again.
-    AsAsked,
+    Requested,
     /// What is in them.
-    AsItIs,
+    Stored,
 }
 
 /// What was read when the store was opened.
@@ -46,20 +46,20 @@ struct Loaded {
     database: Database,
     meta: Meta,
     queue: Queue,
-    looks: Looks,
+    signatures: SignatureStore,
     checkpoint: Checkpoint,
 }
 
 impl EmbeddedStore {
     /// Opens the store in `directory`, or begins one there.
     pub fn open(directory: &Path, options: &StoreOptions) -> Result<Self, StoreFault> {
-        Self::open_with(directory, options, Baked::AsAsked)
+        Self::open_with(directory, options, TableSettings::Requested)
     }
 
     pub(super) fn open_with(
         directory: &Path,
         options: &StoreOptions,
-        baked: Baked,
+        settings: TableSettings,
     ) -> Result<Self, StoreFault> {
         let new_key = options.key_to_begin_with()?;
         let journals = directory.join("journal");
@@ -80,7 +80,7 @@ impl EmbeddedStore {
         }
         find_room(&*disk, directory)?;
         let path = directory.join("sled");
-        let load = || Loaded::read(&journal, &path, options, baked);
+        let load = || Loaded::read(&journal, &path, options, settings);
         let loaded = match load() {
             Err(StoreFault::Tables { what, .. }) => {
                 quarantine::set_aside(&path, &what)?;
@@ -92,11 +92,11 @@ impl EmbeddedStore {
             database,
             meta,
             mut queue,
-            looks,
+            signatures,
             checkpoint,
         } = loaded;
         let tail = ArchiveTail::read(journal.replay(queue.unsure_from())?)?;
-        let begun = Begun {
+        let begun = OpenedState {
             archive: queue.archive_end().cloned(),
             adopted: queue.adopted().to_vec(),
             resumed: queue.is_begun(),
@@ -104,7 +104,7 @@ impl EmbeddedStore {
             clock_behind: queue.clock_behind(options.now),
         };
         queue.begin_session(&journal, options.now)?;
-        let teller = Teller::of(&journals)?;
+        let reader = JournalReader::of(&journals)?;
         Ok(Self {
             directory: directory.to_owned(),
             journal,
@@ -112,8 +112,8 @@ impl EmbeddedStore {
             database: Arc::new(database),
             meta,
             queue: Mutex::new(queue),
-            looks: Mutex::new(looks),
-            teller,
+            signatures: Mutex::new(signatures),
+            reader,
             earlier: options.earlier.clone(),
             saving: tokio::sync::Mutex::new(Saved {
                 checkpoint,
@@ -147,7 +147,7 @@ impl EmbeddedStore {
         let count = revoked.len() as u64;
         // From the end on: if this is cut short, what is left to be revoked still stands behind all
         // that is kept.
-        for Told { mut row, reached } in revoked.into_iter().rev() {
+        for SettledVisit { mut row, reached } in revoked.into_iter().rev() {
             (row.warc_file, row.warc_offset) = (None, None);
             self.queue().revoke(&self.journal, row, reached)?;
         }
@@ -162,7 +162,7 @@ impl Loaded {
         journal: &Journal,
         path: &Path,
         options: &StoreOptions,
-        baked: Baked,
+        settings: TableSettings,
     ) -> Result<Self, StoreFault> {
         let free = options.disk.free_room(path.parent().unwrap_or(path));
         let database = rewrite_if_bloated(Database::open(path)?, free)?;
@@ -180,21 +180,28 @@ impl Loaded {
                 ),
             });
         }
-        if meta.is_fold_under_way()? {
+        if meta.is_flush_under_way()? {
             tracing::info!(
                 "the last session ended while it brought the tables up to date: that is done again"
             );
         }
-        let looks = load_looks(journal, &database, &meta, &mut checkpoint, options, baked)?;
+        let signatures = load_signatures(
+            journal,
+            &database,
+            &meta,
+            &mut checkpoint,
+            options,
+            settings,
+        )?;
         let queue = Queue::load(&database, checkpoint.position, options.rules)?;
         let mut loaded = Self {
             database,
             meta,
             queue,
-            looks,
+            signatures,
             checkpoint,
         };
-        let end = loaded.hear(journal)?;
+        let end = loaded.apply(journal)?;
         let begun = &loaded.checkpoint.features;
         if *begun != options.features {
             return Err(StoreFault::Setting {
@@ -203,67 +210,72 @@ impl Loaded {
                 asked: options.features.clone(),
             });
         }
-        let heard = end.saturating_sub(loaded.checkpoint.position);
-        if is_quick(heard, loaded.database.size_on_disk()?) {
-            loaded.fold(end)?;
+        let unflushed = end.saturating_sub(loaded.checkpoint.position);
+        if is_quick(unflushed, loaded.database.size_on_disk()?) {
+            loaded.flush(end)?;
         }
         Ok(loaded)
     }
 
     /// Hears the journal from the watermark on; returns where it ends.
-    fn hear(&mut self, journal: &Journal) -> Result<Position, StoreFault> {
+    fn apply(&mut self, journal: &Journal) -> Result<Position, StoreFault> {
         let mut begin = self.checkpoint.position;
         let mut replay = journal.replay(begin)?;
         while let Some((end, record)) = replay.next_record()? {
             if let Record::Begun { features, .. } = &record {
                 self.checkpoint.features.clone_from(features);
             }
-            self.looks.hear(begin, &record)?;
-            self.looks.fold_if_much()?;
-            self.queue.hear(end, &record);
+            self.signatures.apply(begin, &record)?;
+            self.signatures.flush_if_large()?;
+            self.queue.apply(end, &record);
             begin = end;
-            if self.queue.wants_fold() {
-                self.fold(begin)?;
+            if self.queue.wants_flush() {
+                self.flush(begin)?;
             }
         }
         Ok(begin)
     }
 
-    /// Folds what was heard of the journal up to `position`. What is read here was made durable
+    /// Folds what was unflushed of the journal up to `position`. What is read here was made durable
     /// when the journal was opened.
-    fn fold(&mut self, position: Position) -> Result<(), StoreFault> {
-        let fold = Fold::of(&mut self.queue, &mut self.looks, position, &self.checkpoint);
-        fold.write(&self.database, &self.meta)?;
-        self.looks.folded();
-        self.queue.folded(&fold.queue);
-        self.checkpoint = fold.checkpoint;
+    fn flush(&mut self, position: Position) -> Result<(), StoreFault> {
+        let flush = Flush::of(
+            &mut self.queue,
+            &mut self.signatures,
+            position,
+            &self.checkpoint,
+        );
+        flush.write(&self.database, &self.meta)?;
+        self.signatures.end_flush();
+        self.queue.end_flush(&flush.queue);
+        self.checkpoint = flush.checkpoint;
         Ok(())
     }
 }
 
-/// The looks as they were at the checkpoint; made again from the journal where other settings are
-/// baked into their tables.
-fn load_looks(
+/// The signatures as they were at the checkpoint; made again from the journal where other settings are
+/// settings into their tables.
+fn load_signatures(
     journal: &Journal,
     database: &Database,
     meta: &Meta,
     checkpoint: &mut Checkpoint,
     options: &StoreOptions,
-    baked: Baked,
-) -> Result<Looks, StoreFault> {
-    let mut asked = LooksOptions {
+    settings: TableSettings,
+) -> Result<SignatureStore, StoreFault> {
+    let mut asked = SignatureStoreOptions {
         rules: options.likeness,
         key: journal.key(),
         earlier: options.earlier.clone(),
-        mirror: options.mirror,
+        keys_in_memory: options.keys_in_memory,
         tables: options.tables.clone(),
     };
-    if baked == Baked::AsItIs {
-        asked = checkpoint.looks.as_it_is(asked);
+    if settings == TableSettings::Stored {
+        asked = checkpoint.signatures.with_stored(asked);
     }
     let position = checkpoint.position;
-    if checkpoint.looks.suits(&asked)? {
-        return Looks::load(database, &checkpoint.looks, position, asked);
+    if checkpoint.signatures.suits(&asked)? {
+        return SignatureStore::load(database, &checkpoint.signatures, position, asked);
     }
     if position > 0 {
         tracing::info!(
@@ -271,14 +283,14 @@ fn load_looks(
             "the scope or the tables are others than before: what pages look like is read again from the journal"
         );
     }
-    checkpoint.looks = Mark::default();
+    checkpoint.signatures = IndexState::default();
     checkpoint.write(meta)?;
-    let mut looks = Looks::load(database, &checkpoint.looks, position, asked)?;
-    looks.hear_again(journal, position)?;
-    Ok(looks)
+    let mut signatures = SignatureStore::load(database, &checkpoint.signatures, position, asked)?;
+    signatures.replay(journal, position)?;
+    Ok(signatures)
 }
 
-/// On a full disk sled 0.34 hangs, or fails in a way that looks like damaged tables: so a file of
+/// On a full disk sled 0.34 hangs, or fails in a way that signatures like damaged tables: so a file of
 /// the size of its first ones is written and removed before it is let near the disk.
 fn find_room(disk: &dyn Disk, directory: &Path) -> Result<(), StoreFault> {
     let probe = directory.join("probe");

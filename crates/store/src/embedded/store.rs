@@ -1,6 +1,7 @@
-//! The embedded store: what it holds while it is open, and what it answers.
+//! The embedded store: its state while it is open, and its answers as a [`Frontier`].
 //!
-//! The verbs that make it durable stand in checkpoint.rs, those that open it in recovery.rs.
+//! checkpoint/save.rs makes it durable, recovery.rs opens it, admission.rs implements the
+//! near-duplicate index.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,12 +19,12 @@ use super::earlier::Earlier;
 use super::frontier::{self, Queue, Wanted};
 use super::journal::Journal;
 use super::journal::history::rows;
-use super::journal::reader::Teller;
+use super::journal::reader::JournalReader;
 use super::journal::record::{Record, Robots};
 use super::journal::segment::{self, TornTail};
 use super::lock::DirectoryLock;
-use super::near_dup::Looks;
-use super::near_dup::memory_index::SignatureIndexLocation;
+use super::near_dup::SignatureStore;
+use super::near_dup::memory_index::SignatureMemory;
 use super::recovery::archive_tail::ArchiveTail;
 use crate::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, Lease, PatternName, Settlement,
@@ -37,22 +38,22 @@ pub struct EmbeddedStore {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) database: Arc<Database>,
     pub(super) meta: Meta,
-    /// Locked after the looks where both are.
+    /// Locked after `signatures` where both are needed.
     pub(super) queue: Mutex<Queue>,
-    pub(super) looks: Mutex<Looks>,
-    pub(super) teller: Teller,
+    pub(super) signatures: Mutex<SignatureStore>,
+    pub(super) reader: JournalReader,
     pub(super) earlier: Option<Arc<Earlier>>,
-    /// One checkpoint at a time: what the last one said.
+    /// The last checkpoint. The lock admits one checkpoint at a time.
     pub(super) saving: tokio::sync::Mutex<Saved>,
-    /// The end of the archive as it was found; taken alone.
+    /// The end of the archive as opening found it; never locked together with another.
     pub(super) tail: Mutex<ArchiveTail>,
-    pub(super) begun: Begun,
+    pub(super) begun: OpenedState,
     pub(super) _lock: DirectoryLock,
 }
 
-/// What was found when the store was opened.
+/// The state of the store when it was opened.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Begun {
+pub(super) struct OpenedState {
     pub(super) archive: Option<ArchiveSpan>,
     pub(super) adopted: Vec<PageUrl>,
     pub(super) resumed: bool,
@@ -61,13 +62,13 @@ pub(super) struct Begun {
 }
 
 impl EmbeddedStore {
-    /// Whether `directory` holds a store.
+    /// Returns true if `directory` holds a store.
     #[must_use]
     pub fn exists(directory: &Path) -> bool {
         directory.join("journal").is_dir()
     }
 
-    /// Returns how many bytes the journal of the store in `directory` has, whole or not.
+    /// Returns the length of the journal of the store in `directory` in bytes, a torn end included.
     ///
     /// # Errors
     /// What the system said.
@@ -88,34 +89,33 @@ impl EmbeddedStore {
         segment::torn_tail(&directory.join("journal"))
     }
 
-    /// The key of every hash in this crawl.
+    /// Returns the key of every hash in this crawl.
     #[must_use]
     pub fn key(&self) -> HashKey {
         self.journal.key()
     }
 
-    /// The valid end of the archive as it was when the store was opened, or as
+    /// Returns the valid end of the archive as it was when the store was opened, or as
     /// [`EmbeddedStore::revoke_after`] left it.
     #[must_use]
     pub fn archive_end(&self) -> Option<ArchiveSpan> {
         self.tail().end(self.begun.archive.clone())
     }
 
-    /// Redirects of seeds that widened the scope in earlier sessions.
+    /// Returns the redirects of seeds that widened the scope in earlier sessions.
     #[must_use]
     pub fn adopted_seeds(&self) -> &[PageUrl] {
         &self.begun.adopted
     }
 
-    /// Whether the store held a crawl when it was opened.
+    /// Returns true if the store held a crawl when it was opened.
     #[must_use]
     pub fn resumed(&self) -> bool {
         self.begun.resumed
     }
 
-    /// Opens a pattern of URLs again, and queues what was left out for its sake: how many URLs that
-    /// were; none where no such pattern is known. Durable when it returns. Call it before the first
-    /// lease.
+    /// Reopens a pattern of URLs and queues the URLs that it left out. Returns their number; none
+    /// if there is no such pattern. Durable when it returns. Call it before the first lease.
     ///
     /// # Errors
     /// What the journal or the tables meet.
@@ -136,33 +136,33 @@ impl EmbeddedStore {
         Ok(Some(count))
     }
 
-    /// Makes everything durable that was decided so far; many callers share one fdatasync.
+    /// Makes every decision so far durable; concurrent callers share one fdatasync.
     pub async fn sync(&self) -> Result<(), StoreFault> {
         self.journal.sync(self.journal.end()).await
     }
 
-    /// What is held in memory of the pages' looks.
+    /// What is held in memory of the pages' signatures.
     #[must_use]
-    pub fn looks_memory(&self) -> SignatureIndexLocation {
-        self.looks().memory()
+    pub fn signature_memory(&self) -> SignatureMemory {
+        self.signatures().memory()
     }
 
-    /// Whether the session before did not end in order: any host may have been asked just before
-    /// this one.
+    /// Returns true if the previous session did not end in order: any host may have been requested
+    /// just before this session.
     #[must_use]
     pub fn after_a_death(&self) -> bool {
         self.begun.after_a_death
     }
 
-    /// By how much the clock was behind that of an earlier session when the store was opened; zero
-    /// where it was not.
+    /// Returns the time by which the clock was behind that of an earlier session when the store was
+    /// opened; zero if it was not.
     #[must_use]
     pub fn clock_behind(&self) -> Duration {
         self.begun.clock_behind
     }
 
-    /// Takes note that the machine's clock was set: dates are ahead of the clock of the waits, or
-    /// behind it, by this much from now on.
+    /// Records that the machine's clock was set: from now on dates are ahead of, or behind, the
+    /// clock that waits are counted by.
     ///
     /// # Errors
     /// What the journal meets.
@@ -176,8 +176,8 @@ impl EmbeddedStore {
             .note_clock_set(&self.journal, at, ahead, behind)
     }
 
-    /// The hosts whose last answer, in whatever session, asks to be left alone beyond `now`, and
-    /// how: what to know before the first request, where hosts share their pace.
+    /// Returns the hosts that must be left alone beyond `now`, with their paces, whatever session
+    /// their last answer came in. Hosts that share a pace need this before the first request.
     #[must_use]
     pub fn resting(&self, now: Timestamp) -> Vec<(Host, Pace)> {
         self.queue().resting(now)
@@ -195,24 +195,24 @@ impl EmbeddedStore {
             .expect("no panic can happen while the tail is locked")
     }
 
-    pub(super) fn looks(&self) -> MutexGuard<'_, Looks> {
-        self.looks
+    pub(super) fn signatures(&self) -> MutexGuard<'_, SignatureStore> {
+        self.signatures
             .lock()
-            .expect("no panic can happen while the looks are locked")
+            .expect("no panic can happen while the signatures are locked")
     }
 }
 
 #[cfg(test)]
 impl EmbeddedStore {
-    pub(crate) async fn fold(&self) -> Result<(), StoreFault> {
+    pub(crate) async fn flush(&self) -> Result<(), StoreFault> {
         self.save(None, true).await.map(drop)
     }
 
-    /// What a process leaves that dies while it writes a fold; drop the store afterwards.
-    pub(crate) fn fold_in_part(&self, parts: u8) {
-        let mut fold = self.queue().fold(self.journal.end());
-        fold.leave_out(parts);
-        fold.write(&self.database).unwrap();
+    /// Leaves the state of a process that died while it wrote a flush; drop the store afterwards.
+    pub(crate) fn flush_in_part(&self, parts: u8) {
+        let mut flush = self.queue().begin_flush(self.journal.end());
+        flush.leave_out(parts);
+        flush.write(&self.database).unwrap();
         self.database.flush().unwrap();
     }
 }
@@ -221,9 +221,9 @@ impl EmbeddedStore {
 impl Frontier for EmbeddedStore {
     async fn discover(&self, finds: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
         let new = self.queue().discover(&self.journal, finds)?;
-        // A host can list faster than the tables take it. Who discovers waits for them then, so
-        // that what they do not have yet is bounded: four hosts with packed sitemaps took 447 MiB.
-        if self.queue().wants_fold() {
+        // A host can list URLs faster than the tables take them. The caller waits for the tables
+        // then, so that unflushed memory is bounded: four hosts with packed sitemaps took 447 MiB.
+        if self.queue().wants_flush() {
             self.save(None, false).await?;
         }
         Ok(new)
@@ -272,9 +272,9 @@ impl Frontier for EmbeddedStore {
         let Some(position) = position else {
             return Ok(None);
         };
-        match self.teller.record_at(position)? {
+        match self.reader.record_at(position)? {
             Record::RobotsRead { origin: of, robots } if of == origin => Ok(Some(robots)),
-            _ => Err(self.teller.wrong(position)),
+            _ => Err(self.reader.mismatch(position)),
         }
     }
 

@@ -313,7 +313,7 @@ async fn what_was_dropped_for_an_original_that_comes_to_nothing_is_visited_again
         left_out: Vec::new(),
     };
     store.settle(copy, settlement, at(0).into()).await.unwrap();
-    store.fold().await.unwrap();
+    store.flush().await.unwrap();
     killed(store);
 
     let store = open(directory.path());
@@ -349,7 +349,7 @@ async fn what_robots_txt_said_is_read_from_the_journal_by_the_next_session() {
         .keep_robots("http://b.test", robots("b"))
         .await
         .unwrap();
-    store.fold().await.unwrap();
+    store.flush().await.unwrap();
     store
         .keep_robots("http://a.test", robots("new"))
         .await
@@ -449,7 +449,7 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
         };
         store.settle(lease, again, pace).await.unwrap();
         if folded {
-            store.fold().await.unwrap();
+            store.flush().await.unwrap();
         }
         if in_order {
             store.close().await.unwrap();

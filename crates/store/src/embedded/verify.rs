@@ -1,7 +1,7 @@
 //! Whether the tables say what the journal says.
 //!
 //! A copy of the store is opened, which brings its tables up to the journal's end as every opening
-//! does; the store itself is not touched. Then the journal is told once more from its beginning,
+//! does; the store itself is not touched. Then the journal is expected once more from its beginning,
 //! into plain collections, and these are compared with the tables.
 
 mod snapshot;
@@ -14,12 +14,12 @@ use disk::SystemDisk;
 use neardup::HashKey;
 use web::{Host, Timestamp, UrlKey};
 
-use self::snapshot::Shadow;
+use self::snapshot::Snapshot;
 use super::frontier::{seen_as, settled_probe};
 use super::journal::history::History;
 use super::journal::record::Record;
 use super::options::StoreOptions;
-use super::recovery::Baked;
+use super::recovery::TableSettings;
 use super::store::EmbeddedStore;
 use crate::{Frontier, FrontierRules, LikenessRules, StoreFault, Totals};
 
@@ -44,7 +44,7 @@ pub struct Audit {
 
 /// What the journal tells, in plain collections.
 #[derive(Default)]
-struct Told {
+struct ExpectedState {
     records: u64,
     features: String,
     totals: Totals,
@@ -61,10 +61,10 @@ struct Told {
 /// [`StoreFault::InUse`] where a crawl has the store open; [`StoreFault::Damaged`] where the
 /// journal cannot be read.
 pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
-    let shadow = Shadow::of(directory)?;
-    let mut told = Told::default();
+    let snapshot = Snapshot::of(directory)?;
+    let mut expected = ExpectedState::default();
     for record in History::open(directory)? {
-        told.hear(&record?);
+        expected.apply(&record?);
     }
     let options = StoreOptions {
         // As it is: a crawl that probes takes up what one that did not has left out.
@@ -73,38 +73,38 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
             ..FrontierRules::default()
         },
         likeness: LikenessRules::default(),
-        features: told.features.clone(),
+        features: expected.features.clone(),
         key: None,
         new_key: HashKey::ZERO,
         earlier: None,
-        mirror: false,
+        keys_in_memory: false,
         tables: None,
         now: Timestamp::default(),
         disk: Arc::new(SystemDisk),
     };
-    let store = EmbeddedStore::open_with(shadow.path(), &options, Baked::AsItIs)?;
-    let mut complaints = told.differences(&store)?;
-    if set_aside(shadow.path())? {
+    let store = EmbeddedStore::open_with(snapshot.path(), &options, TableSettings::Stored)?;
+    let mut complaints = expected.differences(&store)?;
+    if set_aside(snapshot.path())? {
         complaints.push(
             "state/sled cannot be read: it is made again from the journal when the crawl goes on"
                 .to_owned(),
         );
     }
     let standing = store.standing();
-    if standing.hosts != told.hosts() {
+    if standing.hosts != expected.hosts() {
         complaints.push(format!(
             "hosts: {} in the journal, {} in the tables",
-            told.hosts(),
+            expected.hosts(),
             standing.hosts
         ));
     }
     Ok(Audit {
-        records: told.records,
-        totals: told.totals,
-        queued: told.queued.len() as u64,
+        records: expected.records,
+        totals: expected.totals,
+        queued: expected.queued.len() as u64,
         set_aside: standing.set_aside,
         hosts: standing.hosts,
-        urls_seen: told.seen.len() as u64,
+        urls_seen: expected.seen.len() as u64,
         complaints,
     })
 }
@@ -122,15 +122,15 @@ fn set_aside(directory: &Path) -> Result<bool, StoreFault> {
     Ok(false)
 }
 
-impl Told {
-    fn hear(&mut self, record: &Record) {
+impl ExpectedState {
+    fn apply(&mut self, record: &Record) {
         self.records += 1;
         match record {
             Record::Begun { features, .. } => self.features.clone_from(features),
             Record::Discovered { first, finds } => self.queue(*first, finds),
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
             Record::LetThrough(seated) => {
-                drop(self.seated.insert((seated.page.key(), seated.number)))
+                self.seated.insert((seated.page.key(), seated.number));
             }
             Record::Forgotten { page } => {
                 self.admitted.remove(page);
@@ -180,8 +180,8 @@ impl Told {
     }
 
     fn differences(&self, store: &EmbeddedStore) -> Result<Vec<String>, StoreFault> {
-        let admitted: BTreeSet<UrlKey> = store.looks().originals()?.into_iter().collect();
-        let seated: BTreeSet<(UrlKey, u32)> = store.looks().seats().collect();
+        let admitted: BTreeSet<UrlKey> = store.signatures().originals()?.into_iter().collect();
+        let seated: BTreeSet<(UrlKey, u32)> = store.signatures().seats().collect();
         let queue = store.queue();
         let queued = queue.queued()?;
         let seen: BTreeSet<UrlKey> = queue.seen().collect();

@@ -90,14 +90,14 @@ impl Meta {
     }
 
     /// Notes that the tables are going to be changed.
-    pub(in crate::embedded) fn begin_fold(&self) -> Result<(), StoreFault> {
+    pub(in crate::embedded) fn begin_flush(&self) -> Result<(), StoreFault> {
         self.put(FOLD_NAME, &true)?;
         self.tree.flush()
     }
 
     /// Makes the changes to the tables durable, then the watermark that tells of them, under
     /// `name`.
-    pub(in crate::embedded) fn end_fold<T: Serialize>(
+    pub(in crate::embedded) fn end_flush<T: Serialize>(
         &self,
         name: &str,
         watermark: &T,
@@ -111,7 +111,7 @@ impl Meta {
     }
 
     /// Whether a fold was begun and not ended.
-    pub(in crate::embedded) fn is_fold_under_way(&self) -> Result<bool, StoreFault> {
+    pub(in crate::embedded) fn is_flush_under_way(&self) -> Result<bool, StoreFault> {
         Ok(self.get(FOLD_NAME)?.unwrap_or(false))
     }
 
@@ -210,11 +210,11 @@ mod tests {
     fn a_fold_that_was_cut_short_is_known_by_its_marker() {
         let directory = tempfile::tempdir().unwrap();
         let open = || Meta::open(&Database::open(directory.path()).unwrap()).unwrap();
-        assert!(!open().is_fold_under_way().unwrap());
-        open().begin_fold().unwrap();
-        assert!(open().is_fold_under_way().unwrap());
-        open().end_fold(WATERMARK, &12_u64).unwrap();
-        assert!(!open().is_fold_under_way().unwrap());
+        assert!(!open().is_flush_under_way().unwrap());
+        open().begin_flush().unwrap();
+        assert!(open().is_flush_under_way().unwrap());
+        open().end_flush(WATERMARK, &12_u64).unwrap();
+        assert!(!open().is_flush_under_way().unwrap());
         assert_eq!(open().get::<u64>(WATERMARK).unwrap(), Some(12));
     }
 

@@ -15,7 +15,7 @@ use crate::{ArchiveSpan, DiscoveredUrl, PatternName, StoreFault, VisitRecord};
 
 impl Queue {
     /// Takes note of a record; `position` is the journal's after it.
-    pub(in super::super) fn hear(&mut self, position: Position, record: &Record) {
+    pub(in super::super) fn apply(&mut self, position: Position, record: &Record) {
         match record {
             Record::Begun { .. } => {}
             Record::Discovered { first, finds } => self.queue(*first, finds),

@@ -44,7 +44,7 @@ pub fn rows(
     let mut revoked = revocations(directory)?;
     let history = History::open(directory)?;
     Ok(history.filter_map(move |record| match record {
-        Ok(Record::Settled { row, .. }) => (!revoked.takes_back(&row)).then_some(Ok(*row)),
+        Ok(Record::Settled { row, .. }) => (!revoked.take(&row).is_some()).then_some(Ok(*row)),
         Ok(_) => None,
         Err(fault) => Some(Err(fault)),
     }))
@@ -52,11 +52,11 @@ pub fn rows(
 
 /// How often the rows of each page were revoked: so many of them, from the first on, do not count.
 #[derive(Clone, Debug, Default)]
-pub struct Revocations(HashMap<UrlKey, VecDeque<TakenBack>>);
+pub struct Revocations(HashMap<UrlKey, VecDeque<Revocation>>);
 
 /// Why a row does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TakenBack {
+pub enum Revocation {
     /// The archive lost the visit, and has nothing of it.
     Lost,
     /// What was decided is void; the archive has the visit.
@@ -75,8 +75,8 @@ pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
         match record {
             Ok(Record::Revoked { row, .. }) => {
                 let why = match row.warc_file {
-                    None => TakenBack::Lost,
-                    Some(_) => TakenBack::Void,
+                    None => Revocation::Lost,
+                    Some(_) => Revocation::Void,
                 };
                 revoked.0.entry(row.url.key()).or_default().push_back(why);
             }
@@ -88,14 +88,9 @@ pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
 }
 
 impl Revocations {
-    /// Whether this row was revoked later; the rows of a journal are shown in their order, each
-    /// once.
-    pub fn takes_back(&mut self, row: &VisitRecord) -> bool {
-        self.why(row).is_some()
-    }
-
-    /// The same, and why.
-    pub fn why(&mut self, row: &VisitRecord) -> Option<TakenBack> {
+    /// Takes the revocation of this row, if it was revoked later. Call it once for each row, in the
+    /// order of the journal.
+    pub fn take(&mut self, row: &VisitRecord) -> Option<Revocation> {
         self.0.get_mut(&row.url.key())?.pop_front()
     }
 }

@@ -9,13 +9,13 @@ use super::segment::{record_at, segments};
 use crate::StoreFault;
 
 /// Reads single records of a journal that is being written to.
-pub(in crate::embedded) struct Teller {
+pub(in crate::embedded) struct JournalReader {
     directory: PathBuf,
     /// The segments as they were when the directory was last looked at.
     known: Mutex<Vec<(Position, PathBuf)>>,
 }
 
-impl Teller {
+impl JournalReader {
     pub(in crate::embedded) fn of(directory: &Path) -> Result<Self, StoreFault> {
         Ok(Self {
             known: Mutex::new(segments(directory)?),
@@ -35,11 +35,11 @@ impl Teller {
                 record_at(&present, position)?
             }
         };
-        record.ok_or_else(|| self.wrong(position))
+        record.ok_or_else(|| self.mismatch(position))
     }
 
     /// The fault that something else is told there than should be.
-    pub(in crate::embedded) fn wrong(&self, position: Position) -> StoreFault {
+    pub(in crate::embedded) fn mismatch(&self, position: Position) -> StoreFault {
         StoreFault::Damaged {
             path: self.directory.clone(),
             offset: position,

@@ -5,6 +5,7 @@ use neardup::{Likeness, PageSignature};
 use proptest::prelude::*;
 use web::{Host, Pace, Timestamp};
 
+use super::record::{Entry, LetThrough, Robots};
 use super::segment::{HEADER_BYTES, Replay, record_at, segments};
 use super::*;
 use crate::contract::{find, row};

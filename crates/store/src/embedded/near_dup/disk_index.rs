@@ -1,12 +1,12 @@
-//! The looks of all documents on disk: which have which keys, their cards, and the seats.
+//! The looks of all documents on disk: which have which keys, their records, and the seats.
 //!
 //! Keys lie in sorted tables (sorted/mod.rs): an exact key under its 32 bits, a fingerprint once
 //! for each permutation of the design, in its order. Tree `seats` has a small value for each page
 //! that was let through.
 //!
 //! Invariant: a document that was begun to be added or removed, and not ended, does harm to nobody.
-//! Adding puts the card first and the page's key last, removing takes that key before the card: so
-//! whoever has a page's key has a card, and is found by its other keys; and all of it may be done
+//! Adding puts the record first and the page's key last, removing takes that key before the record: so
+//! whoever has a page's key has a record, and is found by its other keys; and all of it may be done
 //! again.
 
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ use std::sync::Arc;
 use neardup::{Fingerprint, KeyTable, MAX_EQUAL, MAX_PER_KEY, QuarterTables, ShortKey};
 use web::UrlKey;
 
-use super::keys::{KINDS, Key, Kind, MOST_TABLES, Resemblance, table_of_permutation};
-use super::memory_index::Mirror;
-use super::memtable::Delta;
-use super::records::{Card, Cards};
+use super::keys::{ExactKey, KINDS, KeyKind, MOST_TABLES, NearKeys, table_of_permutation};
+use super::memory_index::MemoryIndex;
+use super::memtable::Memtable;
+use super::records::{SignatureRecord, SignatureRecords};
 use super::settings::Design;
 use crate::StoreFault;
 use crate::embedded::database::seal;
@@ -29,18 +29,18 @@ use crate::known::Seated;
 
 const SEATS: &str = "seats";
 
-pub(super) struct Shelf {
+pub(super) struct DiskIndex {
     tables: SortedTables,
-    cards: Cards,
+    records: SignatureRecords,
     seats: Tree,
     design: Design,
 }
 
-impl Shelf {
+impl DiskIndex {
     pub(super) fn open(database: &Database, design: Design) -> Result<Self, StoreFault> {
         Ok(Self {
             tables: SortedTables::open(database)?,
-            cards: Cards::open(database)?,
+            records: SignatureRecords::open(database)?,
             seats: database.tree(SEATS)?,
             design,
         })
@@ -48,29 +48,29 @@ impl Shelf {
 
     /// Takes everything out.
     pub(super) fn clear(&self) -> Result<(), StoreFault> {
-        for kind in Kind::all() {
+        for kind in KeyKind::all() {
             self.tables.clear(kind.table())?;
         }
         for number in 0..MOST_TABLES {
             self.tables.clear(table_of_permutation(number))?;
         }
-        self.cards.clear()?;
+        self.records.clear()?;
         self.seats.clear()
     }
 
-    /// The card of a document that some table has.
-    pub(super) fn card(&self, document: u32) -> Result<Card, StoreFault> {
-        let card = self.cards.get(document)?;
-        card.ok_or_else(|| {
+    /// The record of a document that some table has.
+    pub(super) fn record(&self, document: u32) -> Result<SignatureRecord, StoreFault> {
+        let record = self.records.get(document)?;
+        record.ok_or_else(|| {
             self.seats
-                .broken(format!("the card of document {document} is missing"))
+                .broken(format!("the record of document {document} is missing"))
         })
     }
 
     /// Adds the documents under an exact key that are below `end`.
     pub(super) fn under(
         &self,
-        key: Key,
+        key: ExactKey,
         end: u32,
         documents: &mut Vec<u32>,
     ) -> Result<(), StoreFault> {
@@ -86,7 +86,7 @@ impl Shelf {
     }
 
     /// Whether this document is under this key.
-    pub(super) fn contains(&self, key: Key, document: u32) -> Result<bool, StoreFault> {
+    pub(super) fn contains(&self, key: ExactKey, document: u32) -> Result<bool, StoreFault> {
         let posting = Posting::new(key.short.as_u32().into(), document);
         self.tables.contains(key.kind.table(), posting)
     }
@@ -94,7 +94,7 @@ impl Shelf {
     /// Adds the documents below `end` that may resemble this, each perhaps several times.
     pub(super) fn near(
         &self,
-        resemblance: &Resemblance,
+        resemblance: &NearKeys,
         distance: u32,
         end: u32,
         documents: &mut Vec<u32>,
@@ -127,18 +127,18 @@ impl Shelf {
     }
 
     /// Makes these changes.
-    pub(super) fn write(&self, delta: &Delta) -> Result<(), StoreFault> {
-        let cards: Vec<(u32, Card)> = delta
+    pub(super) fn write(&self, memtable: &Memtable) -> Result<(), StoreFault> {
+        let records: Vec<(u32, SignatureRecord)> = memtable
             .added
             .iter()
-            .map(|(document, card)| (*document, Card::clone(card)))
+            .map(|(document, record)| (*document, SignatureRecord::clone(record)))
             .collect();
-        self.cards.update(&cards, &[])?;
+        self.records.update(&records, &[])?;
         let permutations = self.design.tables.tables();
         for (number, permutation) in permutations.iter().enumerate() {
-            let postings = |cards: &BTreeMap<u32, Arc<Card>>| {
-                let held = cards.iter().filter_map(|(document, card)| {
-                    let fingerprint = card.tabled()?;
+            let postings = |records: &BTreeMap<u32, Arc<SignatureRecord>>| {
+                let held = records.iter().filter_map(|(document, record)| {
+                    let fingerprint = record.fingerprint()?;
                     Some(Posting::new(
                         permutation.apply(fingerprint.as_u64()),
                         *document,
@@ -146,14 +146,14 @@ impl Shelf {
                 });
                 sorted(held.collect())
             };
-            let (added, removed) = (postings(&delta.added), postings(&delta.removed));
+            let (added, removed) = (postings(&memtable.added), postings(&memtable.removed));
             self.tables
                 .update(table_of_permutation(number), &added, &removed)?;
         }
-        let (mut added, mut removed) = (by_kind(&delta.added), by_kind(&delta.removed));
-        for kind in Kind::all()
-            .filter(|kind| *kind != Kind::PAGE)
-            .chain([Kind::PAGE])
+        let (mut added, mut removed) = (by_kind(&memtable.added), by_kind(&memtable.removed));
+        for kind in KeyKind::all()
+            .filter(|kind| *kind != KeyKind::PAGE)
+            .chain([KeyKind::PAGE])
         {
             let (added, removed) = (&mut added[kind.index()], &mut removed[kind.index()]);
             self.tables.update(
@@ -162,10 +162,10 @@ impl Shelf {
                 &sorted(std::mem::take(removed)),
             )?;
         }
-        let removed: Vec<u32> = delta.removed.keys().copied().collect();
-        self.cards.update(&[], &removed)?;
+        let removed: Vec<u32> = memtable.removed.keys().copied().collect();
+        self.records.update(&[], &removed)?;
         let mut batch = Batch::default();
-        for (page, seated) in &delta.seats {
+        for (page, seated) in &memtable.seats {
             let key = page.as_u64().to_be_bytes();
             match seated {
                 Some(seated) => batch.insert(&key, &seal::written(&key, seated)),
@@ -194,7 +194,7 @@ impl Shelf {
     /// The documents below `end` that live, in order of their keys.
     pub(super) fn pages(&self, end: u32) -> Result<Vec<u32>, StoreFault> {
         let mut documents = Vec::new();
-        self.each_block(Kind::PAGE.table(), end, |block| {
+        self.each_block(KeyKind::PAGE.table(), end, |block| {
             documents.extend(block.iter().map(|posting| posting.document));
             Ok(())
         })?;
@@ -202,8 +202,8 @@ impl Shelf {
     }
 
     /// All keys of the documents below `end`, in memory: read by two threads.
-    pub(super) fn mirror(&self, end: u32) -> Result<Mirror, StoreFault> {
-        let kinds: Vec<Kind> = Kind::all().collect();
+    pub(super) fn to_memory(&self, end: u32) -> Result<MemoryIndex, StoreFault> {
+        let kinds: Vec<KeyKind> = KeyKind::all().collect();
         // The fingerprints take as long as two kinds or three.
         let (first, second) = kinds.split_at(kinds.len() / 2 - 1);
         std::thread::scope(|threads| {
@@ -216,18 +216,18 @@ impl Shelf {
                     self.seats.broken("reading the tables panicked".to_owned())
                 })??,
             );
-            Ok(Mirror::of(fingerprints, exact))
+            Ok(MemoryIndex::of(fingerprints, exact))
         })
     }
 
-    fn key_tables(&self, kinds: &[Kind], end: u32) -> Result<Vec<KeyTable>, StoreFault> {
+    fn key_tables(&self, kinds: &[KeyKind], end: u32) -> Result<Vec<KeyTable>, StoreFault> {
         kinds
             .iter()
             .map(|kind| self.key_table(*kind, end))
             .collect()
     }
 
-    fn key_table(&self, kind: Kind, end: u32) -> Result<KeyTable, StoreFault> {
+    fn key_table(&self, kind: KeyKind, end: u32) -> Result<KeyTable, StoreFault> {
         let mut table = KeyTable::new();
         let mut pairs = Vec::new();
         let not_ascending = || {
@@ -292,10 +292,10 @@ impl Shelf {
 /// segments less often.
 const PAIRS_AT_A_TIME: usize = 1 << 20;
 
-fn by_kind(cards: &BTreeMap<u32, Arc<Card>>) -> Vec<Vec<Posting>> {
+fn by_kind(records: &BTreeMap<u32, Arc<SignatureRecord>>) -> Vec<Vec<Posting>> {
     let mut postings = vec![Vec::new(); KINDS];
-    for (document, card) in cards {
-        for Key { kind, short } in card.keys() {
+    for (document, record) in records {
+        for ExactKey { kind, short } in record.keys() {
             postings[kind.index()].push(Posting::new(short.as_u32().into(), *document));
         }
     }
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn no_two_tables_have_one_number() {
-        let exact = Kind::all().map(Kind::table);
+        let exact = KeyKind::all().map(KeyKind::table);
         let mut tables: Vec<_> = exact
             .chain((0..MOST_TABLES).map(table_of_permutation))
             .collect();

@@ -1,4 +1,4 @@
-//! The originals, as documents: looked up by keys in memory or on disk, confirmed by their cards.
+//! The originals, as documents: looked up by keys in memory or on disk, confirmed by their records.
 //!
 //! A document's number says which original of the journal it is, counted from 0: so a replay gives
 //! the same numbers, and numbers tell who came first. A page that was forgotten and is admitted
@@ -11,25 +11,25 @@ use std::sync::Arc;
 use neardup::{Likeness, PageSignature, Thresholds};
 use web::UrlKey;
 
-use super::disk_index::Shelf;
-use super::keys::{self, Key, Resemblance};
-use super::memory_index::{Mirror, SignatureIndexLocation};
-use super::memtable::{CARD_BYTES, Delta};
-use super::record_cache::Cache;
-use super::records::Card;
+use super::disk_index::DiskIndex;
+use super::keys::{self, ExactKey, NearKeys};
+use super::memory_index::{MemoryIndex, SignatureMemory};
+use super::memtable::{Memtable, RECORD_BYTES};
+use super::record_cache::RecordCache;
+use super::records::SignatureRecord;
 use crate::StoreFault;
 use crate::known::{Held, Originals};
 
 pub(super) struct Documents {
     thresholds: Thresholds,
-    shelf: Arc<Shelf>,
+    disk: Arc<DiskIndex>,
     /// All keys; none where they are looked up on disk.
-    mirror: Option<Mirror>,
-    heard: Delta,
+    in_memory: Option<MemoryIndex>,
+    memtable: Memtable,
     /// What is being written. It is looked at after `heard` and before the disk.
-    folding: Option<Arc<Delta>>,
-    cache: Cache,
-    /// The number of the next one. On disk there may be later ones, of a fold that was cut short:
+    flushing: Option<Arc<Memtable>>,
+    cache: RecordCache,
+    /// The number of the next one. On disk there may be later ones, of a begin_flush that was cut short:
     /// they do not count.
     next: u32,
 }
@@ -37,19 +37,19 @@ pub(super) struct Documents {
 impl Documents {
     /// Those below `next`, as the disk has them.
     pub(super) fn load(
-        shelf: Arc<Shelf>,
+        disk: Arc<DiskIndex>,
         thresholds: Thresholds,
-        is_mirrored: bool,
+        keys_in_memory: bool,
         next: u32,
     ) -> Result<Self, StoreFault> {
-        let mirror = is_mirrored.then(|| shelf.mirror(next)).transpose()?;
+        let in_memory = keys_in_memory.then(|| disk.to_memory(next)).transpose()?;
         Ok(Self {
             thresholds,
-            shelf,
-            heard: Delta::new(mirror.is_none()),
-            mirror,
-            folding: None,
-            cache: Cache::default(),
+            disk,
+            memtable: Memtable::new(in_memory.is_none()),
+            in_memory,
+            flushing: None,
+            cache: RecordCache::default(),
             next,
         })
     }
@@ -58,100 +58,105 @@ impl Documents {
         self.next
     }
 
-    /// What was heard since the last fold.
-    pub(super) fn heard(&self) -> &Delta {
-        &self.heard
+    /// What was memtable since the last begin_flush.
+    pub(super) fn memtable(&self) -> &Memtable {
+        &self.memtable
     }
 
-    pub(super) fn heard_mut(&mut self) -> &mut Delta {
-        &mut self.heard
+    pub(super) fn memtable_mut(&mut self) -> &mut Memtable {
+        &mut self.memtable
     }
 
-    /// Moves what was heard aside, to be written; with what a fold that failed left there.
-    pub(super) fn fold(&mut self) -> Arc<Delta> {
-        let heard = std::mem::replace(&mut self.heard, Delta::new(self.mirror.is_none()));
-        let delta = match self.folding.take() {
-            None => heard,
+    /// Moves what was memtable aside, to be written; with what a begin_flush that failed left there.
+    pub(super) fn begin_flush(&mut self) -> Arc<Memtable> {
+        let memtable =
+            std::mem::replace(&mut self.memtable, Memtable::new(self.in_memory.is_none()));
+        let memtable = match self.flushing.take() {
+            None => memtable,
             Some(left) => {
                 let mut left = Arc::unwrap_or_clone(left);
-                left.append(heard);
+                left.append(memtable);
                 left
             }
         };
-        let delta = Arc::new(delta);
-        self.folding = Some(Arc::clone(&delta));
-        delta
+        let memtable = Arc::new(memtable);
+        self.flushing = Some(Arc::clone(&memtable));
+        memtable
     }
 
     /// What was moved aside is on disk.
-    pub(super) fn folded(&mut self) -> Option<Arc<Delta>> {
-        self.folding.take()
+    pub(super) fn end_flush(&mut self) -> Option<Arc<Memtable>> {
+        self.flushing.take()
     }
 
     /// All that live, in order of their keys' hashes.
     pub(super) fn pages(&mut self) -> Result<Vec<UrlKey>, StoreFault> {
         let mut pages = Vec::new();
-        let mut documents = self.shelf.pages(self.next)?;
-        let deltas = self.folding.as_deref().into_iter().chain([&self.heard]);
-        documents.extend(deltas.flat_map(|delta| delta.added.keys()));
+        let mut documents = self.disk.pages(self.next)?;
+        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
+        documents.extend(memtables.flat_map(|memtable| memtable.added.keys()));
         documents.sort_unstable();
         documents.dedup();
         for document in documents {
             if !self.is_gone(document) {
-                pages.push(self.card(document)?.page);
+                pages.push(self.record(document)?.page);
             }
         }
         Ok(pages)
     }
 
-    pub(super) fn memory(&self) -> SignatureIndexLocation {
-        let keys = self.mirror.as_ref().map(Mirror::memory).unwrap_or_default();
-        let deltas = self.folding.as_deref().into_iter().chain([&self.heard]);
-        let heard: usize = deltas.map(Delta::memory).sum();
-        SignatureIndexLocation {
-            cards: heard + self.cache.len() * CARD_BYTES,
+    pub(super) fn memory(&self) -> SignatureMemory {
+        let keys = self
+            .in_memory
+            .as_ref()
+            .map(MemoryIndex::memory)
+            .unwrap_or_default();
+        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
+        let memtable: usize = memtables.map(Memtable::memory).sum();
+        SignatureMemory {
+            records: memtable + self.cache.len() * RECORD_BYTES,
             ..keys
         }
     }
 
     /// Whether it was taken out, and the disk may not know.
     fn is_gone(&self, document: u32) -> bool {
-        let deltas = self.folding.as_deref().into_iter().chain([&self.heard]);
-        deltas
+        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
+        memtables
             .into_iter()
-            .any(|delta| delta.removed.contains_key(&document))
+            .any(|memtable| memtable.removed.contains_key(&document))
     }
 
     /// The documents under an exact key, the first first.
-    fn under(&self, key: Key) -> Result<Vec<u32>, StoreFault> {
+    fn under(&self, key: ExactKey) -> Result<Vec<u32>, StoreFault> {
         self.look_up(
-            |mirror, documents| mirror.under(key, documents),
-            |shelf, end, documents| shelf.under(key, end, documents),
+            |in_memory, documents| in_memory.under(key, documents),
+            |disk, end, documents| disk.under(key, end, documents),
         )
     }
 
     /// The documents that may resemble this, the first first.
-    fn near(&self, resemblance: &Resemblance) -> Result<Vec<u32>, StoreFault> {
+    fn near(&self, resemblance: &NearKeys) -> Result<Vec<u32>, StoreFault> {
         let distance = self.thresholds.distance();
         self.look_up(
-            |mirror, documents| mirror.near(resemblance, distance, documents),
-            |shelf, end, documents| shelf.near(resemblance, distance, end, documents),
+            |in_memory, documents| in_memory.near(resemblance, distance, documents),
+            |disk, end, documents| disk.near(resemblance, distance, end, documents),
         )
     }
 
     fn look_up(
         &self,
-        in_memory: impl Fn(&Mirror, &mut Vec<u32>),
-        on_disk: impl FnOnce(&Shelf, u32, &mut Vec<u32>) -> Result<(), StoreFault>,
+        from_memory: impl Fn(&MemoryIndex, &mut Vec<u32>),
+        from_disk: impl FnOnce(&DiskIndex, u32, &mut Vec<u32>) -> Result<(), StoreFault>,
     ) -> Result<Vec<u32>, StoreFault> {
         let mut documents = Vec::new();
-        if let Some(mirror) = &self.mirror {
-            in_memory(mirror, &mut documents);
+        if let Some(in_memory) = &self.in_memory {
+            from_memory(in_memory, &mut documents);
         } else {
-            on_disk(&self.shelf, self.next, &mut documents)?;
-            let deltas = self.folding.as_deref().into_iter().chain([&self.heard]);
-            for recent in deltas.filter_map(|delta| delta.recent.as_ref()) {
-                in_memory(recent, &mut documents);
+            from_disk(&self.disk, self.next, &mut documents)?;
+            let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
+            for recent in memtables.filter_map(|memtable| memtable.recent.as_ref()) {
+                from_memory(recent, &mut documents);
             }
             documents.retain(|document| !self.is_gone(*document));
         }
@@ -160,58 +165,64 @@ impl Documents {
         Ok(documents)
     }
 
-    fn card(&mut self, document: u32) -> Result<Arc<Card>, StoreFault> {
-        let deltas = self.folding.as_deref().into_iter().chain([&self.heard]);
-        for delta in deltas {
-            if let Some(card) = delta.added.get(&document) {
-                return Ok(Arc::clone(card));
+    fn record(&mut self, document: u32) -> Result<Arc<SignatureRecord>, StoreFault> {
+        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
+        for memtable in memtables {
+            if let Some(record) = memtable.added.get(&document) {
+                return Ok(Arc::clone(record));
             }
         }
-        if let Some(card) = self.cache.get(document) {
-            return Ok(card);
+        if let Some(record) = self.cache.get(document) {
+            return Ok(record);
         }
-        let card = Arc::new(self.shelf.card(document)?);
-        self.cache.put(document, Arc::clone(&card));
-        Ok(card)
+        let record = Arc::new(self.disk.record(document)?);
+        self.cache.put(document, Arc::clone(&record));
+        Ok(record)
     }
 
     /// Whether a document lives: what a removal left behind that was cut short does not.
-    fn lives(&self, document: u32, card: &Card) -> Result<bool, StoreFault> {
-        let key = keys::of_page(card.page);
-        if let Some(mirror) = &self.mirror {
-            return Ok(mirror.contains(key, document));
+    fn lives(&self, document: u32, record: &SignatureRecord) -> Result<bool, StoreFault> {
+        let key = keys::of_page(record.page);
+        if let Some(in_memory) = &self.in_memory {
+            return Ok(in_memory.contains(key, document));
         }
-        let deltas = self.folding.as_deref().into_iter().chain([&self.heard]);
-        if deltas
+        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
+        if memtables
             .into_iter()
-            .any(|delta| delta.added.contains_key(&document))
+            .any(|memtable| memtable.added.contains_key(&document))
         {
             return Ok(true);
         }
-        self.shelf.contains(key, document)
+        self.disk.contains(key, document)
     }
 
-    fn document_of(&mut self, page: UrlKey) -> Result<Option<(u32, Arc<Card>)>, StoreFault> {
+    fn document_of(
+        &mut self,
+        page: UrlKey,
+    ) -> Result<Option<(u32, Arc<SignatureRecord>)>, StoreFault> {
         for document in self.under(keys::of_page(page))? {
-            let card = self.card(document)?;
-            if card.page == page {
-                return Ok(Some((document, card)));
+            let record = self.record(document)?;
+            if record.page == page {
+                return Ok(Some((document, record)));
             }
         }
         Ok(None)
     }
 
-    /// The first document under `key` whose card is as `is_wanted` says.
+    /// The first document under `key` whose record is as `is_wanted` says.
     fn first(
         &mut self,
-        key: Key,
+        key: ExactKey,
         group: u64,
         is_wanted: impl Fn(&PageSignature) -> bool,
     ) -> Result<Option<Held>, StoreFault> {
         for document in self.under(key)? {
-            let card = self.card(document)?;
-            if card.group == group && is_wanted(&card.signature) && self.lives(document, &card)? {
-                return Ok(Some(card.held()));
+            let record = self.record(document)?;
+            if record.group == group
+                && is_wanted(&record.signature)
+                && self.lives(document, &record)?
+            {
+                return Ok(Some(record.held()));
             }
         }
         Ok(None)
@@ -227,17 +238,17 @@ impl Documents {
         };
         let mut best: Option<(f64, Held, Likeness)> = None;
         for document in self.near(&resemblance)? {
-            let card = self.card(document)?;
-            if card.group != group {
+            let record = self.record(document)?;
+            if record.group != group {
                 continue;
             }
-            let likeness = self.thresholds.likeness(signature, &card.signature);
+            let likeness = self.thresholds.likeness(signature, &record.signature);
             let Some(likeness @ Likeness::Near { resemblance, .. }) = likeness else {
                 continue;
             };
             let is_better = best.is_none_or(|(highest, ..)| resemblance > highest);
-            if is_better && self.lives(document, &card)? {
-                best = Some((resemblance, card.held(), likeness));
+            if is_better && self.lives(document, &record)? {
+                best = Some((resemblance, record.held(), likeness));
             }
         }
         Ok(best.map(|(_, held, likeness)| (held, likeness)))
@@ -247,7 +258,7 @@ impl Documents {
 impl Originals for Documents {
     fn signature_of(&mut self, page: UrlKey) -> Result<Option<PageSignature>, StoreFault> {
         let found = self.document_of(page)?;
-        Ok(found.map(|(_, card)| card.signature.clone()))
+        Ok(found.map(|(_, record)| record.signature.clone()))
     }
 
     fn held_in(
@@ -257,8 +268,8 @@ impl Originals for Documents {
     ) -> Result<Option<(Held, PageSignature)>, StoreFault> {
         let found = self
             .document_of(page)?
-            .filter(|(_, card)| card.group == group);
-        Ok(found.map(|(_, card)| (card.held(), card.signature.clone())))
+            .filter(|(_, record)| record.group == group);
+        Ok(found.map(|(_, record)| (record.held(), record.signature.clone())))
     }
 
     fn find_in(
@@ -290,27 +301,27 @@ impl Originals for Documents {
     fn insert_in(&mut self, group: u64, page: Held, signature: PageSignature) {
         let document = self.next;
         self.next += 1;
-        let card = Arc::new(Card {
+        let record = Arc::new(SignatureRecord {
             position: page.place,
             page: page.key,
             group,
             signature,
         });
-        if let Some(mirror) = &mut self.mirror {
-            mirror.insert(document, &card);
+        if let Some(in_memory) = &mut self.in_memory {
+            in_memory.insert(document, &record);
         }
-        self.heard.add(document, card);
+        self.memtable.add(document, record);
     }
 
     fn remove(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
-        let Some((document, card)) = self.document_of(page)? else {
+        let Some((document, record)) = self.document_of(page)? else {
             return Ok(false);
         };
-        if let Some(mirror) = &mut self.mirror {
-            mirror.remove(document, &card);
+        if let Some(in_memory) = &mut self.in_memory {
+            in_memory.remove(document, &record);
         }
         self.cache.forget(document);
-        self.heard.remove(document, card);
+        self.memtable.remove(document, record);
         Ok(true)
     }
 }

@@ -15,9 +15,9 @@ pub(super) const KINDS: usize = 3 + BANDS;
 
 /// A sort of exact keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kind(u8);
+pub(super) struct KeyKind(u8);
 
-impl Kind {
+impl KeyKind {
     /// By it a document lives: one that is not under its page's key is gone.
     pub(super) const PAGE: Self = Self(0);
     const PAYLOAD: Self = Self(1);
@@ -49,48 +49,48 @@ pub(super) const fn table_of_permutation(number: usize) -> Table {
 
 /// An exact key of some sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key {
-    pub(super) kind: Kind,
+pub(super) struct ExactKey {
+    pub(super) kind: KeyKind,
     pub(super) short: ShortKey,
 }
 
-pub(super) fn of_page(page: UrlKey) -> Key {
-    Key {
-        kind: Kind::PAGE,
+pub(super) fn of_page(page: UrlKey) -> ExactKey {
+    ExactKey {
+        kind: KeyKind::PAGE,
         short: ShortKey::of(page.as_u64()),
     }
 }
 
-pub(super) fn of_payload(group: u64, payload: u128) -> Key {
-    Key {
-        kind: Kind::PAYLOAD,
+pub(super) fn of_payload(group: u64, payload: u128) -> ExactKey {
+    ExactKey {
+        kind: KeyKind::PAYLOAD,
         short: ShortKey::of(Partition::of(group).digest(payload)),
     }
 }
 
-pub(super) fn of_text(group: u64, digest: u128) -> Key {
-    Key {
-        kind: Kind::TEXT,
+pub(super) fn of_text(group: u64, digest: u128) -> ExactKey {
+    ExactKey {
+        kind: KeyKind::TEXT,
         short: ShortKey::of(Partition::of(group).digest(digest)),
     }
 }
 
 /// Under what a text that may resemble others is proposed to them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Resemblance {
+pub(super) struct NearKeys {
     pub(super) fingerprint: Fingerprint,
-    pub(super) bands: [Key; BANDS],
+    pub(super) bands: [ExactKey; BANDS],
 }
 
 /// None where only the exact text may decide.
-pub(super) fn of_resemblance(group: u64, signature: &PageSignature) -> Option<Resemblance> {
+pub(super) fn of_resemblance(group: u64, signature: &PageSignature) -> Option<NearKeys> {
     let text = signature.text.as_deref()?;
     let bands = text.sketch.as_ref()?.bands();
     let shade = Partition::of(group);
-    Some(Resemblance {
+    Some(NearKeys {
         fingerprint: shade.fingerprint(text.fingerprint),
-        bands: std::array::from_fn(|number| Key {
-            kind: Kind(Kind::FIRST_BAND + number as u8),
+        bands: std::array::from_fn(|number| ExactKey {
+            kind: KeyKind(KeyKind::FIRST_BAND + number as u8),
             short: shade.band(bands[number]),
         }),
     })

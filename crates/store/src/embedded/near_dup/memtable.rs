@@ -1,69 +1,69 @@
-//! What was heard since the last fold.
+//! What was memtable since the last begin_flush.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use web::UrlKey;
 
-use super::memory_index::Mirror;
-use super::records::Card;
+use super::memory_index::MemoryIndex;
+use super::records::SignatureRecord;
 use crate::known::Seated;
 
-/// What a card takes in memory, about: itself, its text's signature, and its place in a map.
-pub(super) const CARD_BYTES: usize = 64 + 272 + 48;
+/// What a record takes in memory, about: itself, its text's signature, and its place in a map.
+pub(super) const RECORD_BYTES: usize = 64 + 272 + 48;
 
 /// Changes that the tables on disk do not have yet.
 ///
-/// Invariant: nothing is both added and removed. What is removed need not be on disk: a fold that
+/// Invariant: nothing is both added and removed. What is removed need not be on disk: a begin_flush that
 /// was cut short may have put it there.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Delta {
-    pub(super) added: BTreeMap<u32, Arc<Card>>,
-    pub(super) removed: BTreeMap<u32, Arc<Card>>,
+pub(super) struct Memtable {
+    pub(super) added: BTreeMap<u32, Arc<SignatureRecord>>,
+    pub(super) removed: BTreeMap<u32, Arc<SignatureRecord>>,
     /// Pages that were let through, or none where that was taken back.
     pub(super) seats: BTreeMap<UrlKey, Option<Seated>>,
     /// The keys of what was added, where the tables in memory do not have them.
-    pub(super) recent: Option<Mirror>,
+    pub(super) recent: Option<MemoryIndex>,
 }
 
-impl Delta {
+impl Memtable {
     pub(super) fn new(has_keys: bool) -> Self {
         Self {
-            recent: has_keys.then(Mirror::default),
+            recent: has_keys.then(MemoryIndex::default),
             ..Self::default()
         }
     }
 
-    pub(super) fn add(&mut self, document: u32, card: Arc<Card>) {
+    pub(super) fn add(&mut self, document: u32, record: Arc<SignatureRecord>) {
         if let Some(recent) = &mut self.recent {
-            recent.insert(document, &card);
+            recent.insert(document, &record);
         }
-        self.added.insert(document, card);
+        self.added.insert(document, record);
     }
 
-    pub(super) fn remove(&mut self, document: u32, card: Arc<Card>) {
+    pub(super) fn remove(&mut self, document: u32, record: Arc<SignatureRecord>) {
         if self.added.remove(&document).is_some()
             && let Some(recent) = &mut self.recent
         {
-            recent.remove(document, &card);
+            recent.remove(document, &record);
         }
-        self.removed.insert(document, card);
+        self.removed.insert(document, record);
     }
 
     /// Puts what happened later behind this.
     pub(super) fn append(&mut self, later: Self) {
-        for (document, card) in later.added {
-            self.add(document, card);
+        for (document, record) in later.added {
+            self.add(document, record);
         }
-        for (document, card) in later.removed {
-            self.remove(document, card);
+        for (document, record) in later.removed {
+            self.remove(document, record);
         }
         self.seats.extend(later.seats);
     }
 
     /// Bytes held, about, beside its keys.
     pub(super) fn memory(&self) -> usize {
-        (self.added.len() + self.removed.len()) * CARD_BYTES
+        (self.added.len() + self.removed.len()) * RECORD_BYTES
             + self.seats.len() * size_of::<(UrlKey, Option<Seated>)>()
     }
 }

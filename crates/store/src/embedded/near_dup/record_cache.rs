@@ -1,4 +1,4 @@
-//! What verification needs of a document, as it is in memory: its card, and the cards that were
+//! What verification needs of a document, as it is in memory: its record, and the records that were
 //! read.
 
 use std::collections::HashMap;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use neardup::Fingerprint;
 
-use super::keys::{self, Key};
-use super::records::Card;
+use super::keys::{self, ExactKey};
+use super::records::SignatureRecord;
 use crate::known::Held;
 
-impl Card {
+impl SignatureRecord {
     /// The page, and where the journal tells of it.
     pub(super) fn held(&self) -> Held {
         Held {
@@ -20,7 +20,7 @@ impl Card {
     }
 
     /// The exact keys under which it is found.
-    pub(super) fn keys(&self) -> impl Iterator<Item = Key> {
+    pub(super) fn keys(&self) -> impl Iterator<Item = ExactKey> {
         let text = self.signature.text.as_deref();
         let bands =
             keys::of_resemblance(self.group, &self.signature).map(|resemblance| resemblance.bands);
@@ -35,38 +35,38 @@ impl Card {
     }
 
     /// The fingerprint under which it is found.
-    pub(super) fn tabled(&self) -> Option<Fingerprint> {
+    pub(super) fn fingerprint(&self) -> Option<Fingerprint> {
         keys::of_resemblance(self.group, &self.signature).map(|resemblance| resemblance.fingerprint)
     }
 }
 
-/// How many cards are kept in each half of the cache: a crowd of a thousand under each of eight
+/// How many records are kept in each half of the cache: a crowd of a thousand under each of eight
 /// bands fits. About 6 MB.
 const HALF: usize = 16_384;
 
-/// Cards that were read from the disk. What is asked for moves to the young half; when that is
+/// SignatureRecords that were read from the disk. What is asked for moves to the young half; when that is
 /// full, the old half goes.
 #[derive(Debug, Default)]
-pub(super) struct Cache {
-    young: HashMap<u32, Arc<Card>>,
-    old: HashMap<u32, Arc<Card>>,
+pub(super) struct RecordCache {
+    young: HashMap<u32, Arc<SignatureRecord>>,
+    old: HashMap<u32, Arc<SignatureRecord>>,
 }
 
-impl Cache {
-    pub(super) fn get(&mut self, document: u32) -> Option<Arc<Card>> {
-        if let Some(card) = self.young.get(&document) {
-            return Some(Arc::clone(card));
+impl RecordCache {
+    pub(super) fn get(&mut self, document: u32) -> Option<Arc<SignatureRecord>> {
+        if let Some(record) = self.young.get(&document) {
+            return Some(Arc::clone(record));
         }
-        let card = self.old.remove(&document)?;
-        self.put(document, Arc::clone(&card));
-        Some(card)
+        let record = self.old.remove(&document)?;
+        self.put(document, Arc::clone(&record));
+        Some(record)
     }
 
-    pub(super) fn put(&mut self, document: u32, card: Arc<Card>) {
+    pub(super) fn put(&mut self, document: u32, record: Arc<SignatureRecord>) {
         if self.young.len() >= HALF {
             self.old = std::mem::take(&mut self.young);
         }
-        self.young.insert(document, card);
+        self.young.insert(document, record);
     }
 
     pub(super) fn forget(&mut self, document: u32) {
@@ -86,8 +86,8 @@ mod tests {
 
     use super::*;
 
-    fn card(position: u64) -> Arc<Card> {
-        Arc::new(Card {
+    fn record(position: u64) -> Arc<SignatureRecord> {
+        Arc::new(SignatureRecord {
             position,
             page: UrlKey::from_u64(position),
             group: 0,
@@ -100,9 +100,9 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_stays_and_no_more_than_two_halves_are_kept() {
-        let mut cache = Cache::default();
+        let mut cache = RecordCache::default();
         for document in 0..3 * HALF as u32 {
-            cache.put(document, card(u64::from(document)));
+            cache.put(document, record(u64::from(document)));
             assert!(cache.get(0).is_some(), "{document}");
             assert!(cache.len() <= 2 * HALF);
         }

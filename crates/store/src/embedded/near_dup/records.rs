@@ -3,7 +3,7 @@
 //! | key in tree `cards` | value |
 //! |---|---|
 //! | number of the block u32, big-endian (document / 16) | a sealed block (seal.rs) |
-//! | `count` | sealed: how many cards there are |
+//! | `count` | sealed: how many records there are |
 //!
 //! ```text
 //! block   version u8 = 2 · sixteen slots
@@ -44,7 +44,7 @@ const SUBJECT: u8 = 32;
 
 /// A document as it was admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Card {
+pub struct SignatureRecord {
     /// Where the journal tells of it.
     pub position: Position,
     /// Its URL.
@@ -55,17 +55,17 @@ pub struct Card {
     pub signature: PageSignature,
 }
 
-type Block = [Option<Card>; SLOTS];
+type Block = [Option<SignatureRecord>; SLOTS];
 
-/// The cards of one crawl. See the module's documentation. One pass at a time may change them; all
+/// The records of one crawl. See the module's documentation. One pass at a time may change them; all
 /// may read.
 #[derive(Clone)]
-pub struct Cards {
+pub struct SignatureRecords {
     tree: Tree,
 }
 
-impl Cards {
-    /// The cards in this database.
+impl SignatureRecords {
+    /// The records in this database.
     ///
     /// # Errors
     /// [`StoreFault::Tables`] where it is damaged; so with all that follows.
@@ -75,38 +75,42 @@ impl Cards {
         })
     }
 
-    /// The card of a document; none where it has none, or was forgotten.
-    pub fn get(&self, document: u32) -> Result<Option<Card>, StoreFault> {
+    /// The record of a document; none where it has none, or was forgotten.
+    pub fn get(&self, document: u32) -> Result<Option<SignatureRecord>, StoreFault> {
         let (block, slot) = place_of(document);
         Ok(self.block(block)?[slot].take())
     }
 
-    /// Puts these cards in their places, and empties the places of the forgotten; of each document
+    /// Puts these records in their places, and empties the places of the forgotten; of each document
     /// one of both. Documents ascend.
-    pub fn update(&self, cards: &[(u32, Card)], forgotten: &[u32]) -> Result<(), StoreFault> {
+    pub fn update(
+        &self,
+        records: &[(u32, SignatureRecord)],
+        forgotten: &[u32],
+    ) -> Result<(), StoreFault> {
         debug_assert!(
-            cards.is_sorted_by_key(|(document, _)| document) && forgotten.is_sorted(),
+            records.is_sorted_by_key(|(document, _)| document) && forgotten.is_sorted(),
             "documents ascend"
         );
         let mut count = self.count()?;
         let mut batch = Batch::default();
-        let (mut cards, mut forgotten) = (cards, forgotten);
+        let (mut records, mut forgotten) = (records, forgotten);
         let block_of = |document: u32| place_of(document).0;
         loop {
-            let heads = cards.first().map(|(document, _)| *document).into_iter();
+            let heads = records.first().map(|(document, _)| *document).into_iter();
             let Some(number) = heads.chain(forgotten.first().copied()).map(block_of).min() else {
                 break;
             };
             let (here, later) =
-                cards.split_at(cards.partition_point(|(of, _)| block_of(*of) == number));
+                records.split_at(records.partition_point(|(of, _)| block_of(*of) == number));
             let (gone, later_gone) =
                 forgotten.split_at(forgotten.partition_point(|of| block_of(*of) == number));
-            (cards, forgotten) = (later, later_gone);
+            (records, forgotten) = (later, later_gone);
 
             let old = self.block(number)?;
             let mut new = old.clone();
-            for (document, card) in here {
-                new[place_of(*document).1] = Some(card.clone());
+            for (document, record) in here {
+                new[place_of(*document).1] = Some(record.clone());
             }
             for document in gone {
                 new[place_of(*document).1] = None;
@@ -117,7 +121,7 @@ impl Cards {
             let held = |block: &Block| block.iter().flatten().count() as u64;
             count = (count + held(&new))
                 .checked_sub(held(&old))
-                .ok_or_else(|| self.broken("there are more cards than were counted"))?;
+                .ok_or_else(|| self.broken("there are more records than were counted"))?;
             let key = number.to_be_bytes();
             match held(&new) {
                 0 => batch.remove(&key),
@@ -130,7 +134,7 @@ impl Cards {
         self.apply(batch, count)
     }
 
-    /// How many cards there are.
+    /// How many records there are.
     pub fn count(&self) -> Result<u64, StoreFault> {
         match self.tree.get(COUNT)? {
             Some(value) => {
@@ -140,8 +144,8 @@ impl Cards {
         }
     }
 
-    /// Visits all cards in the order of their documents. That none is missing is known at the end.
-    pub fn each(&self, mut visit: impl FnMut(u32, &Card)) -> Result<(), StoreFault> {
+    /// Visits all records in the order of their documents. That none is missing is known at the end.
+    pub fn each(&self, mut visit: impl FnMut(u32, &SignatureRecord)) -> Result<(), StoreFault> {
         let mut found = 0;
         for entry in self.tree.under(&[]) {
             let (key, value) = entry?;
@@ -150,22 +154,22 @@ impl Cards {
             }
             let key = key
                 .as_array()
-                .ok_or_else(|| self.broken("the key of a block of cards is malformed"))?;
+                .ok_or_else(|| self.broken("the key of a block of records is malformed"))?;
             let first = u32::from_be_bytes(*key)
                 .checked_mul(SLOTS as u32)
-                .ok_or_else(|| self.broken("a block of cards lies beyond the last document"))?;
+                .ok_or_else(|| self.broken("a block of records lies beyond the last document"))?;
             let block = self.read(key, &value)?;
-            for (document, card) in (first..=u32::MAX).zip(&block) {
-                if let Some(card) = card {
+            for (document, record) in (first..=u32::MAX).zip(&block) {
+                if let Some(record) = record {
                     found += 1;
-                    visit(document, card);
+                    visit(document, record);
                 }
             }
         }
         if found == self.count()? {
             Ok(())
         } else {
-            Err(self.broken("there are other cards than were counted"))
+            Err(self.broken("there are other records than were counted"))
         }
     }
 
@@ -193,7 +197,7 @@ impl Cards {
     fn read(&self, key: &[u8], value: &[u8]) -> Result<Block, StoreFault> {
         let content =
             seal::opened(key, value).map_err(|broken| self.broken(&broken.to_string()))?;
-        decode(content).ok_or_else(|| self.broken("a block of cards is malformed"))
+        decode(content).ok_or_else(|| self.broken("a block of records is malformed"))
     }
 
     fn broken(&self, what: &str) -> StoreFault {
@@ -209,11 +213,11 @@ fn place_of(document: u32) -> (u32, usize) {
 fn encode(block: &Block) -> Vec<u8> {
     let mut bytes = vec![VERSION];
     for slot in block {
-        let Some(card) = slot else {
+        let Some(record) = slot else {
             bytes.push(0);
             continue;
         };
-        let text = card.signature.text.as_deref();
+        let text = record.signature.text.as_deref();
         let own = text.and_then(|text| text.own);
         let sketch = text.and_then(|text| text.sketch.as_ref());
         let bag = text.and_then(|text| text.bag.as_ref());
@@ -226,10 +230,10 @@ fn encode(block: &Block) -> Vec<u8> {
                 | flag(bag.is_some(), BAG)
                 | flag(subject.is_some(), SUBJECT),
         );
-        for part in [card.position, card.page.as_u64(), card.group] {
+        for part in [record.position, record.page.as_u64(), record.group] {
             bytes.extend_from_slice(&part.to_le_bytes());
         }
-        bytes.extend_from_slice(&card.signature.payload.to_le_bytes());
+        bytes.extend_from_slice(&record.signature.payload.to_le_bytes());
         if let Some(text) = text {
             bytes.extend_from_slice(&text.digest.to_le_bytes());
             bytes.extend_from_slice(&text.words.to_le_bytes());
@@ -259,13 +263,13 @@ fn decode(mut bytes: &[u8]) -> Option<Block> {
     }
     let mut block = Block::default();
     for slot in &mut block {
-        *slot = card_of(bytes)?;
+        *slot = record_of(bytes)?;
     }
     bytes.is_empty().then_some(block)
 }
 
 /// What the next slot holds; none where the bytes are no slot.
-fn card_of(bytes: &mut &[u8]) -> Option<Option<Card>> {
+fn record_of(bytes: &mut &[u8]) -> Option<Option<SignatureRecord>> {
     let [flags] = take(bytes)?;
     let has = |flag: u8| flags & flag != 0;
     if flags == 0 {
@@ -315,7 +319,7 @@ fn card_of(bytes: &mut &[u8]) -> Option<Option<Card>> {
     } else {
         None
     };
-    Some(Some(Card {
+    Some(Some(SignatureRecord {
         position,
         page,
         group,

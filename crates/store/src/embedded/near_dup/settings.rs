@@ -65,17 +65,17 @@ impl Design {
 
 /// How the looks are kept.
 #[derive(Clone, Debug)]
-pub(in crate::embedded) struct LooksOptions {
+pub(in crate::embedded) struct SignatureStoreOptions {
     pub(in crate::embedded) rules: LikenessRules,
     pub(in crate::embedded) key: HashKey,
     pub(in crate::embedded) earlier: Option<Arc<Earlier>>,
     /// Whether all keys are in memory.
-    pub(in crate::embedded) mirror: bool,
+    pub(in crate::embedded) keys_in_memory: bool,
     /// The tables of fingerprints on disk, if not the usual ones.
     pub(in crate::embedded) tables: Option<TableDesign>,
 }
 
-impl LooksOptions {
+impl SignatureStoreOptions {
     pub(super) fn design(&self) -> Result<Design, StoreFault> {
         Design::of(self.tables.as_ref(), self.rules.thresholds.distance())
     }
@@ -83,13 +83,13 @@ impl LooksOptions {
 
 /// How the tables were made: under other settings they are made again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::embedded) struct Settings {
+pub(in crate::embedded) struct IndexSettings {
     scope: String,
     distance: u32,
     levels: Vec<u32>,
 }
 
-impl Settings {
+impl IndexSettings {
     pub(super) fn of(rules: &LikenessRules, design: &Design) -> Self {
         Self {
             scope: rules.scope.to_string(),
@@ -102,22 +102,28 @@ impl Settings {
 /// How far the tables on disk tell: part of the checkpoint, so that it changes in one step with the
 /// position.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::embedded) struct Mark {
+pub(in crate::embedded) struct IndexState {
     /// The number of the next document.
     pub(super) documents: u32,
     /// None: what is in the tables is void.
-    pub(super) settings: Option<Settings>,
+    pub(super) settings: Option<IndexSettings>,
 }
 
-impl Mark {
+impl IndexState {
     /// Whether tables with this mark can be gone on with under these options. If not, a checkpoint
     /// with the default mark must be durable before they are loaded, because that empties them.
-    pub(in crate::embedded) fn suits(&self, options: &LooksOptions) -> Result<bool, StoreFault> {
-        Ok(self.settings == Some(Settings::of(&options.rules, &options.design()?)))
+    pub(in crate::embedded) fn suits(
+        &self,
+        options: &SignatureStoreOptions,
+    ) -> Result<bool, StoreFault> {
+        Ok(self.settings == Some(IndexSettings::of(&options.rules, &options.design()?)))
     }
 
     /// The options under which the tables can be gone on with.
-    pub(in crate::embedded) fn as_it_is(&self, options: LooksOptions) -> LooksOptions {
+    pub(in crate::embedded) fn with_stored(
+        &self,
+        options: SignatureStoreOptions,
+    ) -> SignatureStoreOptions {
         let Some(settings) = &self.settings else {
             return options;
         };
@@ -126,7 +132,7 @@ impl Mark {
         let distance = options.rules.thresholds.distance().min(settings.distance);
         let thresholds = Thresholds::new(distance, options.rules.thresholds.resemblance());
         match (scope, tables, thresholds) {
-            (Ok(scope), Ok(tables), Ok(thresholds)) => LooksOptions {
+            (Ok(scope), Ok(tables), Ok(thresholds)) => SignatureStoreOptions {
                 rules: LikenessRules {
                     scope,
                     thresholds,
@@ -197,9 +203,9 @@ mod tests {
             scope: crate::DuplicateScope::Host,
             ..LikenessRules::default()
         };
-        let mark = Mark {
+        let mark = IndexState {
             documents: 300,
-            settings: Some(Settings::of(&rules, &Design::of(None, 7).unwrap())),
+            settings: Some(IndexSettings::of(&rules, &Design::of(None, 7).unwrap())),
         };
         let written = postcard::to_allocvec(&mark).unwrap();
         assert_eq!(written, [0xac, 2, 1, 4, b'h', b'o', b's', b't', 3, 1, 4]);

@@ -1,4 +1,4 @@
-//! The looks on a disk decide as a signature index in memory does, whatever is folded, reopened or
+//! The signatures on a disk decide as a signature index in memory does, whatever is end_flush, reopened or
 //! cut short in between.
 
 use std::path::Path;
@@ -9,12 +9,12 @@ use neardup::{
 use proptest::prelude::*;
 
 use crate::contract::{at, options, url};
-use crate::embedded::checkpoint::Fold;
+use crate::embedded::checkpoint::Flush;
 use crate::embedded::{EmbeddedStore, StoreOptions, audit};
 use crate::memory::MemoryStore;
 use crate::{DuplicateScope, FrontierRules, LikenessRules, NearDupIndex, Page, Verdict};
 
-/// What a page looks like, of which pages of one family are more or less alike.
+/// What a page signatures like, of which pages of one family are more or less alike.
 #[derive(Clone, Debug)]
 struct Look {
     family: u8,
@@ -101,18 +101,18 @@ enum Step {
     Forget(u8),
     /// A checkpoint as it should be.
     Checkpoint,
-    /// A fold is begun; what follows happens while it is being written.
-    Fold,
+    /// A flush is begun; what follows happens while it is being written.
+    Flush,
     /// It is written.
     Folded,
     /// It is written, and the process dies before the checkpoint.
     CutShort {
-        mirror: bool,
+        keys_in_memory: bool,
         design: u8,
     },
     /// The process dies.
     Killed {
-        mirror: bool,
+        keys_in_memory: bool,
         design: u8,
     },
 }
@@ -122,10 +122,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         24 => (0..40_u8, look(), prop::option::of(0..40_u8)).prop_map(|(page, look, canonical)| Step::Admit(page, look, canonical)),
         4 => (0..40_u8).prop_map(Step::Forget),
         1 => Just(Step::Checkpoint),
-        2 => Just(Step::Fold),
+        2 => Just(Step::Flush),
         2 => Just(Step::Folded),
-        1 => (any::<bool>(), 0..4_u8).prop_map(|(mirror, design)| Step::CutShort { mirror, design }),
-        1 => (any::<bool>(), 0..4_u8).prop_map(|(mirror, design)| Step::Killed { mirror, design }),
+        1 => (any::<bool>(), 0..4_u8).prop_map(|(keys_in_memory, design)| Step::CutShort { keys_in_memory, design }),
+        1 => (any::<bool>(), 0..4_u8).prop_map(|(keys_in_memory, design)| Step::Killed { keys_in_memory, design }),
     ];
     prop::collection::vec(step, 1..90)
 }
@@ -139,12 +139,12 @@ fn design(number: u8, distance: u32) -> Option<TableDesign> {
     }
 }
 
-/// A store, and the fold that is under way.
+/// A store, and the flush that is under way.
 struct Subject<'a> {
     directory: &'a Path,
     options: StoreOptions,
     store: EmbeddedStore,
-    under_way: Option<Fold>,
+    under_way: Option<Flush>,
 }
 
 impl<'a> Subject<'a> {
@@ -158,22 +158,27 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn fold(&mut self) {
+    fn flush(&mut self) {
         let store = &self.store;
-        let (mut looks, mut queue) = (store.looks(), store.queue());
+        let (mut signatures, mut queue) = (store.signatures(), store.queue());
         let last = &store.saving.try_lock().unwrap().checkpoint;
-        self.under_way = Some(Fold::of(&mut queue, &mut looks, store.journal.end(), last));
+        self.under_way = Some(Flush::of(
+            &mut queue,
+            &mut signatures,
+            store.journal.end(),
+            last,
+        ));
     }
 
-    fn folded(&mut self) {
-        if let Some(fold) = self.under_way.take() {
-            fold.write(&self.store.database, &self.store.meta).unwrap();
-            self.store.looks().folded();
-            self.store.queue().folded(&fold.queue);
+    fn end_flush(&mut self) {
+        if let Some(flush) = self.under_way.take() {
+            flush.write(&self.store.database, &self.store.meta).unwrap();
+            self.store.signatures().end_flush();
+            self.store.queue().end_flush(&flush.queue);
         }
     }
 
-    fn reopened(self, mirror: bool, number: u8) -> Self {
+    fn reopened(self, keys_in_memory: bool, number: u8) -> Self {
         let Self {
             directory,
             options,
@@ -183,7 +188,7 @@ impl<'a> Subject<'a> {
         drop((store, under_way));
         let distance = options.likeness.thresholds.distance();
         let options = StoreOptions {
-            mirror,
+            keys_in_memory,
             tables: design(number, distance),
             ..options
         };
@@ -199,18 +204,24 @@ impl<'a> Subject<'a> {
                     .await
                     .unwrap();
             }
-            Step::Fold => self.fold(),
-            Step::Folded => self.folded(),
-            Step::CutShort { mirror, design } => {
+            Step::Flush => self.flush(),
+            Step::Folded => self.end_flush(),
+            Step::CutShort {
+                keys_in_memory,
+                design,
+            } => {
                 if self.under_way.is_none() {
-                    self.fold();
+                    self.flush();
                 }
-                if let Some(fold) = self.under_way.take() {
-                    fold.looks.write().unwrap();
+                if let Some(flush) = self.under_way.take() {
+                    flush.signatures.write().unwrap();
                 }
-                return self.reopened(mirror, design);
+                return self.reopened(keys_in_memory, design);
             }
-            Step::Killed { mirror, design } => return self.reopened(mirror, design),
+            Step::Killed {
+                keys_in_memory,
+                design,
+            } => return self.reopened(keys_in_memory, design),
         }
         self
     }
@@ -229,10 +240,10 @@ fn page(number: u8) -> Page {
     }
 }
 
-fn told(verdict: &Verdict) -> String {
+fn visit(verdict: &Verdict) -> String {
     match verdict {
         Verdict::LetThrough(original, seat) => {
-            // Who has the bytes is not told again to who has a seat.
+            // Who has the bytes is not visit again to who has a seat.
             format!(
                 "{seat:?} of {:?} {:?}",
                 original.page.url, original.likeness
@@ -244,7 +255,7 @@ fn told(verdict: &Verdict) -> String {
 
 async fn play(
     rules: LikenessRules,
-    mirror: bool,
+    keys_in_memory: bool,
     number: u8,
     steps: &[Step],
 ) -> Result<(), TestCaseError> {
@@ -254,7 +265,7 @@ async fn play(
         directory.path(),
         StoreOptions {
             likeness: rules,
-            mirror,
+            keys_in_memory,
             tables: design(number, rules.thresholds.distance()),
             ..options(FrontierRules::default())
         },
@@ -273,7 +284,7 @@ async fn play(
                     .admit(&page, &signature, canonical.as_ref())
                     .await
                     .unwrap();
-                prop_assert_eq!(told(&verdict), told(&expected), "{:?}", step);
+                prop_assert_eq!(visit(&verdict), visit(&expected), "{:?}", step);
             }
             Step::Forget(number) => {
                 memory.forget(page(*number).key()).await.unwrap();
@@ -295,7 +306,7 @@ proptest! {
     fn a_store_on_disk_decides_as_one_in_memory(
         distance in 0..=7_u32, resemblance in prop_oneof![Just(None), Just(Some(0.6))],
         scope in prop_oneof![2 => Just(DuplicateScope::Crawl), 1 => Just(DuplicateScope::Domain), 1 => Just(DuplicateScope::Host)],
-        per_cluster in 1..4_u32, mirror: bool, design in 0..4_u8, steps in steps(),
+        per_cluster in 1..4_u32, keys_in_memory: bool, design in 0..4_u8, steps in steps(),
     ) {
         let rules = LikenessRules {
             thresholds: Thresholds::new(distance, resemblance).unwrap(),
@@ -303,6 +314,6 @@ proptest! {
             per_cluster: per_cluster.try_into().unwrap(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(play(rules, mirror, design, &steps))?;
+        runtime.block_on(play(rules, keys_in_memory, design, &steps))?;
     }
 }

@@ -12,7 +12,7 @@
 //! archive, and tells it before anything else.
 //!
 //! The row of a page that is revoked for this names no place in the archive, since that is void
-//! too: so it is told from a page that is visited again for another reason.
+//! too: so it is visit from a page that is visited again for another reason.
 
 use web::PageUrl;
 
@@ -29,14 +29,14 @@ pub struct ArchiveTail {
     /// it.
     pub visits: Vec<ArchivePlace>,
     /// The same visits.
-    settled: Vec<Told>,
+    settled: Vec<SettledVisit>,
     /// Whether some that stood behind these were taken back.
     cut: bool,
 }
 
 /// A visit as it was settled.
 #[derive(Clone, Debug)]
-pub(in crate::embedded) struct Told {
+pub(in crate::embedded) struct SettledVisit {
     pub(in crate::embedded) row: Box<VisitRecord>,
     pub(in crate::embedded) reached: Vec<PageUrl>,
 }
@@ -46,12 +46,12 @@ impl ArchiveTail {
     pub(in crate::embedded) fn read(mut replay: Replay) -> Result<Self, StoreFault> {
         let mut tail = Self::default();
         while let Some((_position, record)) = replay.next_record()? {
-            tail.hear(record);
+            tail.apply(record);
         }
         Ok(tail)
     }
 
-    fn hear(&mut self, record: Record) {
+    fn apply(&mut self, record: Record) {
         match record {
             Record::Archived { file, end } => self.durable = Some(ArchivePlace { file, end }),
             Record::Settled {
@@ -64,13 +64,13 @@ impl ArchiveTail {
                     file: span.file,
                     end: span.end,
                 });
-                self.settled.push(Told { row, reached });
+                self.settled.push(SettledVisit { row, reached });
             }
             Record::Revoked { row, .. } if row.warc_file.is_none() => {
                 let revoked = self
                     .settled
                     .iter()
-                    .rposition(|told| told.row.url == row.url);
+                    .rposition(|visit| visit.row.url == row.url);
                 if let Some(place) = revoked {
                     self.visits.remove(place);
                     self.settled.remove(place);
@@ -101,7 +101,7 @@ impl ArchiveTail {
     }
 
     /// Takes out the visits behind the one that ends at this place; all of them where none does.
-    pub(super) fn split_after(&mut self, file: &str, end: u64) -> Vec<Told> {
+    pub(super) fn split_after(&mut self, file: &str, end: u64) -> Vec<SettledVisit> {
         let is_there = |visit: &ArchivePlace| visit.file == file && visit.end == end;
         let kept = self
             .visits

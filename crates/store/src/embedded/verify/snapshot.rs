@@ -16,12 +16,12 @@ use crate::embedded::journal::segment::segments;
 use crate::embedded::lock::DirectoryLock;
 
 /// A copy of a store. While it is there, nobody writes to the store.
-pub(in crate::embedded) struct Shadow {
+pub(in crate::embedded) struct Snapshot {
     directory: TempDir,
     _nobody_writes: Option<DirectoryLock>,
 }
 
-impl Shadow {
+impl Snapshot {
     /// Copies the store in `directory`.
     ///
     /// # Errors
@@ -29,12 +29,13 @@ impl Shadow {
     /// the tables is needed.
     pub(in crate::embedded) fn of(directory: &Path) -> Result<Self, StoreFault> {
         let nobody_writes = DirectoryLock::share(directory)?;
-        let shadow = TempDir::with_prefix("crawler-verify-")
+        let snapshot = TempDir::with_prefix("crawler-verify-")
             .map_err(StoreFault::file("create", &directory.join("shadow")))?;
-        let unwritten = || StoreFault::file("copy the tables to", shadow.path());
-        copy_directory(&directory.join("sled"), &shadow.path().join("sled")).map_err(unwritten())?;
+        let unwritten = || StoreFault::file("copy the tables to", snapshot.path());
+        copy_directory(&directory.join("sled"), &snapshot.path().join("sled"))
+            .map_err(unwritten())?;
 
-        let journal = shadow.path().join("journal");
+        let journal = snapshot.path().join("journal");
         fs::create_dir(&journal).map_err(unwritten())?;
         let segments = segments(&directory.join("journal"))?;
         for (place, (_, segment)) in segments.iter().enumerate() {
@@ -49,7 +50,7 @@ impl Shadow {
             made.map_err(unwritten())?;
         }
         Ok(Self {
-            directory: shadow,
+            directory: snapshot,
             _nobody_writes: nobody_writes,
         })
     }

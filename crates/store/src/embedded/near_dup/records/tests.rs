@@ -1,4 +1,4 @@
-//! The cards against a map, whatever is done to them and whenever they are closed; their bytes.
+//! The records against a map, whatever is done to them and whenever they are closed; their bytes.
 
 use std::collections::BTreeMap;
 
@@ -38,10 +38,10 @@ fn a_subject(words: &[u8]) -> Subject {
     Subject::from_bytes(&bytes).unwrap()
 }
 
-fn card() -> impl Strategy<Value = Card> {
+fn record() -> impl Strategy<Value = SignatureRecord> {
     let text = prop::option::of(text().prop_map(Box::new));
     (any::<(u64, u64, u64)>(), any::<u128>(), text).prop_map(
-        |((position, page, group), payload, text)| Card {
+        |((position, page, group), payload, text)| SignatureRecord {
             position,
             page: UrlKey::from_u64(page),
             group,
@@ -64,8 +64,8 @@ fn a_text() -> TextSignature {
     }
 }
 
-fn a_card(text: Option<TextSignature>) -> Card {
-    Card {
+fn a_card(text: Option<TextSignature>) -> SignatureRecord {
+    SignatureRecord {
         position: 1 << 40,
         page: UrlKey::from_u64(0x1122_3344_5566_7788),
         group: 9,
@@ -109,43 +109,45 @@ fn the_largest_block_is_a_value_that_the_database_takes() {
 #[test]
 fn a_forgotten_document_has_no_card_and_may_get_another() {
     let directory = tempfile::tempdir().unwrap();
-    let cards = Cards::open(&Database::open(directory.path()).unwrap()).unwrap();
+    let records = SignatureRecords::open(&Database::open(directory.path()).unwrap()).unwrap();
     let (picture, text) = (a_card(None), a_card(Some(a_text())));
-    cards
+    records
         .update(&[(3, picture.clone()), (u32::MAX, text.clone())], &[])
         .unwrap();
-    cards.update(&[], &[3, 4]).unwrap();
-    assert_eq!(cards.get(3).unwrap(), None);
-    assert_eq!(cards.get(u32::MAX).unwrap().as_ref(), Some(&text));
-    cards.update(&[(3, text.clone())], &[]).unwrap();
-    assert_eq!(cards.get(3).unwrap(), Some(text));
-    assert_eq!(cards.count().unwrap(), 2);
+    records.update(&[], &[3, 4]).unwrap();
+    assert_eq!(records.get(3).unwrap(), None);
+    assert_eq!(records.get(u32::MAX).unwrap().as_ref(), Some(&text));
+    records.update(&[(3, text.clone())], &[]).unwrap();
+    assert_eq!(records.get(3).unwrap(), Some(text));
+    assert_eq!(records.count().unwrap(), 2);
 }
 
 #[test]
 fn a_lost_block_is_found_out_by_who_reads_them_all() {
     let directory = tempfile::tempdir().unwrap();
-    let cards = Cards::open(&Database::open(directory.path()).unwrap()).unwrap();
-    let all: Vec<(u32, Card)> = (0..40).map(|document| (document, a_card(None))).collect();
-    cards.update(&all, &[]).unwrap();
+    let records = SignatureRecords::open(&Database::open(directory.path()).unwrap()).unwrap();
+    let all: Vec<(u32, SignatureRecord)> =
+        (0..40).map(|document| (document, a_card(None))).collect();
+    records.update(&all, &[]).unwrap();
     let mut batch = Batch::default();
     batch.remove(&1_u32.to_be_bytes());
-    cards.tree.apply(batch).unwrap();
+    records.tree.apply(batch).unwrap();
     assert!(matches!(
-        cards.each(|_, _| ()),
+        records.each(|_, _| ()),
         Err(StoreFault::Tables { .. })
     ));
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    Update(BTreeMap<u32, Option<Card>>),
+    Update(BTreeMap<u32, Option<SignatureRecord>>),
     Reopen,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let document = prop_oneof![0..200_u32, u32::MAX - 20..=u32::MAX];
-    let update = prop::collection::btree_map(document, prop::option::weighted(0.7, card()), 0..60);
+    let update =
+        prop::collection::btree_map(document, prop::option::weighted(0.7, record()), 0..60);
     prop::collection::vec(
         prop_oneof![5 => update.prop_map(Step::Update), 1 => Just(Step::Reopen)],
         1..10,
@@ -154,8 +156,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn a_card_is_read_as_it_was_written(cards in prop::collection::vec(prop::option::of(card()), SLOTS)) {
-        let block: Block = cards.try_into().unwrap();
+    fn a_card_is_read_as_it_was_written(records in prop::collection::vec(prop::option::of(record()), SLOTS)) {
+        let block: Block = records.try_into().unwrap();
         prop_assert_eq!(decode(&encode(&block)).unwrap(), block);
     }
 
@@ -171,9 +173,9 @@ proptest! {
 
     #[test]
     fn changed_bytes_are_other_cards_or_none(
-        cards in prop::collection::vec(prop::option::of(card()), SLOTS), place: prop::sample::Index, byte: u8,
+        records in prop::collection::vec(prop::option::of(record()), SLOTS), place: prop::sample::Index, byte: u8,
     ) {
-        let mut bytes = encode(&cards.try_into().unwrap());
+        let mut bytes = encode(&records.try_into().unwrap());
         let length = bytes.len();
         bytes[place.index(length)] = byte;
         if let Some(block) = decode(&bytes) {
@@ -187,30 +189,30 @@ proptest! {
     #[test]
     fn cards_hold_what_a_map_holds(steps in steps()) {
         let directory = tempfile::tempdir().unwrap();
-        let mut cards = Cards::open(&Database::open(directory.path()).unwrap()).unwrap();
+        let mut records = SignatureRecords::open(&Database::open(directory.path()).unwrap()).unwrap();
         let mut map = BTreeMap::new();
         for step in steps {
             match step {
                 Step::Update(changes) => {
-                    let put: Vec<(u32, Card)> = changes.iter().filter_map(|(&of, card)| Some((of, card.clone()?))).collect();
-                    let gone: Vec<u32> = changes.iter().filter(|(_, card)| card.is_none()).map(|(&of, _)| of).collect();
+                    let put: Vec<(u32, SignatureRecord)> = changes.iter().filter_map(|(&of, record)| Some((of, record.clone()?))).collect();
+                    let gone: Vec<u32> = changes.iter().filter(|(_, record)| record.is_none()).map(|(&of, _)| of).collect();
                     // A fold that was cut short, and again the whole.
-                    cards.update(&put[..put.len() / 2], &[]).unwrap();
-                    cards.update(&put, &gone).unwrap();
+                    records.update(&put[..put.len() / 2], &[]).unwrap();
+                    records.update(&put, &gone).unwrap();
                     map.extend(put);
                     gone.iter().for_each(|of| { map.remove(of); });
                 }
                 Step::Reopen => {
-                    drop(cards);
-                    cards = Cards::open(&Database::open(directory.path()).unwrap()).unwrap();
+                    drop(records);
+                    records = SignatureRecords::open(&Database::open(directory.path()).unwrap()).unwrap();
                 }
             }
         }
         let mut found = Vec::new();
-        cards.each(|document, card| found.push((document, card.clone()))).unwrap();
-        prop_assert_eq!(cards.count().unwrap(), map.len() as u64);
+        records.each(|document, record| found.push((document, record.clone()))).unwrap();
+        prop_assert_eq!(records.count().unwrap(), map.len() as u64);
         for document in (0..220).chain(u32::MAX - 30..=u32::MAX) {
-            prop_assert_eq!(cards.get(document).unwrap(), map.get(&document).cloned());
+            prop_assert_eq!(records.get(document).unwrap(), map.get(&document).cloned());
         }
         prop_assert_eq!(found, map.into_iter().collect::<Vec<_>>());
     }
