@@ -1,13 +1,13 @@
-//! Frames of the journal: the bytes of one record.
+//! Frames of the journal: one record each, under checksums. `segment.rs` has the format.
 
 use super::record::Record;
 
 pub(super) const FRAME_HEAD_BYTES: usize = 12;
 
-/// A place in the journal: bytes from its beginning.
+/// A position in the journal: bytes from its beginning.
 pub(in crate::embedded) type Position = u64;
 
-/// A record as a frame.
+/// Returns a record as a frame.
 pub(in crate::embedded) fn encode(record: &Record) -> Vec<u8> {
     let head = vec![0; FRAME_HEAD_BYTES];
     let mut frame = postcard::to_extend(record, head).expect("encoding to memory cannot fail");
@@ -22,7 +22,7 @@ pub(in crate::embedded) fn encode(record: &Record) -> Vec<u8> {
     frame
 }
 
-/// The length of the record's frame with which these bytes begin.
+/// Returns the length of the whole frame that `bytes` begins with.
 pub(super) fn whole_frame(bytes: &[u8]) -> Option<usize> {
     let (head, rest) = bytes.split_first_chunk::<FRAME_HEAD_BYTES>()?;
     let field =

@@ -1,5 +1,5 @@
-//! The group commit under many orders of events, which Shuttle chooses: its own code, only the
-//! locks are Shuttle's.
+//! The group commit under many orders of events, which Shuttle chooses: the code is its own, only
+//! the locks are Shuttle's.
 //!
 //! Around it stands what the journal has around it: a head, where positions are given under a lock
 //! and a full segment is synced by whoever comes first, and a disk that knows what it was asked to

@@ -1,4 +1,4 @@
-//! The crawl told from the journal alone, beside a crawl that runs or after one that ended.
+//! The history of a crawl, read from the journal alone, beside a running crawl or after it ended.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -10,17 +10,20 @@ use super::record::Record;
 use super::segment::Replay;
 use crate::{StoreFault, VisitRecord};
 
-/// The records of a store, in the order in which they happened. Takes no lock: what is written
-/// while it reads may or may not be seen.
+/// The records of a store in the order in which they happened. Takes no lock: records written
+/// meanwhile may or may not be seen.
 pub struct History(Replay);
 
 impl History {
     /// Opens the history of the store in `directory`.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be opened.
     pub fn open(directory: &Path) -> Result<Self, StoreFault> {
         Replay::open(&directory.join("journal"), 0).map(Self)
     }
 
-    /// The key under which the crawl hashes; none where it never began.
+    /// Returns the key of every hash in the crawl; none if it never began.
     #[must_use]
     pub fn key(&self) -> Option<HashKey> {
         self.0.key()
@@ -36,8 +39,11 @@ impl Iterator for History {
     }
 }
 
-/// What became of each visited URL, in the order in which the visits ended. What was revoked is not
-/// told.
+/// Returns the record of each visit, in the order in which the visits ended, without the revoked
+/// ones.
+///
+/// # Errors
+/// [`StoreFault`] if the journal cannot be opened; later items if it is damaged.
 pub fn rows(
     directory: &Path,
 ) -> Result<impl Iterator<Item = Result<VisitRecord, StoreFault>>, StoreFault> {
@@ -50,25 +56,24 @@ pub fn rows(
     }))
 }
 
-/// How often the rows of each page were revoked: so many of them, from the first on, do not count.
+/// The revocations of each page. As many of its visits, from the first on, do not count.
 #[derive(Clone, Debug, Default)]
 pub struct Revocations(HashMap<UrlKey, VecDeque<Revocation>>);
 
-/// Why a row does not count.
+/// The reason why a visit does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Revocation {
-    /// The archive lost the visit, and has nothing of it.
+    /// The archive lost the visit and has nothing of it.
     Lost,
-    /// What was decided is void; the archive has the visit.
+    /// The decision is void; the archive has the visit.
     Void,
 }
 
-/// The revocations that the journal of a store tells of. They come after the rows, so they are
-/// collected first. A journal that is damaged tells of those before the damage; who reads it for
-/// its rows finds the damage then.
+/// Collects the revocations in a store's journal. They follow the visits that they revoke, so they
+/// are read first. Reading ends silently at damage; reading the journal for its visits reports it.
 ///
 /// # Errors
-/// [`StoreFault`] where the journal cannot be opened.
+/// [`StoreFault`] if the journal cannot be opened.
 pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
     let mut revoked = Revocations::default();
     for record in History::open(directory)? {
@@ -88,8 +93,8 @@ pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
 }
 
 impl Revocations {
-    /// Takes the revocation of this row, if it was revoked later. Call it once for each row, in the
-    /// order of the journal.
+    /// Takes the revocation of this visit, if it was revoked later. Call it once for each visit, in
+    /// the order of the journal.
     pub fn take(&mut self, row: &VisitRecord) -> Option<Revocation> {
         self.0.get_mut(&row.url.key())?.pop_front()
     }

@@ -1,16 +1,12 @@
-//! Marks: how far the journal is durable, written in the journal itself.
+//! Marks: records of the durable position, written in the journal itself.
 //!
-//! After a power cut, what was not synced may be cut short, be zeros, be rubbish, or be there in
-//! part; what was synced may not. Both look the same: a frame whose checksum is wrong. So after an
-//! fsync the journal writes a frame that says up to which position everything was synced. A bad
-//! frame before a position that some later mark vouches for is damage, and is reported; any other
-//! is a torn write.
+//! After a power cut, bytes that were not synced may be missing, zero, garbage or whole; synced
+//! bytes are whole. Both leave the same trace, a frame with a wrong checksum. So after an fsync the
+//! journal writes a mark with the position up to which everything was synced. A bad frame before a
+//! position that a later mark vouches for is damage and is reported; any other is a torn write.
 //!
-//! ```text
-//! mark    0x80000008 u32 · crc32 u32 · crc32 of these eight bytes u32 · durable position u64      (little-endian)
-//! ```
-//! The first checksum covers the hash key, the mark's own position and the durable position: no
-//! page can contain a mark.
+//! The first checksum covers the hash key, the mark's own position and the durable position, so
+//! that no page can contain a mark.
 
 use std::io::{self, Read};
 
@@ -18,13 +14,13 @@ use neardup::HashKey;
 
 use super::frame::Position;
 
-/// What stands in the place of a record's length; no record is as long.
+/// The value in the place of a record's length; no record is that long.
 pub(in crate::embedded) const LENGTH: u32 = 0x8000_0008;
 pub(in crate::embedded) const BYTES: usize = 20;
-/// How much is looked through at a time.
+/// Bytes that are searched at a time.
 const CHUNK: usize = 64 << 10;
 
-/// The mark that stands at `at` and says that everything before `durable` was synced.
+/// Returns the mark at position `at` which says that everything before `durable` was synced.
 pub(in crate::embedded) fn encode(key: HashKey, at: Position, durable: Position) -> [u8; BYTES] {
     let mut mark = [0; BYTES];
     mark[..4].copy_from_slice(&LENGTH.to_le_bytes());
@@ -35,7 +31,8 @@ pub(in crate::embedded) fn encode(key: HashKey, at: Position, durable: Position)
     mark
 }
 
-/// What the mark says that stands at `at`; nothing where it is none.
+/// Returns the durable position that the mark at position `at` names; none if `bytes` are no such
+/// mark.
 pub(in crate::embedded) fn decode(
     key: HashKey,
     at: Position,
@@ -45,7 +42,8 @@ pub(in crate::embedded) fn decode(
     (*bytes == encode(key, at, durable) && durable <= at).then_some(durable)
 }
 
-/// The farthest position that any mark in `rest` vouches for, which stands at `at`.
+/// Returns the highest position that any mark in `rest` vouches for. `rest` begins at position
+/// `at`.
 pub(in crate::embedded) fn farthest(
     key: HashKey,
     at: Position,

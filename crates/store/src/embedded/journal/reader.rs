@@ -1,4 +1,4 @@
-//! Records of the journal, one at a time, by where they begin.
+//! Random access to records of the journal by their positions.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
@@ -8,10 +8,10 @@ use super::record::Record;
 use super::segment::{record_at, segments};
 use crate::StoreFault;
 
-/// Reads single records of a journal that is being written to.
+/// A reader of single records of a journal that is being written to.
 pub(in crate::embedded) struct JournalReader {
     directory: PathBuf,
-    /// The segments as they were when the directory was last looked at.
+    /// The segments at the last listing of the directory.
     known: Mutex<Vec<(Position, PathBuf)>>,
 }
 
@@ -23,12 +23,12 @@ impl JournalReader {
         })
     }
 
-    /// The record that begins at `position`, where one does.
+    /// Returns the record that begins at `position`.
     pub(in crate::embedded) fn record_at(&self, position: Position) -> Result<Record, StoreFault> {
         let known = self.known().clone();
         let record = match record_at(&known, position)? {
             Some(record) => Some(record),
-            // It may be the first of a segment that was begun since.
+            // The record may be the first of a newer segment.
             None => {
                 let present = segments(&self.directory)?;
                 self.known().clone_from(&present);
@@ -38,7 +38,7 @@ impl JournalReader {
         record.ok_or_else(|| self.mismatch(position))
     }
 
-    /// The fault that something else is told there than should be.
+    /// Returns the fault that the record at `position` is not the one that the tables name.
     pub(in crate::embedded) fn mismatch(&self, position: Position) -> StoreFault {
         StoreFault::Damaged {
             path: self.directory.clone(),

@@ -1,6 +1,6 @@
-//! What the journal says: one record for each thing that must not be forgotten.
+//! Records of the journal: one for each thing that must not be forgotten.
 //!
-//! Records are coded with postcard, whose wire format is specified and stable
+//! Records are encoded with postcard, whose wire format is specified and stable
 //! (<https://postcard.jamesmunns.com/wire-format>). Invariant: the order of variants and fields is
 //! on disk for ever; a change raises `FORMAT` in `segment.rs`. `golden/journal.hex` pins it.
 
@@ -15,18 +15,18 @@ use crate::{ArchiveSpan, DiscoveredUrl, LeftOut, Page, PatternName, VisitRecord}
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Record {
-    /// The crawl began: always the first record.
+    /// The crawl began; always the first record.
     Begun {
         /// When.
         at: Timestamp,
-        /// What fingerprints are made of; what is stored depends on it.
+        /// The features of fingerprints; the stored data depends on them.
         features: String,
     },
     /// New URLs were queued, numbered from `first`.
     Discovered {
-        /// The first one's number.
+        /// The sequence number of the first URL.
         first: u64,
-        /// In order.
+        /// The URLs, in order.
         finds: Vec<DiscoveredUrl>,
     },
     /// A page was found to be new.
@@ -36,16 +36,16 @@ pub enum Record {
         /// What it looks like.
         signature: Box<PageSignature>,
     },
-    /// An admission was taken back.
+    /// An admission was withdrawn.
     Forgotten {
-        /// Of this page.
+        /// The page.
         page: UrlKey,
     },
-    /// A page will be tried again.
+    /// A page will be retried.
     Postponed {
         /// Its place in the queue.
         entry: Entry,
-        /// Not before then.
+        /// The earliest time of the retry.
         at: Timestamp,
         /// How its host wants to be asked.
         pace: Pace,
@@ -54,126 +54,126 @@ pub enum Record {
     Settled {
         /// The number of its place in the queue.
         sequence: u64,
-        /// What became of the page.
+        /// The record of the visit.
         row: Box<VisitRecord>,
         /// Its place in the archive.
         archived: Option<ArchiveSpan>,
-        /// The number of the first of `finds`.
+        /// The sequence number of the first of `finds`.
         first: u64,
         /// The links that were new.
         finds: Vec<DiscoveredUrl>,
-        /// URLs that were reached on the way.
+        /// URLs that redirects led to.
         reached: Vec<PageUrl>,
         /// How its host wants to be asked.
         pace: Pace,
-        /// The priority of its place in the queue.
+        /// The priority of its queue entry.
         priority: u8,
         /// The links that a rule left out.
         left_out: Vec<LeftOut>,
     },
     /// A redirect of a seed widened the scope.
     SeedAdopted {
-        /// To this.
+        /// The redirect's target.
         url: PageUrl,
     },
     /// A page repeats an original, and is kept all the same.
     LetThrough(Box<LetThrough>),
-    /// Visits begin. Written before anything is asked for, so that it is known what was under way
-    /// when a process died.
+    /// Visits begin. Written before the first request, so that a later session knows which visits
+    /// were under way when a process died.
     Leased {
         /// The numbers of their places in the queue.
         sequences: Vec<u64>,
     },
-    /// The session ended in order: nothing is under way.
+    /// The session ended in order: no visit is under way.
     Stopped,
-    /// The session before died while these were under way.
+    /// The previous session died while these visits were under way.
     Died {
         /// The numbers of their places in the queue.
         sequences: Vec<u64>,
     },
-    /// How a host wants to be asked, where no visit of its own tells it (a redirect led there,
-    /// robots.txt was read).
+    /// The pace of a host that no visit of its own reports: a redirect led there, or its robots.txt
+    /// was read.
     Paced {
         /// Which.
         host: Host,
         /// How.
         pace: Pace,
     },
-    /// What a robots.txt said.
+    /// A robots.txt was read.
     RobotsRead {
-        /// Of which origin (scheme, host and port).
+        /// The origin: scheme, host and port.
         origin: String,
         /// What.
         robots: Robots,
     },
-    /// The archive is on the disk up to here: what lies beyond may be lost when the power goes.
+    /// The archive is durable up to here; a power cut may lose what follows.
     Archived {
         /// The last file, below the archive's directory.
         file: String,
-        /// One past the last byte that is on the disk.
+        /// One past the last durable byte.
         end: u64,
     },
-    /// What became of a page is void: it waits again.
+    /// A visit is void: its page waits again.
     Revoked {
-        /// Its new place in the queue.
+        /// Its new queue entry.
         entry: Entry,
-        /// What was said of it.
+        /// The void record of the visit.
         row: Box<VisitRecord>,
-        /// URLs that were reached on the way: its next visit may reach them again.
+        /// URLs that redirects led to: its next visit may reach them again.
         reached: Vec<PageUrl>,
     },
-    /// A session begins after one that did not end in order: any host may have been asked up to
+    /// A session begins after one that did not end in order: any host may have been requested up to
     /// now.
     Resumed {
         /// When.
         at: Timestamp,
-        /// What each host is left alone for from then on, or longer if its robots.txt asks for it.
+        /// The least wait of every host from then on; longer if its robots.txt asks for it.
         least_wait: Duration,
     },
-    /// A visit was not begun after all: its page keeps its place.
+    /// A leased visit did not begin; its page keeps its queue entry.
     Returned {
         /// The number of its place in the queue.
         sequence: u64,
         /// Its host.
         host: Host,
-        /// How that wants to be asked.
+        /// The pace of that host.
         pace: Pace,
     },
-    /// A pattern of URLs brings next to nothing new: what comes up of it is left out.
+    /// A pattern of URLs brings next to nothing new: further URLs of it are left out.
     PatternClosed(PatternName),
-    /// It brought something new again when it was probed, or somebody opened it.
+    /// A probe of the pattern brought something new, or a user reopened it.
     PatternReopened(PatternName),
-    /// A place in the queue is given up: the page was found on left-out pages only, and meanwhile
-    /// has a better place or was reached.
+    /// A queue entry is given up: its page was found on left-out pages only, and meanwhile has a
+    /// better entry or was reached.
     Superseded {
-        /// The place.
+        /// The entry.
         entry: Entry,
     },
-    /// A session begins after one that did not end in order, in place of [`Record::Resumed`] since
-    /// format 7: any host may have been asked up to now, and is left alone as
-    /// [`Pace::after_restart`] says.
+    /// A session begins after one that did not end in order. Written in place of
+    /// [`Record::Resumed`] since format 7: any host may have been requested up to now, and is left
+    /// alone as [`Pace::after_restart`] says.
     Restarted {
         /// When.
         at: Timestamp,
-        /// The rule that counts.
+        /// The rule for the waits of hosts.
         rule: AfterDeath,
     },
-    /// A session begins by a clock that is behind the one by which something was written before:
-    /// the times of hosts and pages are moved as [`Pace::set_back`] says.
+    /// The session's clock is behind the one of an earlier session: the times of hosts and pages
+    /// are moved as [`Pace::set_back`] says.
     ClockSetBack {
         /// The present, by the clock that counts from here on.
         to: Timestamp,
-        /// No host waits for longer that never answered.
+        /// The longest wait of a host that never answered.
         least_wait: Duration,
     },
-    /// The machine's clock was set while the session ran. Waits go on as they were; dates in the
-    /// archive follow it from here on.
+    /// The machine's clock was set while the session ran. Waits go on unchanged; dates in the
+    /// archive follow the new clock from here on.
     ClockSet {
-        /// When, by the clock of the waits.
+        /// The time, by the clock of the waits.
         at: Timestamp,
-        /// By how much dates are ahead of that clock from here on.
+        /// The time by which dates are ahead of that clock from here on.
         ahead: Duration,
-        /// By how much they are behind it; one of the two is zero.
+        /// The time by which they are behind it; one of the two is zero.
         behind: Duration,
     },
 }
@@ -181,14 +181,14 @@ pub enum Record {
 /// A robots.txt as it is remembered over sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Robots {
-    /// What it says, at most [`web::MAX_ROBOTS_BYTES`]; none where there is none, and everything
-    /// may be asked.
+    /// Its text, at most [`web::MAX_ROBOTS_BYTES`]; none where there is none and everything is
+    /// allowed.
     pub text: Option<Vec<u8>>,
-    /// When it is to be asked for again.
+    /// The time at which it expires.
     pub until: Timestamp,
 }
 
-/// A page that is kept beside its original.
+/// A near-duplicate that is kept beside its original.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LetThrough {
     /// Which.
@@ -197,25 +197,25 @@ pub struct LetThrough {
     pub signature: PageSignature,
     /// The original.
     pub of: Page,
-    /// Whether the original is a page of an earlier crawl.
+    /// True if the original is a page of an earlier crawl.
     pub earlier: bool,
-    /// In what the two are alike.
+    /// The likeness of the two.
     pub likeness: Likeness,
-    /// Which one of its kind it is; the original is the first.
+    /// Its rank in the cluster; the original is the first.
     pub number: u32,
-    /// Whether the original was found only because of what the page calls canonical.
+    /// True if the original was found only because the page calls it canonical.
     pub by_canonical: bool,
 }
 
-/// A page in the queue.
+/// A queue entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The order of discovery; no two entries of a crawl share it.
+    /// The order of discovery, unique in a crawl.
     pub sequence: u64,
     /// The page.
     pub find: DiscoveredUrl,
-    /// Visits that were begun.
+    /// The number of visits that began.
     pub attempts: u32,
-    /// Sessions that died while it was out on lease.
+    /// The number of sessions that died while it was leased.
     pub strikes: u32,
 }

@@ -1,4 +1,4 @@
-//! A segment of the journal: how records stand in a file, and how they are read back.
+//! Segments of the journal: the files that hold its frames, and reading them back.
 //!
 //! A file `NNNNNNNNNNNNNNNNNNNN.log` is a header and frames:
 //!
@@ -7,13 +7,13 @@
 //! frame   length u32 · crc32 of the payload u32 · crc32 of these eight bytes u32 · payload (postcard)
 //! ```
 //!
-//! The head of a frame has a checksum of its own because a damaged length would look like a frame
-//! that the end of the file cuts short, and everything after it would be taken for a torn write.
+//! A frame's head has its own checksum: a damaged length would otherwise look like a frame that the
+//! end of the file cuts short, and everything after it would pass for a torn write.
 //!
-//! Invariant: a bad frame in the last segment is a torn write, and reading ends before it, unless a
-//! mark behind it (`mark.rs`) says that it was synced; then, and anywhere else, it is damage, and
-//! is reported, never skipped. The header is synced before anything else is written: it can be torn
-//! only where there is nothing behind it.
+//! Invariant: reading ends before a bad frame in the last segment, which is a torn write, unless a
+//! mark behind it (`mark.rs`) says that it was synced. Then, and in any other segment, it is damage
+//! and is reported, never skipped. The header is synced before anything else is written, so it can
+//! be torn only where nothing follows it.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -26,17 +26,17 @@ use super::mark;
 use super::record::Record;
 use crate::StoreFault;
 
-/// The version of everything in this module, and of [`Record`].
+/// The format version of this module, of frames, and of [`Record`].
 pub(in crate::embedded) const FORMAT: u16 = 7;
-/// The oldest version that is read: since then records were added, and none changed.
+/// The oldest format that is read: since then records were added and none changed.
 const OLDEST_FORMAT: u16 = 6;
-/// No record is longer; a longer length field is damage.
+/// The longest record in bytes; a longer length field is damage.
 const MAX_RECORD_BYTES: u32 = 128 << 20;
 const MAGIC: &[u8; 8] = b"CRWLJRNL";
 pub(in crate::embedded) const HEADER_BYTES: usize = 36;
 const MARK_PAYLOAD: u32 = 8;
 
-/// The first bytes of a segment.
+/// Returns the header of a segment.
 pub(in crate::embedded) fn header(key: HashKey, base: Position) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..8].copy_from_slice(MAGIC);
@@ -87,7 +87,7 @@ fn read_header(
     Ok(HashKey::new(long(16)))
 }
 
-/// Whether a segment is of this version; it is no place for records of a newer one.
+/// Returns true if a segment has the current format; others take no new records.
 pub(in crate::embedded) fn is_current(path: &Path) -> Result<bool, StoreFault> {
     let mut header = [0; HEADER_BYTES];
     let mut file = File::open(path).map_err(StoreFault::file("open", path))?;
@@ -96,12 +96,12 @@ pub(in crate::embedded) fn is_current(path: &Path) -> Result<bool, StoreFault> {
     Ok(header[8..10] == FORMAT.to_le_bytes())
 }
 
-/// Whether its checksum holds.
+/// Returns true if the header's checksum is right.
 fn is_whole(header: &[u8; HEADER_BYTES]) -> bool {
     crc32fast::hash(&header[..32]).to_le_bytes() == header[32..]
 }
 
-/// The segments in order: base position and path. Their bases must join up.
+/// Returns the base position and the path of each segment, in order.
 pub(in crate::embedded) fn segments(
     directory: &Path,
 ) -> Result<Vec<(Position, PathBuf)>, StoreFault> {
@@ -125,7 +125,8 @@ pub(in crate::embedded) fn segments(
     Ok(found)
 }
 
-/// How much of the last segment is whole, and its key; no key where not even the header is.
+/// Returns the length of the last segment's whole part, and its key; no key if not even the header
+/// is whole.
 pub(in crate::embedded) fn sound_length(
     path: &Path,
     base: Position,
@@ -138,7 +139,7 @@ pub(in crate::embedded) fn sound_length(
     Ok((segment.offset, Some(key)))
 }
 
-/// Returns how many whole records stand behind byte `from` of a segment, where a torn one begins.
+/// Returns the number of whole records from byte `from` of a segment on, where a torn one begins.
 pub(in crate::embedded) fn records_behind(path: &Path, from: u64) -> std::io::Result<u64> {
     let mut rest = File::open(path)?;
     rest.seek(SeekFrom::Start(from))?;
@@ -157,19 +158,19 @@ pub(in crate::embedded) fn records_behind(path: &Path, from: u64) -> std::io::Re
     Ok(records)
 }
 
-/// The end of a journal that is not whole.
+/// A torn end of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TornTail {
-    /// Bytes from the first record that is not whole.
+    /// Bytes from the first torn record on.
     pub bytes: u64,
-    /// Whole records behind that one.
+    /// Whole records behind the torn one.
     pub records: u64,
 }
 
 /// Returns the torn end of the journal in `directory`, if it has one.
 ///
 /// # Errors
-/// [`StoreFault::Damaged`] where the last segment is; otherwise what the system said.
+/// [`StoreFault::Damaged`] if the last segment is damaged; otherwise the operating system's error.
 pub(in crate::embedded) fn torn_tail(directory: &Path) -> Result<Option<TornTail>, StoreFault> {
     let Some((base, path)) = segments(directory)?.pop() else {
         return Ok(None);
@@ -186,7 +187,7 @@ pub(in crate::embedded) fn torn_tail(directory: &Path) -> Result<Option<TornTail
     Ok(Some(TornTail { bytes, records }))
 }
 
-/// Whether a torn write is to be expected here: at the end of the last segment only.
+/// The meaning of a bad frame: a torn write is possible at the end of the last segment only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tear {
     Allowed,
@@ -209,8 +210,7 @@ struct Segment {
     key: Option<HashKey>,
 }
 
-/// How much is read ahead of what is asked for: much where a whole segment is read, little where a
-/// record is.
+/// Read-ahead in bytes: large to read a whole segment, small to read one record.
 const AHEAD: usize = 256 << 10;
 const AHEAD_OF_ONE: usize = 4 << 10;
 
@@ -231,8 +231,8 @@ impl Segment {
                 .map_err(StoreFault::file("read", path))?;
             match read_header(path, &header, base) {
                 Ok(key) => Some(key),
-                // Also a format that we do not know may be rubbish: a header of ours, of any
-                // format, ends in its checksum.
+                // An unknown format may be garbage too: a header of ours, of any format, ends in
+                // its checksum.
                 Err(_)
                     if tear == Tear::Allowed
                         && length == HEADER_BYTES as u64
@@ -261,8 +261,8 @@ impl Segment {
         Ok(())
     }
 
-    /// The next record, past any marks; `None` at the end, or before a torn write where that is
-    /// allowed.
+    /// Returns the next record, skipping marks; `None` at the end, or before a torn write where one
+    /// is allowed.
     fn next(&mut self, tear: Tear) -> Result<Option<Record>, StoreFault> {
         loop {
             let left = self.length.saturating_sub(self.offset);
@@ -309,7 +309,7 @@ impl Segment {
         }
     }
 
-    /// What the mark at the offset says.
+    /// Returns the durable position that the mark at the offset names.
     fn mark(&self, head: &[u8], payload: &[u8]) -> Option<Position> {
         let bytes = [head, payload].concat().try_into().ok()?;
         mark::decode(self.key?, self.base + self.offset, &bytes)
@@ -321,8 +321,8 @@ impl Segment {
             .map_err(StoreFault::file("read", &self.path))
     }
 
-    /// What is to be made of a bad frame at the offset: torn, or damaged if anything behind it says
-    /// that it was synced.
+    /// Ends the reading at a bad frame if it is a torn write. Fails if it is damage: if torn writes
+    /// are not allowed here, or a mark behind it says that it was synced.
     fn bad(&mut self, tear: Tear, what: &str) -> Result<Option<Record>, StoreFault> {
         if tear == Tear::Damage {
             return Err(self.damaged(what));
@@ -337,7 +337,7 @@ impl Segment {
         if synced > self.base + at {
             return Err(self.damaged(what));
         }
-        // Whoever asks again gets the same answer.
+        // The next call gives the same answer.
         self.length = at;
         Ok(None)
     }
@@ -351,8 +351,8 @@ impl Segment {
     }
 }
 
-/// The record that begins at `position`, which is told by [`Replay::next_record`]; of `segments`, a
-/// journal's in order.
+/// Returns the record that begins at `position`, as [`Replay::next_record`] names it, of a journal
+/// with these `segments` in order.
 pub(in crate::embedded) fn record_at(
     segments: &[(Position, PathBuf)],
     position: Position,
@@ -362,8 +362,7 @@ pub(in crate::embedded) fn record_at(
         return Ok(None);
     };
     let mut segment = Segment::open(path, *base, AHEAD_OF_ONE, Tear::Allowed)?;
-    // The end of a segment is the beginning of the next, whose first record stands behind its
-    // header.
+    // The end of a segment is the base of the next, whose first record follows its header.
     segment.seek((position - base).max(HEADER_BYTES as u64))?;
     segment.next(Tear::Allowed)
 }
@@ -375,7 +374,11 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Reads the journal in `directory`; needs no lock, so it works beside a crawl that runs.
+    /// Opens the journal in `directory` for reading. Takes no lock, so it works beside a running
+    /// crawl.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the directory or the first segment cannot be read.
     pub fn open(directory: &Path, from: Position) -> Result<Self, StoreFault> {
         let mut all = segments(directory)?;
         let first = all.iter().rposition(|(base, _)| *base <= from).unwrap_or(0);
@@ -392,7 +395,7 @@ impl Replay {
         Ok(replay)
     }
 
-    /// The key of every hash in the journal; none where there is no segment with a whole header.
+    /// Returns the key of every hash in the journal; none if no segment has a whole header.
     #[must_use]
     pub fn key(&self) -> Option<HashKey> {
         self.current.as_ref().and_then(|(_, segment)| segment.key)
@@ -409,7 +412,10 @@ impl Replay {
         Ok(())
     }
 
-    /// The next record and the position after it; `None` at the journal's end.
+    /// Returns the next record and the position after it; `None` at the journal's end.
+    ///
+    /// # Errors
+    /// [`StoreFault::Damaged`] if a frame is damaged or a segment is missing.
     pub fn next_record(&mut self) -> Result<Option<(Position, Record)>, StoreFault> {
         loop {
             let last = self.segments.len() == 0;
