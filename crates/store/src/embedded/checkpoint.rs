@@ -1,13 +1,13 @@
-//! When what happened becomes durable, and when the tables learn of it.
+//! Checkpoints: the journal's sync, and the flush of memory into the tables.
 //!
-//! A checkpoint syncs the journal, and no more is needed for nothing to be lost. Now and then it is
-//! followed by a flush: both parts of the store give out what they unflushed since the last one, and it
-//! is written, flushed, and sealed with the watermark (docs/adr/0006). A flush rewrites a good part
-//! of what it falls into, so the larger the tables are, the more of the journal it waits for; a
-//! restart hears that much again.
+//! A checkpoint syncs the journal, and that alone loses nothing. Now and then a flush follows: both
+//! parts of the store hand over what they applied since the last one, and it is written, synced,
+//! and sealed with the watermark (docs/adr/0006). A flush rewrites a good part of the tables that
+//! it falls into, so the larger the tables are, the more of the journal it waits for; a restart
+//! replays that much.
 //!
-//! Invariants: the tables are never ahead of the journal, because its sync comes first. One flush at
-//! a time. A flush that was cut short is written again by the next.
+//! Invariants: the tables are never ahead of the journal, because its sync comes first. One flush
+//! runs at a time. A flush that was cut short is written again by the next.
 
 pub(super) mod meta;
 mod save;
@@ -22,48 +22,48 @@ use super::near_dup::settings::IndexState;
 use super::near_dup::{self, SignatureStore};
 use crate::{ArchivePlace, StoreFault};
 
-/// The name of the watermark.
+/// The watermark's name in the meta tree.
 const CHECKPOINT: &str = "checkpoint";
 
-/// A flush is due when the journal has grown by so many bytes since the last one, or by a part of
-/// what the tables take, up to a limit: a restart hears a million records a second.
+/// A flush is due when the journal has grown by this much since the last one, or by a sixteenth of
+/// the tables' size, up to a limit: a restart replays a million records a second.
 const LEAST_GROWTH: u64 = 64 << 20;
 const MOST_GROWTH: u64 = 192 << 20;
 const PART_OF_TABLES: u64 = 16;
-/// Tables of this size are written in a moment.
+/// Tables of up to this size are written in a moment.
 const SMALL_TABLES: u64 = 32 << 20;
 
-/// What the tables hold.
+/// The state of the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
-    /// The watermark: the journal up to here is in the tables.
+    /// The watermark: the tables hold the journal up to here.
     pub(super) position: Position,
-    /// What fingerprints are made of.
+    /// The features of fingerprints.
     pub(super) features: String,
-    /// How far the signatures are in the tables.
+    /// The state of the signature index in the tables.
     pub(super) signatures: IndexState,
 }
 
 impl Checkpoint {
-    /// The last one; the default where there is none yet.
+    /// Returns the last checkpoint; the default if there is none yet.
     pub(super) fn read(meta: &Meta) -> Result<Self, StoreFault> {
         Ok(meta.get(CHECKPOINT)?.unwrap_or_default())
     }
 
-    /// Makes all changes so far durable, then the watermark that says so.
+    /// Makes all changes so far durable, then writes the watermark.
     pub(super) fn write(&self, meta: &Meta) -> Result<(), StoreFault> {
         meta.end_flush(CHECKPOINT, self)
     }
 }
 
-/// What the last checkpoint said.
+/// The last checkpoint.
 pub(super) struct Saved {
     pub(super) checkpoint: Checkpoint,
-    /// Up to where the archive was on the disk.
+    /// The durable end of the archive.
     pub(super) archive: Option<ArchivePlace>,
 }
 
-/// What both parts of the store unflushed since the last flush, and the watermark under which it is
+/// The changes of both parts of the store since the last flush, and the checkpoint that makes them
 /// valid.
 pub(super) struct Flush {
     pub(super) queue: frontier::Flush,
@@ -72,7 +72,8 @@ pub(super) struct Flush {
 }
 
 impl Flush {
-    /// Takes it out of them; both have unflushed the journal up to `position`, and nothing else.
+    /// Takes the changes out of both parts, which have applied the journal up to `position`, and
+    /// nothing else.
     pub(super) fn of(
         queue: &mut Queue,
         signatures: &mut SignatureStore,
@@ -92,7 +93,7 @@ impl Flush {
         }
     }
 
-    /// Writes it. The journal is durable up to its position.
+    /// Writes the flush. The journal is durable up to its position.
     pub(super) fn write(&self, database: &Database, meta: &Meta) -> Result<(), StoreFault> {
         meta.begin_flush()?;
         self.signatures.write()?;
@@ -101,19 +102,19 @@ impl Flush {
     }
 }
 
-/// Whether the journal has grown enough for a flush into tables of this size.
+/// Returns true if the journal has grown enough for a flush into tables of this size.
 pub(super) fn is_due(unflushed: u64, tables: u64) -> bool {
     unflushed >= (tables / PART_OF_TABLES).clamp(LEAST_GROWTH, MOST_GROWTH)
 }
 
-/// Whether a flush takes a moment, so that an opening may wait for it. A larger one is made by the
-/// session's first checkpoint, while the crawl goes on.
+/// Returns true if a flush takes only a moment, so that an opening may wait for it. The session's
+/// first checkpoint makes a larger one while the crawl goes on.
 pub(super) fn is_quick(unflushed: u64, tables: u64) -> bool {
     unflushed > 0 && tables <= SMALL_TABLES
 }
 
-/// Whether a flush costs little for what it saves the next opening: the tables are small, or much
-/// was unflushed.
+/// Returns true if a flush is cheap for what it saves the next opening: the tables are small, or
+/// the unflushed part is large.
 pub(super) fn is_cheap(unflushed: u64, tables: u64) -> bool {
     is_quick(unflushed, tables) || unflushed.saturating_mul(PART_OF_TABLES) >= tables
 }

@@ -1,16 +1,16 @@
-//! A database that has grown far beyond what is in it is written anew.
+//! Compaction: a database far larger than its live data is copied.
 //!
-//! The engine reuses room, but gives it back late and never all of it: after many small changes two
-//! to four times what lives is on the disk. So what is live is copied beside the database and put
-//! in its place:
+//! The engine reuses room, but returns it late and never all of it: after many small changes the
+//! database takes two to four times its live data. So the live data is copied beside the database
+//! and put in its place (`database/swap.rs`):
 //!
 //! ```text
 //! copy DIR/sled to DIR/sled.new, sync it   →   sled to sled.old   →   sled.new to sled   →   remove sled.old
 //! ```
 //!
-//! Invariant: at every moment one whole database lies in the directory, and [`settle`], which every
-//! opening begins with, finds it: `sled` where there is one; else `sled.new`, if `sled.old` tells
-//! that it was finished; else `sled.old`. Each renaming is on the disk before the next begins.
+//! Invariant: at every moment one whole database lies in the directory, and `swap::settle`, which
+//! every opening begins with, finds it: `sled` if it exists; else `sled.new`, if `sled.old` shows
+//! that the copy was finished; else `sled.old`. Each renaming is durable before the next begins.
 
 use std::path::Path;
 
@@ -19,22 +19,22 @@ use super::database::Database;
 use super::database::swap::{SWAP, beside, remove, sync_all_below};
 use crate::StoreFault;
 
-/// What the disk may hold for each live byte.
+/// The most bytes on the disk for each live byte.
 const BLOAT: u64 = 3;
-/// Smaller databases are let be.
+/// Smaller databases are not compacted.
 const SMALL: u64 = 64 << 20;
-/// How many values are copied at once: a few megabytes.
+/// Values that are copied at once: a few megabytes.
 const COPIED_AT_ONCE: usize = 1 << 10;
-/// Under this name the database keeps how many bytes lived in it when they were counted last.
+/// The name under which the database keeps the last count of its live bytes.
 const LIVE: &str = "live bytes";
 
-/// Writes the database anew if it takes more than three times what is in it and there is room for a
-/// copy in `free_room` bytes. Nobody else may have it open: so this is done before the trees are
-/// given out.
+/// Compacts the database if it takes more than three times its live data and `free_room` bytes
+/// suffice for a copy. No other handle may have it open, so this comes before the trees are given
+/// out.
 ///
 /// # Errors
-/// [`StoreFault::Tables`] where it cannot be read. Where the copy cannot be written the old one is
-/// gone on with.
+/// [`StoreFault::Tables`] if it cannot be read. If the copy cannot be written the old database
+/// stays in use.
 pub(super) fn rewrite_if_bloated(
     database: Database,
     free_room: Option<u64>,
@@ -51,8 +51,8 @@ pub(super) fn rewrite_if_bloated(
     replace(database, copy)
 }
 
-/// How many bytes live in the database, if that is too few for what it takes. They are counted only
-/// when it takes too much for what was counted last.
+/// Returns the live bytes of the database, if it takes too much for them. They are counted only if
+/// it takes too much for the last count.
 fn live_if_bloated(database: &Database, small: u64) -> Result<Option<u64>, StoreFault> {
     let taken = database.size_on_disk()?;
     if taken <= small {
@@ -74,7 +74,7 @@ fn live_if_bloated(database: &Database, small: u64) -> Result<Option<u64>, Store
     Ok((taken > live.saturating_mul(BLOAT)).then_some(live))
 }
 
-/// Puts what `copy` makes of the database in its place.
+/// Replaces the database by the copy that `copy` makes.
 fn replace(
     database: Database,
     copy: impl FnOnce(&Database, &Path) -> Result<(), StoreFault>,
@@ -95,7 +95,7 @@ fn replace(
     Database::open(&path)
 }
 
-/// Writes all that is in `database` into a new one, and makes that durable.
+/// Copies the contents of `database` into a new one, durably.
 fn copy(database: &Database, to: &Path) -> Result<(), StoreFault> {
     remove(to)?;
     let new = Database::open(to)?;

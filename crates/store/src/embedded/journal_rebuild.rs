@@ -1,7 +1,8 @@
-//! A journal that is written anew: what an old one still tells, and then what the archive tells.
+//! The rebuild of a journal: the records that the old one still has, then the visits that the
+//! archive has.
 //!
-//! Invariant: what is written is what a crawl would have written that settled these visits in this
-//! order, so that whatever opens, exports or verifies a store cannot tell the difference.
+//! Invariant: the records are those that a crawl would have written that settled these visits in
+//! this order, so that opening, exporting and verifying the store cannot tell the difference.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,16 +17,15 @@ use super::journal::record::{Entry, LetThrough, Record};
 use super::journal::{Journal, SEGMENT_BYTES};
 use crate::{ArchivePlace, ArchiveSpan, DiscoveredUrl, StoreFault, VisitRecord};
 
-/// Writes a journal.
+/// A writer of a new journal.
 pub struct JournalRebuild {
     journal: Journal,
-    /// All URLs that were queued or reached; the numbers of those that wait, and how they were
-    /// found.
+    /// All URLs that were queued or reached; with the queue entry of those that wait.
     known: HashMap<UrlKey, Option<Waiting>>,
     next_sequence: u64,
     tickets: u64,
     end: Option<ArchivePlace>,
-    /// Visits before that end were taken back.
+    /// Visits before that end were revoked.
     is_cut: bool,
     records: u64,
 }
@@ -39,42 +39,41 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Returns whether the page was found on left-out pages only.
+    /// Returns true if the page was found on left-out pages only.
     const fn is_probed(&self) -> bool {
         self.requisite == 0 && self.priority >= DiscoveredUrl::PROBED
     }
 }
 
-/// A visit that ended.
+/// A finished visit.
 #[derive(Debug)]
 pub struct RestoredVisit {
-    /// What became of the page, with its place in the archive.
+    /// The record of the visit, with its place in the archive.
     pub row: VisitRecord,
-    /// Where the visit ends in the archive; none where another crawler wrote it.
+    /// The end of the visit in the archive; none if another crawler wrote it.
     pub end: Option<ArchivePlace>,
-    /// Its links that are to be visited.
+    /// Its links to be visited.
     pub finds: Vec<DiscoveredUrl>,
-    /// The targets of the redirects that were followed.
+    /// The targets of the followed redirects.
     pub reached: Vec<PageUrl>,
-    /// How it was admitted to the index.
+    /// Its admission to the index.
     pub admission: Admission,
 }
 
-/// How a page was admitted to the index.
+/// The admission of a page to the index.
 #[derive(Debug)]
 pub enum Admission {
-    /// It was not.
+    /// The page was not admitted.
     None,
-    /// It was new, and looked like this.
+    /// The page was new and had this signature.
     New(Box<PageSignature>),
-    /// It was let through beside its original.
+    /// The page was kept beside its original.
     LetThrough(Box<LetThrough>),
 }
 
 impl JournalRebuild {
-    /// Begins a journal below `directory`, which has none yet. A journal that is copied brings the
-    /// record of its beginning; otherwise `begun` says when the crawl began, and what its
-    /// fingerprints are made of.
+    /// Creates a journal below `directory`, which has none yet. A copied journal brings its own
+    /// [`Record::Begun`]; otherwise `begun` has the time at which the crawl began and its features.
     ///
     /// # Errors
     /// What the system said.
@@ -102,7 +101,7 @@ impl JournalRebuild {
         Ok(rebuild)
     }
 
-    /// Takes over a record of an old journal; they come in their order.
+    /// Copies a record of the old journal. Records come in their order.
     ///
     /// # Errors
     /// What the system said.
@@ -133,7 +132,7 @@ impl JournalRebuild {
                 self.is_cut = false;
             }
             Record::Revoked { entry, row, .. } => {
-                // See archive_tail.rs: the next `Archived` says where the archive ends.
+                // See recovery/archive_tail.rs: the next `Archived` has the archive's end.
                 self.is_cut |= row.warc_file.is_none() && self.end.is_some();
                 self.next_sequence = entry.sequence + 1;
                 let waiting = Waiting {
@@ -150,24 +149,24 @@ impl JournalRebuild {
         self.append(record)
     }
 
-    /// Where the last visit ends that was taken over or settled.
+    /// Returns the end of the last visit that was copied or settled.
     #[must_use]
     pub fn end(&self) -> Option<&ArchivePlace> {
         self.end.as_ref()
     }
 
-    /// The archive of the crawl begins here, behind files that others wrote.
+    /// Sets the beginning of the crawl's archive, behind files of other crawlers.
     pub fn begin_archive(&mut self, place: ArchivePlace) {
         self.end = Some(place);
     }
 
-    /// How many records were written.
+    /// Returns the number of records written.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Queues what is new among these.
+    /// Queues the new ones of these URLs.
     ///
     /// # Errors
     /// What the system said.
@@ -182,7 +181,7 @@ impl JournalRebuild {
         self.append(&Record::Discovered { first, finds })
     }
 
-    /// How a page that waits was found; none where it does not.
+    /// Returns the queued form of a URL; none if it does not wait.
     #[must_use]
     pub fn waiting(&self, url: &PageUrl) -> Option<DiscoveredUrl> {
         let waiting = self.known.get(&url.key())?.as_ref()?;
@@ -193,7 +192,7 @@ impl JournalRebuild {
         })
     }
 
-    /// A redirect of a seed widened the scope.
+    /// Records that a redirect of a seed widened the scope.
     ///
     /// # Errors
     /// What the system said.
@@ -201,8 +200,8 @@ impl JournalRebuild {
         self.append(&Record::SeedAdopted { url })
     }
 
-    /// Ends a visit. Its page is queued first where nothing led to it: a link that is no longer
-    /// read, a seed of another day.
+    /// Settles a visit. Queues its page first if nothing led to it: a link that is no longer read,
+    /// a seed of another day.
     ///
     /// # Errors
     /// What the system said.
@@ -260,15 +259,15 @@ impl JournalRebuild {
         })
     }
 
-    /// Ends the journal: it says that the archive is on the disk up to the last visit, which the
-    /// caller has seen to, and is on the disk itself.
+    /// Ends the journal durably and returns the number of its records. It records that the archive
+    /// is durable up to the last visit, which the caller has made sure of.
     ///
     /// # Errors
     /// What the system said.
     pub async fn finish(mut self) -> Result<u64, StoreFault> {
         if let Some(ArchivePlace { file, end }) = self.end.clone() {
-            // Behind one alone, every visit of the crawl would count as one that the archive may
-            // have lost: see archive_tail.rs.
+            // With a single record every visit of the crawl would count as possibly lost: see
+            // recovery/archive_tail.rs.
             let archived = Record::Archived { file, end };
             self.append(&archived)?;
             self.append(&archived)?;
@@ -298,7 +297,7 @@ impl JournalRebuild {
         finds
     }
 
-    /// Gives up the places of pages that were found on left-out pages only, where these are found
+    /// Gives up the queue entries of pages that were found on left-out pages only and are found
     /// elsewhere now.
     fn supersede(&mut self, finds: &[DiscoveredUrl]) -> Result<(), StoreFault> {
         for find in finds {
@@ -335,7 +334,7 @@ impl JournalRebuild {
         self.next_sequence = first + finds.len() as u64;
     }
 
-    /// What waits for a visit of its own goes on waiting.
+    /// URLs that wait for a visit of their own go on waiting.
     fn apply_reached(&mut self, reached: &[PageUrl]) {
         for url in reached {
             self.known.entry(url.key()).or_insert(None);

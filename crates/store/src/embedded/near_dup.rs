@@ -1,21 +1,21 @@
-//! What every page looked like that was kept: the store's memory for likeness, at ten million pages
+//! The signatures of all kept pages: the store's memory for near-duplicates, at ten million pages
 //! and more.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `documents.rs` | the originals: candidates by keys, confirmed by cards |
-//! | `mirror.rs` | all keys in memory |
-//! | `shelf.rs` | keys, cards and seats on disk |
-//! | `delta.rs` | what was memtable since the last begin_flush |
-//! | `settings.rs` | what is baked into the tables, and how far they tell |
-//! | `teller.rs` | the pages themselves, from the journal |
+//! | `documents.rs` | the originals: candidates by keys, confirmed by signature records |
+//! | `memory_index.rs` | all keys in memory |
+//! | `disk_index.rs` | keys, signature records and kept duplicates on disk |
+//! | `memtable.rs` | changes since the last flush |
+//! | `records.rs` | signature records on disk |
+//! | `settings.rs` | the settings and the state of the tables |
 //!
-//! The life is that of every part of the store (docs/adr/0006): `load`, `hear`, `fold`, `write`,
-//! `folded`. With a mirror, look-ups touch the disk only for the cards of candidates; without, for
-//! keys as well.
+//! The life cycle is that of every part of the store (docs/adr/0006): `load`, `apply`,
+//! `begin_flush`, `write`, `end_flush`. With all keys in memory, lookups touch the disk only for
+//! the records of candidates; otherwise for keys as well.
 //!
-//! Invariant: all of it is a function of the journal up to the last record that was memtable, whatever
-//! was end_flush when.
+//! Invariant: the whole is a function of the journal up to the last record applied, whatever was
+//! flushed when.
 
 mod disk_index;
 mod documents;
@@ -44,18 +44,18 @@ use super::journal::record::Record;
 use crate::known::{Known, Opinion, Seated};
 use crate::{Page, StoreFault};
 
-/// While the tables are made again from the journal, they are end_flush whenever so many documents
-/// were memtable: a few hundred MB.
+/// While the tables are rebuilt from the journal, they are flushed after this many documents: a few
+/// hundred MB.
 const FLUSH_DOCUMENTS: usize = 1 << 19;
 
-/// The looks of all pages of a crawl. See the module's documentation.
+/// The signatures of all kept pages of a crawl. See the module's documentation.
 pub(super) struct SignatureStore {
     disk: Arc<DiskIndex>,
     settings: IndexSettings,
     known: Known<Documents>,
 }
 
-/// What a begin_flush took aside, to be written without any lock.
+/// The changes of a flush, to be written without any lock.
 pub(super) struct Flush {
     disk: Arc<DiskIndex>,
     memtable: Arc<Memtable>,
@@ -63,21 +63,21 @@ pub(super) struct Flush {
 }
 
 impl Flush {
-    /// Writes it. May be done again.
+    /// Writes the changes. Writing again is harmless.
     pub(super) fn write(&self) -> Result<(), StoreFault> {
         self.disk.write(&self.memtable)
     }
 
-    /// Belongs into the checkpoint that says that it was written.
+    /// Returns the state that belongs into the checkpoint of this flush.
     pub(super) fn state(&self) -> &IndexState {
         &self.state
     }
 }
 
 impl SignatureStore {
-    /// Reads the tables as they were at the checkpoint with this state, which the journal had come
-    /// to `position` at. They may be ahead of it. Where the state says that they are void, they are
-    /// emptied, and everything is to be memtable from the journal's beginning on.
+    /// Reads the tables as they were at the checkpoint with this state, at `position` of the
+    /// journal. They may be ahead of it. If the state says that they are void, they are emptied,
+    /// and the journal must be replayed from its beginning.
     pub(super) fn load(
         database: &Database,
         state: &IndexState,
@@ -108,7 +108,7 @@ impl SignatureStore {
         })
     }
 
-    /// Hears the journal from its beginning to `position`, where the tables were void.
+    /// Replays the journal from its beginning to `position`, where the tables were void.
     pub(super) fn replay(
         &mut self,
         journal: &Journal,
@@ -126,8 +126,8 @@ impl SignatureStore {
         Ok(())
     }
 
-    /// Writes what was memtable, if it has become much: for those who apply a long journal, and have
-    /// the tables to themselves.
+    /// Writes the memtable if it is large, for replays of a long journal, which have the tables to
+    /// themselves.
     pub(super) fn flush_if_large(&mut self) -> Result<(), StoreFault> {
         if self.known.originals().memtable().added.len() >= FLUSH_DOCUMENTS {
             self.begin_flush().write()?;
@@ -136,8 +136,8 @@ impl SignatureStore {
         Ok(())
     }
 
-    /// What a record means, which begins at `begin`: the same while it happens and when it is
-    /// replayed.
+    /// Applies a record that begins at position `begin`, in the same way when it is new and when it
+    /// is replayed.
     pub(super) fn apply(&mut self, begin: Position, record: &Record) -> Result<(), StoreFault> {
         match record {
             Record::Admitted { page, signature } => {
@@ -155,7 +155,7 @@ impl SignatureStore {
                 }
                 self.known.forget(*page)?;
             }
-            // Nothing else tells of looks.
+            // No other record concerns signatures.
             _ => {}
         }
         Ok(())
@@ -169,7 +169,7 @@ impl SignatureStore {
             .insert(page, seated);
     }
 
-    /// Takes aside what was memtable since the last begin_flush, at once; it goes on being looked at.
+    /// Takes out the changes since the last flush, in constant time. Lookups go on seeing them.
     pub(super) fn begin_flush(&mut self) -> Flush {
         let documents = self.known.originals_mut();
         let memtable = documents.begin_flush();
@@ -183,13 +183,13 @@ impl SignatureStore {
         }
     }
 
-    /// The last begin_flush is on disk. What was kept for it is let go by the caller, without a lock: it
-    /// may be a million cards.
+    /// Ends the last flush, which is on disk. Returns its changes for the caller to drop without a
+    /// lock: they may be a million records.
     pub(super) fn end_flush(&mut self) -> impl Sized + use<> {
         self.known.originals_mut().end_flush()
     }
 
-    /// What is to be said of a page that looks like this.
+    /// Returns the decision about a page with this signature.
     pub(super) fn judge(
         &mut self,
         page: &Page,
@@ -199,24 +199,24 @@ impl SignatureStore {
         self.known.judge(page, signature, canonical)
     }
 
-    /// All pages that hold a seat, with its number.
+    /// Returns all kept duplicates, with their ranks.
     pub(super) fn seats(&self) -> impl Iterator<Item = (UrlKey, u32)> {
         self.known
             .seated()
             .map(|(page, seated)| (page, seated.number))
     }
 
-    /// All originals.
+    /// Returns all originals.
     pub(super) fn originals(&mut self) -> Result<Vec<UrlKey>, StoreFault> {
         self.known.originals_mut().pages()
     }
 
-    /// How many of a kind are kept.
+    /// Returns the number of pages that are kept of one cluster.
     pub(super) fn per_cluster(&self) -> u32 {
         self.known.per_cluster()
     }
 
-    /// Whether anything is known of this page, an earlier crawl aside.
+    /// Returns true if this crawl knows the page.
     pub(super) fn knows(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
         self.known.knows(page)
     }

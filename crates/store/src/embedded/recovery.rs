@@ -1,8 +1,8 @@
-//! How a store is opened: the tables up to their watermark, the journal from there on.
+//! Recovery: opening a store from its tables and the journal behind their watermark.
 //!
-//! Whatever is wrong with the tables, they are set aside and made again from the journal. What is
-//! wrong with the journal stops the opening: it is the truth. Tables that tell of more than the
-//! journal prove that it lost its end.
+//! Tables with any fault are quarantined and rebuilt from the journal. A fault of the journal stops
+//! the opening, because the journal is the truth. Tables that are ahead of the journal prove that
+//! it lost its end.
 
 pub(super) mod archive_tail;
 mod quarantine;
@@ -29,19 +29,19 @@ use super::options::StoreOptions;
 use super::store::{EmbeddedStore, OpenedState};
 use crate::StoreFault;
 
-/// What must be free on the disk before the tables are opened.
+/// Bytes that must be free on the disk before the tables are opened.
 const ROOM_BYTES: usize = 1 << 20;
 
-/// What is settings into the tables of a crawl that goes on.
+/// The settings of an existing crawl's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableSettings {
-    /// What the options say; tables that were made under others are made again.
+    /// Those of the options; tables made under others are rebuilt.
     Requested,
-    /// What is in them.
+    /// Those that the tables were made under.
     Stored,
 }
 
-/// What was read when the store was opened.
+/// The state read from the tables and the journal.
 struct Loaded {
     database: Database,
     meta: Meta,
@@ -51,7 +51,11 @@ struct Loaded {
 }
 
 impl EmbeddedStore {
-    /// Opens the store in `directory`, or begins one there.
+    /// Opens the store in `directory`, or creates one there.
+    ///
+    /// # Errors
+    /// [`StoreFault`]: the directory is in use, the journal is damaged, the crawl began with other
+    /// settings, or a file cannot be read or written.
     pub fn open(directory: &Path, options: &StoreOptions) -> Result<Self, StoreFault> {
         Self::open_with(directory, options, TableSettings::Requested)
     }
@@ -75,7 +79,7 @@ impl EmbeddedStore {
                 at: options.now,
                 features: options.features.clone(),
             })?;
-            // Opening makes it durable, which the tables need that are about to be written.
+            // Opening again makes the record durable, which the tables about to be written rely on.
             journal = open()?;
         }
         find_room(&*disk, directory)?;
@@ -117,7 +121,7 @@ impl EmbeddedStore {
             earlier: options.earlier.clone(),
             saving: tokio::sync::Mutex::new(Saved {
                 checkpoint,
-                // Where the archive was cut, its end is said again, be it the same.
+                // Where the archive was cut, its end is journalled again even if it is the same.
                 archive: tail.durable.clone().filter(|_| !tail.is_cut()),
             }),
             tail: Mutex::new(tail),
@@ -128,16 +132,16 @@ impl EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    /// The end of the archive as the journal tells it.
+    /// Returns the end of the archive as the journal has it.
     pub fn archive_tail(&self) -> ArchiveTail {
         self.tail().clone()
     }
 
-    /// Takes back what became of the pages whose visits end behind this place in the archive: they
-    /// wait again, and [`EmbeddedStore::archive_end`] is this place. It is the end of one of
-    /// [`ArchiveTail::visits`], or [`ArchiveTail::durable`] (empty and 0 where there is none) where
-    /// none of them is to be kept. Returns how many there were. Durable when it returns. Call it
-    /// before the first lease.
+    /// Revokes the visits that end behind this place in the archive: their pages wait again, and
+    /// [`EmbeddedStore::archive_end`] is this place. The place is the end of one of
+    /// [`ArchiveTail::visits`], or [`ArchiveTail::durable`] (empty and 0 if there is none) to keep
+    /// none of them. Returns the number of revoked visits. Durable when it returns. Call it before
+    /// the first lease.
     ///
     /// # Errors
     /// What the journal or the tables meet.
@@ -145,8 +149,8 @@ impl EmbeddedStore {
         let revoked = self.tail().split_after(file, end);
         self.saving.lock().await.archive = None;
         let count = revoked.len() as u64;
-        // From the end on: if this is cut short, what is left to be revoked still stands behind all
-        // that is kept.
+        // From the end on: if this is cut short, the visits left to revoke still stand behind all
+        // that are kept.
         for SettledVisit { mut row, reached } in revoked.into_iter().rev() {
             (row.warc_file, row.warc_offset) = (None, None);
             self.queue().revoke(&self.journal, row, reached)?;
@@ -157,7 +161,7 @@ impl EmbeddedStore {
 }
 
 impl Loaded {
-    /// Reads the tables, and hears the journal from their watermark on.
+    /// Reads the tables and replays the journal from their watermark on.
     fn read(
         journal: &Journal,
         path: &Path,
@@ -169,7 +173,7 @@ impl Loaded {
         let meta = Meta::open(&database)?;
         let mut checkpoint = Checkpoint::read(&meta)?;
         if checkpoint.position > journal.end() {
-            // The journal is synced before a watermark is written: what stood behind its end was
+            // The journal is synced before a watermark is written, so the missing bytes were
             // durable.
             return Err(StoreFault::Damaged {
                 path: PathBuf::from("state/journal"),
@@ -217,7 +221,7 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// Hears the journal from the watermark on; returns where it ends.
+    /// Replays the journal from the watermark on and returns its end.
     fn apply(&mut self, journal: &Journal) -> Result<Position, StoreFault> {
         let mut begin = self.checkpoint.position;
         let mut replay = journal.replay(begin)?;
@@ -236,8 +240,7 @@ impl Loaded {
         Ok(begin)
     }
 
-    /// Folds what was unflushed of the journal up to `position`. What is read here was made durable
-    /// when the journal was opened.
+    /// Flushes the changes of the journal up to `position`. Opening made the replayed part durable.
     fn flush(&mut self, position: Position) -> Result<(), StoreFault> {
         let flush = Flush::of(
             &mut self.queue,
@@ -253,8 +256,8 @@ impl Loaded {
     }
 }
 
-/// The signatures as they were at the checkpoint; made again from the journal where other settings are
-/// settings into their tables.
+/// Returns the signatures as they were at the checkpoint; rebuilds them from the journal if their
+/// tables were made under other settings.
 fn load_signatures(
     journal: &Journal,
     database: &Database,
@@ -290,8 +293,8 @@ fn load_signatures(
     Ok(signatures)
 }
 
-/// On a full disk sled 0.34 hangs, or fails in a way that signatures like damaged tables: so a file of
-/// the size of its first ones is written and removed before it is let near the disk.
+/// Fails if the disk is full: sled 0.34 hangs there, or fails in a way that looks like damaged
+/// tables. So a file of the size of sled's first files is written and removed before sled opens.
 fn find_room(disk: &dyn Disk, directory: &Path) -> Result<(), StoreFault> {
     let probe = directory.join("probe");
     let left_over = disk.remove(&probe);

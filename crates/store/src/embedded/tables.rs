@@ -1,22 +1,22 @@
-//! Many sorted tables in one tree, many postings a value.
+//! Sorted tables of postings, many postings a value.
 //!
 //! A table is a set of [`Posting`]s: a key of 64 bits (the bits of a fingerprint in the order of
-//! one permutation, a band of a sketch, the digest of a text, a URL) and the document that has it;
-//! a table that needs no documents has document 0 everywhere. They lie in blocks of a few hundred
-//! under the first of each (block.rs), as Manku, Jain and Das Sarma keep their tables (WWW 2007,
+//! one permutation, a band of a sketch, the digest of a text, a URL) and the document that has it.
+//! A table without documents has document 0 everywhere. Postings lie in blocks of a few hundred,
+//! each under its first (block.rs), as in the tables of Manku, Jain and Das Sarma (WWW 2007,
 //! section 3), because sled takes 130–160 bytes for every small key.
 //!
 //! | key in tree `tbl` | value |
 //! |---|---|
 //! | table | sealed: the number of its generation, which lies in a tree of its own (generation.rs) |
 //!
-//! Invariants: the blocks of a table do not overlap; its summary is changed in the same batch as
-//! its blocks, so that a lost block is found out by who reads the whole table. Changes are those of
-//! a set, so that the same ones may be made again: a pass that was cut short is mended by the next
-//! that includes its changes. Whatever is read is checked; what is wrong is [`StoreFault::Tables`].
+//! Invariants: the blocks of a table do not overlap. Its summary changes in the same batch as its
+//! blocks, so reading the whole table reveals a lost block. Changes are those of a set, so they may
+//! be repeated: a pass that was cut short is completed by the next one that includes its changes.
+//! Everything read is checked; a fault is [`StoreFault::Tables`].
 //!
-//! One pass at a time may change a table; different tables may be changed, and all may be read, at
-//! the same time. A reader sees each batch of a pass wholly or not at all.
+//! One pass at a time may change a table; different tables may change, and all may be read, at the
+//! same time. A reader sees each batch of a pass whole or not at all.
 
 mod block;
 mod generation;
@@ -39,29 +39,29 @@ use crate::StoreFault;
 
 const TREE: &str = "tbl";
 
-/// Which table.
+/// The number of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Table(u8);
 
 impl Table {
-    /// The table with this number, which is on disk for ever.
+    /// Returns the table with this number, which is on disk for ever.
     #[must_use]
     pub const fn new(number: u8) -> Self {
         Self(number)
     }
 }
 
-/// That a document has a key.
+/// A pair of a key and a document that has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Posting {
-    /// Any bits. Postings are in their order.
+    /// The key: any bits. Postings are ordered by key.
     pub key: u64,
-    /// Which document has it; 0 in a table without documents.
+    /// The document; 0 in a table without documents.
     pub document: u32,
 }
 
 impl Posting {
-    /// That `document` has `key`.
+    /// Returns the posting of `document` under `key`.
     #[must_use]
     pub const fn new(key: u64, document: u32) -> Self {
         Self { key, document }
@@ -75,9 +75,9 @@ impl Posting {
 pub struct Summary {
     /// Pairs of a key and a document.
     pub postings: u64,
-    /// Values that they lie in.
+    /// Blocks of postings.
     pub blocks: u64,
-    /// What keys and values of the blocks take, without what the engine adds.
+    /// Bytes of the blocks' keys and values, without the engine's overhead.
     pub bytes: u64,
 }
 
@@ -92,7 +92,7 @@ impl Summary {
         }
     }
 
-    /// The rest without a block; none where it was never counted.
+    /// Returns the summary without a block; none if it was never counted.
     fn without(self, postings: usize, bytes: usize) -> Option<Self> {
         Some(Self {
             postings: self.postings.checked_sub(postings as u64)?,
@@ -102,7 +102,7 @@ impl Summary {
     }
 }
 
-/// Fewer blocks are not worth a new generation.
+/// The fewest blocks that are worth a new generation.
 const FEW_BLOCKS: u64 = 32;
 
 /// The tables of one crawl. See the module's documentation. Cheap to clone.
@@ -114,12 +114,11 @@ pub struct SortedTables {
 }
 
 impl SortedTables {
-    /// The tables in this database. No pass may be under way: a generation that no table leads to
-    /// is taken for left over, and away. A table belongs to who opened it and to his clones; who
-    /// opened the tables too has others.
+    /// Opens the tables in this database, and deletes unreferenced generations; so no pass may be
+    /// under way. Clones share their tables; another `open` does not.
     ///
     /// # Errors
-    /// [`StoreFault::Tables`] where it is damaged; so with all that follows.
+    /// [`StoreFault::Tables`] if it is damaged; so with all other functions.
     pub fn open(database: &Database) -> Result<Self, StoreFault> {
         let tree = database.tree(TREE)?;
         let mut current = BTreeMap::new();
@@ -150,17 +149,18 @@ impl SortedTables {
         })
     }
 
-    /// Adds postings, which ascend; those that are there already stay.
+    /// Adds postings, which ascend; present ones stay.
     pub fn unite(&self, table: Table, added: &[Posting]) -> Result<(), StoreFault> {
         self.update(table, added, &[])
     }
 
-    /// Takes postings out, which ascend; those that are not there are not missed.
+    /// Removes postings, which ascend; absent ones are ignored.
     pub fn remove(&self, table: Table, removed: &[Posting]) -> Result<(), StoreFault> {
         self.update(table, &[], removed)
     }
 
-    /// Both in one pass over the blocks that change. What is added and removed at once is removed.
+    /// Adds and removes postings in one pass over the blocks that change. A posting in both lists
+    /// is removed.
     pub fn update(
         &self,
         table: Table,
@@ -172,7 +172,7 @@ impl SortedTables {
             Some(old) => old,
             None => self.lead_to(Generation::open(&self.database, table, 0)?)?,
         };
-        // Of uniform changes half as many as there are blocks fall into four of ten.
+        // Uniform changes, half as many as there are blocks, fall into four of ten blocks.
         let blocks = old.summary()?.blocks;
         let is_large = changes.len() as u64 * 2 >= blocks
             && blocks.max(changes.len() as u64 / FULL as u64) >= FEW_BLOCKS;
@@ -182,14 +182,14 @@ impl SortedTables {
         Pass::over(&old)?.make(changes)
     }
 
-    /// Writes the next generation of a table, and takes the one before away.
+    /// Writes the next generation of a table and deletes the one before.
     fn renew(&self, old: Arc<Generation>, changes: Changes<'_>) -> Result<(), StoreFault> {
         let new = self.next(&old)?;
         rewrite::renew(Scan::begin(Arc::clone(&old))?, &new, changes)?;
         self.replace(old, new)
     }
 
-    /// The generation after this one, empty.
+    /// Returns the generation after this one, empty.
     fn next(&self, old: &Generation) -> Result<Generation, StoreFault> {
         let number = old.number.wrapping_add(1);
         let name = Generation::name(old.table, number);
@@ -202,8 +202,7 @@ impl SortedTables {
 
     fn replace(&self, old: Arc<Generation>, new: Generation) -> Result<(), StoreFault> {
         self.lead_to(new)?;
-        // Whoever still reads the old one got it before; if so it is taken away when the tables are
-        // opened next.
+        // Readers may still hold the old generation; then the next opening deletes it.
         if Arc::strong_count(&old) == 1 {
             let name = Generation::name(old.table, old.number);
             drop(old);
@@ -212,7 +211,7 @@ impl SortedTables {
         Ok(())
     }
 
-    /// From now on the table is this generation of it.
+    /// Makes this generation the current one of its table, durably.
     fn lead_to(&self, new: Generation) -> Result<Arc<Generation>, StoreFault> {
         let key = new.summary_key();
         let mut batch = Batch::default();
@@ -234,7 +233,7 @@ impl SortedTables {
         self.current().get(&table).cloned()
     }
 
-    /// Takes everything out of a table.
+    /// Removes all postings of a table.
     pub(super) fn clear(&self, table: Table) -> Result<(), StoreFault> {
         let Some(old) = self.generation(table) else {
             return Ok(());
@@ -243,7 +242,7 @@ impl SortedTables {
         self.replace(old, new)
     }
 
-    /// Visits the documents that have `key`, ascending, until the visitor breaks.
+    /// Visits the documents under `key`, ascending, until the visitor breaks.
     pub fn under(
         &self,
         table: Table,
@@ -266,8 +265,8 @@ impl SortedTables {
         let (low, high) = keys.into_inner();
         let goal = table.key_of(Posting::new(low, 0));
         let last = table.key_of(Posting::new(high, u32::MAX));
-        // Blocks that begin within the keys, behind the one that begins before them and may reach
-        // into them.
+        // The blocks that begin within the range, behind the one that begins before it and may
+        // reach into it.
         let before = table.block_of(Posting::new(low, 0))?;
         let from = before
             .as_ref()
@@ -292,7 +291,7 @@ impl SortedTables {
         Ok(())
     }
 
-    /// Whether the table holds this posting.
+    /// Returns true if the table holds this posting.
     pub fn contains(&self, table: Table, posting: Posting) -> Result<bool, StoreFault> {
         let Some(table) = self.generation(table) else {
             return Ok(false);
@@ -309,8 +308,8 @@ impl SortedTables {
         Ok(false)
     }
 
-    /// All of a table as it is now, ascending, a block at a time. To be read before the table is
-    /// changed again.
+    /// Returns a scan of the whole table as it is now, ascending, block by block. Read it before
+    /// the table changes again.
     pub fn all(&self, table: Table) -> Result<Scan, StoreFault> {
         match self.generation(table) {
             Some(table) => Scan::begin(table),
@@ -318,7 +317,7 @@ impl SortedTables {
         }
     }
 
-    /// How many postings the table holds.
+    /// Returns the number of postings in a table.
     pub fn count(&self, table: Table) -> Result<u64, StoreFault> {
         Ok(self.summary(table)?.postings)
     }

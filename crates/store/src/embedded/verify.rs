@@ -1,8 +1,8 @@
-//! Whether the tables say what the journal says.
+//! The audit: the tables against the journal.
 //!
 //! A copy of the store is opened, which brings its tables up to the journal's end as every opening
-//! does; the store itself is not touched. Then the journal is expected once more from its beginning,
-//! into plain collections, and these are compared with the tables.
+//! does; the store itself is not touched. Then the journal is read once more from its beginning
+//! into plain collections, which are compared with the tables.
 
 mod snapshot;
 
@@ -23,26 +23,26 @@ use super::recovery::TableSettings;
 use super::store::EmbeddedStore;
 use crate::{Frontier, FrontierRules, LikenessRules, StoreFault, Totals};
 
-/// What an audit found.
+/// The findings of an audit.
 #[derive(Clone, Debug, Default)]
 pub struct Audit {
     /// Records in the journal.
     pub records: u64,
-    /// Sums over its rows.
+    /// Totals over its visits.
     pub totals: Totals,
-    /// Pages that wait.
+    /// Waiting pages.
     pub queued: u64,
-    /// Pages among them that sessions died with.
+    /// Waiting pages that sessions died with.
     pub set_aside: u64,
-    /// Hosts that a page was had from.
+    /// Hosts that at least one page came from.
     pub hosts: u64,
     /// URLs that were queued or reached.
     pub urls_seen: u64,
-    /// What does not agree; empty when all is well.
+    /// The differences; empty if there are none.
     pub complaints: Vec<String>,
 }
 
-/// What the journal tells, in plain collections.
+/// The state that the journal leads to, in plain collections.
 #[derive(Default)]
 struct ExpectedState {
     records: u64,
@@ -55,11 +55,11 @@ struct ExpectedState {
     pages_of: HashMap<Host, u64>,
 }
 
-/// Compares the tables of the store in `directory` with its journal, and writes nothing there.
+/// Compares the tables of the store in `directory` with its journal. Writes nothing there.
 ///
 /// # Errors
-/// [`StoreFault::InUse`] where a crawl has the store open; [`StoreFault::Damaged`] where the
-/// journal cannot be read.
+/// [`StoreFault::InUse`] if a crawl has the store open; [`StoreFault::Damaged`] if the journal
+/// cannot be read.
 pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
     let snapshot = Snapshot::of(directory)?;
     let mut expected = ExpectedState::default();
@@ -67,7 +67,7 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
         expected.apply(&record?);
     }
     let options = StoreOptions {
-        // As it is: a crawl that probes takes up what one that did not has left out.
+        // With probes, opening would queue the URLs that a crawl without them left out.
         rules: FrontierRules {
             probes: false,
             ..FrontierRules::default()
@@ -109,7 +109,7 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
     })
 }
 
-/// Whether opening found tables that it could not use.
+/// Returns true if opening found unusable tables.
 fn set_aside(directory: &Path) -> Result<bool, StoreFault> {
     for item in std::fs::read_dir(directory).map_err(StoreFault::file("list", directory))? {
         let name = item

@@ -1,14 +1,13 @@
-//! What the tables say about themselves: their layout, how far they tell the journal, whether a
-//! fold is under way.
+//! The tables' own state: their layout, the watermark, and the marker of a flush under way.
 //!
 //! | key in tree `meta` | value |
 //! |---|---|
 //! | name · 0 · number of the piece u16 (big-endian) | a piece of a sealed value (seal.rs) |
 //!
-//! Invariants: a value is there wholly or not at all. The watermark is written after everything
-//! that it tells of is durable, and in one batch with the end of the fold's marker: a marker that
-//! is found when the tables are opened means that the last fold was cut short, so that the tables
-//! are partly ahead of the watermark.
+//! Invariants: a value is present whole or not at all. The watermark is written after everything
+//! below it is durable, in one batch with the removal of the flush marker. A marker that opening
+//! finds means that the last flush was cut short, so that the tables are partly ahead of the
+//! watermark.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,7 +18,7 @@ use crate::embedded::database::{Batch, Database, Tree};
 
 const TREE: &str = "meta";
 
-/// Raised whenever what lies in any tree changes its form: tables of another layout are made again
+/// The layout of all trees, raised with every change of it: tables of another layout are rebuilt
 /// from the journal.
 const LAYOUT: u16 = 3;
 
@@ -27,17 +26,17 @@ const LAYOUT_NAME: &str = "layout";
 const FOLD_NAME: &str = "fold";
 
 const PIECE_BYTES: usize = 6 << 10;
-/// Six megabytes a value.
+/// The cap on the pieces of a value: six megabytes.
 const MAX_PIECES: usize = 1 << 10;
 
-/// Named values.
+/// The named values of the tables.
 #[derive(Clone)]
 pub(in crate::embedded) struct Meta {
     tree: Tree,
 }
 
 impl Meta {
-    /// The values of this database, if it is of our layout. What is empty becomes so.
+    /// Opens the values of this database, if it has our layout; an empty database gets it.
     pub(in crate::embedded) fn open(database: &Database) -> Result<Self, StoreFault> {
         let meta = Self {
             tree: database.tree(TREE)?,
@@ -60,7 +59,7 @@ impl Meta {
         }
     }
 
-    /// The value of this name, if there is one.
+    /// Returns the value of this name, if there is one.
     pub(in crate::embedded) fn get<T: DeserializeOwned>(
         &self,
         name: &str,
@@ -78,7 +77,7 @@ impl Meta {
             .map_err(|broken| self.broken(&broken.to_string()))
     }
 
-    /// Writes the value of this name; it is durable after the next flush.
+    /// Writes the value of this name. It is durable after the next flush.
     pub(in crate::embedded) fn put<T: Serialize>(
         &self,
         name: &str,
@@ -89,14 +88,14 @@ impl Meta {
         self.tree.apply(batch)
     }
 
-    /// Notes that the tables are going to be changed.
+    /// Writes the marker that the tables are about to change.
     pub(in crate::embedded) fn begin_flush(&self) -> Result<(), StoreFault> {
         self.put(FOLD_NAME, &true)?;
         self.tree.flush()
     }
 
-    /// Makes the changes to the tables durable, then the watermark that tells of them, under
-    /// `name`.
+    /// Makes the changes to the tables durable, then writes their watermark under `name` and
+    /// removes the marker.
     pub(in crate::embedded) fn end_flush<T: Serialize>(
         &self,
         name: &str,
@@ -110,7 +109,7 @@ impl Meta {
         self.tree.flush()
     }
 
-    /// Whether a fold was begun and not ended.
+    /// Returns true if a flush began and did not end.
     pub(in crate::embedded) fn is_flush_under_way(&self) -> Result<bool, StoreFault> {
         Ok(self.get(FOLD_NAME)?.unwrap_or(false))
     }
@@ -145,7 +144,7 @@ impl Meta {
     }
 }
 
-/// No name has a zero byte, so no prefix begins another.
+/// Returns the prefix of a name's keys. Names have no zero byte, so no prefix begins another.
 fn prefix_of(name: &str) -> Vec<u8> {
     debug_assert!(!name.contains('\0'), "{name:?} as a name");
     [name.as_bytes(), &[0]].concat()

@@ -1,4 +1,4 @@
-//! The store's checkpoints: the journal's sync, and now and then a flush of the tables.
+//! The checkpoints of an open store.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use super::{Flush, Saved, is_cheap, is_due};
 use crate::embedded::store::EmbeddedStore;
 use crate::{ArchivePlace, ArchiveSpan, Durable, StoreFault};
 
-/// What a flush writes to the tables, and to the engine's log, for each byte of the journal; and
-/// what is left free beside.
+/// Bytes that a flush writes to the tables and to the engine's log for each byte of the journal,
+/// and the bytes that must stay free beside them.
 const WRITE_AMPLIFICATION: u64 = 4;
 const LEFT_FREE: u64 = 16 << 20;
 
 impl EmbeddedStore {
-    /// Makes everything that happened durable; with a flush where one is due, and at the end of a
-    /// session also where it is cheap.
+    /// Makes everything that happened durable. Flushes the tables if that is due, and at the end of
+    /// a session also if it is cheap.
     pub(in crate::embedded) async fn save(
         &self,
         archive: Option<ArchivePlace>,
@@ -45,8 +45,8 @@ impl EmbeddedStore {
         Ok(durable)
     }
 
-    /// A full disk is no place for a flush: the engine hangs there, or takes its tables for damaged.
-    /// The journal has it all.
+    /// Returns true if the disk has room for a flush. On a full disk the engine hangs, or takes its
+    /// tables for damaged; the journal has everything.
     fn has_room_for_flush(&self, unflushed: u64, tables: u64) -> bool {
         let needed = tables
             .saturating_add(unflushed.saturating_mul(WRITE_AMPLIFICATION))
@@ -65,8 +65,8 @@ impl EmbeddedStore {
 
     async fn flush_tables(&self, saved: &mut Saved) -> Result<(), StoreFault> {
         let flush = {
-            // What is journalled under either lock is unflushed before it is let go: none is half done
-            // here.
+            // Records are applied under the lock that they were journalled under, so none is half
+            // applied here.
             let mut signatures = self.signatures();
             let mut queue = self.queue();
             Flush::of(

@@ -1,11 +1,10 @@
-//! Values under a checksum.
+//! Sealed values: values under a checksum.
 //!
 //! ```text
 //! version u8 = 1 · crc32 of the key, the version and the rest u32, little-endian · the rest
 //! ```
 //!
-//! Invariant: a value under the key of another is not read, and neither is one that another version
-//! wrote.
+//! Invariant: a value under another value's key is not read, and neither is one of another version.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +12,7 @@ use serde::de::DeserializeOwned;
 const VERSION: u8 = 1;
 const HEADER: usize = 1 + 4;
 
-/// Why a value cannot be read.
+/// The reason why a value cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::embedded) enum BrokenSeal {
     #[error("a value of version {0}, where {VERSION} is known")]
@@ -24,7 +23,7 @@ pub(in crate::embedded) enum BrokenSeal {
     Malformed,
 }
 
-/// The bytes of `content` under `key`.
+/// Serializes and seals `content` under `key`.
 pub(in crate::embedded) fn written<T: Serialize>(key: &[u8], content: &T) -> Vec<u8> {
     sealed(
         key,
@@ -32,7 +31,7 @@ pub(in crate::embedded) fn written<T: Serialize>(key: &[u8], content: &T) -> Vec
     )
 }
 
-/// What was written so.
+/// Reads a value that [`written`] made.
 pub(in crate::embedded) fn read<T: DeserializeOwned>(
     key: &[u8],
     value: &[u8],
@@ -43,7 +42,7 @@ pub(in crate::embedded) fn read<T: DeserializeOwned>(
     }
 }
 
-/// These bytes under `key`.
+/// Seals these bytes under `key`.
 pub(in crate::embedded) fn sealed(key: &[u8], content: &[u8]) -> Vec<u8> {
     let mut value = Vec::with_capacity(HEADER + content.len());
     value.push(VERSION);
@@ -52,7 +51,7 @@ pub(in crate::embedded) fn sealed(key: &[u8], content: &[u8]) -> Vec<u8> {
     value
 }
 
-/// The bytes that were sealed.
+/// Returns the sealed bytes.
 pub(in crate::embedded) fn opened<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], BrokenSeal> {
     let (header, content) = value
         .split_first_chunk::<HEADER>()

@@ -1,27 +1,20 @@
-//! What the engine hears of its log when it is opened: read before it, because it goes on silently
-//! where that is damaged.
+//! A check of the part of sled's log that it replays when it opens, because sled silently skips
+//! damage there.
 //!
-//! sled 0.34.7 opens with its last snapshot, and hears the log from there on (its
-//! pagecache/iterator.rs). Where a message in the middle of it is damaged, it takes the rest of
-//! that segment for one that was being overwritten, and goes on with the next: single changes to
-//! single pages are gone, and what came before them is read as if it were the last, under a
-//! checksum that is right. A segment whose header is damaged is left out in the same way. (What
-//! lies before the snapshot it reads by place, and there it does notice.) So the same part is read
-//! here first. Whatever the engine had made durable, as the headers of its later segments tell,
-//! must be whole; a tear behind that is what a death leaves, and the engine cuts the log there, so
-//! that all trees go back together.
+//! sled 0.34.7 opens with its last snapshot and replays the log from there on (its
+//! pagecache/iterator.rs). At a damaged message it takes the rest of that segment for one that was
+//! being overwritten, and goes on with the next segment: single changes to single pages are lost,
+//! and earlier versions are read under a checksum that is right. It skips a segment with a damaged
+//! header in the same way. (The part before the snapshot is read by address, and there it does
+//! notice.) So the same part is read here first. Everything that the engine had made durable, as
+//! the headers of its later segments say, must be whole. A tear behind that is what a killed
+//! process leaves; the engine cuts the log there, so that all trees go back together.
 //!
-//! ```text
-//! segment   512 KiB in the file `db`, in any order: header · messages, until one that is a cap or 32 bytes are not left
-//! header    crc32 of the rest, inverted u32 · !sign lsn i64 · !sign last durable lsn i64                        (little-endian)
-//! message   crc32 of the body and of the rest of the head, inverted u32 · kind u8 · length, segment, page (coded) · body
-//! snapshot  in a file of its own, `snap.`LSN: everything before that is in it                                (hexadecimal)
-//! ```
-//! where an lsn counts the bytes that were ever logged, and !sign turns all bits but the sign's.
+//! where an lsn counts all bytes ever logged, and !sign inverts all bits but the sign's.
 //!
-//! Invariant: what this lets pass the engine hears to its end, or to a tear behind all that was
-//! durable. A segment that was being used again when the process died may be taken for damage; then
-//! the tables are made again for nothing.
+//! Invariant: a log that passes this check is replayed by the engine to its end, or to a tear
+//! behind all that was durable. A segment that was being reused when the process died may pass for
+//! damage; then the tables are rebuilt needlessly.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -32,21 +25,21 @@ use crate::StoreFault;
 
 const SEGMENT_BYTES: usize = 512 << 10;
 const HEADER_BYTES: usize = 20;
-/// No message begins where less is left of a segment.
+/// The least room in a segment for a message to begin.
 const MOST_HEAD_BYTES: usize = 32;
 
 const NOTHING: u8 = 0;
 const CAP: u8 = 2;
 const LAST_KIND: u8 = 11;
 
-/// Bytes that were ever logged.
+/// A log sequence number: bytes logged since the beginning.
 type Lsn = i64;
 const SEGMENT: Lsn = SEGMENT_BYTES as Lsn;
 
-/// Reads what the engine is going to hear of the log in this directory.
+/// Checks the part of the log in this directory that the engine is going to replay.
 ///
 /// # Errors
-/// [`StoreFault::Tables`] where the engine would pass over damage.
+/// [`StoreFault::Tables`] if the engine would skip damage.
 pub(in crate::embedded) fn check(directory: &Path) -> Result<(), StoreFault> {
     let path = directory.join("db");
     let mut file = match File::open(&path) {
@@ -63,7 +56,7 @@ pub(in crate::embedded) fn check(directory: &Path) -> Result<(), StoreFault> {
     })
 }
 
-/// Up to where the log is in a snapshot.
+/// Returns the end of the log's part that the last snapshot covers.
 fn last_snapshot(directory: &Path) -> io::Result<Lsn> {
     let mut last = 0;
     for entry in std::fs::read_dir(directory)? {
@@ -96,7 +89,7 @@ fn damage_in(file: &mut (impl Read + Seek), snapshot: Lsn) -> io::Result<Option<
                 }
             }
             Some(_) => {}
-            // Never written, or wiped.
+            // Unused or wiped.
             None if bytes == [0; HEADER_BYTES] => {}
             None => {
                 return Ok(Some(format!(
@@ -105,8 +98,8 @@ fn damage_in(file: &mut (impl Read + Seek), snapshot: Lsn) -> io::Result<Option<
             }
         }
     }
-    // Before the segment that was durable in part, those are missing that were used again; from
-    // there on none is.
+    // Reused segments may be missing before the one that was durable in part; none may be missing
+    // from there on.
     let tail = begin_of(durable).max(from);
     for (lsn, place) in places.range(..tail) {
         let bytes = read_at(file, *place, SEGMENT_BYTES)?;
@@ -139,7 +132,7 @@ fn begin_of(lsn: Lsn) -> Lsn {
     lsn.max(0) / SEGMENT * SEGMENT
 }
 
-/// So many bytes from there, or as many as there are.
+/// Reads up to `length` bytes from `place` on.
 fn read_at(file: &mut (impl Read + Seek), place: u64, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(length);
     file.seek(SeekFrom::Start(place))?;
@@ -164,8 +157,7 @@ impl Header {
     }
 }
 
-/// Where the messages of a segment are torn: the place in it at which one should begin and does
-/// not.
+/// Returns the offset in a segment at which a message should begin and does not.
 fn tear_in(segment: &[u8], lsn: Lsn) -> Option<usize> {
     let mut place = HEADER_BYTES;
     while place + MOST_HEAD_BYTES <= SEGMENT_BYTES {
@@ -173,7 +165,7 @@ fn tear_in(segment: &[u8], lsn: Lsn) -> Option<usize> {
         match message(rest, (lsn / SEGMENT) as u64) {
             Some((CAP, _)) => return None,
             Some((_, length)) => place += length,
-            // The engine leaves such a rest alone if it was there when it was opened.
+            // The engine leaves such a rest alone if it was there when it opened.
             None if place + MOST_HEAD_BYTES == SEGMENT_BYTES
                 && rest.iter().all(|byte| *byte == NOTHING) =>
             {
@@ -185,8 +177,7 @@ fn tear_in(segment: &[u8], lsn: Lsn) -> Option<usize> {
     None
 }
 
-/// The kind of the message that these bytes begin with, and its length; none where they begin with
-/// no whole one.
+/// Returns the kind and the length of the whole message that these bytes begin with.
 fn message(bytes: &[u8], of_segment: u64) -> Option<(u8, usize)> {
     let mut rest = bytes;
     let checksum = !u32::from_le_bytes(take(&mut rest)?);
@@ -205,7 +196,7 @@ fn message(bytes: &[u8], of_segment: u64) -> Option<(u8, usize)> {
     is_whole.then_some((kind, 4 + head.len() + length))
 }
 
-/// A number as the engine codes it: those up to 240 in one byte, larger ones in up to nine.
+/// Reads a number in the engine's encoding: up to 240 in one byte, larger ones in up to nine.
 fn number(bytes: &mut &[u8]) -> Option<u64> {
     let [first] = take(bytes)?;
     let number = match first {

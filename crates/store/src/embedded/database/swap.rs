@@ -1,4 +1,5 @@
-//! A directory put in the place of another, in steps between which a process may die.
+//! The replacement of the database's directory by a new one, in steps between which a process may
+//! die.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -8,14 +9,14 @@ use crate::StoreFault;
 
 pub(in crate::embedded) type Step = fn(&Path) -> Result<(), StoreFault>;
 
-/// What is done once the copy is whole, in order. A process may die between any two.
+/// The steps once the copy is whole, in order. A process may die between any two.
 pub(in crate::embedded) const SWAP: [Step; 3] = [
     |path| rename(path, &beside(path, "old")),
     |path| rename(&beside(path, "new"), path),
     |path| remove(&beside(path, "old")),
 ];
 
-/// Finishes or undoes a rewrite that was cut short, so that the whole database lies in `path`.
+/// Finishes or undoes a swap that was cut short, so that the whole database lies in `path`.
 pub(in crate::embedded) fn settle(path: &Path) -> Result<(), StoreFault> {
     let (new, old) = (beside(path, "new"), beside(path, "old"));
     if !path.exists() && old.exists() {
@@ -32,13 +33,13 @@ pub(in crate::embedded) fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Renames a directory; then that is on the disk.
+/// Renames a directory durably.
 fn rename(from: &Path, to: &Path) -> Result<(), StoreFault> {
     std::fs::rename(from, to).map_err(StoreFault::file("rename", from))?;
     sync_parent(to)
 }
 
-/// Removes a directory, if it is there; then that is on the disk.
+/// Removes a directory durably, if it exists.
 pub(in crate::embedded) fn remove(path: &Path) -> Result<(), StoreFault> {
     if path.exists() {
         std::fs::remove_dir_all(path).map_err(StoreFault::file("remove", path))?;
@@ -51,7 +52,8 @@ fn sync_parent(path: &Path) -> Result<(), StoreFault> {
     path.parent().map_or(Ok(()), sync)
 }
 
-/// The engine syncs its large file, but not that its files are there.
+/// Syncs all files and directories below: the engine syncs its large file, but not the directory
+/// entries.
 pub(in crate::embedded) fn sync_all_below(directory: &Path) -> Result<(), StoreFault> {
     for entry in std::fs::read_dir(directory).map_err(StoreFault::file("read", directory))? {
         let path = entry.map_err(StoreFault::file("read", directory))?.path();

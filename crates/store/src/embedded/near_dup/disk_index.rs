@@ -1,13 +1,12 @@
-//! The looks of all documents on disk: which have which keys, their records, and the seats.
+//! The signature index on disk: the keys of all documents, their records, and the kept duplicates.
 //!
-//! Keys lie in sorted tables (sorted/mod.rs): an exact key under its 32 bits, a fingerprint once
-//! for each permutation of the design, in its order. Tree `seats` has a small value for each page
-//! that was let through.
+//! Keys lie in sorted tables (tables.rs): an exact key under its 32 bits, a fingerprint once for
+//! each permutation of the design, in its order. Tree `seats` has a small value for each kept
+//! duplicate.
 //!
-//! Invariant: a document that was begun to be added or removed, and not ended, does harm to nobody.
-//! Adding puts the record first and the page's key last, removing takes that key before the record: so
-//! whoever has a page's key has a record, and is found by its other keys; and all of it may be done
-//! again.
+//! Invariant: a document whose addition or removal was cut short is harmless. Adding writes the
+//! record first and the page's key last, removing deletes that key before the record. So a document
+//! with its page's key has a record and all other keys; and every change may be repeated.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -46,7 +45,7 @@ impl DiskIndex {
         })
     }
 
-    /// Takes everything out.
+    /// Removes everything.
     pub(super) fn clear(&self) -> Result<(), StoreFault> {
         for kind in KeyKind::all() {
             self.tables.clear(kind.table())?;
@@ -58,7 +57,7 @@ impl DiskIndex {
         self.seats.clear()
     }
 
-    /// The record of a document that some table has.
+    /// Returns the record of a document that a table names.
     pub(super) fn record(&self, document: u32) -> Result<SignatureRecord, StoreFault> {
         let record = self.records.get(document)?;
         record.ok_or_else(|| {
@@ -67,7 +66,7 @@ impl DiskIndex {
         })
     }
 
-    /// Adds the documents under an exact key that are below `end`.
+    /// Adds the documents below `end` under an exact key.
     pub(super) fn under(
         &self,
         key: ExactKey,
@@ -85,13 +84,13 @@ impl DiskIndex {
             })
     }
 
-    /// Whether this document is under this key.
+    /// Returns true if this document is under this key.
     pub(super) fn contains(&self, key: ExactKey, document: u32) -> Result<bool, StoreFault> {
         let posting = Posting::new(key.short.as_u32().into(), document);
         self.tables.contains(key.kind.table(), posting)
     }
 
-    /// Adds the documents below `end` that may resemble this, each perhaps several times.
+    /// Adds the documents below `end` that may be near, each perhaps several times.
     pub(super) fn near(
         &self,
         resemblance: &NearKeys,
@@ -102,7 +101,7 @@ impl DiskIndex {
         for (number, low, high) in self.design.ranges(resemblance.fingerprint) {
             let permutation = &self.design.tables.tables()[number];
             let probe = permutation.apply(resemblance.fingerprint.as_u64());
-            // Of a crowd of equal ones as many as the tables in memory hold.
+            // Of many equal fingerprints, as many as the tables in memory hold.
             let (mut last, mut equal) = (None, 0);
             self.tables
                 .range(table_of_permutation(number), low..=high, |posting| {
@@ -126,7 +125,7 @@ impl DiskIndex {
         Ok(())
     }
 
-    /// Makes these changes.
+    /// Writes the memtable's changes.
     pub(super) fn write(&self, memtable: &Memtable) -> Result<(), StoreFault> {
         let records: Vec<(u32, SignatureRecord)> = memtable
             .added
@@ -175,7 +174,7 @@ impl DiskIndex {
         self.seats.apply(batch)
     }
 
-    /// Who was let through before the journal's position `end`.
+    /// Returns the duplicates that were kept before position `end` of the journal.
     pub(super) fn seats(&self, end: u64) -> Result<Vec<(UrlKey, Seated)>, StoreFault> {
         let mut found = Vec::new();
         for entry in self.seats.under(&[]) {
@@ -191,7 +190,7 @@ impl DiskIndex {
         Ok(found)
     }
 
-    /// The documents below `end` that live, in order of their keys.
+    /// Returns the live documents below `end`, in the order of their keys.
     pub(super) fn pages(&self, end: u32) -> Result<Vec<u32>, StoreFault> {
         let mut documents = Vec::new();
         self.each_block(KeyKind::PAGE.table(), end, |block| {
@@ -201,10 +200,10 @@ impl DiskIndex {
         Ok(documents)
     }
 
-    /// All keys of the documents below `end`, in memory: read by two threads.
+    /// Reads all keys of the documents below `end` into memory, with two threads.
     pub(super) fn to_memory(&self, end: u32) -> Result<MemoryIndex, StoreFault> {
         let kinds: Vec<KeyKind> = KeyKind::all().collect();
-        // The fingerprints take as long as two kinds or three.
+        // The fingerprints take as long as two or three kinds of keys.
         let (first, second) = kinds.split_at(kinds.len() / 2 - 1);
         std::thread::scope(|threads| {
             let helper = threads.spawn(move || self.key_tables(second, end));
@@ -270,7 +269,7 @@ impl DiskIndex {
         Ok(QuarterTables::build(items))
     }
 
-    /// Visits what lies in a table of the documents below `end`.
+    /// Visits the postings in a table of the documents below `end`.
     fn each_block(
         &self,
         table: Table,
@@ -288,8 +287,8 @@ impl DiskIndex {
     }
 }
 
-/// Pairs that are read before they go to a table in memory, which then merges each of its thousand
-/// segments less often.
+/// Pairs that are read before they are merged into a table in memory: larger batches merge each of
+/// its thousand segments less often.
 const PAIRS_AT_A_TIME: usize = 1 << 20;
 
 fn by_kind(records: &BTreeMap<u32, Arc<SignatureRecord>>) -> Vec<Vec<Posting>> {

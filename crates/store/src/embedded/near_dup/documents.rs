@@ -1,10 +1,10 @@
-//! The originals, as documents: looked up by keys in memory or on disk, confirmed by their records.
+//! The originals as documents: looked up by keys in memory or on disk, confirmed by their records.
 //!
-//! A document's number says which original of the journal it is, counted from 0: so a replay gives
-//! the same numbers, and numbers tell who came first. A page that was forgotten and is admitted
-//! again is another document.
+//! A document's number counts the originals of the journal from 0: so a replay gives the same
+//! numbers, and lower numbers came first. A forgotten page that is admitted again is another
+//! document.
 //!
-//! Invariant: the answers do not depend on what is in memory and what is on disk.
+//! Invariant: answers do not depend on what is in memory and what is on disk.
 
 use std::sync::Arc;
 
@@ -23,19 +23,19 @@ use crate::known::{Held, Originals};
 pub(super) struct Documents {
     thresholds: Thresholds,
     disk: Arc<DiskIndex>,
-    /// All keys; none where they are looked up on disk.
+    /// All keys; none if they are looked up on disk.
     in_memory: Option<MemoryIndex>,
     memtable: Memtable,
-    /// What is being written. It is looked at after `heard` and before the disk.
+    /// The memtable that is being written. Lookups see it after `memtable` and before the disk.
     flushing: Option<Arc<Memtable>>,
     cache: RecordCache,
-    /// The number of the next one. On disk there may be later ones, of a begin_flush that was cut short:
-    /// they do not count.
+    /// The number of the next document. The disk may have later ones, of a flush that was cut
+    /// short: they do not count.
     next: u32,
 }
 
 impl Documents {
-    /// Those below `next`, as the disk has them.
+    /// Loads the documents below `next` from the disk.
     pub(super) fn load(
         disk: Arc<DiskIndex>,
         thresholds: Thresholds,
@@ -58,7 +58,7 @@ impl Documents {
         self.next
     }
 
-    /// What was memtable since the last begin_flush.
+    /// Returns the changes since the last flush.
     pub(super) fn memtable(&self) -> &Memtable {
         &self.memtable
     }
@@ -67,7 +67,7 @@ impl Documents {
         &mut self.memtable
     }
 
-    /// Moves what was memtable aside, to be written; with what a begin_flush that failed left there.
+    /// Moves the memtable aside to be written, together with the changes of a flush that failed.
     pub(super) fn begin_flush(&mut self) -> Arc<Memtable> {
         let memtable =
             std::mem::replace(&mut self.memtable, Memtable::new(self.in_memory.is_none()));
@@ -84,12 +84,12 @@ impl Documents {
         memtable
     }
 
-    /// What was moved aside is on disk.
+    /// Ends a flush: its changes are on disk.
     pub(super) fn end_flush(&mut self) -> Option<Arc<Memtable>> {
         self.flushing.take()
     }
 
-    /// All that live, in order of their keys' hashes.
+    /// Returns the pages of all live documents, in the order of the documents.
     pub(super) fn pages(&mut self) -> Result<Vec<UrlKey>, StoreFault> {
         let mut pages = Vec::new();
         let mut documents = self.disk.pages(self.next)?;
@@ -119,7 +119,7 @@ impl Documents {
         }
     }
 
-    /// Whether it was taken out, and the disk may not know.
+    /// Returns true if the document was removed since the last flush.
     fn is_gone(&self, document: u32) -> bool {
         let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
         memtables
@@ -127,7 +127,7 @@ impl Documents {
             .any(|memtable| memtable.removed.contains_key(&document))
     }
 
-    /// The documents under an exact key, the first first.
+    /// Returns the documents under an exact key, ascending.
     fn under(&self, key: ExactKey) -> Result<Vec<u32>, StoreFault> {
         self.look_up(
             |in_memory, documents| in_memory.under(key, documents),
@@ -135,7 +135,7 @@ impl Documents {
         )
     }
 
-    /// The documents that may resemble this, the first first.
+    /// Returns the documents that may be near, ascending.
     fn near(&self, resemblance: &NearKeys) -> Result<Vec<u32>, StoreFault> {
         let distance = self.thresholds.distance();
         self.look_up(
@@ -180,7 +180,7 @@ impl Documents {
         Ok(record)
     }
 
-    /// Whether a document lives: what a removal left behind that was cut short does not.
+    /// Returns true if a document is live. One whose removal was cut short is not.
     fn lives(&self, document: u32, record: &SignatureRecord) -> Result<bool, StoreFault> {
         let key = keys::of_page(record.page);
         if let Some(in_memory) = &self.in_memory {
@@ -209,7 +209,7 @@ impl Documents {
         Ok(None)
     }
 
-    /// The first document under `key` whose record is as `is_wanted` says.
+    /// Returns the first live document under `key` with a signature that `is_wanted` accepts.
     fn first(
         &mut self,
         key: ExactKey,

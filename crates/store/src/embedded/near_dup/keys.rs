@@ -1,24 +1,24 @@
-//! Under which keys a document is found.
+//! The keys under which a document is found.
 //!
-//! Eleven exact ones (its page, its payload, its text, eight bands) and its fingerprint. Each is a
-//! proposal: 32 bits are taken for others now and then, and whoever looks up compares the whole.
+//! Eleven exact keys (page, payload, text, eight bands) and the fingerprint. Each only proposes a
+//! candidate: 32 bits collide now and then, so lookups compare the whole.
 //!
-//! Invariant: numbers of tables are on disk for ever.
+//! Invariant: table numbers are on disk for ever.
 
 use neardup::{BANDS, Fingerprint, PageSignature, Partition, ShortKey};
 use web::UrlKey;
 
 use crate::embedded::tables::Table;
 
-/// How many sorts of exact keys there are.
+/// The number of kinds of exact keys.
 pub(super) const KINDS: usize = 3 + BANDS;
 
-/// A sort of exact keys.
+/// A kind of exact keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KeyKind(u8);
 
 impl KeyKind {
-    /// By it a document lives: one that is not under its page's key is gone.
+    /// The page's key: a document without it is gone.
     pub(super) const PAGE: Self = Self(0);
     const PAYLOAD: Self = Self(1);
     const TEXT: Self = Self(2);
@@ -32,22 +32,22 @@ impl KeyKind {
         usize::from(self.0)
     }
 
-    /// Where they lie on disk.
+    /// Returns the table on disk.
     pub(super) const fn table(self) -> Table {
         Table::new(0x10 + self.0)
     }
 }
 
-/// The most tables of fingerprints that a design may have: their numbers are the upper half.
+/// The most tables of fingerprints in a design: their numbers are the upper half.
 pub(super) const MOST_TABLES: usize = 128;
 
-/// Where the fingerprints lie on disk in the order of the design's permutation of this number.
+/// Returns the table of the fingerprints in the order of the design's permutation of this number.
 pub(super) const fn table_of_permutation(number: usize) -> Table {
     debug_assert!(number < MOST_TABLES, "the design was checked");
     Table::new(0x80 | number as u8)
 }
 
-/// An exact key of some sort.
+/// An exact key of some kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ExactKey {
     pub(super) kind: KeyKind,
@@ -75,14 +75,14 @@ pub(super) fn of_text(group: u64, digest: u128) -> ExactKey {
     }
 }
 
-/// Under what a text that may resemble others is proposed to them.
+/// The keys under which texts that may be near-duplicates are candidates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NearKeys {
     pub(super) fingerprint: Fingerprint,
     pub(super) bands: [ExactKey; BANDS],
 }
 
-/// None where only the exact text may decide.
+/// Returns the keys for near-duplicates; none if only the exact text may decide.
 pub(super) fn of_resemblance(group: u64, signature: &PageSignature) -> Option<NearKeys> {
     let text = signature.text.as_deref()?;
     let bands = text.sketch.as_ref()?.bands();

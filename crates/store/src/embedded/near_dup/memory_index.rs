@@ -1,11 +1,11 @@
-//! All keys of many documents in memory.
+//! The signature index in memory: all keys of many documents.
 
 use neardup::{Fingerprint, KeyTable, QuarterTables};
 
 use super::keys::{ExactKey, KINDS, NearKeys};
 use super::records::SignatureRecord;
 
-/// Which documents have which keys. About 90 bytes a document at ten million.
+/// An index from keys to documents. About 90 bytes a document at ten million.
 #[derive(Clone, Debug)]
 pub(super) struct MemoryIndex {
     fingerprints: QuarterTables,
@@ -21,10 +21,10 @@ impl Default for MemoryIndex {
     }
 }
 
-/// Bytes in memory, by what they are for.
+/// The memory of the signature index in bytes, by use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SignatureMemory {
-    /// How many originals are remembered.
+    /// The number of originals.
     pub documents: u64,
     /// The fingerprint tables.
     pub tables: usize,
@@ -32,12 +32,12 @@ pub struct SignatureMemory {
     pub bands: usize,
     /// The keys of pages, payloads and texts.
     pub exact: usize,
-    /// What was heard since the last fold and is not in the tables above, and records that were read.
+    /// The memtable, and the cached signature records.
     pub records: usize,
 }
 
 impl MemoryIndex {
-    /// Of tables that were made elsewhere: one of keys for each kind, in their order.
+    /// Takes over tables that were built elsewhere: one of exact keys for each kind, in order.
     pub(super) fn of(fingerprints: QuarterTables, exact: Vec<KeyTable>) -> Self {
         debug_assert_eq!(exact.len(), KINDS);
         Self {
@@ -46,7 +46,7 @@ impl MemoryIndex {
         }
     }
 
-    /// Beyond the tables' caps a document is left to its other keys.
+    /// Adds the keys of a document. Beyond a table's cap it is found by its other keys only.
     pub(super) fn insert(&mut self, document: u32, record: &SignatureRecord) {
         for ExactKey { kind, short } in record.keys() {
             self.exact[kind.index()].insert(short, document);
@@ -65,17 +65,17 @@ impl MemoryIndex {
         }
     }
 
-    /// Adds the documents under an exact key.
+    /// Adds the documents under an exact key to `documents`.
     pub(super) fn under(&self, key: ExactKey, documents: &mut Vec<u32>) {
         documents.extend(self.exact[key.kind.index()].under(key.short));
     }
 
-    /// Whether this document is under this key.
+    /// Returns true if this document is under this key.
     pub(super) fn contains(&self, key: ExactKey, document: u32) -> bool {
         self.exact[key.kind.index()].contains(key.short, document)
     }
 
-    /// Adds the documents that may resemble this, each perhaps several times.
+    /// Adds the documents that may be near, each perhaps several times.
     pub(super) fn near(&self, resemblance: &NearKeys, distance: u32, documents: &mut Vec<u32>) {
         self.within(resemblance.fingerprint, distance, documents);
         let bands = resemblance.bands.iter();

@@ -1,4 +1,4 @@
-//! What was memtable since the last begin_flush.
+//! The memtable: changes since the last flush.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use super::memory_index::MemoryIndex;
 use super::records::SignatureRecord;
 use crate::known::Seated;
 
-/// What a record takes in memory, about: itself, its text's signature, and its place in a map.
+/// The approximate memory of a record: itself, its text's signature, and its entry in a map.
 pub(super) const RECORD_BYTES: usize = 64 + 272 + 48;
 
-/// Changes that the tables on disk do not have yet.
+/// Changes that are not in the tables on disk yet.
 ///
-/// Invariant: nothing is both added and removed. What is removed need not be on disk: a begin_flush that
-/// was cut short may have put it there.
+/// Invariant: no document is both added and removed. A removed document need not be on disk: a
+/// flush that was cut short may have put it there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memtable {
     pub(super) added: BTreeMap<u32, Arc<SignatureRecord>>,
     pub(super) removed: BTreeMap<u32, Arc<SignatureRecord>>,
-    /// Pages that were let through, or none where that was taken back.
+    /// Duplicates that were kept; none if that was withdrawn.
     pub(super) seats: BTreeMap<UrlKey, Option<Seated>>,
-    /// The keys of what was added, where the tables in memory do not have them.
+    /// The keys of added documents, if the keys are not all in memory.
     pub(super) recent: Option<MemoryIndex>,
 }
 
@@ -50,7 +50,7 @@ impl Memtable {
         self.removed.insert(document, record);
     }
 
-    /// Puts what happened later behind this.
+    /// Appends later changes.
     pub(super) fn append(&mut self, later: Self) {
         for (document, record) in later.added {
             self.add(document, record);
@@ -61,7 +61,7 @@ impl Memtable {
         self.seats.extend(later.seats);
     }
 
-    /// Bytes held, about, beside its keys.
+    /// Returns the approximate memory in bytes, without the keys.
     pub(super) fn memory(&self) -> usize {
         (self.added.len() + self.removed.len()) * RECORD_BYTES
             + self.seats.len() * size_of::<(UrlKey, Option<Seated>)>()

@@ -1,5 +1,4 @@
-//! What verification needs of a document, as it is in memory: its record, and the records that were
-//! read.
+//! The keys of a signature record, and the cache of records read from disk.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use super::records::SignatureRecord;
 use crate::known::Held;
 
 impl SignatureRecord {
-    /// The page, and where the journal tells of it.
+    /// Returns the page and the position of its admission.
     pub(super) fn held(&self) -> Held {
         Held {
             key: self.page,
@@ -19,7 +18,7 @@ impl SignatureRecord {
         }
     }
 
-    /// The exact keys under which it is found.
+    /// Returns the exact keys under which the document is found.
     pub(super) fn keys(&self) -> impl Iterator<Item = ExactKey> {
         let text = self.signature.text.as_deref();
         let bands =
@@ -34,18 +33,17 @@ impl SignatureRecord {
         .chain(bands.into_iter().flatten())
     }
 
-    /// The fingerprint under which it is found.
+    /// Returns the fingerprint under which the document is found.
     pub(super) fn fingerprint(&self) -> Option<Fingerprint> {
         keys::of_resemblance(self.group, &self.signature).map(|resemblance| resemblance.fingerprint)
     }
 }
 
-/// How many records are kept in each half of the cache: a crowd of a thousand under each of eight
-/// bands fits. About 6 MB.
+/// Records in each half of the cache: a thousand under each of eight bands fit. About 6 MB.
 const HALF: usize = 16_384;
 
-/// SignatureRecords that were read from the disk. What is asked for moves to the young half; when that is
-/// full, the old half goes.
+/// A cache of records read from the disk. A hit moves to the young half; when that is full, the old
+/// half is dropped.
 #[derive(Debug, Default)]
 pub(super) struct RecordCache {
     young: HashMap<u32, Arc<SignatureRecord>>,

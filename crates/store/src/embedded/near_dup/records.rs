@@ -1,8 +1,8 @@
-//! What verification needs of each document: read for candidates only.
+//! Signature records: the data that verification needs of each document, read for candidates only.
 //!
 //! | key in tree `cards` | value |
 //! |---|---|
-//! | number of the block u32, big-endian (document / 16) | a sealed block (seal.rs) |
+//! | number of the block u32, big-endian (document / 16) | a sealed block (database/seal.rs) |
 //! | `count` | sealed: how many records there are |
 //!
 //! ```text
@@ -14,9 +14,9 @@
 //!         · bag 68 bytes if there is one · subject if there is one: counting u8 · all u8 · `all` words u16
 //! ```
 //!
-//! A picture takes 41 bytes and a text 347 at most, so a block is below 6 KiB. Invariants: what a
-//! document's slot holds depends on the last change to it only, so that the same changes may be
-//! made again; the count changes in the same batch.
+//! A record without text takes 41 bytes, one with text 347 at most, so a block is below 6 KiB.
+//! Invariants: a document's slot depends only on its last change, so changes may be repeated; the
+//! count changes in the same batch.
 
 use neardup::{
     BAG_BYTES, BagSketch, Fingerprint, PageSignature, SKETCH_BYTES, Sketch, Subject, TextSignature,
@@ -32,7 +32,7 @@ const TREE: &str = "cards";
 const COUNT: &[u8] = b"count";
 const VERSION: u8 = 2;
 const SLOTS: usize = 16;
-/// The most blocks that are changed at once.
+/// The most blocks in a batch.
 const BATCH_BLOCKS: usize = 31;
 
 const HELD: u8 = 1;
@@ -42,47 +42,47 @@ const SKETCH: u8 = 8;
 const BAG: u8 = 16;
 const SUBJECT: u8 = 32;
 
-/// A document as it was admitted.
+/// The signature record of an admitted document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureRecord {
-    /// Where the journal tells of it.
+    /// The position of its admission in the journal.
     pub position: Position,
     /// Its URL.
     pub page: UrlKey,
-    /// With which others it is compared.
+    /// Its comparison group.
     pub group: u64,
-    /// What it looks like.
+    /// Its signature.
     pub signature: PageSignature,
 }
 
 type Block = [Option<SignatureRecord>; SLOTS];
 
-/// The records of one crawl. See the module's documentation. One pass at a time may change them; all
-/// may read.
+/// The records of one crawl. See the module's documentation. One thread at a time may change them;
+/// all may read.
 #[derive(Clone)]
 pub struct SignatureRecords {
     tree: Tree,
 }
 
 impl SignatureRecords {
-    /// The records in this database.
+    /// Opens the records in this database.
     ///
     /// # Errors
-    /// [`StoreFault::Tables`] where it is damaged; so with all that follows.
+    /// [`StoreFault::Tables`] if it is damaged; so with all other functions.
     pub fn open(database: &Database) -> Result<Self, StoreFault> {
         Ok(Self {
             tree: database.tree(TREE)?,
         })
     }
 
-    /// The record of a document; none where it has none, or was forgotten.
+    /// Returns the record of a document; none if it has none or was removed.
     pub fn get(&self, document: u32) -> Result<Option<SignatureRecord>, StoreFault> {
         let (block, slot) = place_of(document);
         Ok(self.block(block)?[slot].take())
     }
 
-    /// Puts these records in their places, and empties the places of the forgotten; of each document
-    /// one of both. Documents ascend.
+    /// Writes these records and removes those of the `forgotten`; no document is in both. Documents
+    /// ascend.
     pub fn update(
         &self,
         records: &[(u32, SignatureRecord)],
@@ -134,7 +134,7 @@ impl SignatureRecords {
         self.apply(batch, count)
     }
 
-    /// How many records there are.
+    /// Returns the number of records.
     pub fn count(&self) -> Result<u64, StoreFault> {
         match self.tree.get(COUNT)? {
             Some(value) => {
@@ -144,7 +144,7 @@ impl SignatureRecords {
         }
     }
 
-    /// Visits all records in the order of their documents. That none is missing is known at the end.
+    /// Visits all records in the order of their documents. Fails at the end if one is missing.
     pub fn each(&self, mut visit: impl FnMut(u32, &SignatureRecord)) -> Result<(), StoreFault> {
         let mut found = 0;
         for entry in self.tree.under(&[]) {
@@ -173,7 +173,7 @@ impl SignatureRecords {
         }
     }
 
-    /// Takes everything out.
+    /// Removes all records.
     pub(in crate::embedded) fn clear(&self) -> Result<(), StoreFault> {
         self.tree.clear()
     }
@@ -205,7 +205,7 @@ impl SignatureRecords {
     }
 }
 
-/// The block of a document, and its slot there.
+/// Returns the block of a document, and its slot there.
 fn place_of(document: u32) -> (u32, usize) {
     (document / SLOTS as u32, document as usize % SLOTS)
 }
@@ -255,7 +255,7 @@ fn encode(block: &Block) -> Vec<u8> {
     bytes
 }
 
-/// The block whose bytes these are, if they are one's.
+/// Decodes a block; none if the bytes are malformed.
 fn decode(mut bytes: &[u8]) -> Option<Block> {
     let bytes = &mut bytes;
     if take(bytes)? != [VERSION] {
@@ -268,7 +268,7 @@ fn decode(mut bytes: &[u8]) -> Option<Block> {
     bytes.is_empty().then_some(block)
 }
 
-/// What the next slot holds; none where the bytes are no slot.
+/// Decodes the next slot; none if the bytes are malformed.
 fn record_of(bytes: &mut &[u8]) -> Option<Option<SignatureRecord>> {
     let [flags] = take(bytes)?;
     let has = |flag: u8| flags & flag != 0;
@@ -327,7 +327,7 @@ fn record_of(bytes: &mut &[u8]) -> Option<Option<SignatureRecord>> {
     }))
 }
 
-/// The subject at the start; none where there is none.
+/// Decodes the subject at the start; none if the bytes are malformed.
 fn subject_of(bytes: &mut &[u8]) -> Option<Subject> {
     let all = usize::from(*bytes.get(1)?);
     let (subject, rest) = bytes.split_at_checked(2 + 2 * all)?;

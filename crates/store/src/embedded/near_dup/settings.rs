@@ -1,4 +1,4 @@
-//! What is baked into the tables of looks, and the mark that says how far they tell.
+//! The settings that the signature tables depend on, and the state of the tables.
 
 use std::sync::Arc;
 
@@ -9,17 +9,18 @@ use super::keys::MOST_TABLES;
 use crate::embedded::earlier::Earlier;
 use crate::{LikenessRules, StoreFault};
 
-/// Which tables of fingerprints there are, and what is asked of them.
+/// The tables of fingerprints, and how they are probed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Design {
     pub(super) tables: TableDesign,
-    /// Bits of a prefix in which a probe may err.
+    /// The number of bits of a prefix that a probe flips.
     flips: u32,
 }
 
 impl Design {
-    /// The tables of this design; by default four, each led by a quarter. Of up to seven errors
-    /// some quarter has at most one (see `neardup::QuarterTables`), so these serve every distance.
+    /// Returns the tables of this design; by default four, each led by a quarter. Of up to seven
+    /// errors some quarter has at most one (see `neardup::QuarterTables`), so these serve every
+    /// distance.
     pub(super) fn of(tables: Option<&TableDesign>, distance: u32) -> Result<Self, StoreFault> {
         let Some(tables) = tables else {
             let tables =
@@ -46,8 +47,8 @@ impl Design {
         })
     }
 
-    /// The ranges of permuted fingerprints, first and last, with the number of their table, in
-    /// which everything lies that is within the distance of `probe`.
+    /// Returns ranges of permuted fingerprints (table number, first, last) that contain everything
+    /// within the distance of `probe`.
     pub(super) fn ranges(&self, probe: Fingerprint) -> impl Iterator<Item = (usize, u64, u64)> {
         let flips = self.flips;
         let tables = self.tables.tables().iter().enumerate();
@@ -63,15 +64,15 @@ impl Design {
     }
 }
 
-/// How the looks are kept.
+/// The options of the signature index.
 #[derive(Clone, Debug)]
 pub(in crate::embedded) struct SignatureStoreOptions {
     pub(in crate::embedded) rules: LikenessRules,
     pub(in crate::embedded) key: HashKey,
     pub(in crate::embedded) earlier: Option<Arc<Earlier>>,
-    /// Whether all keys are in memory.
+    /// True if all keys are in memory.
     pub(in crate::embedded) keys_in_memory: bool,
-    /// The tables of fingerprints on disk, if not the usual ones.
+    /// The tables of fingerprints on disk, if not the default ones.
     pub(in crate::embedded) tables: Option<TableDesign>,
 }
 
@@ -81,7 +82,7 @@ impl SignatureStoreOptions {
     }
 }
 
-/// How the tables were made: under other settings they are made again.
+/// The settings that the tables were made under: under others they are rebuilt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::embedded) struct IndexSettings {
     scope: String,
@@ -99,19 +100,19 @@ impl IndexSettings {
     }
 }
 
-/// How far the tables on disk tell: part of the checkpoint, so that it changes in one step with the
+/// The state of the tables on disk: part of the checkpoint, so that it changes atomically with the
 /// position.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::embedded) struct IndexState {
     /// The number of the next document.
     pub(super) documents: u32,
-    /// None: what is in the tables is void.
+    /// None if the tables are void.
     pub(super) settings: Option<IndexSettings>,
 }
 
 impl IndexState {
-    /// Whether tables with this mark can be gone on with under these options. If not, a checkpoint
-    /// with the default mark must be durable before they are loaded, because that empties them.
+    /// Returns true if tables in this state can be used under these options. If not, a checkpoint
+    /// with the default state must be durable before they are loaded, because loading empties them.
     pub(in crate::embedded) fn suits(
         &self,
         options: &SignatureStoreOptions,
@@ -119,7 +120,7 @@ impl IndexState {
         Ok(self.settings == Some(IndexSettings::of(&options.rules, &options.design()?)))
     }
 
-    /// The options under which the tables can be gone on with.
+    /// Returns the options under which the tables can be used as they are.
     pub(in crate::embedded) fn with_stored(
         &self,
         options: SignatureStoreOptions,
@@ -141,7 +142,7 @@ impl IndexState {
                 tables: Some(tables),
                 ..options
             },
-            // What we do not know is made again.
+            // Tables under unknown settings are rebuilt.
             _ => options,
         }
     }

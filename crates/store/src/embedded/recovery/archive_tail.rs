@@ -1,18 +1,18 @@
-//! What the journal says of the archive beyond what is on the disk for certain, and how that is
-//! taken back.
+//! The tail of the archive: visits that the journal has and a power cut may have taken from the
+//! archive.
 //!
-//! The archive is synced before the journal says so ([`Record::Archived`]), but visits are settled
-//! all the time. So a power cut may leave the journal with pages whose bytes the archive lost. They
-//! can only be pages that were settled since the last `Archived` *but one*: whatever was settled
-//! before that record had been written before the sync that the last one tells of began. That much
-//! is read when the store is opened (what five seconds or 64 MiB brought, twice), whoever opens it
-//! looks whether the archive has it all, and what it has not waits again ([`Record::Revoked`]).
+//! The archive is synced before the journal records that ([`Record::Archived`]), but visits are
+//! settled all the time. So a power cut may leave the journal with visits whose bytes the archive
+//! lost. They were settled since the last `Archived` *but one*: every visit settled before that
+//! record was written before the sync began that the last `Archived` stands for. Opening reads that
+//! much (five seconds or 64 MiB of visits, twice), the caller checks which of them the archive has,
+//! and the pages of the others wait again ([`Record::Revoked`]).
 //!
-//! Where the archive ends then, the next `Archived` says: whoever took visits back cuts the
-//! archive, and tells it before anything else.
+//! The next `Archived` has the archive's new end: the caller that revokes visits cuts the archive
+//! and records its end before anything else.
 //!
-//! The row of a page that is revoked for this names no place in the archive, since that is void
-//! too: so it is visit from a page that is visited again for another reason.
+//! The record of a visit revoked for this reason names no place in the archive, since that place is
+//! void too. This distinguishes it from a page revoked for another reason.
 
 use web::PageUrl;
 
@@ -20,21 +20,21 @@ use crate::embedded::journal::record::Record;
 use crate::embedded::journal::segment::Replay;
 use crate::{ArchivePlace, ArchiveSpan, StoreFault, VisitRecord};
 
-/// The end of the archive as the journal tells it.
+/// The end of the archive as the journal has it.
 #[derive(Clone, Debug, Default)]
 pub struct ArchiveTail {
-    /// Up to here it is on the disk for certain; none where nothing ever was.
+    /// The durable end of the archive; none if nothing ever was durable.
     pub durable: Option<ArchivePlace>,
-    /// Where visits end that may be behind that, in the order of the archive; some may be before
-    /// it.
+    /// The ends of the visits that may lie behind the durable end, in the order of the archive;
+    /// some may lie before it.
     pub visits: Vec<ArchivePlace>,
     /// The same visits.
     settled: Vec<SettledVisit>,
-    /// Whether some that stood behind these were taken back.
+    /// True if visits behind these were revoked.
     cut: bool,
 }
 
-/// A visit as it was settled.
+/// A settled visit.
 #[derive(Clone, Debug)]
 pub(in crate::embedded) struct SettledVisit {
     pub(in crate::embedded) row: Box<VisitRecord>,
@@ -42,7 +42,7 @@ pub(in crate::embedded) struct SettledVisit {
 }
 
 impl ArchiveTail {
-    /// Hears a journal from behind the last `Archived` but one.
+    /// Reads a journal from behind the last `Archived` but one.
     pub(in crate::embedded) fn read(mut replay: Replay) -> Result<Self, StoreFault> {
         let mut tail = Self::default();
         while let Some((_position, record)) = replay.next_record()? {
@@ -81,17 +81,17 @@ impl ArchiveTail {
         }
     }
 
-    /// Whether visits were taken back since it was last said where the archive ends.
+    /// Returns true if visits were revoked since the last record of the archive's end.
     pub(in crate::embedded) fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// Where the archive ends, if its last settled visit ends at `settled`.
+    /// Returns the end of the archive, if its last settled visit ends at `settled`.
     pub(in crate::embedded) fn end(&self, settled: Option<ArchiveSpan>) -> Option<ArchiveSpan> {
         if !self.cut {
             return settled;
         }
-        // Where nothing is left, the first visit that was taken back began at the durable place.
+        // With no visit left, the first revoked visit began at the durable end.
         let place = self.visits.last().or(self.durable.as_ref())?;
         Some(ArchiveSpan {
             ticket: 0,
@@ -100,7 +100,8 @@ impl ArchiveTail {
         })
     }
 
-    /// Takes out the visits behind the one that ends at this place; all of them where none does.
+    /// Removes and returns the visits behind the one that ends at this place; all of them if none
+    /// does.
     pub(super) fn split_after(&mut self, file: &str, end: u64) -> Vec<SettledVisit> {
         let is_there = |visit: &ArchivePlace| visit.file == file && visit.end == end;
         let kept = self

@@ -1,4 +1,4 @@
-//! One block of a sorted table: its bytes, and back.
+//! One block of a sorted table: its encoding.
 //!
 //! ```text
 //! key     table u8 · first key u64 · first document u32                                             (big-endian)
@@ -7,15 +7,15 @@
 //!         words u64: of each posting the rest of its key less the first key, in unary
 //! ```
 //!
-//! Keys ascend from a known one, so they are coded as Elias (JACM 1974) and Fano (1971) did: with l
+//! Keys ascend from a known one, so they are coded after Elias (JACM 1974) and Fano (1971): with l
 //! the whole part of log₂ (span / count), a key takes less than l + 3 bits, whatever the keys are.
-//! That is about the bit more than the entropy which the Huffman code of Manku, Jain and Das Sarma
-//! (WWW 2007, section 3.3) takes too, and there is no codebook that must be kept and grows stale: a
-//! block of fingerprints, of 32-bit bands and of equal keys each finds its own l. Tables without
-//! documents have document 0 everywhere, which takes no bits.
+//! That is about a bit more than the entropy, as with the Huffman code of Manku, Jain and Das Sarma
+//! (WWW 2007, section 3.3), but without a codebook that must be kept and grows stale: a block of
+//! fingerprints, of 32-bit bands or of equal keys each finds its own l. Tables without documents
+//! have document 0 everywhere, which takes no bits.
 //!
-//! Invariant: the checksum covers the key as well, so a block under another's key is not read. No
-//! block is above [`MOST`] postings, and so none is above
+//! Invariant: the checksum covers the key as well, so a block under another block's key is not
+//! read. No block has more than [`MOST`] postings, and so none exceeds
 //! [`MAX_VALUE_BYTES`](super::super::database::MAX_VALUE_BYTES).
 
 use super::{Posting, Table};
@@ -30,7 +30,7 @@ const VERSION: u8 = 1;
 const HEADER: usize = 1 + 2 + 1 + 1 + 4;
 const CHECKSUM: usize = HEADER - 4;
 
-/// Why bytes are no block.
+/// The reason why bytes are no block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BrokenBlock {
     #[error("a key of a sorted table is malformed")]
@@ -45,7 +45,7 @@ pub(super) enum BrokenBlock {
     Unsorted,
 }
 
-/// The key of the block that begins with `first`.
+/// Returns the key of the block that begins with `first`.
 pub(super) fn key_of(table: Table, first: Posting) -> [u8; KEY_BYTES] {
     let mut key = [table.0; KEY_BYTES];
     key[1..9].copy_from_slice(&first.key.to_be_bytes());
@@ -53,7 +53,7 @@ pub(super) fn key_of(table: Table, first: Posting) -> [u8; KEY_BYTES] {
     key
 }
 
-/// What a block with this key begins with.
+/// Returns the first posting of the block with this key.
 pub(super) fn first_of(key: &[u8]) -> Result<Posting, BrokenBlock> {
     let &[_table, k0, k1, k2, k3, k4, k5, k6, k7, d0, d1, d2, d3] =
         key.as_array::<KEY_BYTES>().ok_or(BrokenBlock::Key)?;
@@ -63,7 +63,7 @@ pub(super) fn first_of(key: &[u8]) -> Result<Posting, BrokenBlock> {
     })
 }
 
-/// The block of `postings` under `key`: 1 to [`MOST`] of them, which ascend.
+/// Encodes 1 to [`MOST`] ascending postings as a block under `key`.
 pub(super) fn encode(key: &[u8; KEY_BYTES], postings: &[Posting]) -> Vec<u8> {
     debug_assert!((1..=MOST).contains(&postings.len()) && postings.is_sorted());
     let (first, last) = match postings {
@@ -146,7 +146,7 @@ impl<'a> Block<'a> {
         }
         let (words, rest) = words.as_chunks::<8>();
         let packed = (count * (low_bits + document_bits) as usize).div_ceil(64);
-        // One word of high bits at least, which the reader of packed bits counts on.
+        // At least one word of high bits, which the reader of packed bits relies on.
         if !rest.is_empty() || words.len() <= packed {
             return Err(BrokenBlock::Malformed);
         }
@@ -165,8 +165,7 @@ impl<'a> Block<'a> {
         self.count
     }
 
-    /// Its postings, ascending; an error, and then nothing more, where they are not what a block
-    /// holds.
+    /// Returns the postings, ascending. An error ends them where the block is malformed.
     pub(super) fn postings(&self) -> Postings<'a> {
         Postings {
             block: *self,
@@ -181,7 +180,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Adds all of them to `into`.
+    /// Adds all postings to `into`.
     pub(super) fn decode(&self, into: &mut Vec<Posting>) -> Result<(), BrokenBlock> {
         into.reserve(self.count);
         for posting in self.postings() {
@@ -190,7 +189,7 @@ impl<'a> Block<'a> {
         Ok(())
     }
 
-    /// `width` bits, at most 63, from bit `at` on, which lies in the packed words.
+    /// Returns `width` bits, at most 63, from bit `at` of the packed words on.
     #[inline]
     fn bits(&self, at: usize, width: u32) -> u64 {
         let word = |number: usize| {
@@ -204,13 +203,13 @@ impl<'a> Block<'a> {
     }
 }
 
-/// See [`Block::postings`].
+/// An iterator over the postings of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Postings<'a> {
     block: Block<'a>,
-    /// How many were read.
+    /// The number of postings read.
     number: usize,
-    /// Where the high bits are read: the word, and what of it is still to come.
+    /// The current word of the high bits, and its bits that are still to come.
     word: usize,
     ones: u64,
     previous: Posting,
@@ -228,7 +227,7 @@ impl Postings<'_> {
         }
         let place = self.word * 64 + self.ones.trailing_zeros() as usize;
         self.ones &= self.ones - 1;
-        // Of the ones up to this place there are `number` before it.
+        // `number` of the ones up to this place stand before it.
         let high = (place - self.number) as u64;
         let low = block.bits(self.number * block.low_bits as usize, block.low_bits);
         if high.leading_zeros() < block.low_bits {
@@ -256,7 +255,7 @@ impl Postings<'_> {
         Ok(posting)
     }
 
-    /// After the last one no high bit is left.
+    /// Checks that no high bit is left after the last posting.
     fn end(&self) -> Result<(), BrokenBlock> {
         if self.ones == 0 && self.word + 1 == self.block.highs.len() {
             Ok(())
@@ -292,7 +291,7 @@ struct BitWriter {
 }
 
 impl BitWriter {
-    /// The lowest `width` bits of `value`, which has no higher ones; at most 63.
+    /// Writes the lowest `width` bits of `value`, which has no higher ones; at most 63.
     fn write(&mut self, value: u64, width: u32) {
         if width == 0 {
             return;

@@ -1,13 +1,13 @@
-//! A table as it lies in one tree of its own.
+//! A generation of a table: its blocks in a tree of its own.
 //!
 //! | key in tree `tbl/`table`/`generation | value |
 //! |---|---|
 //! | table · first posting | a block |
 //! | table | sealed: a [`Summary`] |
 //!
-//! Small changes are made where they fall. Large ones write the next generation from end to end,
-//! and the tree of the one before is taken away: written over in place, a table took two to four
-//! times its size on the disk.
+//! Small changes are made in place. Large ones write the next generation from end to end and drop
+//! the tree of the one before: overwritten in place, a table took two to four times its size on the
+//! disk.
 
 use std::ops::Bound;
 
@@ -17,7 +17,7 @@ use crate::StoreFault;
 use crate::embedded::database::seal;
 use crate::embedded::database::{Database, Tree, Value};
 
-/// What the names of the trees begin with.
+/// The prefix of the trees' names.
 pub(super) const NAMES: &str = "tbl/";
 
 /// One table's blocks.
@@ -41,7 +41,7 @@ impl Generation {
         format!("{NAMES}{}/{number}", table.0)
     }
 
-    /// How much is in it.
+    /// Returns the summary of the table.
     pub(super) fn summary(&self) -> Result<Summary, StoreFault> {
         let key = self.summary_key();
         match self.tree.get(&key)? {
@@ -60,13 +60,13 @@ impl Generation {
         key_of(self.table, first)
     }
 
-    /// The block that `posting` falls into, if it does not fall before the first.
+    /// Returns the block that `posting` falls into, unless it falls before the first.
     pub(super) fn block_of(&self, posting: Posting) -> Result<Option<(Value, Value)>, StoreFault> {
         let found = self.tree.at_or_before(&self.key_of(posting))?;
         Ok(found.filter(|(key, _)| key.len() == KEY_BYTES))
     }
 
-    /// The first block that begins above `posting`; where there is no posting, the first.
+    /// Returns the first block that begins above `posting`; without a posting, the first.
     pub(super) fn block_after(
         &self,
         posting: Option<Posting>,

@@ -1,10 +1,10 @@
-//! Changes to a table, made in one pass over the blocks that they fall into.
+//! A pass: changes to a table, made in place in the blocks that they fall into.
 //!
-//! Every round takes the next change, the block that it falls into and all further changes that
-//! fall there, and replaces the block by what comes of it, in one batch: never is a posting that
-//! was in the table before missing from it because a process died. Blocks that become too large are
-//! split evenly; one that becomes too small is joined with those behind it. Ascending changes,
-//! ascending blocks: a pass that touches everything reads and writes the table once.
+//! Every round takes the next change, the block that it falls into and all further changes to that
+//! block, and replaces the block in one batch: so a killed process never loses a posting that was
+//! in the table before. Blocks that become too large are split evenly; one that becomes too small
+//! is joined with its successors. Changes and blocks ascend, so a pass that touches everything
+//! reads and writes the table once.
 
 use super::block::{KEY_BYTES, MOST, encode};
 use super::generation::Generation;
@@ -13,19 +13,19 @@ use crate::StoreFault;
 use crate::embedded::database::seal;
 use crate::embedded::database::{Batch, Value};
 
-/// How full blocks are where there is a choice: below [`MOST`], so that the next pass does not
-/// split them all.
+/// The number of postings of a new block: below [`MOST`], so that the next pass does not split them
+/// all.
 pub(super) const FULL: usize = 384;
 /// A block with fewer postings is joined with the next.
 const LEAST: usize = 128;
-/// The most additions of a round, and the most removals. What is left over is the next round's.
+/// The most additions of a round, and the most removals. The next round takes the rest.
 const MOST_CHANGES: usize = 8 * FULL - 1;
 /// The most blocks that a round joins.
 const MOST_JOINED: usize = 8;
-/// With so many changed blocks a batch is applied; a round can add 20 to them.
+/// The number of changed blocks at which a batch is applied; a round can add 20 to them.
 const BATCH_BLOCKS: usize = 12;
 
-/// Postings to be added and to be removed, each ascending.
+/// Postings to add and to remove, each ascending.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Changes<'a> {
     added: &'a [Posting],
@@ -38,7 +38,7 @@ impl<'a> Changes<'a> {
         Self { added, removed }
     }
 
-    /// How many there are, at most.
+    /// Returns the number of changes, repetitions included.
     pub(super) fn len(&self) -> usize {
         self.added.len() + self.removed.len()
     }
@@ -50,8 +50,8 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Takes the first ones: those below `end`, and no more than `most` of each list, which are cut
-    /// at the same posting.
+    /// Takes the first changes: those below `end`, and at most `most` of each list. Both lists are
+    /// cut at the same posting.
     pub(super) fn take_below(&mut self, end: Option<Posting>, most: usize) -> Self {
         let last = [self.added, self.removed]
             .iter()
@@ -70,7 +70,7 @@ impl<'a> Changes<'a> {
         Self { added, removed }
     }
 
-    /// Takes those that are not above `last`.
+    /// Takes the changes that are not above `last`.
     pub(super) fn take_up_to(&mut self, last: Posting) -> Self {
         let mut taken = *self;
         let place = |list: &[Posting]| list.partition_point(|change| *change <= last);
@@ -83,7 +83,7 @@ impl<'a> Changes<'a> {
         std::mem::replace(self, Self::new(&[], &[]))
     }
 
-    /// Adds to `into` what these make of `old`.
+    /// Adds `old` with these changes applied to `into`.
     pub(super) fn applied_to(&self, old: &[Posting], into: &mut Vec<Posting>) {
         let (mut old, mut added, mut removed) = (old, self.added, self.removed);
         while let Some(&next) = old.first().into_iter().chain(added.first()).min() {
@@ -99,18 +99,18 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// `list` without what it begins with, as often as it does.
+/// Returns `list` without its leading postings that equal `first`.
 fn behind(list: &[Posting], first: Posting) -> &[Posting] {
     let same = list.iter().take_while(|posting| **posting == first).count();
     &list[same..]
 }
 
-/// A pass over one table, and the batch that it is at.
+/// A pass over one table, and its current batch.
 pub(super) struct Pass<'a> {
     generation: &'a Generation,
     summary: Summary,
     batch: Batch,
-    /// The blocks of a round, as they were and as they become. Kept for their room.
+    /// The postings of a round, before and after; kept to reuse their memory.
     old: Vec<Posting>,
     new: Vec<Posting>,
 }
@@ -129,8 +129,8 @@ impl<'a> Pass<'a> {
     pub(super) fn make(mut self, mut changes: Changes<'_>) -> Result<(), StoreFault> {
         while let Some(first) = changes.first() {
             let is_cut = self.round(first, &mut changes)?;
-            // The next round looks for its block in the tree: where it may be one of this round's,
-            // that must be there.
+            // The next round looks for its block in the tree; where that may be one of this
+            // round's, it must be written.
             if is_cut || self.batch.len() >= BATCH_BLOCKS {
                 self.apply()?;
             }
@@ -138,7 +138,7 @@ impl<'a> Pass<'a> {
         self.apply()
     }
 
-    /// Changes one block, or joins some. True where changes are left that fall into the same place.
+    /// Changes one block, or joins several. Returns true if changes to the same place are left.
     fn round(&mut self, first: Posting, changes: &mut Changes<'_>) -> Result<bool, StoreFault> {
         let table = self.generation;
         let mut block = match table.block_of(first)? {
@@ -177,8 +177,8 @@ impl<'a> Pass<'a> {
             }
             let is_behind = here.first() > self.old.last().copied();
             if is_alone && is_behind && self.old.len() >= LEAST && here.added.len() >= LEAST {
-                // What comes behind a block leaves it as it is: a table that grows at its end is
-                // not written twice.
+                // Changes behind a block leave it as it is: a table that grows at its end is not
+                // written twice.
                 self.old.clear();
             } else {
                 joined.extend(block.take());
@@ -196,7 +196,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Puts the new postings in the place of the joined blocks.
+    /// Replaces the joined blocks by the new postings.
     fn replace(&mut self, joined: &[(Value, Value)]) -> Result<(), StoreFault> {
         for (key, value) in joined {
             self.batch.remove(key);

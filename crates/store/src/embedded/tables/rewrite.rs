@@ -1,7 +1,7 @@
-//! The next generation of a table, written from end to end.
+//! A rewrite of a table: its next generation, written from end to end.
 //!
-//! Reads the one before block by block, with the changes in between, and never holds more than a
-//! few megabytes. Nobody sees the new tree before it is whole and durable.
+//! It merges the previous generation, block by block, with the changes, and holds a few megabytes
+//! at most. Nobody sees the new tree before it is whole and durable.
 
 use super::block::encode;
 use super::generation::Generation;
@@ -15,7 +15,7 @@ use crate::embedded::database::seal;
 /// Blocks that are appended at once.
 const APPENDED: usize = 1 << 10;
 
-/// Writes what `changes` make of `old` into `new`, which is empty.
+/// Writes `old` with `changes` applied into `new`, which is empty.
 pub(super) fn renew(
     mut old: Scan,
     new: &Generation,
@@ -30,13 +30,13 @@ pub(super) fn renew(
     loop {
         block.clear();
         let is_over = !old.next_block(&mut block)?;
-        // All changes up to the end of this block; behind the last, all that are left.
+        // The changes up to the end of this block; behind the last, all others.
         let mut here = match block.last() {
             Some(last) => changes.take_up_to(*last),
             None => changes.take_all(),
         };
         let mut rest = &block[..];
-        // A few at a time where many fall into one place.
+        // In parts, where many changes fall into one place.
         loop {
             let some = here.take_below(None, APPENDED * FULL);
             let (below, above) = match here.first() {
@@ -46,7 +46,7 @@ pub(super) fn renew(
             rest = above;
             some.applied_to(below, &mut merged);
             let whole = merged.len() / FULL * FULL;
-            // Two blocks' worth stay, so that the last blocks can be made of about one size.
+            // Up to two blocks' worth stay, so that the last blocks get about the same size.
             writer.write(&merged[..whole.saturating_sub(FULL)])?;
             merged.drain(..whole.saturating_sub(FULL));
             if here.first().is_none() {
@@ -74,7 +74,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Whole blocks' worth of postings.
+    /// Writes whole blocks of postings.
     fn write(&mut self, postings: &[Posting]) -> Result<(), StoreFault> {
         postings.chunks(FULL).try_for_each(|part| self.block(part))
     }

@@ -1,4 +1,4 @@
-//! All of a table, in order, as fast as its blocks can be decoded.
+//! A scan of a whole table, in order.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use super::{MISCOUNTED, Posting, Summary};
 use crate::StoreFault;
 use crate::embedded::database::Entries;
 
-/// See [`SortedTables::all`](super::SortedTables::all).
+/// A scan of a table, made by [`SortedTables::all`](super::SortedTables::all).
 #[derive(Default)]
 pub struct Scan {
-    /// None where there is no table.
+    /// None if there is no table.
     table: Option<(Arc<Generation>, Entries)>,
-    /// What has not been read yet, if the summary is right.
+    /// The part that is unread, if the summary is right.
     left: Summary,
     last: Option<Posting>,
 }
@@ -31,13 +31,16 @@ impl Scan {
         })
     }
 
-    /// How many postings are still to come.
+    /// Returns the number of unread postings.
     pub fn left(&self) -> u64 {
         self.left.postings
     }
 
-    /// Adds the postings of the next block to `into`; false, and nothing added, after the last.
-    /// Then as many came as the summary says: a table that lost a block is an error.
+    /// Adds the postings of the next block to `into`; returns false after the last.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if a block is damaged, or if fewer blocks came than the summary
+    /// counts.
     pub fn next_block(&mut self, into: &mut Vec<Posting>) -> Result<bool, StoreFault> {
         let Some((table, blocks)) = &mut self.table else {
             return Ok(false);

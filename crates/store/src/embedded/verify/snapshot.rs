@@ -1,9 +1,9 @@
-//! A copy of a store, to open without changing anything in the store.
+//! A snapshot: a copy of a store that can be opened without changing the store.
 //!
-//! Opening brings tables up to date, cuts torn ends and leaves a lock file behind: nothing that
-//! somebody who only wants to know whether all is well should do. The copy has its own tables and
-//! its own last segment; the segments before it never change, so links lead to them. It lies where
-//! the system keeps what is thrown away (`TMPDIR`), and is gone when this is dropped.
+//! Opening brings tables up to date, cuts torn ends and leaves a lock file behind, none of which a
+//! check should do. The copy has its own tables and its own last segment; the segments before it
+//! never change, so symbolic links suffice. It lies in the system's directory for temporary files
+//! (`TMPDIR`) and is removed when this is dropped.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use crate::StoreFault;
 use crate::embedded::journal::segment::segments;
 use crate::embedded::lock::DirectoryLock;
 
-/// A copy of a store. While it is there, nobody writes to the store.
+/// A copy of a store. While it exists no process writes to the store.
 pub(in crate::embedded) struct Snapshot {
     directory: TempDir,
     _nobody_writes: Option<DirectoryLock>,
@@ -25,8 +25,8 @@ impl Snapshot {
     /// Copies the store in `directory`.
     ///
     /// # Errors
-    /// [`StoreFault::InUse`] where a crawl has it open, otherwise what the system said: room for
-    /// the tables is needed.
+    /// [`StoreFault::InUse`] if a crawl has it open, otherwise the operating system's error: the
+    /// copy needs room for the tables.
     pub(in crate::embedded) fn of(directory: &Path) -> Result<Self, StoreFault> {
         let nobody_writes = DirectoryLock::share(directory)?;
         let snapshot = TempDir::with_prefix("crawler-verify-")
@@ -55,7 +55,7 @@ impl Snapshot {
         })
     }
 
-    /// Where it is.
+    /// Returns the directory of the copy.
     pub(in crate::embedded) fn path(&self) -> &Path {
         self.directory.path()
     }
@@ -65,7 +65,7 @@ fn absolute(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// Copies what there is; a directory that is not there is none to copy.
+/// Copies a directory, if it exists.
 fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
     let listing = match fs::read_dir(from) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
