@@ -20,7 +20,11 @@ pub enum StoreFault {
         source: io::Error,
     },
     /// Another process has the directory open.
-    #[error("{} is in use by another crawler{}", path.display(), holder.as_ref().map(|holder| format!(" ({holder})")).unwrap_or_default())]
+    #[error(
+        "{} is in use by another crawler{}",
+        path.display(),
+        holder.as_ref().map(|holder| format!(" ({holder})")).unwrap_or_default()
+    )]
     InUse {
         /// The lock file.
         path: PathBuf,
@@ -28,7 +32,11 @@ pub enum StoreFault {
         holder: Option<Holder>,
     },
     /// The journal is damaged before its end: nothing after the damage can be trusted.
-    #[error("{} is damaged at byte {offset}: {what}; `crawler rebuild DIR` makes it again from what is left and from the archive", path.display())]
+    #[error(
+        "{} is damaged at byte {offset}: {what}; `crawler rebuild DIR` makes it again from what is \
+         left and from the archive",
+        path.display()
+    )]
     Damaged {
         /// The segment.
         path: PathBuf,
@@ -38,7 +46,10 @@ pub enum StoreFault {
         what: String,
     },
     /// The journal was written by another version of the program.
-    #[error("{} was written in format {found}, this program reads format {known}", path.display())]
+    #[error(
+        "{} was written in format {found}, this program reads format {known}",
+        path.display()
+    )]
     Format {
         /// The segment.
         path: PathBuf,
@@ -49,7 +60,8 @@ pub enum StoreFault {
     },
     /// The crawl began with another value of a setting that the stored data depends on.
     #[error(
-        "this crawl was begun with {setting} {begun}, not {asked}: go on with {begun}, or choose another --out"
+        "this crawl was begun with {setting} {begun}, not {asked}: go on with {begun}, or choose \
+         another --out"
     )]
     Setting {
         /// The option's name.
@@ -62,11 +74,16 @@ pub enum StoreFault {
     /// The crawl began with another hash key. Neither key is shown: keys are secrets, and this text
     /// ends in logs.
     #[error(
-        "this crawl was begun with another --hash-key: go on without the option, or choose another --out"
+        "this crawl was begun with another --hash-key: go on without the option, or choose another \
+         --out"
     )]
     Key,
     /// An earlier crawl cannot count as seen: its signatures are not comparable with ours.
-    #[error("{} was crawled with {setting} {theirs}, this crawl with {ours}: their pages cannot be compared", path.display())]
+    #[error(
+        "{} was crawled with {setting} {theirs}, this crawl with {ours}: their pages cannot be \
+         compared",
+        path.display()
+    )]
     Incomparable {
         /// The earlier crawl's state.
         path: PathBuf,
@@ -79,8 +96,8 @@ pub enum StoreFault {
     },
     /// Tables of this design would miss near-duplicates.
     #[error(
-        "{tables} tables for fingerprints of {bits} bits that differ in at most {finds} do not serve a distance of {asked}: \
-         64 bits, that distance, and at most 128 tables are needed"
+        "{tables} tables for fingerprints of {bits} bits that differ in at most {finds} do not \
+         serve a distance of {asked}: 64 bits, that distance, and at most 128 tables are needed"
     )]
     Design {
         /// Bits of a fingerprint.

@@ -5,7 +5,8 @@
 //! and put in its place (`database/swap.rs`):
 //!
 //! ```text
-//! copy DIR/sled to DIR/sled.new, sync it   →   sled to sled.old   →   sled.new to sled   →   remove sled.old
+//! copy DIR/sled to DIR/sled.new, sync it  →  sled to sled.old  →  sled.new to sled
+//!                                         →  remove sled.old
 //! ```
 //!
 //! Invariant: at every moment one whole database lies in the directory, and `swap::settle`, which
@@ -35,7 +36,7 @@ const LIVE: &str = "live bytes";
 /// # Errors
 /// [`StoreFault::Tables`] if it cannot be read. If the copy cannot be written the old database
 /// stays in use.
-pub(super) fn rewrite_if_bloated(
+pub(super) fn compact_if_bloated(
     database: Database,
     free_room: Option<u64>,
 ) -> Result<Database, StoreFault> {
@@ -44,10 +45,15 @@ pub(super) fn rewrite_if_bloated(
     };
     // The engine hangs on a full disk.
     if free_room.is_none_or(|free| free / 2 < live) {
-        tracing::warn!(path = %database.path().display(), live, ?free_room, "no room to write the bloated tables anew");
+        tracing::warn!(
+            path = %database.path().display(),
+            live,
+            ?free_room,
+            "no room to compact the bloated tables"
+        );
         return Ok(database);
     }
-    tracing::info!(path = %database.path().display(), live, "writing the bloated tables anew");
+    tracing::info!(path = %database.path().display(), live, "compacting the bloated tables");
     replace(database, copy)
 }
 
@@ -191,7 +197,7 @@ mod tests {
         meta.put(LIVE, &0_u64).unwrap();
         assert!(live_if_bloated(&database, 0).unwrap().is_some());
         for room in [None, Some(0), Some(u64::MAX)] {
-            let still = rewrite_if_bloated(database.clone(), room).unwrap();
+            let still = compact_if_bloated(database.clone(), room).unwrap();
             assert!(still.size_on_disk().unwrap() > size / 2, "{room:?}");
         }
         let kept = |(_, key, _): &(String, Vec<u8>, Vec<u8>)| !key.starts_with(LIVE.as_bytes());

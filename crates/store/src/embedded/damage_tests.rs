@@ -1,8 +1,8 @@
-//! A bit turned in any file of the database: it says so, or it tells what was written.
+//! A flipped bit in any file of the database: it is reported, or the written values are read.
 //!
-//! The engine takes damage near the end of its log for a write that was torn, and goes back to what
-//! it held before. That is no loss where everything in it goes back together, the watermark too:
-//! the journal tells the rest.
+//! The engine takes damage near the end of its log for a torn write, and goes back to the state
+//! before it. Nothing is lost if everything in it goes back together, the watermark too: the
+//! journal has the rest.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const FOLDS: u64 = 6;
 const WATERMARK: &str = "checkpoint";
 const TABLES: [Table; 2] = [Table::new(1), Table::new(2)];
 
-/// What is in a database after so many folds.
+/// The contents of a database after a number of flushes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Contents {
     watermark: Option<u64>,
@@ -33,7 +33,7 @@ fn posting(number: u64) -> Posting {
 }
 
 fn added(fold: u64, table: usize) -> Vec<Posting> {
-    // So many that the last folds write new generations.
+    // Enough for the last flushes to write new generations.
     let mut postings: Vec<Posting> = (0..4_000)
         .map(|n| posting(fold * 10_000 + n + table as u64))
         .collect();
@@ -51,14 +51,14 @@ fn records(fold: u64) -> Vec<(u32, SignatureRecord)> {
             text: None,
         },
     };
-    // Every fold writes some anew.
+    // Every flush rewrites some.
     (fold as u32 * 30..fold as u32 * 30 + 50)
         .map(|document| (document, record(document)))
         .collect()
 }
 
-/// Writes a database; what it holds after each fold. In the middle of the last the power is cut,
-/// and `killed` is what the disk holds then.
+/// Writes a database and returns its contents after each flush. In the middle of the last flush its
+/// files are copied to `killed`.
 fn write(path: &Path, killed: &Path) -> Vec<Contents> {
     let mut history = vec![Contents::default()];
     let database = Database::open(path).unwrap();
@@ -108,8 +108,7 @@ fn read(path: &Path) -> Result<Contents, StoreFault> {
         contents.records.insert(document, record.clone());
     })?;
     if meta.is_flush_under_way()? {
-        // Then the tables may be ahead of the watermark, and hearing the journal from there mends
-        // them.
+        // The tables may be ahead of the watermark; replaying the journal from there corrects them.
         let end = (contents.watermark.unwrap_or(0) + 1).min(FOLDS);
         for (number, table) in TABLES.into_iter().enumerate() {
             tables.unite(table, &added(end, number))?;
@@ -164,7 +163,7 @@ fn turn_bits(whole: &Path, broken: &Path, history: &[Contents]) {
     let (mut reported, mut equal) = (0, 0);
     for file in files_below(whole) {
         let length = std::fs::metadata(&file).unwrap().len() as usize;
-        // Small files byte by byte, the log at places that fall anywhere in its messages.
+        // Small files byte by byte, the log at arbitrary places of its messages.
         let step = (length / 100).max(1);
         for (number, place) in (0..length).step_by(step).enumerate() {
             let place = (place + number * 37 % step).min(length - 1);

@@ -34,8 +34,8 @@ pub(super) const MAX_VALUE_BYTES: usize = 7 << 10;
 const ENGINE_TREE: &[u8] = b"__sled__default";
 
 /// The number of attempts to lock the engine's file, and the pause between them.
-const LOOKS: u32 = 2_000;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+const LOCK_ATTEMPTS: u32 = 2_000;
+const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 /// A database of named trees. Cheap to clone.
 #[derive(Clone)]
@@ -320,12 +320,12 @@ fn wait_for(path: &Path) -> Result<(), StoreFault> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         file => file.map_err(StoreFault::file("open", &path))?,
     };
-    for _look in 0..LOOKS {
+    for _attempt in 0..LOCK_ATTEMPTS {
         match file.try_lock() {
             // Closing the file releases the lock.
             Ok(()) => return Ok(()),
             Err(TryLockError::Error(error)) => return Err(StoreFault::file("lock", &path)(error)),
-            Err(TryLockError::WouldBlock) => std::thread::park_timeout(BETWEEN_LOOKS),
+            Err(TryLockError::WouldBlock) => std::thread::park_timeout(LOCK_PAUSE),
         }
     }
     Err(StoreFault::InUse { path, holder: None })

@@ -266,8 +266,7 @@ impl Earlier {
         if begun.is_none() && row.payload.is_none() {
             return;
         }
-        let number =
-            u32::try_from(self.pages.len()).expect("so many signatures would take terabytes");
+        let number = u32::try_from(self.pages.len()).expect("2^32 signatures would take terabytes");
         let (page, key) = (row.page(), row.url.key());
         self.by_url.push((key, number));
         if let (Some(journal), Some(file)) = (self.journals.last_mut(), &row.warc_file)
@@ -337,7 +336,7 @@ impl Earlier {
             _ => Err(StoreFault::Damaged {
                 path: journal.directory.clone(),
                 offset: kept.position,
-                what: "it tells something else than it did when this crawl began".to_owned(),
+                what: "it has changed since this crawl began".to_owned(),
             }),
         }
     }
@@ -398,7 +397,7 @@ impl Earlier {
     /// Returns the original that is like this signature.
     pub(crate) fn find(&self, group: u64, signature: &PageSignature) -> Option<(u32, Likeness)> {
         let found = self.originals.find_in(group, signature)?;
-        let number = u32::try_from(found.of).expect("it was hung under a number of 32 bits");
+        let number = u32::try_from(found.of).expect("it was inserted under a number of 32 bits");
         Some((number, found.likeness))
     }
 
@@ -413,10 +412,7 @@ impl Earlier {
         let thresholds = self.rules.thresholds;
         let matches = self.numbers_of(url).filter_map(|number| {
             let theirs = self.originals.get_in(group, u64::from(number))?;
-            Some((
-                number,
-                thresholds.likeness_to_canonical(signature, theirs)?,
-            ))
+            Some((number, thresholds.likeness_to_canonical(signature, theirs)?))
         });
         most_certain(matches)
     }

@@ -155,7 +155,7 @@ impl Journal {
     /// Appends a record that is a frame already, as [`Journal::append`] does.
     pub(super) fn append_frame(&self, frame: &[u8]) -> Result<Position, StoreFault> {
         let mut tail = self.tail();
-        self.commit.in_order()?;
+        self.commit.check_writable()?;
         if tail.length >= self.segment_bytes {
             self.roll(&mut tail)?;
         }
@@ -185,10 +185,10 @@ impl Journal {
             Part::Lead(turn) => turn,
         };
         let (disk, tail) = (Arc::clone(&self.disk), Arc::clone(&self.tail));
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
             let sync = |commit: &GroupCommit| {
-                // As late as possible, so that one sync serves as many callers as possible.
+                // Read as late as possible, so that one sync serves as many callers as possible.
                 let (file, end) = {
                     let tail = locked(&tail);
                     (Arc::clone(&tail.file), tail.end())
@@ -197,11 +197,11 @@ impl Journal {
                 Ok(end)
             };
             // The caller may have dropped its future.
-            turn.lead(sync, |first| drop(tell.send(first)));
+            turn.lead(sync, |first| drop(sender.send(first)));
         });
-        told.await.unwrap_or_else(|gone| {
+        receiver.await.unwrap_or_else(|gone| {
             self.commit.poison(&gone);
-            self.commit.in_order()
+            self.commit.check_writable()
         })
     }
 
@@ -216,7 +216,7 @@ impl Journal {
         if durable <= tail.marked {
             return Ok(());
         }
-        self.commit.in_order()?;
+        self.commit.check_writable()?;
         let mark = mark::encode(self.key, tail.end(), durable);
         self.append_to(&mut tail, &mark)?;
         tail.marked = durable;
@@ -325,7 +325,12 @@ fn reopen_segment(
         let kept = keep_records(disk, path, length)
             .map_err(StoreFault::file("set aside the end of", path))?;
         let kept = kept.map(|kept| kept.display().to_string());
-        tracing::warn!(path = %path.display(), bytes = found - length, kept, "cut a torn write off the journal");
+        tracing::warn!(
+            path = %path.display(),
+            bytes = found - length,
+            kept,
+            "cut a torn write off the journal"
+        );
         disk.set_length(&file, length)
             .map_err(StoreFault::file("cut", path))?;
     }

@@ -76,7 +76,7 @@ impl JournalRebuild {
     /// [`Record::Begun`]; otherwise `begun` has the time at which the crawl began and its features.
     ///
     /// # Errors
-    /// What the system said.
+    /// [`StoreFault`] if the journal cannot be written.
     pub fn begin(
         disk: Arc<dyn Disk>,
         directory: &Path,
@@ -104,7 +104,7 @@ impl JournalRebuild {
     /// Copies a record of the old journal. Records come in their order.
     ///
     /// # Errors
-    /// What the system said.
+    /// [`StoreFault`] if the journal cannot be written.
     pub fn copy(&mut self, record: &Record) -> Result<(), StoreFault> {
         match record {
             Record::Discovered { first, finds } => self.apply_discovered(*first, finds),
@@ -169,7 +169,7 @@ impl JournalRebuild {
     /// Queues the new ones of these URLs.
     ///
     /// # Errors
-    /// What the system said.
+    /// [`StoreFault`] if the journal cannot be written.
     pub fn discover(&mut self, finds: Vec<DiscoveredUrl>) -> Result<(), StoreFault> {
         let finds = self.only_new(finds);
         if finds.is_empty() {
@@ -195,7 +195,7 @@ impl JournalRebuild {
     /// Records that a redirect of a seed widened the scope.
     ///
     /// # Errors
-    /// What the system said.
+    /// [`StoreFault`] if the journal cannot be written.
     pub fn adopt(&mut self, url: PageUrl) -> Result<(), StoreFault> {
         self.append(&Record::SeedAdopted { url })
     }
@@ -204,7 +204,7 @@ impl JournalRebuild {
     /// a seed of another day.
     ///
     /// # Errors
-    /// What the system said.
+    /// [`StoreFault`] if the journal cannot be written.
     pub fn settle(&mut self, visit: RestoredVisit) -> Result<(), StoreFault> {
         let RestoredVisit {
             row,
@@ -263,7 +263,7 @@ impl JournalRebuild {
     /// is durable up to the last visit, which the caller has made sure of.
     ///
     /// # Errors
-    /// What the system said.
+    /// [`StoreFault`] if the journal cannot be written.
     pub async fn finish(mut self) -> Result<u64, StoreFault> {
         if let Some(ArchivePlace { file, end }) = self.end.clone() {
             // With a single record every visit of the crawl would count as possibly lost: see

@@ -39,7 +39,7 @@ impl DirectoryLock {
         let written = file
             .set_len(0)
             .and_then(|()| file.seek(SeekFrom::Start(0)))
-            .and_then(|_start| file.write_all(told(now).as_bytes()));
+            .and_then(|_start| file.write_all(holder_lines(now).as_bytes()));
         written.map_err(StoreFault::file("write", &path))?;
         Ok(Self(file))
     }
@@ -68,9 +68,9 @@ fn held(locked: Result<(), TryLockError>, file: &mut File, path: &Path) -> Resul
     match locked {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
-            let mut told = String::new();
-            let read = file.take(MAX_BYTES).read_to_string(&mut told);
-            let holder = read.ok().and_then(|_length| holder(&told));
+            let mut text = String::new();
+            let read = file.take(MAX_BYTES).read_to_string(&mut text);
+            let holder = read.ok().and_then(|_length| holder(&text));
             Err(StoreFault::InUse { path, holder })
         }
         Err(TryLockError::Error(source)) => Err(StoreFault::File {
@@ -82,7 +82,7 @@ fn held(locked: Result<(), TryLockError>, file: &mut File, path: &Path) -> Resul
 }
 
 /// Returns the three lines that the holder writes.
-fn told(now: Timestamp) -> String {
+fn holder_lines(now: Timestamp) -> String {
     // Without this file the machine goes without a name.
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let process = std::process::id();
@@ -90,8 +90,8 @@ fn told(now: Timestamp) -> String {
 }
 
 /// Parses the holder; none where the first line is no number, as while it is being written.
-fn holder(told: &str) -> Option<Holder> {
-    let mut lines = told.lines().map(str::trim);
+fn holder(text: &str) -> Option<Holder> {
+    let mut lines = text.lines().map(str::trim);
     let process = lines.next()?.parse().ok()?;
     let mut rest = lines.map(|line| Some(line.to_owned()).filter(|line| !line.is_empty()));
     Some(Holder {
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_comes_second_is_told_who_was_first_and_since_when() {
+    fn a_second_process_learns_the_holder_and_the_time() {
         let directory = tempfile::tempdir().unwrap();
         let first = DirectoryLock::take(directory.path(), Timestamp::from_millis(0)).unwrap();
         for second in [
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn what_others_wrote_is_read_as_far_as_it_goes() {
-        for (told, expected) in [
+        for (text, expected) in [
             ("", None),
             ("who\n", None),
             ("7\n", Some("process 7")),
@@ -137,8 +137,8 @@ mod tests {
                 Some("process 7 on here, since noon"),
             ),
         ] {
-            let found = holder(told).map(|holder| holder.to_string());
-            assert_eq!(found.as_deref(), expected, "{told:?}");
+            let found = holder(text).map(|holder| holder.to_string());
+            assert_eq!(found.as_deref(), expected, "{text:?}");
         }
     }
 }

@@ -15,7 +15,7 @@ use disk::Disk;
 use self::archive_tail::{ArchiveTail, SettledVisit};
 use super::checkpoint::meta::Meta;
 use super::checkpoint::{Checkpoint, Flush, Saved, is_quick};
-use super::compaction::rewrite_if_bloated;
+use super::compaction::compact_if_bloated;
 use super::database::Database;
 use super::frontier::Queue;
 use super::journal::frame::Position;
@@ -144,7 +144,7 @@ impl EmbeddedStore {
     /// the first lease.
     ///
     /// # Errors
-    /// What the journal or the tables meet.
+    /// [`StoreFault`] if the journal or the tables cannot be read or written.
     pub async fn revoke_after(&self, file: &str, end: u64) -> Result<u64, StoreFault> {
         let revoked = self.tail().split_after(file, end);
         self.saving.lock().await.archive = None;
@@ -169,7 +169,7 @@ impl Loaded {
         settings: TableSettings,
     ) -> Result<Self, StoreFault> {
         let free = options.disk.free_room(path.parent().unwrap_or(path));
-        let database = rewrite_if_bloated(Database::open(path)?, free)?;
+        let database = compact_if_bloated(Database::open(path)?, free)?;
         let meta = Meta::open(&database)?;
         let mut checkpoint = Checkpoint::read(&meta)?;
         if checkpoint.position > journal.end() {
@@ -185,9 +185,7 @@ impl Loaded {
             });
         }
         if meta.is_flush_under_way()? {
-            tracing::info!(
-                "the last session ended while it brought the tables up to date: that is done again"
-            );
+            tracing::info!("the last session ended during a flush of the tables: it is repeated");
         }
         let signatures = load_signatures(
             journal,
@@ -283,7 +281,7 @@ fn load_signatures(
     if position > 0 {
         tracing::info!(
             to = position,
-            "the scope or the tables are others than before: what pages look like is read again from the journal"
+            "the scope or the tables have changed: rebuilding the signatures from the journal"
         );
     }
     checkpoint.signatures = IndexState::default();

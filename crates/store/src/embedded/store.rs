@@ -71,7 +71,7 @@ impl EmbeddedStore {
     /// Returns the length of the journal of the store in `directory` in bytes, a torn end included.
     ///
     /// # Errors
-    /// What the system said.
+    /// The operating system's error.
     pub fn journal_length(directory: &Path) -> Result<u64, StoreFault> {
         let segments = segment::segments(&directory.join("journal"))?;
         let Some((base, path)) = segments.last() else {
@@ -84,7 +84,7 @@ impl EmbeddedStore {
     /// Returns the torn end of the journal of the store in `directory`, if it has one.
     ///
     /// # Errors
-    /// [`StoreFault::Damaged`] where more than its end is damaged; otherwise what the system said.
+    /// [`StoreFault::Damaged`] if more than its end is damaged; otherwise the operating system's error.
     pub fn torn_tail(directory: &Path) -> Result<Option<TornTail>, StoreFault> {
         segment::torn_tail(&directory.join("journal"))
     }
@@ -118,7 +118,7 @@ impl EmbeddedStore {
     /// if there is no such pattern. Durable when it returns. Call it before the first lease.
     ///
     /// # Errors
-    /// What the journal or the tables meet.
+    /// [`StoreFault`] if the journal or the tables cannot be read or written.
     pub async fn reopen(&self, name: &PatternName) -> Result<Option<u64>, StoreFault> {
         if !self.queue().reopen(&self.journal, name)? {
             return Ok(None);
@@ -141,7 +141,7 @@ impl EmbeddedStore {
         self.journal.sync(self.journal.end()).await
     }
 
-    /// What is held in memory of the pages' signatures.
+    /// Returns the memory that the signature index takes.
     #[must_use]
     pub fn signature_memory(&self) -> SignatureMemory {
         self.signatures().memory()
@@ -165,7 +165,7 @@ impl EmbeddedStore {
     /// clock that waits are counted by.
     ///
     /// # Errors
-    /// What the journal meets.
+    /// Those of [`Journal::append`].
     pub fn note_clock_set(
         &self,
         at: Timestamp,

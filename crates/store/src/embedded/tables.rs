@@ -70,7 +70,7 @@ impl Posting {
     const LAST: Self = Self::new(u64::MAX, u32::MAX);
 }
 
-/// How much is in a table.
+/// The size of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// Pairs of a key and a document.
@@ -322,7 +322,7 @@ impl SortedTables {
         Ok(self.summary(table)?.postings)
     }
 
-    /// How much is in a table.
+    /// Returns the size of a table.
     pub fn summary(&self, table: Table) -> Result<Summary, StoreFault> {
         self.generation(table)
             .map_or(Ok(Summary::default()), |table| table.summary())

@@ -23,7 +23,7 @@ const TREE: &str = "meta";
 const LAYOUT: u16 = 3;
 
 const LAYOUT_NAME: &str = "layout";
-const FOLD_NAME: &str = "fold";
+const FLUSH_NAME: &str = "fold";
 
 const PIECE_BYTES: usize = 6 << 10;
 /// The cap on the pieces of a value: six megabytes.
@@ -43,14 +43,12 @@ impl Meta {
         };
         match meta.get::<u16>(LAYOUT_NAME)? {
             Some(LAYOUT) => Ok(meta),
-            Some(other) => Err(meta.broken(&format!(
-                "they have layout {other}, where {LAYOUT} is known"
-            ))),
+            Some(other) => Err(meta.broken(&format!("their layout must be {LAYOUT}, got {other}"))),
             None => {
                 for name in database.tree_names()? {
                     if let Some(entry) = database.tree(&name)?.under(&[]).next() {
                         entry?;
-                        return Err(meta.broken("they do not say which layout they have"));
+                        return Err(meta.broken("they name no layout"));
                     }
                 }
                 meta.put(LAYOUT_NAME, &LAYOUT)?;
@@ -90,7 +88,7 @@ impl Meta {
 
     /// Writes the marker that the tables are about to change.
     pub(in crate::embedded) fn begin_flush(&self) -> Result<(), StoreFault> {
-        self.put(FOLD_NAME, &true)?;
+        self.put(FLUSH_NAME, &true)?;
         self.tree.flush()
     }
 
@@ -104,14 +102,14 @@ impl Meta {
         self.tree.flush()?;
         let mut batch = Batch::default();
         self.write(&mut batch, name, watermark)?;
-        self.write(&mut batch, FOLD_NAME, &false)?;
+        self.write(&mut batch, FLUSH_NAME, &false)?;
         self.tree.apply(batch)?;
         self.tree.flush()
     }
 
     /// Returns true if a flush began and did not end.
     pub(in crate::embedded) fn is_flush_under_way(&self) -> Result<bool, StoreFault> {
-        Ok(self.get(FOLD_NAME)?.unwrap_or(false))
+        Ok(self.get(FLUSH_NAME)?.unwrap_or(false))
     }
 
     fn write<T: Serialize>(
@@ -225,17 +223,11 @@ mod tests {
         batch.insert(b"some", b"thing");
         database.tree("queue").unwrap().apply(batch).unwrap();
         let fault = Meta::open(&database).map(drop).unwrap_err().to_string();
-        assert!(
-            fault.ends_with("they do not say which layout they have"),
-            "{fault}"
-        );
+        assert!(fault.ends_with("they name no layout"), "{fault}");
         database.tree("queue").unwrap().clear().unwrap();
         let meta = Meta::open(&database).unwrap();
         meta.put(LAYOUT_NAME, &(LAYOUT + 1)).unwrap();
         let fault = Meta::open(&database).map(drop).unwrap_err().to_string();
-        assert!(
-            fault.ends_with("they have layout 4, where 3 is known"),
-            "{fault}"
-        );
+        assert!(fault.ends_with("their layout must be 3, got 4"), "{fault}");
     }
 }

@@ -57,7 +57,7 @@ impl EmbeddedStore {
             tracing::warn!(
                 ?free,
                 needed,
-                "no room to bring the tables up to date; the journal has it all"
+                "no room to flush the tables; the journal has everything"
             );
         }
         has_room

@@ -15,7 +15,7 @@ const HEADER: usize = 1 + 4;
 /// The reason why a value cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::embedded) enum BrokenSeal {
-    #[error("a value of version {0}, where {VERSION} is known")]
+    #[error("value version must be {VERSION}, got {0}")]
     Version(u8),
     #[error("the checksum of a value is wrong")]
     Checksum,
@@ -91,7 +91,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_value_is_read_as_it_was_written(key: Vec<u8>, content: (u64, String, Option<bool>)) {
-            prop_assert_eq!(read::<(u64, String, Option<bool>)>(&key, &written(&key, &content)).unwrap(), content);
+            let value = written(&key, &content);
+            prop_assert_eq!(read::<(u64, String, Option<bool>)>(&key, &value).unwrap(), content);
         }
 
         #[test]

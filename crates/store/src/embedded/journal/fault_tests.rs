@@ -1,4 +1,4 @@
-//! What the journal makes of a disk that fails, is full, or loses its power.
+//! The journal on a disk that fails, is full, or loses its power.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ impl Machine {
         Journal::open(self.disk.clone(), self.directory.path(), KEY, SEGMENT)
     }
 
-    /// The numbers of the records that are read back, in order.
+    /// Returns the numbers of the records that are read back, in order.
     fn found(&self) -> Vec<u64> {
         let mut replay = Replay::open(self.directory.path(), 0).unwrap();
         let mut found = Vec::new();
@@ -42,7 +42,7 @@ impl Machine {
         found
     }
 
-    /// The power fails; the journal that is found afterwards goes on.
+    /// Fails the power, reopens the journal and returns the numbers of its records.
     fn found_after_power_cut(&self, seed: u64) -> Vec<u64> {
         self.disk.power_cut(seed).unwrap();
         self.disk.power_on();
@@ -184,8 +184,8 @@ fn a_sync_that_fails_is_never_repeated_whatever_the_reason() {
     }
 }
 
-/// Until the first failure: sixteen records over several segments, every third synced. What was
-/// acknowledged as durable, and what was tried.
+/// Appends sixteen records over several segments, every third synced, until the first failure.
+/// Returns those acknowledged as durable, and those tried.
 fn story(machine: &Machine, retry: bool) -> (Vec<u64>, Vec<u64>) {
     let (mut durable, mut tried) = (Vec::new(), Vec::new());
     let Ok(journal) = machine.open() else {
@@ -209,7 +209,7 @@ fn story(machine: &Machine, retry: bool) -> (Vec<u64>, Vec<u64>) {
     (durable, tried)
 }
 
-/// Calls, and where there was no room, once more.
+/// Calls, and calls again if there was no room.
 fn repeated<T>(retry: bool, call: impl Fn() -> Result<T, StoreFault>) -> Result<T, StoreFault> {
     call().or_else(|fault| {
         if retry && is_full(&fault) {
@@ -248,7 +248,7 @@ fn whichever_write_finds_no_room_once_nothing_is_missing_in_the_end() {
     for kind in [CallKind::Append, CallKind::Create] {
         let calls = whole.disk.calls();
         let count = calls.iter().filter(|call| call.kind == kind).count() as u64;
-        // The first is the opening's, which is not repeated.
+        // The first call is the opening's, which is not repeated.
         for number in 2..=count {
             let machine = Machine::new(number);
             machine
@@ -297,7 +297,7 @@ fn of_many_workers_under_a_failing_sync_nobody_is_told_durable_who_is_not() {
         });
         assert!(acknowledged.len() < 320, "the failure was met");
         for seed in 0..4 {
-            // Each power cut wrecks what the one before it left: what was durable stays.
+            // Each power cut damages the remains of the one before; everything durable stays.
             let found: BTreeSet<u64> = machine.found_after_power_cut(seed).into_iter().collect();
             assert!(found.is_superset(&acknowledged), "sync {failing} failed");
         }

@@ -14,7 +14,7 @@
 //! system's error. The leader's turn ends with the [`Turn`], whatever happens to it, and its end
 //! wakes all followers.
 //!
-//! Lock order: alone before state; see [`Locks`].
+//! Lock order: exclusive before state; see [`Locks`].
 
 use std::fmt::Display;
 use std::io;
@@ -35,7 +35,7 @@ pub(super) struct State {
     /// The first reason why nothing more may be written.
     failure: Option<String>,
     /// The error of a sync that no caller waited for by itself; the next caller gets it.
-    untold: Option<StoreFault>,
+    unreported: Option<StoreFault>,
 }
 
 /// The next step of a caller that needs a position durable.
@@ -53,7 +53,7 @@ impl State {
             led: false,
             wanted: durable,
             failure: None,
-            untold: None,
+            unreported: None,
         }
     }
 
@@ -62,8 +62,10 @@ impl State {
             return Step::Nothing;
         }
         if let Some(reason) = &self.failure {
-            let untold = self.untold.take();
-            return Step::GiveUp(untold.unwrap_or_else(|| StoreFault::Poisoned(reason.clone())));
+            let unreported = self.unreported.take();
+            return Step::GiveUp(
+                unreported.unwrap_or_else(|| StoreFault::Poisoned(reason.clone())),
+            );
         }
         if self.led {
             self.wanted = self.wanted.max(position);
@@ -82,20 +84,20 @@ pub(super) trait Locks {
 
     /// Runs an fsync while no other runs: the operating system reports a failure to one caller
     /// only, and the second of two must know of it.
-    fn alone<T>(&self, fsync: impl FnOnce() -> T) -> T;
+    fn exclusive<T>(&self, fsync: impl FnOnce() -> T) -> T;
 }
 
 /// The locks of the standard library.
 pub(super) struct StdLocks {
     state: Mutex<State>,
-    alone: Mutex<()>,
+    exclusive: Mutex<()>,
 }
 
 impl StdLocks {
     pub(super) fn new(state: State) -> Self {
         Self {
             state: Mutex::new(state),
-            alone: Mutex::new(()),
+            exclusive: Mutex::new(()),
         }
     }
 }
@@ -110,9 +112,9 @@ impl Locks for StdLocks {
         )
     }
 
-    fn alone<T>(&self, fsync: impl FnOnce() -> T) -> T {
-        let _alone = self
-            .alone
+    fn exclusive<T>(&self, fsync: impl FnOnce() -> T) -> T {
+        let _exclusive = self
+            .exclusive
             .lock()
             .expect("no panic can happen during an fsync");
         fsync()
@@ -164,8 +166,8 @@ impl<L: Locks> GroupCommit<L> {
         path: &Path,
         fsync: impl FnOnce() -> io::Result<()>,
     ) -> Result<(), StoreFault> {
-        self.locks.alone(|| {
-            self.in_order()?;
+        self.locks.exclusive(|| {
+            self.check_writable()?;
             fsync().map_err(|source| {
                 self.poison(&source);
                 StoreFault::file("sync", path)(source)
@@ -186,7 +188,7 @@ impl<L: Locks> GroupCommit<L> {
     }
 
     /// Fails if nothing more may be written.
-    pub(super) fn in_order(&self) -> Result<(), StoreFault> {
+    pub(super) fn check_writable(&self) -> Result<(), StoreFault> {
         match self.locks.state(|state| state.failure.clone()) {
             Some(failure) => Err(StoreFault::Poisoned(failure)),
             None => Ok(()),
@@ -222,7 +224,7 @@ impl<L: Locks> Turn<L> {
             let failed = synced.is_err();
             match (tell.take(), synced) {
                 (Some(tell), first) => tell(first),
-                (None, Err(fault)) => commit.locks.state(|state| state.untold = Some(fault)),
+                (None, Err(fault)) => commit.locks.state(|state| state.unreported = Some(fault)),
                 (None, Ok(())) => {}
             }
             if failed || !self.goes_on(&commit) {

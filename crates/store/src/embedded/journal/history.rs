@@ -50,7 +50,7 @@ pub fn rows(
     let mut revoked = revocations(directory)?;
     let history = History::open(directory)?;
     Ok(history.filter_map(move |record| match record {
-        Ok(Record::Settled { row, .. }) => (!revoked.take(&row).is_some()).then_some(Ok(*row)),
+        Ok(Record::Settled { row, .. }) => revoked.take(&row).is_none().then_some(Ok(*row)),
         Ok(_) => None,
         Err(fault) => Some(Err(fault)),
     }))

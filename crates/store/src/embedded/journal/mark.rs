@@ -103,7 +103,8 @@ mod tests {
 
         #[test]
         fn the_farthest_mark_is_found_wherever_it_stands(
-            before in 0..3 * CHUNK, between in 0..300_usize, after in 0..300_usize, filling in any::<u8>(),
+            before in 0..3 * CHUNK, between in 0..300_usize, after in 0..300_usize,
+            filling in any::<u8>(),
         ) {
             let at = 5_000_u64;
             let mut rest = vec![filling; before];

@@ -43,7 +43,7 @@ impl JournalReader {
         StoreFault::Damaged {
             path: self.directory.clone(),
             offset: position,
-            what: "no admission is told where the tables say so".to_owned(),
+            what: "the record is not the one that the tables name".to_owned(),
         }
     }
 

@@ -17,7 +17,7 @@ use crate::{ArchiveSpan, DiscoveredUrl, LeftOut, Page, PatternName, VisitRecord}
 pub enum Record {
     /// The crawl began; always the first record.
     Begun {
-        /// When.
+        /// The time.
         at: Timestamp,
         /// The features of fingerprints; the stored data depends on them.
         features: String,
@@ -31,9 +31,9 @@ pub enum Record {
     },
     /// A page was found to be new.
     Admitted {
-        /// Which.
+        /// The page.
         page: Page,
-        /// What it looks like.
+        /// Its signature.
         signature: Box<PageSignature>,
     },
     /// An admission was withdrawn.
@@ -47,12 +47,12 @@ pub enum Record {
         entry: Entry,
         /// The earliest time of the retry.
         at: Timestamp,
-        /// How its host wants to be asked.
+        /// The pace of its host.
         pace: Pace,
     },
     /// A visit ended.
     Settled {
-        /// The number of its place in the queue.
+        /// The sequence number of its queue entry.
         sequence: u64,
         /// The record of the visit.
         row: Box<VisitRecord>,
@@ -64,7 +64,7 @@ pub enum Record {
         finds: Vec<DiscoveredUrl>,
         /// URLs that redirects led to.
         reached: Vec<PageUrl>,
-        /// How its host wants to be asked.
+        /// The pace of its host.
         pace: Pace,
         /// The priority of its queue entry.
         priority: u8,
@@ -81,29 +81,29 @@ pub enum Record {
     /// Visits begin. Written before the first request, so that a later session knows which visits
     /// were under way when a process died.
     Leased {
-        /// The numbers of their places in the queue.
+        /// The sequence numbers of their queue entries.
         sequences: Vec<u64>,
     },
     /// The session ended in order: no visit is under way.
     Stopped,
     /// The previous session died while these visits were under way.
     Died {
-        /// The numbers of their places in the queue.
+        /// The sequence numbers of their queue entries.
         sequences: Vec<u64>,
     },
     /// The pace of a host that no visit of its own reports: a redirect led there, or its robots.txt
     /// was read.
     Paced {
-        /// Which.
+        /// The host.
         host: Host,
-        /// How.
+        /// Its pace.
         pace: Pace,
     },
     /// A robots.txt was read.
     RobotsRead {
         /// The origin: scheme, host and port.
         origin: String,
-        /// What.
+        /// Its text and expiry.
         robots: Robots,
     },
     /// The archive is durable up to here; a power cut may lose what follows.
@@ -125,14 +125,14 @@ pub enum Record {
     /// A session begins after one that did not end in order: any host may have been requested up to
     /// now.
     Resumed {
-        /// When.
+        /// The time.
         at: Timestamp,
         /// The least wait of every host from then on; longer if its robots.txt asks for it.
         least_wait: Duration,
     },
     /// A leased visit did not begin; its page keeps its queue entry.
     Returned {
-        /// The number of its place in the queue.
+        /// The sequence number of its queue entry.
         sequence: u64,
         /// Its host.
         host: Host,
@@ -153,7 +153,7 @@ pub enum Record {
     /// [`Record::Resumed`] since format 7: any host may have been requested up to now, and is left
     /// alone as [`Pace::after_restart`] says.
     Restarted {
-        /// When.
+        /// The time.
         at: Timestamp,
         /// The rule for the waits of hosts.
         rule: AfterDeath,
@@ -191,9 +191,9 @@ pub struct Robots {
 /// A near-duplicate that is kept beside its original.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LetThrough {
-    /// Which.
+    /// The page.
     pub page: Page,
-    /// What it looks like.
+    /// Its signature.
     pub signature: PageSignature,
     /// The original.
     pub of: Page,

@@ -3,8 +3,10 @@
 //! A file `NNNNNNNNNNNNNNNNNNNN.log` is a header and frames:
 //!
 //! ```text
-//! header  "CRWLJRNL" · format u16 · fingerprint algorithm u16 · 0 u32 · hash key u64 · base u64 · crc32 u32     (little-endian)
-//! frame   length u32 · crc32 of the payload u32 · crc32 of these eight bytes u32 · payload (postcard)
+//! header  "CRWLJRNL" · format u16 · fingerprint algorithm u16 · 0 u32 · hash key u64 · base u64
+//!         · crc32 u32                                                           (little-endian)
+//! frame   length u32 · crc32 of the payload u32 · crc32 of these eight bytes u32
+//!         · payload (postcard)
 //! ```
 //!
 //! A frame's head has its own checksum: a damaged length would otherwise look like a frame that the
@@ -62,7 +64,7 @@ fn read_header(
         what: what.to_owned(),
     };
     if &header[..8] != MAGIC {
-        return Err(damaged("it does not begin as a journal does"));
+        return Err(damaged("it does not begin with the journal's magic bytes"));
     }
     if !(OLDEST_FORMAT..=FORMAT).contains(&half(8)) {
         return Err(StoreFault::Format {
@@ -279,7 +281,7 @@ impl Segment {
             };
             let (length, checksum, head_checksum) = (field(0), field(4), field(8));
             if crc32fast::hash(&head[..8]) != head_checksum {
-                return self.bad(tear, "a frame's head is wrong");
+                return self.bad(tear, "the checksum of a frame's head is wrong");
             }
             let is_mark = length == mark::LENGTH;
             let length = if is_mark { MARK_PAYLOAD } else { length };
@@ -433,8 +435,7 @@ impl Replay {
             let path = segment.path.clone();
             self.advance()?;
             if self.current.as_ref().is_some_and(|(next, _)| *next != end) {
-                let what =
-                    "the next segment does not follow on this one: one is missing".to_owned();
+                let what = "a segment is missing behind it".to_owned();
                 return Err(StoreFault::Damaged {
                     path,
                     offset: end,

@@ -1,4 +1,4 @@
-//! The journal is read back as it was written, or says why not.
+//! Reading back the journal: the written records, or an error that names the cause.
 
 use disk::SystemDisk;
 use neardup::{Likeness, PageSignature};
@@ -69,7 +69,7 @@ fn records_come_back_in_order_over_many_segments_and_from_any_position() {
 }
 
 #[test]
-fn a_record_is_read_where_a_replay_came_by_it() {
+fn a_record_is_read_at_the_position_that_a_replay_gave() {
     let directory = tempfile::tempdir().unwrap();
     let journal = journal(directory.path(), 200);
     let mut position = 0;
@@ -183,7 +183,7 @@ async fn one_sync_makes_durable_what_many_have_written() {
     assert_eq!(journal.durable(), second);
 }
 
-/// Bytes on disk are promises: a change of this test's file needs a new `FORMAT`.
+/// Bytes on disk are promises: a change of the golden file needs a new `FORMAT`.
 #[test]
 fn the_golden_journal_is_still_written_and_read() {
     let golden = include_str!("../../../golden/journal.hex");
@@ -206,8 +206,8 @@ fn the_golden_journal_is_still_written_and_read() {
     assert_eq!(all(directory.path()).unwrap(), records);
 }
 
-/// Journals of version 6 are read, and gone on with in a segment of their own: the older version
-/// would take records that it does not know for damage.
+/// Journals of version 6 are read and continued in a new segment: a program of that version would
+/// take unknown records for damage.
 #[test]
 fn a_journal_of_the_version_before_is_read_and_gone_on_with() {
     let golden = include_str!("../../../golden/journal-6.hex");
@@ -343,7 +343,7 @@ fn golden_records() -> Vec<Record> {
     ]
 }
 
-/// What format 7 added.
+/// Returns the records that format 7 added.
 fn newer_records() -> Vec<Record> {
     let second = std::time::Duration::from_secs(1);
     vec![
@@ -371,7 +371,7 @@ fn newer_records() -> Vec<Record> {
     ]
 }
 
-/// Without a text: what a text looks like has golden files of its own.
+/// Returns a kept duplicate without a text: texts have golden files of their own.
 fn let_through(url: &web::PageUrl) -> LetThrough {
     let page = Page {
         url: url.clone(),
@@ -392,7 +392,7 @@ fn let_through(url: &web::PageUrl) -> LetThrough {
     }
 }
 
-/// Five records, synced, and a mark that says so.
+/// Writes five synced records and a mark.
 fn marked(directory: &Path) -> PathBuf {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
@@ -428,7 +428,11 @@ proptest! {
                 prop_assert!(at >= bytes.len() - 20, "only in the mark itself: byte {at}");
                 prop_assert_eq!(found, written);
             }
-            Err(StoreFault::Damaged { .. } | StoreFault::Format { .. } | StoreFault::Setting { .. }) => {}
+            Err(
+                StoreFault::Damaged { .. }
+                | StoreFault::Format { .. }
+                | StoreFault::Setting { .. },
+            ) => {}
             Err(other) => prop_assert!(false, "byte {at}: {other}"),
         }
     }

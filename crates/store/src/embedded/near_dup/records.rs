@@ -7,11 +7,12 @@
 //!
 //! ```text
 //! block   version u8 = 2 · sixteen slots
-//! slot    flags u8: 0 empty, else 1 held + 2 with text + 4 with words of its own + 8 with sketch + 16 with bag
-//!         + 32 with subject, and where it is held:
-//!         position u64 · page u64 · group u64 · payload u128                                               (little-endian)
-//!         with text: digest u128 · words u32 · fingerprint u64 · own u128 if there is one · sketch 160 bytes if there is one
-//!         · bag 68 bytes if there is one · subject if there is one: counting u8 · all u8 · `all` words u16
+//! slot    flags u8: 0 empty, else 1 held + 2 with text + 4 with words of its own + 8 with sketch
+//!         + 16 with bag + 32 with subject, and if it is held:
+//!         position u64 · page u64 · group u64 · payload u128                     (little-endian)
+//!         with text: digest u128 · words u32 · fingerprint u64, and each if there is one:
+//!         own u128 · sketch 160 bytes · bag 68 bytes · subject: counting u8 · all u8
+//!         · `all` words u16
 //! ```
 //!
 //! A record without text takes 41 bytes, one with text 347 at most, so a block is below 6 KiB.

@@ -172,9 +172,11 @@ mod tests {
     proptest! {
         #[test]
         fn everything_within_the_distance_lies_in_some_range(
-            (design, distance) in design(), probe: u64, places in prop::collection::vec(0..64_u32, 0..=7),
+            (design, distance) in design(), probe: u64,
+            places in prop::collection::vec(0..64_u32, 0..=7),
         ) {
-            let errors = places.iter().take(distance as usize).fold(0, |errors, place| errors | 1_u64 << place);
+            let places = places.iter().take(distance as usize);
+            let errors = places.fold(0, |errors, place| errors | 1_u64 << place);
             let held = probe ^ errors;
             let mut ranges = design.ranges(Fingerprint::new(probe));
             let found = ranges.any(|(table, low, high)| {

@@ -1,5 +1,5 @@
-//! The signatures on a disk decide as a signature index in memory does, whatever is end_flush, reopened or
-//! cut short in between.
+//! The signature store decides as a signature index in memory does, under random flushes,
+//! reopenings and deaths.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::embedded::{EmbeddedStore, StoreOptions, audit};
 use crate::memory::MemoryStore;
 use crate::{DuplicateScope, FrontierRules, LikenessRules, NearDupIndex, Page, Verdict};
 
-/// What a page signatures like, of which pages of one family are more or less alike.
+/// The look of a page; pages of one family are more or less alike.
 #[derive(Clone, Debug)]
 struct Look {
     family: u8,
@@ -22,9 +22,9 @@ struct Look {
     digest: u8,
     /// Bits of the fingerprint that differ from the family's.
     errors: Vec<u8>,
-    /// How many of the 256 minima differ from the family's.
+    /// The number of the 256 minima that differ from the family's.
     strange: u8,
-    /// Which bands are the family's.
+    /// The bands that are the family's.
     bands: u8,
     words: u32,
     shape: u8,
@@ -96,16 +96,16 @@ impl Look {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// A page, and what it calls canonical.
+    /// A page, and the page that it calls canonical.
     Admit(u8, Look, Option<u8>),
     Forget(u8),
-    /// A checkpoint as it should be.
+    /// A complete checkpoint.
     Checkpoint,
     /// A flush is begun; what follows happens while it is being written.
     Flush,
-    /// It is written.
-    Folded,
-    /// It is written, and the process dies before the checkpoint.
+    /// The flush is written.
+    Flushed,
+    /// The flush is written, and the process dies before the checkpoint.
     CutShort {
         keys_in_memory: bool,
         design: u8,
@@ -119,13 +119,16 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        24 => (0..40_u8, look(), prop::option::of(0..40_u8)).prop_map(|(page, look, canonical)| Step::Admit(page, look, canonical)),
+        24 => (0..40_u8, look(), prop::option::of(0..40_u8))
+            .prop_map(|(page, look, canonical)| Step::Admit(page, look, canonical)),
         4 => (0..40_u8).prop_map(Step::Forget),
         1 => Just(Step::Checkpoint),
         2 => Just(Step::Flush),
-        2 => Just(Step::Folded),
-        1 => (any::<bool>(), 0..4_u8).prop_map(|(keys_in_memory, design)| Step::CutShort { keys_in_memory, design }),
-        1 => (any::<bool>(), 0..4_u8).prop_map(|(keys_in_memory, design)| Step::Killed { keys_in_memory, design }),
+        2 => Just(Step::Flushed),
+        1 => (any::<bool>(), 0..4_u8)
+            .prop_map(|(keys_in_memory, design)| Step::CutShort { keys_in_memory, design }),
+        1 => (any::<bool>(), 0..4_u8)
+            .prop_map(|(keys_in_memory, design)| Step::Killed { keys_in_memory, design }),
     ];
     prop::collection::vec(step, 1..90)
 }
@@ -134,7 +137,7 @@ fn design(number: u8, distance: u32) -> Option<TableDesign> {
     match number {
         0 | 1 => None,
         2 => Some(TableDesign::for_distance(distance).unwrap()),
-        // Fewer blocks to choose from for great distances, whose tables are many.
+        // Fewer blocks for large distances, whose tables are many.
         _ => Some(TableDesign::new(64, distance, &[distance + 2]).unwrap()),
     }
 }
@@ -205,7 +208,7 @@ impl<'a> Subject<'a> {
                     .unwrap();
             }
             Step::Flush => self.flush(),
-            Step::Folded => self.end_flush(),
+            Step::Flushed => self.end_flush(),
             Step::CutShort {
                 keys_in_memory,
                 design,
@@ -240,10 +243,10 @@ fn page(number: u8) -> Page {
     }
 }
 
-fn visit(verdict: &Verdict) -> String {
+fn comparable(verdict: &Verdict) -> String {
     match verdict {
         Verdict::LetThrough(original, seat) => {
-            // Who has the bytes is not visit again to who has a seat.
+            // A repeated verdict of a kept duplicate does not name the page with the same bytes.
             format!(
                 "{seat:?} of {:?} {:?}",
                 original.page.url, original.likeness
@@ -284,7 +287,7 @@ async fn play(
                     .admit(&page, &signature, canonical.as_ref())
                     .await
                     .unwrap();
-                prop_assert_eq!(visit(&verdict), visit(&expected), "{:?}", step);
+                prop_assert_eq!(comparable(&verdict), comparable(&expected), "{:?}", step);
             }
             Step::Forget(number) => {
                 memory.forget(page(*number).key()).await.unwrap();
@@ -305,7 +308,11 @@ proptest! {
     #[test]
     fn a_store_on_disk_decides_as_one_in_memory(
         distance in 0..=7_u32, resemblance in prop_oneof![Just(None), Just(Some(0.6))],
-        scope in prop_oneof![2 => Just(DuplicateScope::Crawl), 1 => Just(DuplicateScope::Domain), 1 => Just(DuplicateScope::Host)],
+        scope in prop_oneof![
+            2 => Just(DuplicateScope::Crawl),
+            1 => Just(DuplicateScope::Domain),
+            1 => Just(DuplicateScope::Host),
+        ],
         per_cluster in 1..4_u32, keys_in_memory: bool, design in 0..4_u8, steps in steps(),
     ) {
         let rules = LikenessRules {

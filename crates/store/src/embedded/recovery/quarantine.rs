@@ -11,7 +11,12 @@ use crate::StoreFault;
 /// Moves the tables in `path` aside, replacing those that were moved there before.
 pub(in crate::embedded) fn set_aside(path: &Path, what: &str) -> Result<(), StoreFault> {
     let aside = path.with_extension("unusable");
-    tracing::warn!(path = %path.display(), kept = %aside.display(), what, "tables set aside; making them again from the journal");
+    tracing::warn!(
+        path = %path.display(),
+        kept = %aside.display(),
+        what,
+        "tables set aside; rebuilding them from the journal"
+    );
     if aside.exists() {
         fs::remove_dir_all(&aside).map_err(StoreFault::file("remove", &aside))?;
     }

@@ -1,9 +1,10 @@
 //! One block of a sorted table: its encoding.
 //!
 //! ```text
-//! key     table u8 · first key u64 · first document u32                                             (big-endian)
-//! value   version u8 = 1 · count u16 · low bits l u8 · document bits d u8 · crc32 u32               (little-endian)
-//!         words u64: of each posting the l low bits of its key less the first key; then of each its document in d bits
+//! key     table u8 · first key u64 · first document u32                             (big-endian)
+//! value   version u8 = 1 · count u16 · low bits l u8 · document bits d u8 · crc32 u32
+//!         words u64: of each posting the l low bits of its key less the first key; then of each
+//!         its document in d bits                                                 (little-endian)
 //!         words u64: of each posting the rest of its key less the first key, in unary
 //! ```
 //!
@@ -35,7 +36,7 @@ const CHECKSUM: usize = HEADER - 4;
 pub(super) enum BrokenBlock {
     #[error("a key of a sorted table is malformed")]
     Key,
-    #[error("a block of version {0}, where {VERSION} is known")]
+    #[error("block version must be {VERSION}, got {0}")]
     Version(u8),
     #[error("the checksum of a block is wrong")]
     Checksum,
@@ -393,7 +394,7 @@ mod tests {
         value[0] = 7;
         assert_eq!(
             read(&key, &value).unwrap_err().to_string(),
-            "a block of version 7, where 1 is known"
+            "block version must be 1, got 7"
         );
     }
 
@@ -407,7 +408,9 @@ mod tests {
         }
 
         #[test]
-        fn a_flipped_bit_anywhere_is_an_error(postings in postings(), place: prop::sample::Index, bit in 0..8_u32) {
+        fn a_flipped_bit_anywhere_is_an_error(
+            postings in postings(), place: prop::sample::Index, bit in 0..8_u32,
+        ) {
             let (key, value) = written(&postings);
             let mut both = [&key[..], &value].concat();
             both[place.index(key.len() + value.len())] ^= 1 << bit;
@@ -415,10 +418,11 @@ mod tests {
             prop_assert!(read(key, value).is_err());
         }
 
-        /// As if somebody had forged the checksum too.
+        /// Also under a forged checksum.
         #[test]
         fn whatever_the_bytes_are_what_is_read_ascends_from_the_key_or_is_an_error(
-            postings in postings(), changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            postings in postings(),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
             length in prop::option::of(0..300_usize),
         ) {
             let (key, mut value) = written(&postings);

@@ -1,4 +1,4 @@
-//! The tables against sets, whatever is done to them and whenever they are closed.
+//! The tables against sets, under random changes and reopenings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ fn all_of(tables: &SortedTables, table: Table) -> Result<Vec<Posting>, StoreFaul
     Ok(found)
 }
 
-/// A few scattered numbers that are the same for the same seed.
+/// Returns scattered numbers, the same for the same seed.
 fn scattered(seed: u64, count: u64, among: u64) -> Vec<Posting> {
     let mix = |n: u64| {
         let n = (n ^ n >> 31).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -63,7 +63,7 @@ fn what_was_united_is_found_and_what_was_removed_is_not() {
 }
 
 #[test]
-fn a_visitor_who_has_had_enough_is_left_alone() {
+fn a_visit_ends_when_the_visitor_breaks() {
     let directory = tempfile::tempdir().unwrap();
     let tables = SortedTables::open(&Database::open(directory.path()).unwrap()).unwrap();
     let crowd: Vec<Posting> = (0..2_000)
@@ -101,7 +101,7 @@ fn the_same_few_changes_again_write_nothing() {
         tables.update(TABLES[0], &added, &removed).unwrap();
     }
     database.flush().unwrap();
-    // Written, it would be twelve megabytes; a snapshot of the engine is a few hundred bytes.
+    // Writing them would take twelve megabytes; a snapshot of the engine takes a few hundred bytes.
     assert!(database.size_on_disk().unwrap() < size + (1 << 20));
     assert_eq!(tables.generation(TABLES[0]).unwrap().number, before);
 }
@@ -174,7 +174,7 @@ fn blocks_stay_neither_small_nor_large() {
     };
     tables.unite(TABLES[0], &all).unwrap();
     fill(380, 390);
-    // One in sixty of them is left: the blocks are joined.
+    // One in sixty of them is left, so the blocks are joined.
     let leaving: Vec<Posting> = all
         .iter()
         .enumerate()
@@ -193,7 +193,7 @@ fn blocks_stay_neither_small_nor_large() {
     assert_eq!(tables.summary(TABLES[0]).unwrap(), Summary::default());
 }
 
-/// The process dies while the next generation is written: nobody was led to it yet.
+/// The process dies while the next generation is written and not yet referenced.
 #[test]
 fn a_generation_that_was_not_finished_is_taken_away() {
     let directory = tempfile::tempdir().unwrap();
@@ -225,7 +225,7 @@ fn a_generation_that_was_not_finished_is_taken_away() {
 }
 
 #[test]
-fn a_table_that_lost_a_block_is_no_table() {
+fn a_table_that_lost_a_block_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let tables = SortedTables::open(&Database::open(directory.path()).unwrap()).unwrap();
     let all = scattered(1, 3_000, u64::MAX);
@@ -241,13 +241,12 @@ fn a_table_that_lost_a_block_is_no_table() {
 #[derive(Clone, Debug)]
 enum Step {
     Update(usize, Vec<Posting>, Vec<Posting>),
-    /// The same, but the process dies after so many batches' worth of changes, and hears them
-    /// again.
+    /// The same, but the process dies after some batches of changes, and applies them again.
     CutShort(usize, Vec<Posting>, usize),
     Reopen,
 }
 
-/// Few keys, so that the same come again; some crowds, so that one key fills several blocks.
+/// Few keys, so that some repeat; some with many documents, so that one key fills several blocks.
 fn changes() -> impl Strategy<Value = Vec<Posting>> {
     let key = prop_oneof![
         0..40_u64,
@@ -256,9 +255,12 @@ fn changes() -> impl Strategy<Value = Vec<Posting>> {
     let few = prop::collection::vec((key, 0..400_u32), 0..60);
     let many = (any::<u64>(), 0..2_500_u64, 1..9_000_u64);
     let all = prop_oneof![
-        3 => few.prop_map(|few| few.into_iter().map(|(key, of)| Posting::new(key, of)).collect::<Vec<_>>()),
+        3 => few.prop_map(|few| {
+            few.into_iter().map(|(key, of)| Posting::new(key, of)).collect::<Vec<_>>()
+        }),
         1 => many.prop_map(|(seed, count, among)| scattered(seed, count, among)),
-        1 => (0..40_u64, 0..900_u32).prop_map(|(key, most)| (0..most).map(|of| Posting::new(key, of)).collect()),
+        1 => (0..40_u64, 0..900_u32)
+            .prop_map(|(key, most)| (0..most).map(|of| Posting::new(key, of)).collect()),
     ];
     all.prop_map(|mut all: Vec<Posting>| {
         all.sort_unstable();
@@ -269,9 +271,13 @@ fn changes() -> impl Strategy<Value = Vec<Posting>> {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let table = 0..TABLES.len();
     let step = prop_oneof![
-        6 => (table.clone(), changes(), changes()).prop_map(|(table, added, removed)| Step::Update(table, added, removed)),
+        6 => (table.clone(), changes(), changes())
+            .prop_map(|(table, added, removed)| Step::Update(table, added, removed)),
         2 => (table, changes(), any::<prop::sample::Index>())
-            .prop_map(|(table, added, cut)| { let cut = cut.index(added.len() + 1); Step::CutShort(table, added, cut) }),
+            .prop_map(|(table, added, cut)| {
+                let cut = cut.index(added.len() + 1);
+                Step::CutShort(table, added, cut)
+            }),
         1 => Just(Step::Reopen),
     ];
     prop::collection::vec(step, 1..14)
@@ -280,10 +286,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
-    fn tables_hold_what_sets_hold(steps in steps(), probes in prop::collection::vec((0..40_u64, any::<u64>()), 6)) {
+    fn tables_hold_the_same_as_sets(
+        steps in steps(), probes in prop::collection::vec((0..40_u64, any::<u64>()), 6),
+    ) {
         let directory = tempfile::tempdir().unwrap();
         let mut tables = SortedTables::open(&Database::open(directory.path()).unwrap()).unwrap();
-        let mut sets: BTreeMap<Table, BTreeSet<Posting>> = TABLES.map(|table| (table, BTreeSet::new())).into();
+        let mut sets: BTreeMap<Table, BTreeSet<Posting>> =
+            TABLES.map(|table| (table, BTreeSet::new())).into();
         for step in steps {
             match step {
                 Step::Update(table, added, removed) => {
@@ -299,7 +308,8 @@ proptest! {
                 }
                 Step::Reopen => {
                     drop(tables);
-                    tables = SortedTables::open(&Database::open(directory.path()).unwrap()).unwrap();
+                    let database = Database::open(directory.path()).unwrap();
+                    tables = SortedTables::open(&database).unwrap();
                 }
             }
         }
@@ -308,9 +318,14 @@ proptest! {
             prop_assert_eq!(all_of(&tables, table).unwrap(), all);
             prop_assert_eq!(tables.count(table).unwrap(), set.len() as u64);
             for &(near, far) in &probes {
-                for (low, high) in [(near, near), (near, far.max(near)), (far, u64::MAX), (0, near)] {
+                let ranges = [(near, near), (near, far.max(near)), (far, u64::MAX), (0, near)];
+                for (low, high) in ranges {
                     let mut found = Vec::new();
-                    tables.range(table, low..=high, |posting| { found.push(posting); ControlFlow::Continue(()) }).unwrap();
+                    let collect = |posting| {
+                        found.push(posting);
+                        ControlFlow::Continue(())
+                    };
+                    tables.range(table, low..=high, collect).unwrap();
                     let held = set.range(Posting::new(low, 0)..=Posting::new(high, u32::MAX));
                     prop_assert_eq!(found, held.copied().collect::<Vec<_>>());
                 }

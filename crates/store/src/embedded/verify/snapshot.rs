@@ -30,7 +30,7 @@ impl Snapshot {
     pub(in crate::embedded) fn of(directory: &Path) -> Result<Self, StoreFault> {
         let nobody_writes = DirectoryLock::share(directory)?;
         let snapshot = TempDir::with_prefix("crawler-verify-")
-            .map_err(StoreFault::file("create", &directory.join("shadow")))?;
+            .map_err(StoreFault::file("create", &directory.join("snapshot")))?;
         let unwritten = || StoreFault::file("copy the tables to", snapshot.path());
         copy_directory(&directory.join("sled"), &snapshot.path().join("sled"))
             .map_err(unwritten())?;

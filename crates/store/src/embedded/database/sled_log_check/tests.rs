@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::embedded::database::{Batch, Database};
 
-/// What lies in the directory now, as a process that is killed leaves it.
+/// Copies the files of the directory as a killed process leaves them.
 fn copy(from: &Path, to: &Path) -> PathBuf {
     let _ = std::fs::remove_dir_all(to);
     std::fs::create_dir(to).unwrap();
@@ -19,7 +19,7 @@ fn copy(from: &Path, to: &Path) -> PathBuf {
     to.join("db")
 }
 
-/// Writes the same keys over and over, so that segments are used again.
+/// Overwrites the same keys, so that segments are reused.
 fn write(database: &Database, round: u32) {
     let tree = database.tree("tree").unwrap();
     for chunk in 0..8_u32 {
@@ -68,10 +68,10 @@ fn what_the_engine_writes_is_whole_while_it_is_open_and_after_it_was_closed() {
     );
 }
 
-/// A bit that was turned in the middle of the log cost the rest of its segment: a block of cards
-/// was read as it had been before its last change, and nothing said so.
+/// A bit flipped in the middle of the log cost the rest of its segment: a block of cards was read
+/// as it was before its last change, and nothing reported it.
 #[test]
-fn a_bit_turned_in_what_was_durable_is_found() {
+fn a_bit_flipped_in_the_durable_part_is_found() {
     let directory = tempfile::tempdir().unwrap();
     let (path, killed) = (directory.path().join("db"), directory.path().join("killed"));
     let database = Database::open(&path).unwrap();
@@ -90,7 +90,7 @@ fn a_bit_turned_in_what_was_durable_is_found() {
             continue;
         };
         let used = (durable + 1 - header.lsn).clamp(0, SEGMENT - MOST_HEAD_BYTES as Lsn) as usize;
-        // Every bit of the header, and places that fall anywhere in the messages.
+        // Every bit of the header, and arbitrary places of the messages.
         let places = (0..HEADER_BYTES).chain((HEADER_BYTES..used).step_by(4_999));
         for place in places {
             let mut damaged = log.clone();
@@ -104,7 +104,7 @@ fn a_bit_turned_in_what_was_durable_is_found() {
 }
 
 #[test]
-fn a_tear_behind_what_was_durable_is_let_pass() {
+fn a_tear_behind_the_durable_part_passes() {
     let directory = tempfile::tempdir().unwrap();
     let (path, killed) = (directory.path().join("db"), directory.path().join("killed"));
     let database = Database::open(&path).unwrap();
@@ -160,10 +160,12 @@ fn numbers_are_read_as_the_engine_codes_them() {
 proptest! {
     #[test]
     fn any_bytes_are_a_log_or_damage(
-        bytes in proptest::collection::vec(any::<u8>(), 0..200), lsn in any::<i64>(), durable in any::<i64>(),
+        bytes in proptest::collection::vec(any::<u8>(), 0..200), lsn in any::<i64>(),
+        durable in any::<i64>(),
         snapshot in any::<i64>(),
     ) {
-        let mut log = [&(lsn ^ Lsn::MAX).to_le_bytes()[..], &(durable ^ Lsn::MAX).to_le_bytes()].concat();
+        let [lsn_bytes, durable_bytes] = [lsn, durable].map(|lsn| (lsn ^ Lsn::MAX).to_le_bytes());
+        let mut log = [lsn_bytes, durable_bytes].concat();
         log.splice(..0, (!crc32fast::hash(&log)).to_le_bytes());
         log.extend(&bytes);
         damage_in(&mut Cursor::new(&log), snapshot).unwrap();

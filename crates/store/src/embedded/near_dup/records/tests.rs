@@ -1,4 +1,4 @@
-//! The records against a map, whatever is done to them and whenever they are closed; their bytes.
+//! The records against a map, under random changes and reopenings; their bytes.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ fn text() -> impl Strategy<Value = TextSignature> {
     )
 }
 
-/// A subject of so many words, of which the first half counts.
+/// Returns a subject of these words, of which the first half counts.
 fn a_subject(words: &[u8]) -> Subject {
     let mut bytes = vec![words.len() as u8 / 2, words.len() as u8];
     bytes.extend(words.iter().flat_map(|&word| [word, 7]));
@@ -64,7 +64,7 @@ fn a_text() -> TextSignature {
     }
 }
 
-fn a_card(text: Option<TextSignature>) -> SignatureRecord {
+fn a_record(text: Option<TextSignature>) -> SignatureRecord {
     SignatureRecord {
         position: 1 << 40,
         page: UrlKey::from_u64(0x1122_3344_5566_7788),
@@ -77,11 +77,11 @@ fn a_card(text: Option<TextSignature>) -> SignatureRecord {
 }
 
 #[test]
-fn a_block_of_cards_is_pinned_to_the_byte() {
+fn a_block_of_records_is_pinned_to_the_byte() {
     let mut block = Block::default();
-    block[0] = Some(a_card(None));
-    block[2] = Some(a_card(Some(a_text())));
-    block[15] = Some(a_card(Some(TextSignature {
+    block[0] = Some(a_record(None));
+    block[2] = Some(a_record(Some(a_text())));
+    block[15] = Some(a_record(Some(TextSignature {
         own: None,
         sketch: None,
         bag: None,
@@ -100,17 +100,17 @@ fn the_largest_block_is_a_value_that_the_database_takes() {
         subject: Some(a_subject(&[9; neardup::MAX_SUBJECT_WORDS])),
         ..a_text()
     };
-    let full: Block = std::array::from_fn(|_| Some(a_card(Some(text.clone()))));
+    let full: Block = std::array::from_fn(|_| Some(a_record(Some(text.clone()))));
     let bytes = encode(&full);
     assert_eq!(bytes.len(), 1 + SLOTS * 347);
     assert!(bytes.len() < 6 << 10);
 }
 
 #[test]
-fn a_forgotten_document_has_no_card_and_may_get_another() {
+fn a_forgotten_document_has_no_record_and_may_get_another() {
     let directory = tempfile::tempdir().unwrap();
     let records = SignatureRecords::open(&Database::open(directory.path()).unwrap()).unwrap();
-    let (picture, text) = (a_card(None), a_card(Some(a_text())));
+    let (picture, text) = (a_record(None), a_record(Some(a_text())));
     records
         .update(&[(3, picture.clone()), (u32::MAX, text.clone())], &[])
         .unwrap();
@@ -123,11 +123,11 @@ fn a_forgotten_document_has_no_card_and_may_get_another() {
 }
 
 #[test]
-fn a_lost_block_is_found_out_by_who_reads_them_all() {
+fn reading_all_records_reports_a_lost_block() {
     let directory = tempfile::tempdir().unwrap();
     let records = SignatureRecords::open(&Database::open(directory.path()).unwrap()).unwrap();
     let all: Vec<(u32, SignatureRecord)> =
-        (0..40).map(|document| (document, a_card(None))).collect();
+        (0..40).map(|document| (document, a_record(None))).collect();
     records.update(&all, &[]).unwrap();
     let mut batch = Batch::default();
     batch.remove(&1_u32.to_be_bytes());
@@ -156,13 +156,17 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn a_card_is_read_as_it_was_written(records in prop::collection::vec(prop::option::of(record()), SLOTS)) {
+    fn a_record_is_read_as_it_was_written(
+        records in prop::collection::vec(prop::option::of(record()), SLOTS),
+    ) {
         let block: Block = records.try_into().unwrap();
         prop_assert_eq!(decode(&encode(&block)).unwrap(), block);
     }
 
     #[test]
-    fn any_bytes_are_cards_or_none(mut bytes in prop::collection::vec(any::<u8>(), 0..400), is_version: bool) {
+    fn any_bytes_are_records_or_none(
+        mut bytes in prop::collection::vec(any::<u8>(), 0..400), is_version: bool,
+    ) {
         if let (true, Some(version)) = (is_version, bytes.first_mut()) {
             *version = VERSION;
         }
@@ -172,8 +176,9 @@ proptest! {
     }
 
     #[test]
-    fn changed_bytes_are_other_cards_or_none(
-        records in prop::collection::vec(prop::option::of(record()), SLOTS), place: prop::sample::Index, byte: u8,
+    fn changed_bytes_are_other_records_or_none(
+        records in prop::collection::vec(prop::option::of(record()), SLOTS),
+        place: prop::sample::Index, byte: u8,
     ) {
         let mut bytes = encode(&records.try_into().unwrap());
         let length = bytes.len();
@@ -187,16 +192,19 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn cards_hold_what_a_map_holds(steps in steps()) {
+    fn records_hold_the_same_as_a_map(steps in steps()) {
         let directory = tempfile::tempdir().unwrap();
-        let mut records = SignatureRecords::open(&Database::open(directory.path()).unwrap()).unwrap();
+        let open = || SignatureRecords::open(&Database::open(directory.path()).unwrap()).unwrap();
+        let mut records = open();
         let mut map = BTreeMap::new();
         for step in steps {
             match step {
                 Step::Update(changes) => {
-                    let put: Vec<(u32, SignatureRecord)> = changes.iter().filter_map(|(&of, record)| Some((of, record.clone()?))).collect();
-                    let gone: Vec<u32> = changes.iter().filter(|(_, record)| record.is_none()).map(|(&of, _)| of).collect();
-                    // A fold that was cut short, and again the whole.
+                    let put = changes.iter().filter_map(|(&of, record)| Some((of, record.clone()?)));
+                    let put: Vec<(u32, SignatureRecord)> = put.collect();
+                    let gone = changes.iter().filter(|(_, record)| record.is_none());
+                    let gone: Vec<u32> = gone.map(|(&of, _)| of).collect();
+                    // A flush that was cut short, then the whole flush.
                     records.update(&put[..put.len() / 2], &[]).unwrap();
                     records.update(&put, &gone).unwrap();
                     map.extend(put);
@@ -204,7 +212,7 @@ proptest! {
                 }
                 Step::Reopen => {
                     drop(records);
-                    records = SignatureRecords::open(&Database::open(directory.path()).unwrap()).unwrap();
+                    records = open();
                 }
             }
         }
