@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use web::{Host, UrlKey};
 
-use crate::{DiscoveredUrl, HOSTS_RULE, LeftOut};
+use crate::frontier::{DiscoveredUrl, HOSTS_RULE, LeftOut};
 
 /// The number of known hosts of each registrable domain, by the key of its name: 16 bytes a domain.
 #[derive(Clone, Debug, Default)]

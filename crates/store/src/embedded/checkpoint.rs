@@ -20,7 +20,8 @@ use super::frontier::{self, Queue};
 use super::journal::frame::Position;
 use super::near_dup::settings::IndexState;
 use super::near_dup::{self, SignatureStore};
-use crate::{ArchivePlace, StoreFault};
+use crate::fault::StoreFault;
+use crate::frontier::ArchivePlace;
 
 /// The watermark's name in the meta tree.
 const CHECKPOINT: &str = "checkpoint";
@@ -57,7 +58,7 @@ impl Checkpoint {
 }
 
 /// The last checkpoint.
-pub(super) struct Saved {
+pub(super) struct LastCheckpoint {
     pub(super) checkpoint: Checkpoint,
     /// The durable end of the archive.
     pub(super) archive: Option<ArchivePlace>,

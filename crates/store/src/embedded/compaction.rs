@@ -18,7 +18,7 @@ use std::path::Path;
 use super::checkpoint::meta::Meta;
 use super::database::Database;
 use super::database::swap::{SWAP, beside, remove, sync_all_below};
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 /// The most bytes on the disk for each live byte.
 const BLOAT: u64 = 3;

@@ -24,7 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 const CACHE_BYTES: u64 = 64 << 20;
 /// The longest value: see the module's documentation.

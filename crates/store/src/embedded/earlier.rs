@@ -20,8 +20,11 @@ use super::journal::frame::Position;
 use super::journal::record::{LetThrough, Record};
 use super::journal::segment::{Replay, record_at, segments};
 use super::lock::DirectoryLock;
+use crate::fault::StoreFault;
+use crate::near_dup::Page;
+use crate::rules::LikenessRules;
 use crate::rules::certainty;
-use crate::{LikenessRules, Page, StoreFault, VisitRecord};
+use crate::visit_record::VisitRecord;
 
 /// The kept pages of one or more ended crawls, for reading.
 pub struct Earlier {

@@ -33,12 +33,12 @@ use neardup::HashKey;
 use tokio::sync::oneshot;
 
 use self::frame::{Position, encode};
-use self::group_commit::{GroupCommit, Part, State, StdLocks};
+use self::group_commit::{GroupCommit, Role, State, StdLocks};
 use self::record::Record;
 use self::segment::{
     HEADER_BYTES, Replay, header, is_current, records_behind, segments, sound_length,
 };
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 /// The length at which a segment is full and the next one begins.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
@@ -179,10 +179,10 @@ impl Journal {
     /// [`StoreFault::File`] to one caller if the disk refuses, [`StoreFault::Poisoned`] to all
     /// others.
     pub async fn sync(&self, position: Position) -> Result<(), StoreFault> {
-        let turn = match self.commit.join(position).await {
-            Part::Durable => return Ok(()),
-            Part::Failed(fault) => return Err(fault),
-            Part::Lead(turn) => turn,
+        let leader = match self.commit.join(position).await {
+            Role::Durable => return Ok(()),
+            Role::Failed(fault) => return Err(fault),
+            Role::Lead(leader) => leader,
         };
         let (disk, tail) = (Arc::clone(&self.disk), Arc::clone(&self.tail));
         let (sender, receiver) = oneshot::channel();
@@ -197,7 +197,7 @@ impl Journal {
                 Ok(end)
             };
             // The caller may have dropped its future.
-            turn.lead(sync, |first| drop(sender.send(first)));
+            leader.lead(sync, |first| drop(sender.send(first)));
         });
         receiver.await.unwrap_or_else(|gone| {
             self.commit.poison(&gone);

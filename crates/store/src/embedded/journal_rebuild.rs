@@ -15,7 +15,9 @@ use web::{Pace, PageUrl, Timestamp, UrlKey};
 use super::journal::frame::Position;
 use super::journal::record::{Entry, LetThrough, Record};
 use super::journal::{Journal, SEGMENT_BYTES};
-use crate::{ArchivePlace, ArchiveSpan, DiscoveredUrl, StoreFault, VisitRecord};
+use crate::fault::StoreFault;
+use crate::frontier::{ArchivePlace, ArchiveSpan, DiscoveredUrl};
+use crate::visit_record::VisitRecord;
 
 /// A writer of a new journal.
 pub struct JournalRebuild {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use web::Timestamp;
 
-use crate::{Holder, StoreFault};
+use crate::fault::{Holder, StoreFault};
 
 /// The most bytes of a lock file that are read.
 const MAX_BYTES: u64 = 1024;

@@ -41,8 +41,9 @@ use super::database::Database;
 use super::journal::Journal;
 use super::journal::frame::Position;
 use super::journal::record::Record;
+use crate::fault::StoreFault;
 use crate::known::{Known, Opinion, Seated};
-use crate::{Page, StoreFault};
+use crate::near_dup::Page;
 
 /// While the tables are rebuilt from the journal, they are flushed after this many documents: a few
 /// hundred MB.

@@ -7,7 +7,9 @@ use neardup::{HashKey, TableDesign};
 use web::Timestamp;
 
 use super::earlier::Earlier;
-use crate::{FrontierRules, LikenessRules, StoreFault};
+use crate::fault::StoreFault;
+use crate::frontier::FrontierRules;
+use crate::rules::LikenessRules;
 
 /// The options under which a store is opened.
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use disk::Disk;
 
 use self::archive_tail::{ArchiveTail, SettledVisit};
 use super::checkpoint::meta::Meta;
-use super::checkpoint::{Checkpoint, Flush, Saved, is_quick};
+use super::checkpoint::{Checkpoint, Flush, LastCheckpoint, is_quick};
 use super::compaction::compact_if_bloated;
 use super::database::Database;
 use super::frontier::Queue;
@@ -27,7 +27,7 @@ use super::near_dup::SignatureStore;
 use super::near_dup::settings::{IndexState, SignatureStoreOptions};
 use super::options::StoreOptions;
 use super::store::{EmbeddedStore, OpenedState};
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 /// Bytes that must be free on the disk before the tables are opened.
 const ROOM_BYTES: usize = 1 << 20;
@@ -100,7 +100,7 @@ impl EmbeddedStore {
             checkpoint,
         } = loaded;
         let tail = ArchiveTail::read(journal.replay(queue.unsure_from())?)?;
-        let begun = OpenedState {
+        let opened = OpenedState {
             archive: queue.archive_end().cloned(),
             adopted: queue.adopted().to_vec(),
             resumed: queue.is_begun(),
@@ -119,13 +119,13 @@ impl EmbeddedStore {
             signatures: Mutex::new(signatures),
             reader,
             earlier: options.earlier.clone(),
-            saving: tokio::sync::Mutex::new(Saved {
+            last_checkpoint: tokio::sync::Mutex::new(LastCheckpoint {
                 checkpoint,
                 // Where the archive was cut, its end is journalled again even if it is the same.
                 archive: tail.durable.clone().filter(|_| !tail.is_cut()),
             }),
             tail: Mutex::new(tail),
-            begun,
+            opened,
             _lock: lock,
         })
     }
@@ -147,7 +147,7 @@ impl EmbeddedStore {
     /// [`StoreFault`] if the journal or the tables cannot be read or written.
     pub async fn revoke_after(&self, file: &str, end: u64) -> Result<u64, StoreFault> {
         let revoked = self.tail().split_after(file, end);
-        self.saving.lock().await.archive = None;
+        self.last_checkpoint.lock().await.archive = None;
         let count = revoked.len() as u64;
         // From the end on: if this is cut short, the visits left to revoke still stand behind all
         // that are kept.

@@ -12,7 +12,7 @@ use disk::Disk;
 use neardup::HashKey;
 use web::{Host, Pace, PageUrl, Timestamp};
 
-use super::checkpoint::Saved;
+use super::checkpoint::LastCheckpoint;
 use super::checkpoint::meta::Meta;
 use super::database::Database;
 use super::earlier::Earlier;
@@ -26,10 +26,12 @@ use super::lock::DirectoryLock;
 use super::near_dup::SignatureStore;
 use super::near_dup::memory_index::SignatureMemory;
 use super::recovery::archive_tail::ArchiveTail;
-use crate::{
-    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, Lease, PatternName, Settlement,
-    Standing, StoreFault, Supply,
+use crate::fault::StoreFault;
+use crate::frontier::{
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, Lease, Settlement, Standing,
+    Supply,
 };
+use crate::patterns::PatternName;
 
 /// The memory of a crawl, in a directory. See the module's documentation.
 pub struct EmbeddedStore {
@@ -44,10 +46,10 @@ pub struct EmbeddedStore {
     pub(super) reader: JournalReader,
     pub(super) earlier: Option<Arc<Earlier>>,
     /// The last checkpoint. The lock admits one checkpoint at a time.
-    pub(super) saving: tokio::sync::Mutex<Saved>,
+    pub(super) last_checkpoint: tokio::sync::Mutex<LastCheckpoint>,
     /// The end of the archive as opening found it; never locked together with another.
     pub(super) tail: Mutex<ArchiveTail>,
-    pub(super) begun: OpenedState,
+    pub(super) opened: OpenedState,
     pub(super) _lock: DirectoryLock,
 }
 
@@ -84,7 +86,8 @@ impl EmbeddedStore {
     /// Returns the torn end of the journal of the store in `directory`, if it has one.
     ///
     /// # Errors
-    /// [`StoreFault::Damaged`] if more than its end is damaged; otherwise the operating system's error.
+    /// [`StoreFault::Damaged`] if more than its end is damaged; otherwise the operating system's
+    /// error.
     pub fn torn_tail(directory: &Path) -> Result<Option<TornTail>, StoreFault> {
         segment::torn_tail(&directory.join("journal"))
     }
@@ -99,19 +102,19 @@ impl EmbeddedStore {
     /// [`EmbeddedStore::revoke_after`] left it.
     #[must_use]
     pub fn archive_end(&self) -> Option<ArchiveSpan> {
-        self.tail().end(self.begun.archive.clone())
+        self.tail().end(self.opened.archive.clone())
     }
 
     /// Returns the redirects of seeds that widened the scope in earlier sessions.
     #[must_use]
     pub fn adopted_seeds(&self) -> &[PageUrl] {
-        &self.begun.adopted
+        &self.opened.adopted
     }
 
     /// Returns true if the store held a crawl when it was opened.
     #[must_use]
     pub fn resumed(&self) -> bool {
-        self.begun.resumed
+        self.opened.resumed
     }
 
     /// Reopens a pattern of URLs and queues the URLs that it left out. Returns their number; none
@@ -137,6 +140,9 @@ impl EmbeddedStore {
     }
 
     /// Makes every decision so far durable; concurrent callers share one fdatasync.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be synced.
     pub async fn sync(&self) -> Result<(), StoreFault> {
         self.journal.sync(self.journal.end()).await
     }
@@ -151,21 +157,21 @@ impl EmbeddedStore {
     /// just before this session.
     #[must_use]
     pub fn after_a_death(&self) -> bool {
-        self.begun.after_a_death
+        self.opened.after_a_death
     }
 
     /// Returns the time by which the clock was behind that of an earlier session when the store was
     /// opened; zero if it was not.
     #[must_use]
     pub fn clock_behind(&self) -> Duration {
-        self.begun.clock_behind
+        self.opened.clock_behind
     }
 
     /// Records that the machine's clock was set: from now on dates are ahead of, or behind, the
     /// clock that waits are counted by.
     ///
     /// # Errors
-    /// Those of [`Journal::append`].
+    /// [`StoreFault`] if the journal cannot be written.
     pub fn note_clock_set(
         &self,
         at: Timestamp,

@@ -8,7 +8,7 @@
 //!
 //! | key in tree `tbl` | value |
 //! |---|---|
-//! | table | sealed: the number of its generation, which lies in a tree of its own (generation.rs) |
+//! | table | sealed: the number of its generation, a tree of its own (generation.rs) |
 //!
 //! Invariants: the blocks of a table do not overlap. Its summary changes in the same batch as its
 //! blocks, so reading the whole table reveals a lost block. Changes are those of a set, so they may
@@ -35,7 +35,7 @@ use self::pass::{Changes, FULL, Pass};
 pub use self::scan::Scan;
 use super::database::seal;
 use super::database::{Batch, Database, Tree};
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 const TREE: &str = "tbl";
 
@@ -150,17 +150,26 @@ impl SortedTables {
     }
 
     /// Adds postings, which ascend; present ones stay.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the table is damaged.
     pub fn unite(&self, table: Table, added: &[Posting]) -> Result<(), StoreFault> {
         self.update(table, added, &[])
     }
 
     /// Removes postings, which ascend; absent ones are ignored.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the table is damaged.
     pub fn remove(&self, table: Table, removed: &[Posting]) -> Result<(), StoreFault> {
         self.update(table, &[], removed)
     }
 
     /// Adds and removes postings in one pass over the blocks that change. A posting in both lists
     /// is removed.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the table is damaged.
     pub fn update(
         &self,
         table: Table,
@@ -243,6 +252,9 @@ impl SortedTables {
     }
 
     /// Visits the documents under `key`, ascending, until the visitor breaks.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the table is damaged.
     pub fn under(
         &self,
         table: Table,
@@ -253,6 +265,9 @@ impl SortedTables {
     }
 
     /// Visits the postings with these keys, ascending, until the visitor breaks.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the table is damaged.
     pub fn range(
         &self,
         table: Table,
@@ -292,6 +307,9 @@ impl SortedTables {
     }
 
     /// Returns true if the table holds this posting.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the table is damaged.
     pub fn contains(&self, table: Table, posting: Posting) -> Result<bool, StoreFault> {
         let Some(table) = self.generation(table) else {
             return Ok(false);
@@ -310,6 +328,9 @@ impl SortedTables {
 
     /// Returns a scan of the whole table as it is now, ascending, block by block. Read it before
     /// the table changes again.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the table is damaged.
     pub fn all(&self, table: Table) -> Result<Scan, StoreFault> {
         match self.generation(table) {
             Some(table) => Scan::begin(table),
@@ -318,11 +339,17 @@ impl SortedTables {
     }
 
     /// Returns the number of postings in a table.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the table is damaged.
     pub fn count(&self, table: Table) -> Result<u64, StoreFault> {
         Ok(self.summary(table)?.postings)
     }
 
     /// Returns the size of a table.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the table is damaged.
     pub fn summary(&self, table: Table) -> Result<Summary, StoreFault> {
         self.generation(table)
             .map_or(Ok(Summary::default()), |table| table.summary())

@@ -21,7 +21,10 @@ use super::journal::record::Record;
 use super::options::StoreOptions;
 use super::recovery::TableSettings;
 use super::store::EmbeddedStore;
-use crate::{Frontier, FrontierRules, LikenessRules, StoreFault, Totals};
+use crate::fault::StoreFault;
+use crate::frontier::{Frontier, FrontierRules};
+use crate::rules::LikenessRules;
+use crate::visit_record::Totals;
 
 /// The findings of an audit.
 #[derive(Clone, Debug, Default)]
@@ -168,7 +171,7 @@ impl ExpectedState {
         }
     }
 
-    fn queue(&mut self, first: u64, finds: &[crate::DiscoveredUrl]) {
+    fn queue(&mut self, first: u64, finds: &[crate::frontier::DiscoveredUrl]) {
         for (sequence, find) in (first..).zip(finds) {
             self.queued.insert(sequence);
             self.seen.insert(seen_as(find));

@@ -12,9 +12,9 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::StoreFault;
 use crate::embedded::database::seal;
 use crate::embedded::database::{Batch, Database, Tree};
+use crate::fault::StoreFault;
 
 const TREE: &str = "meta";
 

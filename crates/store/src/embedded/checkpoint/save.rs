@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Flush, Saved, is_cheap, is_due};
+use super::{Flush, LastCheckpoint, is_cheap, is_due};
 use crate::embedded::store::EmbeddedStore;
-use crate::{ArchivePlace, ArchiveSpan, Durable, StoreFault};
+use crate::fault::StoreFault;
+use crate::frontier::{ArchivePlace, ArchiveSpan, Durable};
 
 /// Bytes that a flush writes to the tables and to the engine's log for each byte of the journal,
 /// and the bytes that must stay free beside them.
@@ -19,7 +20,7 @@ impl EmbeddedStore {
         archive: Option<ArchivePlace>,
         at_the_end: bool,
     ) -> Result<Durable, StoreFault> {
-        let mut saved = self.saving.lock().await;
+        let mut saved = self.last_checkpoint.lock().await;
         if let Some(place) = archive
             && saved.archive.as_ref() != Some(&place)
         {
@@ -63,7 +64,7 @@ impl EmbeddedStore {
         has_room
     }
 
-    async fn flush_tables(&self, saved: &mut Saved) -> Result<(), StoreFault> {
+    async fn flush_tables(&self, saved: &mut LastCheckpoint) -> Result<(), StoreFault> {
         let flush = {
             // Records are applied under the lock that they were journalled under, so none is half
             // applied here.

@@ -21,7 +21,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 const SEGMENT_BYTES: usize = 512 << 10;
 const HEADER_BYTES: usize = 20;

@@ -11,7 +11,7 @@
 //! Invariants, which the model test checks under many orders of events: a caller learns that its
 //! position is durable only after the success of an fsync that began after its append. A failed
 //! fsync is never repeated, nothing becomes durable after it, and one caller gets the operating
-//! system's error. The leader's turn ends with the [`Turn`], whatever happens to it, and its end
+//! system's error. The leader's turn ends with the [`Leader`], whatever happens to it, and its end
 //! wakes all followers.
 //!
 //! Lock order: exclusive before state; see [`Locks`].
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 use super::frame::Position;
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 /// The durable position, and the state of the leader.
 pub(super) struct State {
@@ -129,12 +129,12 @@ pub(super) struct GroupCommit<L = StdLocks> {
 }
 
 /// The outcome of joining a group commit.
-pub(super) enum Part<L: Locks> {
+pub(super) enum Role<L: Locks> {
     Durable,
     /// The position will never be durable, for this reason.
     Failed(StoreFault),
     /// The caller must sync.
-    Lead(Turn<L>),
+    Lead(Leader<L>),
 }
 
 impl<L: Locks> GroupCommit<L> {
@@ -146,15 +146,15 @@ impl<L: Locks> GroupCommit<L> {
     }
 
     /// Waits until `position` is durable, or never will be, or the caller must lead. Cancel-safe.
-    pub(super) async fn join(self: &Arc<Self>, position: Position) -> Part<L> {
+    pub(super) async fn join(self: &Arc<Self>, position: Position) -> Role<L> {
         loop {
             // Created before the step: a turn that ends after the step wakes it, even if it is not
             // yet awaited.
             let ended = self.ended.notified();
             match self.locks.state(|state| state.step(position)) {
-                Step::Nothing => return Part::Durable,
-                Step::GiveUp(fault) => return Part::Failed(fault),
-                Step::Lead => return Part::Lead(Turn(Some(Arc::clone(self)))),
+                Step::Nothing => return Role::Durable,
+                Step::GiveUp(fault) => return Role::Failed(fault),
+                Step::Lead => return Role::Lead(Leader(Some(Arc::clone(self)))),
                 Step::Follow => ended.await,
             }
         }
@@ -204,13 +204,13 @@ impl<L: Locks> GroupCommit<L> {
     }
 }
 
-/// The leader's turn to sync for all callers. It ends when this is dropped, so that nobody waits
+/// The caller that syncs for all. Its turn ends when this is dropped, so that nobody waits
 /// for ever.
 ///
 /// Invariant: `None` once the turn was given up, for another caller may lead then.
-pub(super) struct Turn<L: Locks = StdLocks>(Option<Arc<GroupCommit<L>>>);
+pub(super) struct Leader<L: Locks = StdLocks>(Option<Arc<GroupCommit<L>>>);
 
-impl<L: Locks> Turn<L> {
+impl<L: Locks> Leader<L> {
     /// Syncs while any caller waits. `sync` runs an fsync by [`GroupCommit::fsync`] and returns the
     /// end that it covers. `tell` gets the result of the first sync, for the caller that leads.
     pub(super) fn lead(
@@ -249,7 +249,7 @@ impl<L: Locks> Turn<L> {
     }
 }
 
-impl<L: Locks> Drop for Turn<L> {
+impl<L: Locks> Drop for Leader<L> {
     fn drop(&mut self) {
         let Some(commit) = &self.0 else {
             return;

@@ -162,20 +162,20 @@ impl Model {
 
     async fn wait_durable(self: &Arc<Self>, position: Position) -> Result<(), StoreFault> {
         loop {
-            let turn = match self.commit.join(position).await {
-                Part::Durable => return Ok(()),
-                Part::Failed(fault) => return Err(fault),
-                Part::Lead(turn) => turn,
+            let leader = match self.commit.join(position).await {
+                Role::Durable => return Ok(()),
+                Role::Failed(fault) => return Err(fault),
+                Role::Lead(leader) => leader,
             };
             if self.story.halting && chance(2) == 0 {
-                drop(turn);
+                drop(leader);
                 continue;
             }
             let model = Arc::clone(self);
             let (sender, receiver) = oneshot::channel();
             thread::spawn(move || {
                 // As in the journal.
-                turn.lead(
+                leader.lead(
                     |commit| model.lead(commit),
                     |first| drop(sender.send(first)),
                 );
@@ -253,10 +253,10 @@ fn explore(scheduler: impl Scheduler + 'static, story: impl Fn() + Send + Sync +
 /// Explores random orders, and orders with few but deep preemptions.
 fn explore_many(story: Story) {
     explore(RandomScheduler::new_from_seed(1, ORDERS), move || {
-        run(story)
+        run(story);
     });
     explore(PctScheduler::new_from_seed(2, 3, ORDERS), move || {
-        run(story)
+        run(story);
     });
 }
 

@@ -8,7 +8,8 @@ use web::UrlKey;
 
 use super::record::Record;
 use super::segment::Replay;
-use crate::{StoreFault, VisitRecord};
+use crate::fault::StoreFault;
+use crate::visit_record::VisitRecord;
 
 /// The records of a store in the order in which they happened. Takes no lock: records written
 /// meanwhile may or may not be seen.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use super::frame::Position;
 use super::record::Record;
 use super::segment::{record_at, segments};
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 /// A reader of single records of a journal that is being written to.
 pub(in crate::embedded) struct JournalReader {

@@ -10,7 +10,10 @@ use neardup::{Likeness, PageSignature};
 use serde::{Deserialize, Serialize};
 use web::{AfterDeath, Host, Pace, PageUrl, Timestamp, UrlKey};
 
-use crate::{ArchiveSpan, DiscoveredUrl, LeftOut, Page, PatternName, VisitRecord};
+use crate::frontier::{ArchiveSpan, DiscoveredUrl, LeftOut};
+use crate::near_dup::Page;
+use crate::patterns::PatternName;
+use crate::visit_record::VisitRecord;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

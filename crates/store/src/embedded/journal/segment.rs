@@ -26,7 +26,7 @@ use neardup::HashKey;
 use super::frame::{FRAME_HEAD_BYTES, Position, whole_frame};
 use super::mark;
 use super::record::Record;
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 /// The format version of this module, of frames, and of [`Record`].
 pub(in crate::embedded) const FORMAT: u16 = 7;

@@ -20,10 +20,10 @@ use super::memory_index::MemoryIndex;
 use super::memtable::Memtable;
 use super::records::{SignatureRecord, SignatureRecords};
 use super::settings::Design;
-use crate::StoreFault;
 use crate::embedded::database::seal;
 use crate::embedded::database::{Batch, Database, Tree};
 use crate::embedded::tables::{Posting, SortedTables, Table};
+use crate::fault::StoreFault;
 use crate::known::Seated;
 
 const SEATS: &str = "seats";

@@ -17,7 +17,7 @@ use super::memory_index::{MemoryIndex, SignatureMemory};
 use super::memtable::{Memtable, RECORD_BYTES};
 use super::record_cache::RecordCache;
 use super::records::SignatureRecord;
-use crate::StoreFault;
+use crate::fault::StoreFault;
 use crate::known::{Held, Originals};
 
 pub(super) struct Documents {

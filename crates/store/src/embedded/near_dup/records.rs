@@ -24,10 +24,10 @@ use neardup::{
 };
 use web::UrlKey;
 
-use crate::StoreFault;
 use crate::embedded::database::seal;
 use crate::embedded::database::{Batch, Database, Tree};
 use crate::embedded::journal::frame::Position;
+use crate::fault::StoreFault;
 
 const TREE: &str = "cards";
 const COUNT: &[u8] = b"count";
@@ -77,6 +77,9 @@ impl SignatureRecords {
     }
 
     /// Returns the record of a document; none if it has none or was removed.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the records are damaged.
     pub fn get(&self, document: u32) -> Result<Option<SignatureRecord>, StoreFault> {
         let (block, slot) = place_of(document);
         Ok(self.block(block)?[slot].take())
@@ -84,6 +87,9 @@ impl SignatureRecords {
 
     /// Writes these records and removes those of the `forgotten`; no document is in both. Documents
     /// ascend.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the records are damaged.
     pub fn update(
         &self,
         records: &[(u32, SignatureRecord)],
@@ -136,6 +142,9 @@ impl SignatureRecords {
     }
 
     /// Returns the number of records.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the records are damaged.
     pub fn count(&self) -> Result<u64, StoreFault> {
         match self.tree.get(COUNT)? {
             Some(value) => {
@@ -146,6 +155,9 @@ impl SignatureRecords {
     }
 
     /// Visits all records in the order of their documents. Fails at the end if one is missing.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the records are damaged.
     pub fn each(&self, mut visit: impl FnMut(u32, &SignatureRecord)) -> Result<(), StoreFault> {
         let mut found = 0;
         for entry in self.tree.under(&[]) {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::keys::MOST_TABLES;
 use crate::embedded::earlier::Earlier;
-use crate::{LikenessRules, StoreFault};
+use crate::fault::StoreFault;
+use crate::rules::LikenessRules;
 
 /// The tables of fingerprints, and how they are probed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -164,7 +164,7 @@ impl<'a> Subject<'a> {
     fn flush(&mut self) {
         let store = &self.store;
         let (mut signatures, mut queue) = (store.signatures(), store.queue());
-        let last = &store.saving.try_lock().unwrap().checkpoint;
+        let last = &store.last_checkpoint.try_lock().unwrap().checkpoint;
         self.under_way = Some(Flush::of(
             &mut queue,
             &mut signatures,

@@ -18,7 +18,9 @@ use web::PageUrl;
 
 use crate::embedded::journal::record::Record;
 use crate::embedded::journal::segment::Replay;
-use crate::{ArchivePlace, ArchiveSpan, StoreFault, VisitRecord};
+use crate::fault::StoreFault;
+use crate::frontier::{ArchivePlace, ArchiveSpan};
+use crate::visit_record::VisitRecord;
 
 /// The end of the archive as the journal has it.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 /// Moves the tables in `path` aside, replacing those that were moved there before.
 pub(in crate::embedded) fn set_aside(path: &Path, what: &str) -> Result<(), StoreFault> {

@@ -13,9 +13,9 @@ use std::ops::Bound;
 
 use super::block::{Block, BrokenBlock, KEY_BYTES, first_of, key_of};
 use super::{Posting, Summary, Table};
-use crate::StoreFault;
 use crate::embedded::database::seal;
 use crate::embedded::database::{Database, Tree, Value};
+use crate::fault::StoreFault;
 
 /// The prefix of the trees' names.
 pub(super) const NAMES: &str = "tbl/";

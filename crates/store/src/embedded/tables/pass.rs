@@ -9,9 +9,9 @@
 use super::block::{KEY_BYTES, MOST, encode};
 use super::generation::Generation;
 use super::{MISCOUNTED, Posting, Summary};
-use crate::StoreFault;
 use crate::embedded::database::seal;
 use crate::embedded::database::{Batch, Value};
+use crate::fault::StoreFault;
 
 /// The number of postings of a new block: below [`MOST`], so that the next pass does not split them
 /// all.

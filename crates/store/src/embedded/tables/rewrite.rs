@@ -8,9 +8,9 @@ use super::generation::Generation;
 use super::pass::{Changes, FULL};
 use super::scan::Scan;
 use super::{Posting, Summary};
-use crate::StoreFault;
 use crate::embedded::database::Batch;
 use crate::embedded::database::seal;
+use crate::fault::StoreFault;
 
 /// Blocks that are appended at once.
 const APPENDED: usize = 1 << 10;

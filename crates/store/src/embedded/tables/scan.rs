@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::generation::Generation;
 use super::{MISCOUNTED, Posting, Summary};
-use crate::StoreFault;
 use crate::embedded::database::Entries;
+use crate::fault::StoreFault;
 
 /// A scan of a table, made by [`SortedTables::all`](super::SortedTables::all).
 #[derive(Default)]

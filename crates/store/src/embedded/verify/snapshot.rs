@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::StoreFault;
 use crate::embedded::journal::segment::segments;
 use crate::embedded::lock::DirectoryLock;
+use crate::fault::StoreFault;
 
 /// A copy of a store. While it exists no process writes to the store.
 pub(in crate::embedded) struct Snapshot {

@@ -200,7 +200,8 @@ proptest! {
         for step in steps {
             match step {
                 Step::Update(changes) => {
-                    let put = changes.iter().filter_map(|(&of, record)| Some((of, record.clone()?)));
+                    let put = changes.iter();
+                    let put = put.filter_map(|(&of, record)| Some((of, record.clone()?)));
                     let put: Vec<(u32, SignatureRecord)> = put.collect();
                     let gone = changes.iter().filter(|(_, record)| record.is_none());
                     let gone: Vec<u32> = gone.map(|(&of, _)| of).collect();
