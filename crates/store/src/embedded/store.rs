@@ -31,7 +31,7 @@ use crate::frontier::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, Lease, Settlement, Standing,
     Supply,
 };
-use crate::patterns::PatternName;
+use crate::patterns::name::PatternName;
 
 /// The memory of a crawl, in a directory. See the module's documentation.
 pub struct EmbeddedStore {

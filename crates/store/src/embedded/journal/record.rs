@@ -12,7 +12,7 @@ use web::{AfterDeath, Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use crate::frontier::{ArchiveSpan, DiscoveredUrl, LeftOut};
 use crate::near_dup::Page;
-use crate::patterns::PatternName;
+use crate::patterns::name::PatternName;
 use crate::visit_record::VisitRecord;
 
 /// One thing that happened.
