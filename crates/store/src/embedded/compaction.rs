@@ -17,7 +17,7 @@ use std::path::Path;
 
 use super::checkpoint::meta::Meta;
 use super::database::Database;
-use super::database::swap::{SWAP, beside, remove, sync_all_below};
+use super::database::swap::{SWAP, beside, remove, sync_tree};
 use crate::fault::StoreFault;
 
 /// The most bytes on the disk for each live byte.
@@ -119,7 +119,7 @@ fn copy(database: &Database, to: &Path) -> Result<(), StoreFault> {
     }
     new.flush()?;
     drop(new);
-    sync_all_below(to)
+    sync_tree(to)
 }
 
 #[cfg(test)]

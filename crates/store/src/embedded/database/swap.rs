@@ -54,11 +54,11 @@ fn sync_parent(path: &Path) -> Result<(), StoreFault> {
 
 /// Syncs all files and directories below: the engine syncs its large file, but not the directory
 /// entries.
-pub(in crate::embedded) fn sync_all_below(directory: &Path) -> Result<(), StoreFault> {
+pub(in crate::embedded) fn sync_tree(directory: &Path) -> Result<(), StoreFault> {
     for entry in std::fs::read_dir(directory).map_err(StoreFault::file("read", directory))? {
         let path = entry.map_err(StoreFault::file("read", directory))?.path();
         if path.is_dir() {
-            sync_all_below(&path)?;
+            sync_tree(&path)?;
         } else {
             sync(&path)?;
         }
