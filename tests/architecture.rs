@@ -120,14 +120,11 @@ fn the_ground_floor_knows_neither_a_runtime_nor_a_network_nor_a_disk() {
 
 #[test]
 fn sled_is_named_in_one_file_only() {
-    let tables = Path::new("store/src/embedded/tables.rs");
     let database = Path::new("store/src/embedded/database.rs");
     for name in CRATES {
         for file in sources(&crates().join(name)) {
             assert!(
-                file.ends_with(tables)
-                    || file.ends_with(database)
-                    || !read(&file).contains("sled::"),
+                file.ends_with(database) || !read(&file).contains("sled::"),
                 "{}",
                 file.display()
             );
@@ -146,13 +143,16 @@ const BEHIND_THE_DISKS_BACK: [(&str, &str); 5] = [
         "store/src/embedded/database.rs",
         "sled writes its own files",
     ),
-    ("store/src/embedded/aside.rs", "moves sled's directory"),
     (
-        "store/src/embedded/shadow.rs",
+        "store/src/embedded/recovery/quarantine.rs",
+        "moves sled's directory",
+    ),
+    (
+        "store/src/embedded/verify/snapshot.rs",
         "makes a copy that is thrown away",
     ),
     (
-        "store/src/embedded/rewrite.rs",
+        "store/src/embedded/database/swap.rs",
         "puts one sled's directory in the place of another",
     ),
 ];
@@ -203,7 +203,7 @@ fn what_must_not_be_lost_is_written_through_the_disk() {
         }
     }
     assert!(
-        excused.contains("store/src/embedded/aside.rs"),
+        excused.contains("store/src/embedded/recovery/quarantine.rs"),
         "nothing is found where something is"
     );
 }

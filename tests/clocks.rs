@@ -25,7 +25,7 @@ async fn session(crawl: &Crawl, now: Timestamp, page: &str, wait: Duration, in_o
         key: None,
         new_key: HashKey::ZERO,
         earlier: None,
-        mirror: true,
+        keys_in_memory: true,
         tables: None,
         now,
         disk: Arc::new(SystemDisk),

@@ -17,7 +17,7 @@ use export::{
 use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use store::embedded::{RestoredAdmission, RestoredVisit, Restoring};
+use store::embedded::{RestoredAdmission, RestoredVisit, JournalRebuild};
 use store::{ArchivePlace, Fate, VisitRecord};
 use testkit::Random;
 use tokio::time::Instant;
@@ -94,7 +94,7 @@ fn write_journal(state: &Path, visits: u64) {
         Timestamp::from_millis(1_790_000_000_000),
         "word:1".to_owned(),
     ));
-    let mut restoring = Restoring::begin(Arc::new(SystemDisk), state, HashKey::ZERO, begun)
+    let mut restoring = JournalRebuild::begin(Arc::new(SystemDisk), state, HashKey::ZERO, begun)
         .expect("a journal can be begun");
     let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     let mut random = Random::of(1, 0);

@@ -221,7 +221,7 @@ fn options(now: Timestamp) -> StoreOptions {
         key: None,
         new_key: HashKey::ZERO,
         earlier: None,
-        mirror: true,
+        keys_in_memory: true,
         tables: None,
         now,
         disk: Arc::new(SystemDisk),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use neardup::{Fingerprint, PageSignature, SKETCH_BYTES, Sketch, TextSignature};
-use store::embedded::{Card, Cards, Database, Posting, SortedTables, Table};
+use store::embedded::{SignatureRecord, SignatureRecords, Database, Posting, SortedTables, Table};
 use web::UrlKey;
 
 use crate::Failure;
@@ -193,11 +193,11 @@ pub(crate) fn measure_cards(wish: &CardsWish) -> Result<(), Failure> {
     const AT_ONCE: u32 = 50_000;
     let directory = tempfile::tempdir()?;
     let database = Database::open(directory.path())?;
-    let cards = Cards::open(&database)?;
+    let cards = SignatureRecords::open(&database)?;
     let (writing, ()) = timed(|| {
         for first in (0..wish.count).step_by(AT_ONCE as usize) {
             let end = wish.count.min(first.saturating_add(AT_ONCE));
-            let fold: Vec<(u32, Card)> = (first..end)
+            let fold: Vec<(u32, SignatureRecord)> = (first..end)
                 .map(|document| (document, card(document)))
                 .collect();
             cards.update(&fold, &[])?;
@@ -228,10 +228,10 @@ pub(crate) fn measure_cards(wish: &CardsWish) -> Result<(), Failure> {
 }
 
 /// A text without words of its own, as most are.
-fn card(document: u32) -> Card {
+fn card(document: u32) -> SignatureRecord {
     let part = |salt: u64| mix(salt << 32 | u64::from(document));
     let sketch: [u8; SKETCH_BYTES] = std::array::from_fn(|byte| part(100 + byte as u64 / 8) as u8);
-    Card {
+    SignatureRecord {
         position: u64::from(document) * 300,
         page: UrlKey::from_u64(part(1)),
         group: part(2),

@@ -71,7 +71,7 @@ pub(crate) fn measure(wish: &Wish) -> Result<(), Failure> {
 
     let store = Arc::new(store);
     runtime.block_on(race(&store, wish))?;
-    let memory = store.looks_memory();
+    let memory = store.signature_memory();
     let each = |bytes: usize| bytes as f64 / memory.documents.max(1) as f64;
     println!(
         "in memory, bytes a page of {}: {:.1} tables, {:.1} bands, {:.1} other keys; {:.0} MB of cards",
@@ -79,7 +79,7 @@ pub(crate) fn measure(wish: &Wish) -> Result<(), Failure> {
         each(memory.tables),
         each(memory.bands),
         each(memory.exact),
-        memory.cards as f64 / 1e6
+        memory.records as f64 / 1e6
     );
     let heard = size_of_directory(&directory.join("journal"))?;
     drop(store);
@@ -122,7 +122,7 @@ fn options(wish: &Wish) -> StoreOptions {
         key: None,
         new_key: HashKey::ZERO,
         earlier: None,
-        mirror: !wish.no_mirror,
+        keys_in_memory: !wish.no_mirror,
         tables: None,
         now: Timestamp::from_millis(0),
         disk: Arc::new(SystemDisk),

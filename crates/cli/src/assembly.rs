@@ -401,7 +401,7 @@ pub(crate) fn store_options(
         key: settings.hash_key.map(|key| key.0),
         earlier,
         new_key: HashKey::new(random()?),
-        mirror: settings.mirror.is_on(),
+        keys_in_memory: settings.mirror.is_on(),
         tables: settings.tables.design(settings.distance).map_err(usage)?,
         now: clock.now(),
         disk: Arc::clone(disk),

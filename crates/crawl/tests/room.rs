@@ -166,7 +166,7 @@ impl Machine {
             key: None,
             new_key: HashKey::ZERO,
             earlier: None,
-            mirror: true,
+            keys_in_memory: true,
             tables: None,
             now: self.clock.now(),
             disk: reserved.clone(),

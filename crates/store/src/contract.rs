@@ -67,7 +67,7 @@ pub(crate) fn options(rules: FrontierRules) -> StoreOptions {
         key: None,
         new_key: HashKey::ZERO,
         earlier: None,
-        mirror: true,
+        keys_in_memory: true,
         tables: None,
         now: at(0),
         disk: Arc::new(SystemDisk),

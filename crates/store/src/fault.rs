@@ -1,44 +1,55 @@
-//! What can be wrong with our own memory. All of it stops the crawl: a page is a value, a store is
-//! not.
+//! Failures of the store. Every one stops the crawl: a bad page is a value, a broken store is an
+//! error.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// The store is broken, full, in use, or not one of ours.
+/// An error of the store: it is broken, full, in use, or of another program.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreFault {
     /// A file could not be read or written.
     #[error("cannot {action} {}", path.display())]
     File {
-        /// What was tried, as a verb: "create", "write".
+        /// The action that failed, as a verb: "create", "write".
         action: &'static str,
-        /// On what.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         #[source]
         source: io::Error,
     },
     /// Another process has the directory open.
-    #[error("{} is in use by another crawler{}", path.display(), holder.as_ref().map(|holder| format!(" ({holder})")).unwrap_or_default())]
+    #[error(
+        "{} is in use by another crawler{}",
+        path.display(),
+        holder.as_ref().map(|holder| format!(" ({holder})")).unwrap_or_default()
+    )]
     InUse {
         /// The lock file.
         path: PathBuf,
         /// The process that holds it, as it wrote there.
         holder: Option<Holder>,
     },
-    /// The journal is damaged before its end, so what follows cannot be trusted.
-    #[error("{} is damaged at byte {offset}: {what}; `crawler rebuild DIR` makes it again from what is left and from the archive", path.display())]
+    /// The journal is damaged before its end: nothing after the damage can be trusted.
+    #[error(
+        "{} is damaged at byte {offset}: {what}; `crawler rebuild DIR` makes it again from what is \
+         left and from the archive",
+        path.display()
+    )]
     Damaged {
         /// The segment.
         path: PathBuf,
-        /// Where in it.
+        /// The byte in it.
         offset: u64,
-        /// What is wrong there.
+        /// The kind of damage.
         what: String,
     },
     /// The journal was written by another version of the program.
-    #[error("{} was written in format {found}, this program reads format {known}", path.display())]
+    #[error(
+        "{} was written in format {found}, this program reads format {known}",
+        path.display()
+    )]
     Format {
         /// The segment.
         path: PathBuf,
@@ -47,9 +58,10 @@ pub enum StoreFault {
         /// The version that this program writes.
         known: u16,
     },
-    /// The crawl was begun with other settings, which what is stored depends on.
+    /// The crawl began with another value of a setting that the stored data depends on.
     #[error(
-        "this crawl was begun with {setting} {begun}, not {asked}: go on with {begun}, or choose another --out"
+        "this crawl was begun with {setting} {begun}, not {asked}: go on with {begun}, or choose \
+         another --out"
     )]
     Setting {
         /// The option's name.
@@ -59,60 +71,65 @@ pub enum StoreFault {
         /// The value asked for now.
         asked: String,
     },
-    /// The crawl was begun with another hash key. Neither is told: keys are secrets, and this ends
-    /// in logs.
+    /// The crawl began with another hash key. Neither key is shown: keys are secrets, and this text
+    /// ends in logs.
     #[error(
-        "this crawl was begun with another --hash-key: go on without the option, or choose another --out"
+        "this crawl was begun with another --hash-key: go on without the option, or choose another \
+         --out"
     )]
     Key,
-    /// An earlier crawl cannot count as seen: its pages look different to us.
-    #[error("{} was crawled with {setting} {theirs}, this crawl with {ours}: their pages cannot be compared", path.display())]
+    /// An earlier crawl cannot count as seen: its signatures are not comparable with ours.
+    #[error(
+        "{} was crawled with {setting} {theirs}, this crawl with {ours}: their pages cannot be \
+         compared",
+        path.display()
+    )]
     Incomparable {
         /// The earlier crawl's state.
         path: PathBuf,
-        /// What differs.
+        /// The setting that differs.
         setting: &'static str,
         /// The earlier crawl's value.
         theirs: String,
         /// This crawl's value.
         ours: String,
     },
-    /// Tables of this design would not find what is alike.
+    /// Tables of this design would miss near-duplicates.
     #[error(
-        "{tables} tables for fingerprints of {bits} bits that differ in at most {finds} do not serve a distance of {asked}: \
-         64 bits, that distance, and at most 128 tables are needed"
+        "{tables} tables for fingerprints of {bits} bits that differ in at most {finds} do not \
+         serve a distance of {asked}: 64 bits, that distance, and at most 128 tables are needed"
     )]
     Design {
         /// Bits of a fingerprint.
         bits: u32,
-        /// Everything within so many bits is found.
+        /// The distance in bits up to which the design finds everything.
         finds: u32,
-        /// How many tables there are.
+        /// The number of tables.
         tables: usize,
-        /// Everything within so many must be.
+        /// The distance in bits that the crawl asks for.
         asked: u32,
     },
-    /// The tables failed, and could not be made again from the journal.
+    /// The tables failed, and could not be rebuilt from the journal.
     #[error("the tables in {} failed: {what}", path.display())]
     Tables {
         /// The directory of the tables.
         path: PathBuf,
-        /// What the engine said.
+        /// The engine's error.
         what: String,
     },
-    /// An earlier write failed: what is on the disk is not known, so nothing more is written.
+    /// An earlier write failed. The state of the disk is unknown, so nothing more is written.
     #[error("the journal stopped after an earlier failure: {0}")]
     Poisoned(String),
 }
 
-/// Who has a directory open.
+/// The process that has a directory open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// The process.
+    /// The process id.
     pub process: u32,
-    /// The machine that it runs on, where that has a name: the directory may be shared by several.
+    /// The machine that it runs on, if it has a name: several machines may share the directory.
     pub machine: Option<String>,
-    /// Since when, as RFC 3339 has it.
+    /// The time of locking, as RFC 3339 has it.
     pub since: Option<String>,
 }
 
@@ -130,7 +147,7 @@ impl fmt::Display for Holder {
 }
 
 impl StoreFault {
-    /// For `map_err`: names the action and the file.
+    /// Returns a closure for `map_err` that names the action and the file.
     pub(crate) fn file(
         action: &'static str,
         path: &std::path::Path,

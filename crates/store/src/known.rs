@@ -16,7 +16,8 @@ use neardup::{HashKey, Likeness, PageSignature};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, UrlKey};
 
-use crate::embedded::{Capture, Change, Earlier};
+use crate::embedded::earlier::{Capture, Change, Earlier};
+use crate::rules::certainty;
 use crate::{LikenessRules, Page, StoreFault};
 
 /// The pages that new ones are compared with, and what they look like.
@@ -435,13 +436,4 @@ fn first_gap(taken: &[u32]) -> Option<u32> {
         }
     }
     u32::try_from(low).ok()?.checked_add(FIRST_SEAT)
-}
-
-/// The same bytes before the same words, and these before the nearest.
-pub(crate) fn certainty(likeness: Likeness) -> f64 {
-    match likeness {
-        Likeness::SamePayload => 3.0,
-        Likeness::SameText => 2.0,
-        Likeness::Near { resemblance, .. } => resemblance,
-    }
 }

@@ -1,14 +1,13 @@
-//! What the crawl remembers: which pages are to be visited, which were, and what each one looked
-//! like.
+//! The memory of a crawl: the pages that wait, the pages that were visited, and the signatures of
+//! all pages that were kept.
 //!
-//! Two of the project's four seams live here. [`Frontier`] hands out pages and takes back what
-//! became of them; [`NearDupIndex`] decides, in one verb, whether a page says what an earlier one
-//! said. Each has two implementations, and the tests in `contract.rs` hold both to every sentence
-//! of the traits' documentation:
+//! Two of the project's four seams live here. [`Frontier`] hands out pages and takes back their
+//! outcomes; [`NearDupIndex`] decides, in one verb, whether a page repeats an earlier one. Each has
+//! two implementations, and the tests in `contract.rs` hold both to every sentence of the traits'
+//! documentation:
 //!
 //! - [`memory`]: naive, for tests and as the oracle of the other;
-//! - [`embedded`]: one directory, a journal that is the truth and sled tables that are derived from
-//!   it.
+//! - [`embedded`]: one directory, with a journal that is the truth and sled tables derived from it.
 
 mod budget;
 #[cfg(test)]
@@ -24,7 +23,7 @@ mod rules;
 mod skipped;
 mod visit_record;
 
-pub use embedded::record::Robots;
+pub use embedded::journal::record::Robots;
 pub use fault::{Holder, StoreFault};
 pub use frontier::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, HOSTS_RULE, Lease,

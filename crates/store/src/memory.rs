@@ -12,7 +12,7 @@ use neardup::{HashKey, SignatureIndex};
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use crate::budget::{self, DomainCounts};
-use crate::embedded::Earlier;
+use crate::embedded::earlier::Earlier;
 use crate::known::Known;
 use crate::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, FrontierRules, Lease,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use neardup::{HashKey, Thresholds};
+use neardup::{HashKey, Likeness, Thresholds};
 
 use crate::Page;
 
@@ -91,5 +91,14 @@ impl FromStr for DuplicateScope {
             .into_iter()
             .find(|scope| scope.as_str() == word)
             .ok_or_else(|| UnknownScope(word.to_owned()))
+    }
+}
+
+/// The same bytes before the same words, and these before the nearest.
+pub(crate) fn certainty(likeness: Likeness) -> f64 {
+    match likeness {
+        Likeness::SamePayload => 3.0,
+        Likeness::SameText => 2.0,
+        Likeness::Near { resemblance, .. } => resemblance,
     }
 }

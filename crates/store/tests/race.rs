@@ -1,4 +1,4 @@
-//! Near-duplicates that are admitted at the same time, on a disk.
+//! Concurrent admissions of near-duplicates, on a disk.
 
 #![expect(clippy::unwrap_used, reason = "what the test unwraps is part of it")]
 
@@ -15,7 +15,7 @@ use web::{CanonicalForm, PageUrl, Timestamp};
 
 const PAIRS: usize = 24_000;
 const WORKERS: usize = 16;
-/// Words of a page; the last one is what two siblings differ in.
+/// Words of a page; two siblings differ in the last one.
 const WORDS: usize = 60;
 
 fn options() -> StoreOptions {
@@ -26,7 +26,7 @@ fn options() -> StoreOptions {
         key: None,
         new_key: HashKey::ZERO,
         earlier: None,
-        mirror: true,
+        keys_in_memory: true,
         tables: None,
         now: Timestamp::from_millis(1),
         disk: Arc::new(SystemDisk),
@@ -37,7 +37,7 @@ fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, &options()).unwrap()
 }
 
-/// Either page of a pair. Siblings stand on two hosts.
+/// Returns either page of a pair. Siblings are on two hosts.
 fn page(pair: usize, sibling: usize) -> Page {
     let text = format!("http://h{sibling}.test/{pair}");
     let url = PageUrl::parse(&text, &CanonicalForm::default()).unwrap();
@@ -48,7 +48,7 @@ fn page(pair: usize, sibling: usize) -> Page {
     }
 }
 
-/// What it looks like.
+/// Returns the signature of that page.
 fn signature(signature_builder: &SignatureBuilder, pair: usize, sibling: usize) -> PageSignature {
     const SYLLABLES: [&str; 16] = [
         "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu",
@@ -78,7 +78,7 @@ async fn of_24_000_pairs_raced_by_16_workers_exactly_one_of_each_is_admitted() {
         let (store, signature_builder) = (Arc::clone(&store), signature_builder.clone());
         workers.spawn(async move {
             let mut verdicts = Vec::new();
-            // Siblings follow each other, so two workers come to them at the same time.
+            // Siblings follow each other, so two workers reach them at the same time.
             for number in (worker..2 * PAIRS).step_by(WORKERS) {
                 let (pair, sibling) = (number / 2, number % 2);
                 let signature = signature(&signature_builder, pair, sibling);
@@ -116,9 +116,9 @@ async fn of_24_000_pairs_raced_by_16_workers_exactly_one_of_each_is_admitted() {
             "pair {pair}"
         );
     }
-    // Which of the two it is, is up to the scheduler.
+    // The scheduler decides which of the two it is.
 
-    // Whoever opens the store next is told the same.
+    // The next opening gives the same answer.
     drop(store);
     let store = open(directory.path());
     for pair in (0..PAIRS).step_by(97) {

@@ -43,7 +43,7 @@ pub(crate) fn store_options(now: Timestamp, disk: Arc<dyn Disk>) -> StoreOptions
         key: None,
         new_key: HashKey::ZERO,
         earlier: None,
-        mirror: true,
+        keys_in_memory: true,
         tables: None,
         now,
         disk,

@@ -231,9 +231,9 @@ async fn what_is_known_of_patterns_outlasts_the_process_and_opening_one_brings_b
             "{round}"
         );
         if round % 3 == 0 {
-            store.fold().await.unwrap();
+            store.flush().await.unwrap();
         } else {
-            store.fold_in_part(round);
+            store.flush_in_part(round);
         }
         drop(store);
         store = open();

@@ -204,9 +204,9 @@ async fn what_is_known_of_folders_outlasts_the_process() {
             store.settle(lease, settlement, at(0).into()).await.unwrap();
         }
         if round % 3 == 0 {
-            store.fold().await.unwrap();
+            store.flush().await.unwrap();
         } else {
-            store.fold_in_part(round);
+            store.flush_in_part(round);
         }
         drop(store);
         store = open();

@@ -88,7 +88,7 @@ async fn play_on_disk(rules: FrontierRules, turns: &[Turn]) -> Vec<String> {
                 continue;
             }
             Turn::Fold => {
-                store.fold().await.unwrap();
+                store.flush().await.unwrap();
                 continue;
             }
             Turn::Leap => {
@@ -103,7 +103,7 @@ async fn play_on_disk(rules: FrontierRules, turns: &[Turn]) -> Vec<String> {
             }
             Turn::Close => store.close().await.unwrap(),
             Turn::Die => {}
-            Turn::DieFolding(parts) => store.fold_in_part(*parts),
+            Turn::DieFolding(parts) => store.flush_in_part(*parts),
         }
         drop(store);
         store = open(user.now);
@@ -160,11 +160,11 @@ proptest! {
                             store.settle(lease, settlement, at(0).into()).await.unwrap();
                         }
                     }
-                    Turn::Fold => store.fold().await.unwrap(),
+                    Turn::Fold => store.flush().await.unwrap(),
                     Turn::Leap => {}
                     Turn::Close | Turn::Die | Turn::DieFolding(_) | Turn::SetBack(..) => {
                         if let Turn::DieFolding(parts) = turn {
-                            store.fold_in_part(*parts);
+                            store.flush_in_part(*parts);
                         }
                         drop(store);
                         store = EmbeddedStore::open(directory.path(), &options(rules)).unwrap();

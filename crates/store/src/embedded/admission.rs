@@ -10,11 +10,11 @@ use async_trait::async_trait;
 use neardup::PageSignature;
 use web::{PageUrl, UrlKey};
 
-use super::EmbeddedStore;
 use super::earlier::Change;
-use super::looks::Looks;
-use super::record::{LetThrough, Record};
-use super::segment::{Position, encode};
+use super::journal::frame::{Position, encode};
+use super::journal::record::{LetThrough, Record};
+use super::near_dup::SignatureStore;
+use super::store::EmbeddedStore;
 use crate::known::{Cluster, Like, Name, Opinion, Seated};
 use crate::{EarlierCapture, NearDupIndex, Original, Page, RetainedDuplicate, StoreFault, Verdict};
 
@@ -32,7 +32,7 @@ impl NearDupIndex for EmbeddedStore {
         };
         let frame = encode(&admission);
         let (like, seat) = {
-            let mut looks = self.looks();
+            let mut looks = self.signatures();
             let mut opinion = looks.judge(page, signature, canonical)?;
             if opinion == Opinion::Changed {
                 self.forget_known(&mut looks, page.key())?;
@@ -79,7 +79,7 @@ impl NearDupIndex for EmbeddedStore {
     }
 
     async fn forget(&self, page: UrlKey) -> Result<(), StoreFault> {
-        let mut looks = self.looks();
+        let mut looks = self.signatures();
         if looks.knows(page)? {
             self.forget_known(&mut looks, page)?;
         }
@@ -89,13 +89,18 @@ impl NearDupIndex for EmbeddedStore {
 
 impl EmbeddedStore {
     /// Writes a record to the journal, and has it heard.
-    fn tell(&self, looks: &mut Looks, record: &Record, frame: &[u8]) -> Result<(), StoreFault> {
+    fn tell(
+        &self,
+        looks: &mut SignatureStore,
+        record: &Record,
+        frame: &[u8],
+    ) -> Result<(), StoreFault> {
         let end = self.journal.append_frame(frame)?;
-        self.queue().hear(end, record);
-        looks.hear(end - frame.len() as u64, record)
+        self.queue().apply(end, record);
+        looks.apply(end - frame.len() as u64, record)
     }
 
-    fn forget_known(&self, looks: &mut Looks, page: UrlKey) -> Result<(), StoreFault> {
+    fn forget_known(&self, looks: &mut SignatureStore, page: UrlKey) -> Result<(), StoreFault> {
         let record = Record::Forgotten { page };
         self.tell(looks, &record, &encode(&record))?;
         self.queue().revoke_due(&self.journal)
@@ -104,7 +109,7 @@ impl EmbeddedStore {
     /// Gives the page its seat, where one is free.
     fn seat(
         &self,
-        looks: &mut Looks,
+        looks: &mut SignatureStore,
         page: &Page,
         signature: &PageSignature,
         like: Like,
@@ -130,8 +135,8 @@ impl EmbeddedStore {
     }
 
     fn let_through_before(&self, place: Position, of: u32) -> Result<Verdict, StoreFault> {
-        let Record::LetThrough(seated) = self.teller.record_at(place)? else {
-            return Err(self.teller.wrong(place));
+        let Record::LetThrough(seated) = self.reader.record_at(place)? else {
+            return Err(self.reader.mismatch(place));
         };
         let original = Original {
             page: seated.of,
@@ -174,15 +179,15 @@ impl EmbeddedStore {
             }
             Name::Ours(held) => held,
         };
-        let page = match self.teller.record_at(held.place)? {
+        let page = match self.reader.record_at(held.place)? {
             Record::Admitted { page, .. } => page,
             Record::LetThrough(seated) => seated.page,
-            _ => return Err(self.teller.wrong(held.place)),
+            _ => return Err(self.reader.mismatch(held.place)),
         };
         if page.key() == held.key {
             Ok(page)
         } else {
-            Err(self.teller.wrong(held.place))
+            Err(self.reader.mismatch(held.place))
         }
     }
 }

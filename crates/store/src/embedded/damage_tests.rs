@@ -1,8 +1,8 @@
-//! A bit turned in any file of the database: it says so, or it tells what was written.
+//! A flipped bit in any file of the database: it is reported, or the written values are read.
 //!
-//! The engine takes damage near the end of its log for a write that was torn, and goes back to what
-//! it held before. That is no loss where everything in it goes back together, the watermark too:
-//! the journal tells the rest.
+//! The engine takes damage near the end of its log for a torn write, and goes back to the state
+//! before it. Nothing is lost if everything in it goes back together, the watermark too: the
+//! journal has the rest.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,22 @@ use std::path::{Path, PathBuf};
 use neardup::PageSignature;
 use web::UrlKey;
 
-use super::cards::{Card, Cards};
+use super::checkpoint::meta::Meta;
 use super::database::Database;
-use super::meta::Meta;
-use super::sorted::{Posting, SortedTables, Table};
+use super::near_dup::records::{SignatureRecord, SignatureRecords};
+use super::tables::{Posting, SortedTables, Table};
 use crate::StoreFault;
 
 const FOLDS: u64 = 6;
 const WATERMARK: &str = "checkpoint";
 const TABLES: [Table; 2] = [Table::new(1), Table::new(2)];
 
-/// What is in a database after so many folds.
+/// The contents of a database after a number of flushes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Contents {
     watermark: Option<u64>,
     tables: [Vec<Posting>; 2],
-    cards: BTreeMap<u32, Card>,
+    records: BTreeMap<u32, SignatureRecord>,
 }
 
 fn posting(number: u64) -> Posting {
@@ -33,7 +33,7 @@ fn posting(number: u64) -> Posting {
 }
 
 fn added(fold: u64, table: usize) -> Vec<Posting> {
-    // So many that the last folds write new generations.
+    // Enough for the last flushes to write new generations.
     let mut postings: Vec<Posting> = (0..4_000)
         .map(|n| posting(fold * 10_000 + n + table as u64))
         .collect();
@@ -41,8 +41,8 @@ fn added(fold: u64, table: usize) -> Vec<Posting> {
     postings
 }
 
-fn cards(fold: u64) -> Vec<(u32, Card)> {
-    let card = |document: u32| Card {
+fn records(fold: u64) -> Vec<(u32, SignatureRecord)> {
+    let record = |document: u32| SignatureRecord {
         position: fold,
         page: UrlKey::from_u64(u64::from(document)),
         group: 7,
@@ -51,24 +51,24 @@ fn cards(fold: u64) -> Vec<(u32, Card)> {
             text: None,
         },
     };
-    // Every fold writes some anew.
+    // Every flush rewrites some.
     (fold as u32 * 30..fold as u32 * 30 + 50)
-        .map(|document| (document, card(document)))
+        .map(|document| (document, record(document)))
         .collect()
 }
 
-/// Writes a database; what it holds after each fold. In the middle of the last the power is cut,
-/// and `killed` is what the disk holds then.
+/// Writes a database and returns its contents after each flush. In the middle of the last flush its
+/// files are copied to `killed`.
 fn write(path: &Path, killed: &Path) -> Vec<Contents> {
     let mut history = vec![Contents::default()];
     let database = Database::open(path).unwrap();
     let meta = Meta::open(&database).unwrap();
     let (tables, stack) = (
         SortedTables::open(&database).unwrap(),
-        Cards::open(&database).unwrap(),
+        SignatureRecords::open(&database).unwrap(),
     );
     for fold in 1..=FOLDS {
-        meta.begin_fold().unwrap();
+        meta.begin_flush().unwrap();
         let mut contents = history.last().unwrap().clone();
         for (number, table) in TABLES.into_iter().enumerate() {
             let added = added(fold, number);
@@ -80,10 +80,10 @@ fn write(path: &Path, killed: &Path) -> Vec<Contents> {
                 copy_all(path, killed);
             }
         }
-        stack.update(&cards(fold), &[]).unwrap();
-        contents.cards.extend(cards(fold));
+        stack.update(&records(fold), &[]).unwrap();
+        contents.records.extend(records(fold));
         contents.watermark = Some(fold);
-        meta.end_fold(WATERMARK, &fold).unwrap();
+        meta.end_flush(WATERMARK, &fold).unwrap();
         history.push(contents);
     }
     history
@@ -92,7 +92,10 @@ fn write(path: &Path, killed: &Path) -> Vec<Contents> {
 fn read(path: &Path) -> Result<Contents, StoreFault> {
     let database = Database::open(path)?;
     let meta = Meta::open(&database)?;
-    let (tables, stack) = (SortedTables::open(&database)?, Cards::open(&database)?);
+    let (tables, stack) = (
+        SortedTables::open(&database)?,
+        SignatureRecords::open(&database)?,
+    );
     let mut contents = Contents {
         watermark: meta.get(WATERMARK)?,
         ..Contents::default()
@@ -101,12 +104,11 @@ fn read(path: &Path) -> Result<Contents, StoreFault> {
         let mut scan = tables.all(table)?;
         while scan.next_block(into)? {}
     }
-    stack.each(|document, card| {
-        contents.cards.insert(document, card.clone());
+    stack.each(|document, record| {
+        contents.records.insert(document, record.clone());
     })?;
-    if meta.is_fold_under_way()? {
-        // Then the tables may be ahead of the watermark, and hearing the journal from there mends
-        // them.
+    if meta.is_flush_under_way()? {
+        // The tables may be ahead of the watermark; replaying the journal from there corrects them.
         let end = (contents.watermark.unwrap_or(0) + 1).min(FOLDS);
         for (number, table) in TABLES.into_iter().enumerate() {
             tables.unite(table, &added(end, number))?;
@@ -114,8 +116,8 @@ fn read(path: &Path) -> Result<Contents, StoreFault> {
             let mut scan = tables.all(table)?;
             while scan.next_block(&mut contents.tables[number])? {}
         }
-        stack.update(&cards(end), &[])?;
-        contents.cards.extend(cards(end));
+        stack.update(&records(end), &[])?;
+        contents.records.extend(records(end));
         contents.watermark = Some(end);
     }
     Ok(contents)
@@ -161,7 +163,7 @@ fn turn_bits(whole: &Path, broken: &Path, history: &[Contents]) {
     let (mut reported, mut equal) = (0, 0);
     for file in files_below(whole) {
         let length = std::fs::metadata(&file).unwrap().len() as usize;
-        // Small files byte by byte, the log at places that fall anywhere in its messages.
+        // Small files byte by byte, the log at arbitrary places of its messages.
         let step = (length / 100).max(1);
         for (number, place) in (0..length).step_by(step).enumerate() {
             let place = (place + number * 37 % step).min(length - 1);

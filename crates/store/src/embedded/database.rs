@@ -1,18 +1,21 @@
-//! sled, and nothing else: the one module that knows it.
+//! A wrapper around sled, the one module that knows it.
 //!
-//! sled 0.34.7 as measured: a small key costs 130–160 bytes, so callers pack many entries into one
-//! value; values above about 7 KiB are split off into files of their own, which are not always
-//! removed; no transactions, no background flush, a small cache; what it reports as an error, or
-//! panics with, while opening or reading is damage, and the caller makes the tables again from the
-//! journal.
+//! Measurements of sled 0.34.7: a small key costs 130–160 bytes, so callers pack many entries into
+//! one value; values above about 7 KiB are split off into files of their own, which are not always
+//! removed; there are no transactions, no background flush, a small cache. An error or a panic of
+//! sled while opening or reading is damage, and the caller rebuilds the tables from the journal.
 //!
-//! After the last handle is gone a thread of the engine may hold its file a moment longer, and
-//! opening it then fails as if it were damaged: so opening waits for the file first. What a rewrite
-//! left unfinished is settled first too (rewrite.rs). Damage in the part of its log that it hears
-//! when it is opened the engine passes over: so that is looked for first as well (replayed.rs).
+//! After the last handle is dropped a thread of the engine may hold its file a moment longer, and
+//! opening it then fails as if it were damaged; so opening waits for the file first. It also
+//! finishes a compaction that was cut short (database/swap.rs), and looks for damage that the
+//! engine passes over (database/sled_log_check.rs).
 //!
-//! Invariant: a batch is in a tree wholly or not at all; what was written is durable after
-//! [`Database::flush`], and some of it may be before.
+//! Invariant: a batch is in a tree whole or not at all; writes are durable after
+//! [`Database::flush`], and some may be before.
+
+pub(super) mod seal;
+mod sled_log_check;
+pub(super) mod swap;
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -21,35 +24,34 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{replayed, rewrite};
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
 const CACHE_BYTES: u64 = 64 << 20;
-/// Larger values are refused here: see the module's documentation.
+/// The longest value: see the module's documentation.
 pub(super) const MAX_VALUE_BYTES: usize = 7 << 10;
 
-/// The engine makes a tree for itself.
+/// The engine's own tree.
 const ENGINE_TREE: &[u8] = b"__sled__default";
 
-/// How often it is looked whether the engine has let go of its file, and how long in between.
-const LOOKS: u32 = 2_000;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+/// The number of attempts to lock the engine's file, and the pause between them.
+const LOCK_ATTEMPTS: u32 = 2_000;
+const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
-/// A directory of trees. Cheap to clone.
+/// A database of named trees. Cheap to clone.
 #[derive(Clone)]
 pub struct Database {
     path: PathBuf,
     engine: sled::Db,
 }
 
-/// Keys in order, with their values. Cheap to clone.
+/// Ordered keys with their values. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Tree {
     path: PathBuf,
     engine: sled::Tree,
 }
 
-/// Bytes that lie in the engine's cache.
+/// A key or value in the engine's cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Value(sled::IVec);
 
@@ -67,7 +69,7 @@ impl AsRef<[u8]> for Value {
     }
 }
 
-/// Changes to one tree that happen together.
+/// An atomic set of changes to one tree.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
     changes: sled::Batch,
@@ -90,20 +92,22 @@ impl Batch {
         self.len += 1;
     }
 
-    /// How many changes there are.
+    /// Returns the number of changes.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 }
 
 impl Database {
-    /// Opens or creates the database in `path`. What is wrong with it is [`StoreFault::Tables`],
-    /// also where the engine panicked.
+    /// Opens or creates the database in `path`.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if it is damaged, also where the engine panics.
     pub fn open(path: &Path) -> Result<Self, StoreFault> {
-        rewrite::settle(path)?;
+        swap::settle(path)?;
         remove_half_snapshots(path)?;
         wait_for(path)?;
-        replayed::check(path)?;
+        sled_log_check::check(path)?;
         let open = || {
             sled::Config::new()
                 .path(path)
@@ -119,7 +123,7 @@ impl Database {
         })
     }
 
-    /// The names of all trees.
+    /// Returns the names of all trees.
     pub(super) fn tree_names(&self) -> Result<Vec<String>, StoreFault> {
         let names = guarded(&self.path, || Ok(self.engine.tree_names()))?;
         let own = |name: &sled::IVec| name.as_ref() != ENGINE_TREE;
@@ -136,7 +140,7 @@ impl Database {
             .collect()
     }
 
-    /// The tree of this name, which is made if it is not there.
+    /// Opens or creates the tree of this name.
     pub(super) fn tree(&self, name: &str) -> Result<Tree, StoreFault> {
         let engine = guarded(&self.path, || self.engine.open_tree(name))?;
         Ok(Tree {
@@ -145,22 +149,28 @@ impl Database {
         })
     }
 
-    /// Takes a tree away. Nobody may use it any more.
+    /// Removes a tree. It must not be used any more.
     pub(super) fn drop_tree(&self, name: &str) -> Result<(), StoreFault> {
         guarded(&self.path, || self.engine.drop_tree(name)).map(drop)
     }
 
-    /// Makes everything that was written durable.
+    /// Makes everything written so far durable.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the engine fails.
     pub fn flush(&self) -> Result<(), StoreFault> {
         guarded(&self.path, || self.engine.flush()).map(drop)
     }
 
-    /// Bytes on the disk, garbage included.
+    /// Returns the size on the disk in bytes, garbage included.
+    ///
+    /// # Errors
+    /// [`StoreFault::Tables`] if the engine fails.
     pub fn size_on_disk(&self) -> Result<u64, StoreFault> {
         guarded(&self.path, || self.engine.size_on_disk())
     }
 
-    /// Where it lies.
+    /// Returns the directory of the database.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -172,7 +182,7 @@ impl Tree {
         Ok(found.map(Value))
     }
 
-    /// The last entry whose key is not above `key`.
+    /// Returns the last entry whose key is not above `key`.
     pub(super) fn at_or_before(&self, key: &[u8]) -> Result<Option<(Value, Value)>, StoreFault> {
         let found = guarded(&self.path, || {
             self.engine.range(..=key).next_back().transpose()
@@ -180,12 +190,12 @@ impl Tree {
         Ok(found.map(|(key, value)| (Value(key), Value(value))))
     }
 
-    /// The entries of these keys, ascending.
+    /// Returns the entries of these keys, ascending.
     pub(super) fn range<K: AsRef<[u8]>>(&self, keys: impl RangeBounds<K>) -> Entries {
         self.entries(|| self.engine.range(keys))
     }
 
-    /// The entries whose keys begin so, ascending.
+    /// Returns the entries whose keys begin with `prefix`, ascending.
     pub(super) fn under(&self, prefix: &[u8]) -> Entries {
         self.entries(|| self.engine.scan_prefix(prefix))
     }
@@ -206,19 +216,17 @@ impl Tree {
         }
     }
 
-    /// Makes these changes in one step.
+    /// Applies these changes atomically.
     pub(super) fn apply(&self, batch: Batch) -> Result<(), StoreFault> {
         guarded(&self.path, || self.engine.apply_batch(batch.changes))
     }
 
-    /// Adds entries whose keys ascend above all others, many at once. They are not added in one
-    /// step.
+    /// Appends many entries, whose keys ascend above all others. Not atomic.
     ///
-    /// The engine splits a leaf of 17 entries and writes both halves, and writes a leaf anew at
-    /// about every tenth change of it, so that entries that are added one after the other are
-    /// written several times over. So the keys come first, without their values, and one by one:
-    /// what is split then is next to empty, and leaves eight entries behind, which is fewer than
-    /// ten.
+    /// The engine splits a leaf of 17 entries and writes both halves, and rewrites a leaf at about
+    /// every tenth change, so entries added one by one are written several times. Therefore all
+    /// keys are inserted first, with empty values: a leaf that splits is nearly empty then and
+    /// keeps eight entries, fewer than the ten changes that rewrite it.
     pub(super) fn append(
         &self,
         entries: &[(impl AsRef<[u8]>, impl AsRef<[u8]>)],
@@ -234,27 +242,27 @@ impl Tree {
         })
     }
 
-    /// Makes everything that was written, to this tree and the others, durable.
+    /// Makes everything written to this tree and the others durable.
     pub(super) fn flush(&self) -> Result<(), StoreFault> {
         guarded(&self.path, || self.engine.flush()).map(drop)
     }
 
-    /// The fault that what the engine gave out is wrong.
+    /// Returns the fault of an invalid value from the engine.
     pub(super) fn broken(&self, what: String) -> StoreFault {
         broken(&self.path, what)
     }
 
-    /// Takes everything out.
+    /// Removes all entries.
     pub(super) fn clear(&self) -> Result<(), StoreFault> {
         guarded(&self.path, || self.engine.clear())
     }
 }
 
-/// Entries in order of their keys. After an error there are no more.
+/// Entries in the order of their keys. After an error there are no more.
 pub(super) struct Entries {
     path: PathBuf,
     engine: Option<sled::Iter>,
-    /// Why there are none.
+    /// The error that is still to be reported.
     broken: Option<StoreFault>,
 }
 
@@ -288,8 +296,8 @@ impl DoubleEndedIterator for Entries {
     }
 }
 
-/// A process that dies while the engine writes a snapshot leaves a part of it, which the engine
-/// would take for a whole one.
+/// Removes partial snapshots: a process that dies while the engine writes one leaves it, and the
+/// engine would take it for a whole one.
 fn remove_half_snapshots(path: &Path) -> Result<(), StoreFault> {
     let entries = match std::fs::read_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -305,25 +313,25 @@ fn remove_half_snapshots(path: &Path) -> Result<(), StoreFault> {
     Ok(())
 }
 
-/// Waits until no earlier handle of the database has its file locked.
+/// Waits until no earlier handle of the database holds the lock of its file.
 fn wait_for(path: &Path) -> Result<(), StoreFault> {
     let path = path.join("db");
     let file = match File::open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         file => file.map_err(StoreFault::file("open", &path))?,
     };
-    for _look in 0..LOOKS {
+    for _attempt in 0..LOCK_ATTEMPTS {
         match file.try_lock() {
-            // Closing it lets go of it again.
+            // Closing the file releases the lock.
             Ok(()) => return Ok(()),
             Err(TryLockError::Error(error)) => return Err(StoreFault::file("lock", &path)(error)),
-            Err(TryLockError::WouldBlock) => std::thread::park_timeout(BETWEEN_LOOKS),
+            Err(TryLockError::WouldBlock) => std::thread::park_timeout(LOCK_PAUSE),
         }
     }
     Err(StoreFault::InUse { path, holder: None })
 }
 
-/// On some damaged files the engine panics instead of returning an error.
+/// Runs engine code; on some damaged files the engine panics instead of returning an error.
 fn guarded<T>(path: &Path, work: impl FnOnce() -> sled::Result<T>) -> Result<T, StoreFault> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(done)) => Ok(done),

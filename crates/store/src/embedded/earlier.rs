@@ -1,13 +1,13 @@
-//! The pages of earlier crawls that count as seen: what they looked like, and where their journals
-//! tell of them.
+//! The pages of earlier crawls that count as seen: their signatures, and their positions in the
+//! journals of those crawls.
 //!
-//! Only what was kept counts: originals, and the pages that were let through beside them. Their
-//! looks are in memory; who they are is read from the earlier journal when one of them is
-//! recognised (24 bytes a page instead of its URLs). The same rows say where the archive has a page
-//! that is to be asked for only if it was modified.
+//! Only kept pages count: originals, and duplicates kept beside them. Their signatures are in
+//! memory; their URLs are read from the earlier journal when one of them matches (24 bytes a page
+//! instead of a URL). The same records give the place in the archive of a page that is requested
+//! only if it was modified.
 //!
-//! Reading takes a shared lock, and gives it back at the end: an earlier crawl that still runs is
-//! refused, and one that goes on afterwards does no harm, because a journal only ever grows.
+//! Reading takes a shared lock and releases it at the end: a running earlier crawl is refused, and
+//! one that goes on afterwards does no harm, because a journal only grows.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -16,44 +16,49 @@ use std::path::{Path, PathBuf};
 use neardup::{Fingerprint, HashKey, Likeness, PageSignature, SignatureIndex};
 use web::UrlKey;
 
+use super::journal::frame::Position;
+use super::journal::record::{LetThrough, Record};
+use super::journal::segment::{Replay, record_at, segments};
 use super::lock::DirectoryLock;
-use super::record::{LetThrough, Record};
-use super::segment::{Position, Replay, record_at, segments};
-use crate::{LikenessRules, Page, StoreFault, VisitRecord};
+use crate::fault::StoreFault;
+use crate::near_dup::Page;
+use crate::rules::LikenessRules;
+use crate::rules::certainty;
+use crate::visit_record::VisitRecord;
 
-/// The kept pages of one or more crawls that ended, for reading.
+/// The kept pages of one or more ended crawls, for reading.
 pub struct Earlier {
     rules: LikenessRules,
     key: HashKey,
-    journals: Vec<Told>,
-    pages: Vec<Kept>,
+    journals: Vec<EarlierJournal>,
+    pages: Vec<KeptPage>,
     /// The originals, by their numbers in `pages`.
     originals: SignatureIndex,
-    /// Pages that were let through, by their numbers.
+    /// Duplicates that were kept, by their numbers.
     seated: HashMap<u32, Seated>,
-    /// Who of these has these bytes, within a group.
+    /// The kept duplicate with these bytes, within a group.
     copies: HashMap<(u64, u128), u32>,
-    /// Pages that were kept without being admitted (`--on-duplicate keep`), by their numbers: there
-    /// is no signature of them.
+    /// Pages that were kept without being admitted (`--on-duplicate keep`), by their numbers: they
+    /// have no signature.
     unadmitted: HashMap<u32, Unadmitted>,
-    /// All pages by their URLs, sorted.
+    /// All pages, sorted by their URLs.
     by_url: Vec<(UrlKey, u32)>,
 }
 
-/// A crawl's journal: its directory, and its segments as they were when it was read.
-struct Told {
+/// A crawl's journal: its directory, and its segments at the time of reading.
+struct EarlierJournal {
     directory: PathBuf,
     segments: Vec<(Position, PathBuf)>,
-    /// Where its kept pages are archived.
+    /// The archive files of its kept pages.
     archive_files: BTreeSet<String>,
 }
 
-/// Where a page is told of.
-struct Kept {
+/// The position of a page's visit.
+struct KeptPage {
     key: UrlKey,
-    /// The place of its crawl in `journals`.
+    /// The index of its crawl in `journals`.
     journal: u32,
-    /// Where the record of its visit begins.
+    /// The position of the record of its visit.
     position: Position,
 }
 
@@ -72,30 +77,35 @@ struct Unadmitted {
 /// The earlier captures of a page's URL, compared with the page as it is now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Capture {
-    /// One of them has these very bytes: its number.
+    /// One of them has the same bytes; its number.
     SameBytes(u32),
-    /// All of them have others.
+    /// All of them have other bytes.
     OtherBytes(Change),
 }
 
-/// The newest capture of a URL, and how far a page with other bytes is from it.
+/// The newest capture of a URL, and its distance from a page with other bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Change {
-    /// Its number.
+    /// The number of that capture.
     pub(crate) of: u32,
     pub(crate) distance: Option<u32>,
     pub(crate) resemblance: Option<f64>,
 }
 
-/// A page that was admitted, and whose visit has not ended yet where the journal is being read.
-enum Begun {
+/// An admission whose visit has not ended yet at this point of the journal.
+enum PendingAdmission {
     Original(Box<PageSignature>),
     LetThrough(Box<LetThrough>),
 }
 
 impl Earlier {
-    /// Reads the crawls whose stores are in `directories`, the oldest first; there is at least one.
-    /// All must have hashed under one key, and have made their fingerprints from `features`.
+    /// Reads the crawls whose stores are in `directories`, the oldest first. Returns none if there
+    /// is no directory. All must have hashed under one key, and have made their fingerprints from
+    /// `features`.
+    ///
+    /// # Errors
+    /// [`StoreFault::InUse`] if one of them runs, [`StoreFault::Incomparable`] if keys or features
+    /// differ, [`StoreFault`] if a journal cannot be read.
     pub fn load(
         directories: &[PathBuf],
         features: &str,
@@ -115,7 +125,7 @@ impl Earlier {
             if key != earlier.key {
                 return Err(other_key(directory));
             }
-            earlier.hear(path, &mut replay, features)?;
+            earlier.read_journal(path, &mut replay, features)?;
         }
         Ok(earlier.map(|mut earlier| {
             earlier.by_url.sort_unstable();
@@ -137,39 +147,42 @@ impl Earlier {
         }
     }
 
-    /// The key under which all of these crawls hashed.
+    /// Returns the hash key of all these crawls.
     #[must_use]
     pub fn key(&self) -> HashKey {
         self.key
     }
 
-    /// How many pages count as seen.
+    /// Returns the number of pages that count as seen.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pages.len()
     }
 
-    /// Whether none does.
+    /// Returns true if no page counts as seen.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
 
-    /// Whether any of the crawls kept a page with this URL; asks nothing of the disk.
+    /// Returns true if any of the crawls kept a page with this URL. Reads no disk.
     #[must_use]
     pub fn knows(&self, url: UrlKey) -> bool {
-        self.looks(url).next().is_some()
+        self.numbers_of(url).next().is_some()
     }
 
-    /// What the newest crawl of those that `is_asked` names kept of a page: its place among the
-    /// directories, and its row.
+    /// Returns the newest visit of a page among the crawls that `is_asked` selects: the crawl's
+    /// index among the directories, and the record.
+    ///
+    /// # Errors
+    /// [`StoreFault::Damaged`] if the journal is not the one that was read.
     pub fn newest(
         &self,
         url: UrlKey,
         is_asked: impl Fn(usize) -> bool,
     ) -> Result<Option<(usize, VisitRecord)>, StoreFault> {
         let mut newest: Option<(usize, VisitRecord)> = None;
-        for number in self.looks(url) {
+        for number in self.numbers_of(url) {
             let crawl = self.pages[number as usize].journal as usize;
             if !is_asked(crawl) {
                 continue;
@@ -185,7 +198,8 @@ impl Earlier {
         Ok(newest)
     }
 
-    /// The archive files that have the kept pages of a crawl, by its place among the directories.
+    /// Returns the archive files with the kept pages of a crawl, by its index among the
+    /// directories.
     pub fn archive_files(&self, crawl: usize) -> impl Iterator<Item = &str> {
         let journal = self.journals.get(crawl);
         journal
@@ -193,7 +207,7 @@ impl Earlier {
             .flat_map(|journal| journal.archive_files.iter().map(String::as_str))
     }
 
-    /// That another crawl's pages can be compared with these.
+    /// Fails if pages hashed with `key` cannot be compared with these.
     pub(crate) fn check_key(&self, key: HashKey) -> Result<(), StoreFault> {
         let first = self
             .journals
@@ -205,18 +219,19 @@ impl Earlier {
         Err(other_key(first.unwrap_or(Path::new(""))))
     }
 
-    fn hear(
+    fn read_journal(
         &mut self,
         directory: PathBuf,
         replay: &mut Replay,
         features: &str,
     ) -> Result<(), StoreFault> {
-        self.journals.push(Told {
+        self.journals.push(EarlierJournal {
             segments: segments(&directory)?,
             directory: directory.clone(),
             archive_files: BTreeSet::new(),
         });
-        let (mut begun, mut position): (HashMap<UrlKey, Begun>, Position) = (HashMap::new(), 0);
+        let (mut begun, mut position): (HashMap<UrlKey, PendingAdmission>, Position) =
+            (HashMap::new(), 0);
         while let Some((end, record)) = replay.next_record()? {
             match record {
                 Record::Begun {
@@ -230,10 +245,10 @@ impl Earlier {
                     });
                 }
                 Record::Admitted { page, signature } => {
-                    begun.insert(page.key(), Begun::Original(signature));
+                    begun.insert(page.key(), PendingAdmission::Original(signature));
                 }
                 Record::LetThrough(seated) => {
-                    begun.insert(seated.page.key(), Begun::LetThrough(seated));
+                    begun.insert(seated.page.key(), PendingAdmission::LetThrough(seated));
                 }
                 Record::Forgotten { page } => drop(begun.remove(&page)),
                 Record::Settled { row, .. } => {
@@ -242,7 +257,7 @@ impl Earlier {
                         self.remember(&row, page, position);
                     }
                 }
-                // Nothing else tells of a page that was kept.
+                // No other record is about a kept page.
                 _ => {}
             }
             position = end;
@@ -250,12 +265,11 @@ impl Earlier {
         Ok(())
     }
 
-    fn remember(&mut self, row: &VisitRecord, begun: Option<Begun>, position: Position) {
+    fn remember(&mut self, row: &VisitRecord, begun: Option<PendingAdmission>, position: Position) {
         if begun.is_none() && row.payload.is_none() {
             return;
         }
-        let number =
-            u32::try_from(self.pages.len()).expect("so many signatures would take terabytes");
+        let number = u32::try_from(self.pages.len()).expect("2^32 signatures would take terabytes");
         let (page, key) = (row.page(), row.url.key());
         self.by_url.push((key, number));
         if let (Some(journal), Some(file)) = (self.journals.last_mut(), &row.warc_file)
@@ -263,7 +277,7 @@ impl Earlier {
         {
             journal.archive_files.insert(file.clone());
         }
-        self.pages.push(Kept {
+        self.pages.push(KeptPage {
             key,
             journal: u32::try_from(self.journals.len() - 1).expect("a command line is shorter"),
             position,
@@ -279,14 +293,13 @@ impl Earlier {
                 };
                 self.unadmitted.insert(number, unadmitted);
             }
-            Some(Begun::Original(mut signature)) => {
-                // A visit that did not end may have admitted other bytes than were archived in the
-                // end.
+            Some(PendingAdmission::Original(mut signature)) => {
+                // A visit that did not end may have admitted other bytes than were archived later.
                 signature.payload = row.payload.unwrap_or(signature.payload);
                 self.originals
                     .insert_in(group, u64::from(number), *signature);
             }
-            Some(Begun::LetThrough(mut seated)) => {
+            Some(PendingAdmission::LetThrough(mut seated)) => {
                 seated.signature.payload = row.payload.unwrap_or(seated.signature.payload);
                 self.copies
                     .entry((group, seated.signature.payload))
@@ -301,19 +314,19 @@ impl Earlier {
         }
     }
 
-    /// The seats that are taken: original and number of each.
+    /// Returns the ranks that are taken: original and rank of each.
     pub(crate) fn seats(&self) -> impl Iterator<Item = (UrlKey, u32)> + '_ {
         self.seated
             .values()
             .map(|seated| (seated.original, seated.number))
     }
 
-    /// The URL of the page with this number.
+    /// Returns the URL of the page with this number.
     pub(crate) fn key_of(&self, number: u32) -> UrlKey {
         self.pages[number as usize].key
     }
 
-    /// The page with this number.
+    /// Returns the page with this number.
     pub(crate) fn page(&self, number: u32) -> Result<Page, StoreFault> {
         self.row(number).map(|row| row.page())
     }
@@ -326,20 +339,19 @@ impl Earlier {
             _ => Err(StoreFault::Damaged {
                 path: journal.directory.clone(),
                 offset: kept.position,
-                what: "it tells something else than it did when this crawl began".to_owned(),
+                what: "it has changed since this crawl began".to_owned(),
             }),
         }
     }
 
-    /// Compares a page with what these crawls archived under its URL; none where they archived
-    /// nothing.
+    /// Compares a page with the captures of its URL; none if these crawls have none.
     pub(crate) fn capture(&self, url: UrlKey, signature: &PageSignature) -> Option<Capture> {
         let mut newest = None;
         let mut same = None;
-        // The crawls were read in their order, the oldest first.
-        for number in self.looks(url) {
-            let payload = match (self.look(number), self.unadmitted.get(&number)) {
-                (Some(look), _) => look.payload,
+        // The crawls were read in order, the oldest first.
+        for number in self.numbers_of(url) {
+            let payload = match (self.signature_of(number), self.unadmitted.get(&number)) {
+                (Some(theirs), _) => theirs.payload,
                 (None, Some(unadmitted)) => unadmitted.payload,
                 (None, None) => continue,
             };
@@ -352,8 +364,8 @@ impl Earlier {
             return Some(Capture::SameBytes(number));
         }
         let of = newest?;
-        let (distance, resemblance) = match self.look(of) {
-            Some(look) => nearness(signature, look),
+        let (distance, resemblance) = match self.signature_of(of) {
+            Some(theirs) => nearness(signature, theirs),
             None => (self.distance_to_unadmitted(of, signature), None),
         };
         Some(Capture::OtherBytes(Change {
@@ -368,16 +380,16 @@ impl Earlier {
         Some(signature.text.as_deref()?.fingerprint.distance(theirs))
     }
 
-    /// The signature of the page with this number.
-    fn look(&self, number: u32) -> Option<&PageSignature> {
+    /// Returns the signature of the page with this number.
+    fn signature_of(&self, number: u32) -> Option<&PageSignature> {
         match self.seated.get(&number) {
             Some(seated) => Some(&seated.signature),
             None => self.originals.get(u64::from(number)),
         }
     }
 
-    /// The numbers of the pages with this URL: one for each crawl that kept it.
-    fn looks(&self, url: UrlKey) -> impl Iterator<Item = u32> + '_ {
+    /// Returns the numbers of the pages with this URL: one for each crawl that kept it.
+    fn numbers_of(&self, url: UrlKey) -> impl Iterator<Item = u32> + '_ {
         let first = self.by_url.partition_point(|(key, _)| *key < url);
         let same = self.by_url[first..]
             .iter()
@@ -385,15 +397,15 @@ impl Earlier {
         same.map(|(_, number)| *number)
     }
 
-    /// The original that looks like this.
+    /// Returns the original that is like this signature.
     pub(crate) fn find(&self, group: u64, signature: &PageSignature) -> Option<(u32, Likeness)> {
         let found = self.originals.find_in(group, signature)?;
-        let number = u32::try_from(found.of).expect("it was hung under a number of 32 bits");
+        let number = u32::try_from(found.of).expect("it was inserted under a number of 32 bits");
         Some((number, found.likeness))
     }
 
-    /// The original with this URL, if a page that calls it canonical is like it: the most certain
-    /// of its looks.
+    /// Returns the original with this URL, if a page that calls it canonical is like it; of several
+    /// captures the most certain match.
     pub(crate) fn called_canonical(
         &self,
         group: u64,
@@ -401,21 +413,21 @@ impl Earlier {
         signature: &PageSignature,
     ) -> Option<(u32, Likeness)> {
         let thresholds = self.rules.thresholds;
-        let looks = self.looks(url).filter_map(|number| {
-            let look = self.originals.get_in(group, u64::from(number))?;
-            Some((number, thresholds.likeness_to_canonical(signature, look)?))
+        let matches = self.numbers_of(url).filter_map(|number| {
+            let theirs = self.originals.get_in(group, u64::from(number))?;
+            Some((number, thresholds.likeness_to_canonical(signature, theirs)?))
         });
-        most_certain(looks)
+        most_certain(matches)
     }
 
-    /// The page that was let through with these bytes.
+    /// Returns the kept duplicate with these bytes.
     pub(crate) fn copy_of(&self, group: u64, payload: u128) -> Option<u32> {
         self.copies.get(&(group, payload)).copied()
     }
 }
 
-/// Bits between the fingerprints of two pages, and the estimated resemblance of their texts,
-/// however unlike they are.
+/// Returns the distance in bits between the fingerprints of two pages and the estimated resemblance
+/// of their texts, however unlike they are.
 fn nearness(one: &PageSignature, two: &PageSignature) -> (Option<u32>, Option<f64>) {
     let texts = one.text.as_deref().zip(two.text.as_deref());
     let Some((one, two)) = texts else {
@@ -431,10 +443,10 @@ fn nearness(one: &PageSignature, two: &PageSignature) -> (Option<u32>, Option<f6
     )
 }
 
-/// Of equals the latest.
-fn most_certain(looks: impl Iterator<Item = (u32, Likeness)>) -> Option<(u32, Likeness)> {
-    looks.max_by(|one, two| {
-        let order = crate::known::certainty(one.1).total_cmp(&crate::known::certainty(two.1));
+/// Returns the most certain match; of equals the latest.
+fn most_certain(matches: impl Iterator<Item = (u32, Likeness)>) -> Option<(u32, Likeness)> {
+    matches.max_by(|one, two| {
+        let order = certainty(one.1).total_cmp(&certainty(two.1));
         order.then(one.0.cmp(&two.0))
     })
 }
@@ -448,8 +460,8 @@ fn other_key(directory: &Path) -> StoreFault {
     }
 }
 
-/// Other versions of the program make other fingerprints: told as what it is, not as a setting of
-/// the crawl that begins.
+/// Turns a setting's mismatch into the error about an earlier crawl: other versions of the program
+/// make other fingerprints.
 fn foreign(fault: StoreFault, directory: &Path) -> StoreFault {
     match fault {
         StoreFault::Setting {

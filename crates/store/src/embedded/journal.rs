@@ -1,23 +1,29 @@
 //! The journal: everything that must not be forgotten, in the order in which it happened.
 //!
-//! It is a row of segments (`segment.rs` has their format), named by the position of their first
-//! byte; a position counts the bytes of all segments.
+//! The journal is a sequence of segments (`segment.rs`), each named by the position of its first
+//! byte. A position counts the bytes of all segments.
 //!
-//! Invariants: a segment is only ever appended to, and only the last one; what stands before a
-//! durable position never changes. How far that is, the journal says itself, in marks (`mark.rs`).
+//! Invariants: only the last segment is appended to, and no byte before a durable position ever
+//! changes. The journal itself says how far it is durable, in marks (`mark.rs`).
 //!
-//! Behind that, a power cut may leave a torn write with whole records behind it, as a turned bit
-//! does: opening ends the journal before it and keeps what is cut off as `NNNN….log.cut-N`. The
-//! archive tells whether visits are lost by that.
+//! Behind the durable position a power cut, like a flipped bit, may leave a torn write with whole
+//! records behind it. Opening ends the journal before the torn write and keeps what it cuts off as
+//! `NNNN….log.cut-N`. The archive shows if visits were lost by that.
 //!
-//! A write that fails is cut off again. If the disk was full, and is as it was before, the journal
-//! goes on: the caller may make room and write again. After anything else it takes nothing more;
-//! least of all after a failed fsync, which is never retried: the kernel may have dropped the pages
-//! (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
+//! A write that fails is cut off again. If the disk was full and the cut succeeded, the journal
+//! goes on: the caller may make room and write again. After any other failure the journal takes no
+//! more records; above all a failed fsync is never retried, because the kernel may have dropped the
+//! pages (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
 //!
-//! Locks: `tail` before those of the group commit.
+//! Lock order: `tail` before those of the group commit.
 
+pub(super) mod frame;
 mod group_commit;
+pub(super) mod history;
+mod mark;
+pub(super) mod reader;
+pub mod record;
+pub(super) mod segment;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -26,16 +32,15 @@ use disk::{Disk, DiskFile, Trouble};
 use neardup::HashKey;
 use tokio::sync::oneshot;
 
-use self::group_commit::{GroupCommit, Part, State, StdLocks};
-use super::mark;
-use super::record::Record;
-use super::segment::{
-    HEADER_BYTES, Position, Replay, encode, header, is_current, records_behind, segments,
-    sound_length,
+use self::frame::{Position, encode};
+use self::group_commit::{GroupCommit, Role, State, StdLocks};
+use self::record::Record;
+use self::segment::{
+    HEADER_BYTES, Replay, header, is_current, records_behind, segments, sound_length,
 };
-use crate::StoreFault;
+use crate::fault::StoreFault;
 
-/// A new segment is begun when the last one has grown to this.
+/// The length at which a segment is full and the next one begins.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
 
 /// The journal, open for appending.
@@ -52,20 +57,20 @@ struct Tail {
     file: Arc<DiskFile>,
     base: Position,
     length: u64,
-    /// Where its last record ends; only a mark can be behind it.
+    /// The end of the last record; only a mark can follow it.
     records: u64,
-    /// Where the last mark says that the durable part ends; 0 where this process wrote none.
+    /// The durable position that the last mark names; 0 if this process wrote none.
     marked: Position,
 }
 
-/// A call that failed, and whether it left everything as it was before.
+/// A failed write; `undone` is true if the file is as it was before.
 struct Refusal {
     fault: StoreFault,
     undone: bool,
 }
 
 impl Refusal {
-    /// Poisons, unless the call may be made again when there is room.
+    /// Poisons the journal, unless the call may be repeated when there is room.
     fn settle(self, commit: &GroupCommit) -> StoreFault {
         let full = match &self.fault {
             StoreFault::File { source, .. } => Trouble::of(source) == Trouble::Full,
@@ -85,8 +90,12 @@ impl Tail {
 }
 
 impl Journal {
-    /// Opens the journal in `directory`, which exists: removes a torn tail, or begins the first
+    /// Opens the journal in `directory`, which exists. Cuts off a torn tail, or creates the first
     /// segment with `new_key`.
+    ///
+    /// # Errors
+    /// [`StoreFault::Damaged`] or [`StoreFault::Format`] if the last segment is not one of ours,
+    /// [`StoreFault::File`] if a file cannot be read or written.
     pub fn open(
         disk: Arc<dyn Disk>,
         directory: &Path,
@@ -102,14 +111,14 @@ impl Journal {
             Some((base, path)) => {
                 let (length, key) = sound_length(path, *base)?;
                 match key {
-                    // The crash came before the header was whole: nothing was ever written to this
-                    // segment.
+                    // The crash came before the header was whole: nothing was ever written behind
+                    // it.
                     None => {
                         disk.remove(path)
                             .map_err(StoreFault::file("remove", path))?;
                         return Self::open(disk, directory, new_key, segment_bytes);
                     }
-                    // An older version would take records that it does not know for damage.
+                    // A program of the older version would take unknown records for damage.
                     Some(key) if !is_current(path)? => {
                         (succeed_segment(&*disk, directory, key, *base, length)?, key)
                     }
@@ -128,25 +137,25 @@ impl Journal {
         })
     }
 
-    /// The key of every hash in this crawl.
+    /// Returns the key of every hash in this crawl.
     pub fn key(&self) -> HashKey {
         self.key
     }
 
-    /// Appends a record; it is readable at once and durable after the next [`Journal::sync`].
-    /// Returns the position after it.
+    /// Appends a record and returns the position after it. The record is readable at once and
+    /// durable after the next [`Journal::sync`].
     ///
     /// # Errors
-    /// [`StoreFault::File`] where the disk refused: if there was no room ([`Trouble::Full`]), the
-    /// call may be repeated. [`StoreFault::Poisoned`] after an earlier failure of another kind.
+    /// [`StoreFault::File`] if the disk refuses; after [`Trouble::Full`] the call may be repeated.
+    /// [`StoreFault::Poisoned`] after an earlier failure of another kind.
     pub fn append(&self, record: &Record) -> Result<Position, StoreFault> {
         self.append_frame(&encode(record))
     }
 
-    /// The same with a record that is a frame already.
+    /// Appends a record that is a frame already, as [`Journal::append`] does.
     pub(super) fn append_frame(&self, frame: &[u8]) -> Result<Position, StoreFault> {
         let mut tail = self.tail();
-        self.commit.in_order()?;
+        self.commit.check_writable()?;
         if tail.length >= self.segment_bytes {
             self.roll(&mut tail)?;
         }
@@ -163,22 +172,23 @@ impl Journal {
         Ok(tail.end())
     }
 
-    /// Makes everything before `position` durable; many callers share one fdatasync. A call that is
-    /// dropped loses nothing.
+    /// Makes everything before `position` durable; concurrent callers share one fdatasync. Dropping
+    /// the future loses nothing.
     ///
     /// # Errors
-    /// [`StoreFault::File`] where the disk refused, and to all others [`StoreFault::Poisoned`].
+    /// [`StoreFault::File`] to one caller if the disk refuses, [`StoreFault::Poisoned`] to all
+    /// others.
     pub async fn sync(&self, position: Position) -> Result<(), StoreFault> {
-        let turn = match self.commit.join(position).await {
-            Part::Durable => return Ok(()),
-            Part::Failed(fault) => return Err(fault),
-            Part::Lead(turn) => turn,
+        let leader = match self.commit.join(position).await {
+            Role::Durable => return Ok(()),
+            Role::Failed(fault) => return Err(fault),
+            Role::Lead(leader) => leader,
         };
         let (disk, tail) = (Arc::clone(&self.disk), Arc::clone(&self.tail));
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
             let sync = |commit: &GroupCommit| {
-                // As late as can be, so that it serves as many as can be.
+                // Read as late as possible, so that one sync serves as many callers as possible.
                 let (file, end) = {
                     let tail = locked(&tail);
                     (Arc::clone(&tail.file), tail.end())
@@ -186,51 +196,53 @@ impl Journal {
                 commit.fsync(file.path(), || disk.sync(&file))?;
                 Ok(end)
             };
-            // Whoever was given the turn may have let go of his wish.
-            turn.lead(sync, |first| drop(tell.send(first)));
+            // The caller may have dropped its future.
+            leader.lead(sync, |first| drop(sender.send(first)));
         });
-        told.await.unwrap_or_else(|gone| {
+        receiver.await.unwrap_or_else(|gone| {
             self.commit.poison(&gone);
-            self.commit.in_order()
+            self.commit.check_writable()
         })
     }
 
-    /// Writes how far the journal is durable: what a later opening finds damaged before that, it
-    /// reports. Without it the next append says so; a journal that may not be written again for a
-    /// while needs it.
+    /// Writes a mark of the durable position: a later opening reports damage before it. The next
+    /// append would write it too; a journal that may see no append for a while needs this call.
     ///
     /// # Errors
-    /// As [`Journal::append`].
+    /// Those of [`Journal::append`].
     pub fn mark(&self) -> Result<(), StoreFault> {
         let mut tail = self.tail();
         let durable = self.durable();
         if durable <= tail.marked {
             return Ok(());
         }
-        self.commit.in_order()?;
+        self.commit.check_writable()?;
         let mark = mark::encode(self.key, tail.end(), durable);
         self.append_to(&mut tail, &mark)?;
         tail.marked = durable;
         Ok(())
     }
 
-    /// The position after the last record.
+    /// Returns the position after the last record.
     pub fn end(&self) -> Position {
         let tail = self.tail();
         tail.base + tail.records
     }
 
-    /// Everything before this is durable.
+    /// Returns the durable position: everything before it is durable.
     pub fn durable(&self) -> Position {
         self.commit.durable()
     }
 
-    /// The records from `from` on.
+    /// Returns the records from position `from` on.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if a segment cannot be opened.
     pub fn replay(&self, from: Position) -> Result<Replay, StoreFault> {
         Replay::open(&self.directory, from)
     }
 
-    /// Appends to the last segment, or leaves it as it was.
+    /// Appends to the last segment, or leaves it unchanged.
     fn append_to(&self, tail: &mut Tail, bytes: &[u8]) -> Result<(), StoreFault> {
         let Err(short) = self.disk.append(&tail.file, bytes) else {
             tail.length += bytes.len() as u64;
@@ -244,7 +256,7 @@ impl Journal {
         Err(refusal.settle(&self.commit))
     }
 
-    /// Ends a full segment (durably: `durable` speaks of all segments before the last) and begins
+    /// Syncs a full segment, because `durable` speaks of all segments before the last, and begins
     /// the next.
     fn roll(&self, tail: &mut Tail) -> Result<(), StoreFault> {
         let file = &tail.file;
@@ -286,7 +298,7 @@ fn begin_segment(
         disk.sync_directory(directory)
             .map_err(StoreFault::file("sync", directory))
     });
-    // Never undone: what a sync that failed has lost is not known.
+    // Never undone: nobody knows what a failed sync has lost.
     named.map_err(|fault| Refusal {
         fault,
         undone: false,
@@ -313,7 +325,12 @@ fn reopen_segment(
         let kept = keep_records(disk, path, length)
             .map_err(StoreFault::file("set aside the end of", path))?;
         let kept = kept.map(|kept| kept.display().to_string());
-        tracing::warn!(path = %path.display(), bytes = found - length, kept, "cut a torn write off the journal");
+        tracing::warn!(
+            path = %path.display(),
+            bytes = found - length,
+            kept,
+            "cut a torn write off the journal"
+        );
         disk.set_length(&file, length)
             .map_err(StoreFault::file("cut", path))?;
     }
@@ -327,8 +344,8 @@ fn reopen_segment(
     })
 }
 
-/// Ends the last segment, which is of an older version, and begins one of this version behind it;
-/// in its place, where it has no record.
+/// Ends the last segment, which is of an older format, and begins one of the current format behind
+/// it; replaces it if it has no record.
 fn succeed_segment(
     disk: &dyn Disk,
     directory: &Path,
@@ -347,7 +364,8 @@ fn succeed_segment(
     begin_segment(disk, directory, key, end).map_err(|refusal| refusal.fault)
 }
 
-/// Sets aside what stands in a segment from `length` on, if there are whole records in it.
+/// Copies the bytes of a segment from `length` on to a file beside it, if there are whole records
+/// among them.
 fn keep_records(disk: &dyn Disk, path: &Path, length: u64) -> std::io::Result<Option<PathBuf>> {
     if records_behind(path, length)? == 0 {
         return Ok(None);
@@ -357,8 +375,6 @@ fn keep_records(disk: &dyn Disk, path: &Path, length: u64) -> std::io::Result<Op
 }
 
 #[cfg(test)]
-#[path = "journal_fault_tests.rs"]
 mod fault_tests;
 #[cfg(test)]
-#[path = "journal_tests.rs"]
 mod tests;

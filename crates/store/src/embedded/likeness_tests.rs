@@ -1,5 +1,4 @@
-//! What is known of likeness survives the end of a process, and what an earlier crawl knew is taken
-//! over.
+//! Signatures survive the end of a process, and those of an earlier crawl are taken over.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use crate::{
     DuplicateScope, FrontierRules, LikenessRules, NearDupIndex, Page, StoreFault, Verdict,
 };
 
-/// A text in other bytes each time, nearly the same.
+/// Returns the signature of nearly the same text in other bytes each time.
 fn like(payload: u8) -> PageSignature {
     let text: String = (0..100).map(|word| format!("word{word} ")).collect();
     let text = format!("{text} {payload}");
@@ -42,7 +41,7 @@ async fn seats_are_counted_over_all_processes_and_over_tables_that_are_made_agai
     };
     let directory = tempfile::tempdir().unwrap();
     let mut told = Vec::new();
-    // Each page is admitted by two processes: the first was killed before the page was settled.
+    // Two processes admit each page: the first is killed before the page is settled.
     for (round, name) in ["a", "b", "b", "c", "c", "d", "a"].into_iter().enumerate() {
         let store = three(directory.path());
         let look = like(name.as_bytes()[0]);

@@ -1,7 +1,7 @@
-//! One process a directory.
+//! The lock of a store's directory: one process at a time.
 //!
-//! The file has three lines: the process that holds it, the machine that this runs on (empty where
-//! it has no name), and since when. They are for people; what counts is the system's lock.
+//! The file has three lines: the process id, the name of the machine (empty if it has none), and
+//! the time. They are for people; only the operating system's lock counts.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -9,22 +9,22 @@ use std::path::Path;
 
 use web::Timestamp;
 
-use crate::{Holder, StoreFault};
+use crate::fault::{Holder, StoreFault};
 
-/// More of a lock file is not read.
+/// The most bytes of a lock file that are read.
 const MAX_BYTES: u64 = 1024;
 
-/// Held for as long as the store is open; the system lets go of it when the process ends, however
-/// it ends.
+/// A lock on a store's directory, held while the store is open. The operating system releases it
+/// when the process ends, however it ends.
 pub struct DirectoryLock(
     #[expect(dead_code, reason = "holding the file is what holds the lock")] File,
 );
 
 impl DirectoryLock {
-    /// Takes it for writing.
+    /// Takes the lock for writing.
     ///
     /// # Errors
-    /// [`StoreFault::InUse`] where somebody else has it, otherwise what the system said.
+    /// [`StoreFault::InUse`] if another process holds it, otherwise the operating system's error.
     pub fn take(directory: &Path, now: Timestamp) -> Result<Self, StoreFault> {
         let path = directory.join("lock");
         let mut file = OpenOptions::new()
@@ -39,16 +39,17 @@ impl DirectoryLock {
         let written = file
             .set_len(0)
             .and_then(|()| file.seek(SeekFrom::Start(0)))
-            .and_then(|_start| file.write_all(told(now).as_bytes()));
+            .and_then(|_start| file.write_all(holder_lines(now).as_bytes()));
         written.map_err(StoreFault::file("write", &path))?;
         Ok(Self(file))
     }
 
-    /// For reading only: nobody writes there meanwhile, and nothing is written there. None where
-    /// nobody ever had it open, as in a copy without the lock.
+    /// Takes the lock for reading: no process can write meanwhile, and the lock file is not
+    /// written. Returns none where there is no lock file, as in a copy without it.
     ///
     /// # Errors
-    /// [`StoreFault::InUse`] where somebody writes there, otherwise what the system said.
+    /// [`StoreFault::InUse`] if another process writes there, otherwise the operating system's
+    /// error.
     pub fn share(directory: &Path) -> Result<Option<Self>, StoreFault> {
         let path = directory.join("lock");
         let mut file = match File::open(&path) {
@@ -61,15 +62,15 @@ impl DirectoryLock {
     }
 }
 
-/// What became of locking `file`; where somebody else has it, who that is.
+/// Turns the result of locking `file` into an error that names the holder.
 fn held(locked: Result<(), TryLockError>, file: &mut File, path: &Path) -> Result<(), StoreFault> {
     let path = path.to_owned();
     match locked {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
-            let mut told = String::new();
-            let read = file.take(MAX_BYTES).read_to_string(&mut told);
-            let holder = read.ok().and_then(|_length| holder(&told));
+            let mut text = String::new();
+            let read = file.take(MAX_BYTES).read_to_string(&mut text);
+            let holder = read.ok().and_then(|_length| holder(&text));
             Err(StoreFault::InUse { path, holder })
         }
         Err(TryLockError::Error(source)) => Err(StoreFault::File {
@@ -80,17 +81,17 @@ fn held(locked: Result<(), TryLockError>, file: &mut File, path: &Path) -> Resul
     }
 }
 
-/// What the holder writes.
-fn told(now: Timestamp) -> String {
-    // Where there is no such file, the machine goes without a name.
+/// Returns the three lines that the holder writes.
+fn holder_lines(now: Timestamp) -> String {
+    // Without this file the machine goes without a name.
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let process = std::process::id();
     format!("{process}\n{}\n{now}\n", machine.trim())
 }
 
-/// What was written; none where it is not even a number, as for a moment while it is being written.
-fn holder(told: &str) -> Option<Holder> {
-    let mut lines = told.lines().map(str::trim);
+/// Parses the holder; none where the first line is no number, as while it is being written.
+fn holder(text: &str) -> Option<Holder> {
+    let mut lines = text.lines().map(str::trim);
     let process = lines.next()?.parse().ok()?;
     let mut rest = lines.map(|line| Some(line.to_owned()).filter(|line| !line.is_empty()));
     Some(Holder {
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_comes_second_is_told_who_was_first_and_since_when() {
+    fn a_second_process_learns_the_holder_and_the_time() {
         let directory = tempfile::tempdir().unwrap();
         let first = DirectoryLock::take(directory.path(), Timestamp::from_millis(0)).unwrap();
         for second in [
@@ -125,7 +126,7 @@ mod tests {
 
     #[test]
     fn what_others_wrote_is_read_as_far_as_it_goes() {
-        for (told, expected) in [
+        for (text, expected) in [
             ("", None),
             ("who\n", None),
             ("7\n", Some("process 7")),
@@ -136,8 +137,8 @@ mod tests {
                 Some("process 7 on here, since noon"),
             ),
         ] {
-            let found = holder(told).map(|holder| holder.to_string());
-            assert_eq!(found.as_deref(), expected, "{told:?}");
+            let found = holder(text).map(|holder| holder.to_string());
+            assert_eq!(found.as_deref(), expected, "{text:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a store is opened with.
+//! The options of a store.
 
 use std::sync::Arc;
 
@@ -6,40 +6,43 @@ use disk::Disk;
 use neardup::{HashKey, TableDesign};
 use web::Timestamp;
 
-use super::Earlier;
-use crate::{FrontierRules, LikenessRules, StoreFault};
+use super::earlier::Earlier;
+use crate::fault::StoreFault;
+use crate::frontier::FrontierRules;
+use crate::rules::LikenessRules;
 
-/// How to open a store.
+/// The options under which a store is opened.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
-    /// What bounds the frontier.
+    /// The rules of the frontier.
     pub rules: FrontierRules,
-    /// Which pages are compared, and when two are alike. A crawl may go on under other rules:
-    /// verdicts that were given stay.
+    /// The pages that are compared, and the thresholds of likeness. A crawl may go on under other
+    /// rules: verdicts already given stay.
     pub likeness: LikenessRules,
-    /// What fingerprints are made of, as the option has it; a crawl keeps what it was begun with.
+    /// The features of fingerprints, as the option writes them; a crawl keeps those that it began
+    /// with.
     pub features: String,
-    /// The key that every hash must have, if one was asked for; else an earlier crawl's, or
+    /// The key that every hash must have, if one was asked for; otherwise an earlier crawl's, or
     /// `new_key`.
     pub key: Option<HashKey>,
-    /// Keys every hash, if the crawl is begun now and no key was asked for; a crawl keeps its key.
+    /// The key of a crawl that begins now if no key was asked for; an existing crawl keeps its key.
     pub new_key: HashKey,
-    /// Pages that count as admitted.
+    /// Earlier crawls whose pages count as admitted.
     pub earlier: Option<Arc<Earlier>>,
-    /// Whether what pages look like is looked up in memory: 90 bytes a page, and ten times as fast.
-    /// Verdicts are the same.
-    pub mirror: bool,
-    /// The permuted tables of fingerprints on disk, if not four that are led by a quarter each.
-    /// Without a mirror they are what is looked at.
+    /// True if all signature keys are in memory: 90 bytes a page, and ten times as fast. Verdicts
+    /// are the same.
+    pub keys_in_memory: bool,
+    /// The permuted tables of fingerprints on disk; by default four, each led by a quarter. Lookups
+    /// use them where the keys are not in memory.
     pub tables: Option<TableDesign>,
-    /// The present.
+    /// The current time.
     pub now: Timestamp,
-    /// Where everything but sled's own files is written.
+    /// The disk that everything but sled's own files is written to.
     pub disk: Arc<dyn Disk>,
 }
 
 impl StoreOptions {
-    /// The key of a crawl that is begun now.
+    /// Returns the key of a crawl that begins now.
     pub(super) fn key_to_begin_with(&self) -> Result<HashKey, StoreFault> {
         match (self.key, &self.earlier) {
             (Some(key), Some(earlier)) => earlier.check_key(key).map(|()| key),
@@ -49,7 +52,7 @@ impl StoreOptions {
         }
     }
 
-    /// Whether the crawl's own key is what was asked for.
+    /// Fails if the crawl's own key is not the one that was asked for.
     pub(super) fn check_key(&self, key: HashKey) -> Result<(), StoreFault> {
         if self.key.is_some_and(|asked| asked != key) {
             return Err(StoreFault::Key);

@@ -1,4 +1,4 @@
-//! What a power cut, or a disk that fails in between, makes of a store as a whole.
+//! A whole store under a power cut or a failing disk.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,8 +30,8 @@ fn ends_of_visits(store: &EmbeddedStore) -> Vec<u64> {
 }
 
 /// The tables of a new crawl were written before the first record of its journal was synced. A
-/// power cut then left tables that were ahead of the journal, with the settings of a crawl that had
-/// never begun: `verify` refused it for them.
+/// power cut then left tables ahead of the journal, with the settings of a crawl that never began:
+/// `verify` refused it for them.
 #[test]
 fn a_crawl_that_lost_power_while_it_was_begun_has_no_tables_of_another() {
     for seed in 0..12 {
@@ -48,8 +48,8 @@ fn a_crawl_that_lost_power_while_it_was_begun_has_no_tables_of_another() {
     }
 }
 
-/// Pages whose bytes the archive had lost were taken back one by one from the first on. Where that
-/// was cut short, the archive had a hole in front of pages that the next session found whole: torn
+/// Pages whose bytes the archive had lost were revoked one by one from the first on. When that was
+/// cut short, the archive had a hole in front of pages that the next session found whole: torn
 /// records stayed in it for ever.
 #[tokio::test]
 async fn what_is_taken_back_in_part_leaves_an_archive_without_a_hole() {
@@ -83,8 +83,8 @@ async fn what_is_taken_back_in_part_leaves_an_archive_without_a_hole() {
 }
 
 /// The record of a settled page found no room on the disk. Pages behind it in the archive were
-/// settled all the same once there was some, so its bytes were kept and it was visited again: it
-/// was archived twice.
+/// settled once there was room, so its bytes were kept, it was visited again, and it was archived
+/// twice.
 #[tokio::test]
 async fn nothing_is_settled_behind_a_page_whose_settlement_could_not_be_written() {
     let directory = tempfile::tempdir().unwrap();

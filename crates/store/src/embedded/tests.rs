@@ -1,21 +1,26 @@
-//! What survives the end of a process, however it ends.
+//! The state that survives the end of a process, however it ends.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use neardup::{Features, HashKey, PageText, SignatureBuilder};
 use proptest::prelude::*;
+use web::{Host, Pace};
 
+use super::journal::record::Robots;
 use super::*;
 use crate::contract::{at, done, done_with, find, leases, options, row, url};
-use crate::{Fate, FrontierRules, NearDupIndex, Page, Verdict, VisitRecord};
+use crate::{
+    Fate, Frontier, FrontierRules, NearDupIndex, Page, Settlement, StoreFault, Supply, Verdict,
+    VisitRecord,
+};
 
 fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, &options(FrontierRules::default())).unwrap()
 }
 
-/// What a killed process leaves: the store is dropped without a checkpoint, and sled's threads with
-/// it.
+/// Kills the process: the store is dropped without a checkpoint, and sled's threads with it.
 fn killed(store: EmbeddedStore) {
     drop(store);
 }
@@ -75,7 +80,7 @@ async fn a_page_that_was_leased_and_not_settled_is_leased_again_by_the_next_proc
 }
 
 #[tokio::test]
-async fn the_next_session_is_told_who_is_to_be_left_alone_before_it_leases_anything() {
+async fn the_next_session_knows_the_hosts_to_leave_alone_before_its_first_lease() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     let rests = |answered: u64, wait: u64| Pace {
@@ -189,7 +194,7 @@ async fn the_archive_ends_where_the_last_recorded_page_ends() {
 }
 
 #[tokio::test]
-async fn what_was_admitted_is_known_to_the_next_process_and_what_was_forgotten_is_not() {
+async fn the_next_process_knows_admitted_pages_and_no_forgotten_ones() {
     let directory = tempfile::tempdir().unwrap();
     let look = |topic: &str| {
         let text: String = (0..100).map(|word| format!("{topic}{word} ")).collect();
@@ -241,7 +246,7 @@ async fn what_was_admitted_is_known_to_the_next_process_and_what_was_forgotten_i
 }
 
 #[tokio::test]
-async fn tables_that_cannot_be_opened_are_made_again_from_the_journal() {
+async fn unreadable_tables_are_rebuilt_from_the_journal() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store
@@ -274,8 +279,7 @@ async fn tables_that_cannot_be_opened_are_made_again_from_the_journal() {
 }
 
 #[tokio::test]
-async fn what_was_dropped_for_an_original_that_comes_to_nothing_is_visited_again_in_whatever_session()
- {
+async fn duplicates_of_an_original_that_fails_are_visited_again_in_any_session() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     let finds = vec![
@@ -307,7 +311,7 @@ async fn what_was_dropped_for_an_original_that_comes_to_nothing_is_visited_again
         left_out: Vec::new(),
     };
     store.settle(copy, settlement, at(0).into()).await.unwrap();
-    store.fold().await.unwrap();
+    store.flush().await.unwrap();
     killed(store);
 
     let store = open(directory.path());
@@ -328,7 +332,7 @@ async fn what_was_dropped_for_an_original_that_comes_to_nothing_is_visited_again
 }
 
 #[tokio::test]
-async fn what_robots_txt_said_is_read_from_the_journal_by_the_next_session() {
+async fn the_next_session_reads_robots_txt_from_the_journal() {
     let directory = tempfile::tempdir().unwrap();
     let robots = |text: &str| Robots {
         text: Some(text.into()),
@@ -343,7 +347,7 @@ async fn what_robots_txt_said_is_read_from_the_journal_by_the_next_session() {
         .keep_robots("http://b.test", robots("b"))
         .await
         .unwrap();
-    store.fold().await.unwrap();
+    store.flush().await.unwrap();
     store
         .keep_robots("http://a.test", robots("new"))
         .await
@@ -361,8 +365,8 @@ async fn what_robots_txt_said_is_read_from_the_journal_by_the_next_session() {
     assert_eq!(store.robots("http://c.test").await.unwrap(), None);
 }
 
-/// A crawl was stopped while the clock was a month ahead. When that had been set right, it waited a
-/// month for its hosts.
+/// A crawl was stopped while the clock was a month ahead. When the clock was right again, the crawl
+/// waited a month for its hosts.
 #[tokio::test]
 async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_than_any_wait() {
     const MONTH: u64 = 30 * 24 * 3600 * 1000;
@@ -404,8 +408,8 @@ async fn a_clock_that_was_set_back_keeps_no_host_and_no_page_waiting_for_longer_
     assert_eq!(leases(&store, 60_005, 9).await.len(), 2);
 }
 
-/// A crawl ran for a day in the future. When its clock had been set right, it fetched nothing for
-/// an hour, without a word, however short the waits were that it had written down.
+/// A crawl ran for a day in the future. When the clock was right again, the crawl fetched nothing
+/// for an hour, silently, although the waits in its journal were short.
 #[tokio::test]
 async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_down() {
     const DAY: u64 = 24 * 3600 * 1000;
@@ -421,7 +425,7 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
         };
         EmbeddedStore::open(directory.path(), &options).unwrap()
     };
-    // How it ends: in order, or by a death; with what was heard in the tables, or not.
+    // The session ends in order or dies, with its changes flushed or not.
     for (in_order, folded) in [(true, false), (false, true), (false, false)] {
         let name = format!("h{}{}.test", u8::from(in_order), u8::from(folded));
         let store = open_at(DAY);
@@ -443,7 +447,7 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
         };
         store.settle(lease, again, pace).await.unwrap();
         if folded {
-            store.fold().await.unwrap();
+            store.flush().await.unwrap();
         }
         if in_order {
             store.close().await.unwrap();
@@ -472,7 +476,7 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
                 .await
                 .unwrap();
         }
-        // The page that was put off has waited for eight seconds from then on, too.
+        // The postponed page has waited for eight seconds from then on, too.
         let last = store.lease(at(8_004), 9).await.unwrap();
         assert_eq!(last, Supply::NothingBefore(at(8_005)), "{name}");
         for lease in leases(&store, 8_005, 9).await {
@@ -485,17 +489,17 @@ async fn under_a_clock_that_was_set_back_each_wait_is_the_one_that_was_written_d
         store.close().await.unwrap();
         drop(store);
         agree(directory.path());
-        // It is told once: the next session finds nothing behind.
+        // It is reported once: the next session finds nothing behind.
         let store = open_at(9_000);
         assert_eq!(store.clock_behind(), Duration::ZERO, "{name}");
         store.close().await.unwrap();
     }
 }
 
-/// A host that answers in 400 ms and is to be left alone for 2 s was asked after 1 s, the delay,
-/// where a kill came in between.
+/// A host that answers in 400 ms and asks for a wait of 2 s was requested after 1 s, the delay,
+/// when a kill came in between.
 #[tokio::test]
-async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
+async fn after_a_death_a_host_is_left_alone_for_the_wait_of_its_last_answer() {
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
         least_wait: Duration::from_secs(1),
@@ -530,7 +534,7 @@ async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
     assert_eq!(lease.url.host().as_str(), "slow.test");
     let settlement = done(&lease);
     store.settle(lease, settlement, slow).await.unwrap();
-    // One that is asked for the first time, and has not answered when the process dies.
+    // A host that is requested for the first time, and has not answered when the process dies.
     let silent = Pace::unanswered(at(9_400), rules.least_wait);
     store
         .note_pace(&Host::new("silent.test"), silent)
@@ -560,7 +564,7 @@ async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
         let pace = store.pace(&Host::new(name)).await.unwrap().unwrap();
         ready.push((name, pace.ready));
     }
-    // The delay; what it last asked for; five times the 600 ms since it was asked.
+    // The delay; the wait of the last answer; five times the 600 ms since the request.
     let expected = [
         ("unasked.test", at(11_000)),
         ("slow.test", at(12_000)),
@@ -573,12 +577,12 @@ async fn after_a_death_a_host_waits_for_what_its_last_answer_asked_for() {
         found.next().map(|(_, pace)| pace.answered + pace.wait)
     };
     assert_eq!(ends("slow.test"), Some(at(12_000)));
-    // A longer wait is not cut short for those who share it.
+    // A longer wait is not cut short for hosts that share it.
     assert_eq!(ends("patient.test"), Some(at(60_400)));
 }
 
 #[test]
-fn a_second_process_is_told_who_has_the_directory() {
+fn a_second_process_learns_the_holder_of_the_directory() {
     let directory = tempfile::tempdir().unwrap();
     let _held = open(directory.path());
     let refused = EmbeddedStore::open(directory.path(), &options(FrontierRules::default()))
@@ -610,7 +614,7 @@ fn other_features_than_the_crawl_was_begun_with_are_refused() {
 }
 
 #[test]
-fn a_history_is_told_while_the_store_is_open() {
+fn a_history_can_be_read_while_the_store_is_open() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -636,18 +640,20 @@ fn a_history_is_told_while_the_store_is_open() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// The directory is copied at a moment of the test's choosing, as a crash would leave it, and
-    /// opened: tables and journal agree, and every page is settled, or waits.
+    /// The directory is copied at a random moment, as a crash would leave it, and opened: tables
+    /// and journal agree, and every page is settled or waits.
     #[test]
     fn a_crash_at_any_moment_leaves_a_store_that_agrees_with_its_journal(
-        pages in 5..40_usize, checkpoint_every in 1..15_usize, crash_at in 0..40_usize, postpone in 2..6_usize,
+        pages in 5..40_usize, checkpoint_every in 1..15_usize, crash_at in 0..40_usize,
+        postpone in 2..6_usize,
     ) {
         let directory = tempfile::tempdir().unwrap();
         let crashed = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let store = Arc::new(open(directory.path()));
         let settled = runtime.block_on(async {
-            store.discover((0..pages).map(|page| find(&format!("http://h{page}.test/"), 0)).collect()).await.unwrap();
+            let seeds = (0..pages).map(|page| find(&format!("http://h{page}.test/"), 0));
+            store.discover(seeds.collect()).await.unwrap();
             let mut settled = 0;
             for (step, lease) in leases(&*store, 0, pages).await.into_iter().enumerate() {
                 if step == crash_at {
@@ -673,9 +679,10 @@ proptest! {
             settled
         });
         copy(directory.path(), crashed.path());
-        let opened = EmbeddedStore::open(crashed.path(), &options(FrontierRules::default())).unwrap();
+        let opened = open(crashed.path());
         prop_assert_eq!(opened.standing().totals.unique, settled as u64);
-        prop_assert_eq!(opened.standing().queued, pages as u64, "each settled page brought one more");
+        let queued = opened.standing().queued;
+        prop_assert_eq!(queued, pages as u64, "each settled page brought one more");
         drop(opened);
         agree(crashed.path());
     }

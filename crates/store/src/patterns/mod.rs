@@ -13,24 +13,25 @@
 //! that were idle longest.
 
 mod left;
+pub(crate) mod name;
 mod pattern;
 mod probes;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use web::{Generality, Host, PageUrl, UrlPattern};
 
-use crate::embedded::record::Record;
-use crate::{DiscoveredUrl, Fate, FrontierRules, VisitRecord};
+use crate::embedded::journal::record::Record;
+use crate::{DiscoveredUrl, FrontierRules, VisitRecord};
 
 pub(crate) use self::left::LeftRows;
 use self::left::MAX_LEFT_ROWS;
+pub use self::name::PatternName;
+pub(crate) use self::name::{CLOSED, OF_DUPLICATES, SPENT};
 pub use self::pattern::{Example, PatternState};
 use self::pattern::{Pattern, Visit};
 use self::probes::Probes;
-pub(crate) use self::probes::REASON as OF_DUPLICATES;
 
 /// Patterns in all. One takes about 400 bytes with its examples: 13 MB.
 const MAX_PATTERNS: usize = 32_768;
@@ -38,51 +39,6 @@ const MAX_PATTERNS: usize = 32_768;
 const MAX_OF_A_HOST: [usize; 5] = [128, 64, 32, 16, 1];
 /// Exact patterns that differ in the query only.
 const MAX_QUERIES: usize = 16;
-
-/// A pattern of a host: `a.test/forum/{n}?page`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct PatternName {
-    /// The host.
-    pub host: Host,
-    /// The pattern below it.
-    pub pattern: UrlPattern,
-}
-
-impl PatternName {
-    /// A name as it is printed; none where there is no path in it.
-    #[must_use]
-    pub fn from_text(text: &str) -> Option<Self> {
-        let (host, pattern) = text.split_at(text.find('/')?);
-        (!host.is_empty()).then(|| Self {
-            host: Host::new(host),
-            pattern: UrlPattern::from_text(pattern),
-        })
-    }
-
-    /// The pattern for whose sake a row was left out.
-    #[must_use]
-    pub fn that_left_out(row: &VisitRecord) -> Option<Self> {
-        let reason = row
-            .reason
-            .as_deref()
-            .filter(|_| row.fate == Fate::Excluded)?;
-        let rest = reason
-            .strip_prefix(CLOSED)
-            .or_else(|| reason.strip_prefix(SPENT))
-            .or_else(|| reason.strip_prefix(OF_DUPLICATES))?;
-        Self::from_text(rest.split_once(": ")?.0)
-    }
-}
-
-impl fmt::Display for PatternName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.host, self.pattern.as_str())
-    }
-}
-
-/// How reasons begin: patterns have no spaces, so what follows can be told.
-pub(crate) const CLOSED: &str = "pattern closed: ";
-pub(crate) const SPENT: &str = "pattern budget: ";
 
 /// All patterns of a crawl.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

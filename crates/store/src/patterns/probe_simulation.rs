@@ -12,6 +12,7 @@ use testkit::Random;
 use web::UrlKey;
 
 use super::*;
+use crate::Fate;
 use crate::contract::{find, url};
 
 const PAGES: u64 = 10_000;

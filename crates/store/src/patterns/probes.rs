@@ -25,9 +25,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use web::{Host, PageUrl, UrlKey, UrlPattern};
 
+use super::PatternReport;
 use super::left::LeftRows;
+use super::name::{OF_DUPLICATES, PatternName};
 use super::pattern::{Example, PatternState, Visit, last_look};
-use super::{PatternName, PatternReport};
 use crate::VisitRecord;
 
 /// Fruitless visits in a row that close a folder.
@@ -44,8 +45,6 @@ const MAX_FOLDERS: usize = 16_384;
 const MAX_LEVELS: usize = 8;
 /// The end of a folder's name, which no path has.
 const SUFFIX: &str = "{duplicates}";
-/// The beginning of the reason, before the name of the folder.
-pub(crate) const REASON: &str = "links of duplicates: ";
 
 /// The folders of a crawl that were reached through left-out pages only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -141,7 +140,7 @@ impl Probes {
         let folder = self.folders.get_mut(&name)?;
         (!folder.probe()).then(|| {
             format!(
-                "{REASON}{name}: none of its last {} pages said something new",
+                "{OF_DUPLICATES}{name}: none of its last {} pages said something new",
                 folder.in_a_row
             )
         })
@@ -150,7 +149,7 @@ impl Probes {
     /// Returns the reason to leave out a URL where such links are not followed at all.
     pub(super) fn unfollowed(url: &PageUrl) -> String {
         let name = folder_name(url.host(), "/");
-        format!("{REASON}{name}: not followed (--duplicate-links none)")
+        format!("{OF_DUPLICATES}{name}: not followed (--duplicate-links none)")
     }
 
     /// Returns the place of the row of a URL that was left out here.

@@ -9,6 +9,7 @@ use testkit::Random;
 
 use super::tests::visit;
 use super::*;
+use crate::Fate;
 
 #[derive(Default)]
 struct Told {

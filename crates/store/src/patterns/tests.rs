@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use web::{CanonicalForm, Timestamp};
 
 use super::*;
+use crate::Fate;
 use crate::contract::{find, url};
 
 fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {

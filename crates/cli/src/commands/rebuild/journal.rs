@@ -13,7 +13,7 @@ use disk::{Disk, SystemDisk};
 use neardup::{HashKey, PageSignature};
 use sinks::ArchiveEnd;
 use store::embedded::record::{LetThrough, Record};
-use store::embedded::{History, RestoredAdmission, RestoredVisit, Restoring};
+use store::embedded::{History, RestoredAdmission, RestoredVisit, JournalRebuild};
 use store::{ArchivePlace, DiscoveredUrl, Page, VisitRecord};
 use web::{Clock, Exchange, PageUrl, Scope, UrlKey};
 
@@ -30,7 +30,7 @@ use crate::{archiving, assembly, fingerprints, history};
 
 /// A journal that is being written.
 pub(super) struct Rebuilding {
-    restoring: Restoring,
+    restoring: JournalRebuild,
     adaptive_signatures: AdaptiveSignatures,
     policy: crawl::Policy,
     scope: Scope,
@@ -71,7 +71,7 @@ impl Rebuilding {
         let begun = old.peek().is_none();
         let begun = begun.then(|| (clock.now(), settings.recipe_name()));
         let mut rebuilding = Self {
-            restoring: Restoring::begin(Arc::new(SystemDisk), new, key, begun)
+            restoring: JournalRebuild::begin(Arc::new(SystemDisk), new, key, begun)
                 .map_err(|error| fault(&error))?,
             adaptive_signatures,
             policy: assembly::policy(settings, form),

@@ -32,7 +32,7 @@ use serde::Serialize;
 use sinks::warc::{name_of, settled_behind};
 use sinks::{ArchiveEnd, Settled, cdxj};
 use store::embedded::record::Record;
-use store::embedded::{DirectoryLock, Earlier, EmbeddedStore, History, TakenBack, revocations};
+use store::embedded::{DirectoryLock, Earlier, EmbeddedStore, History, Revocation, revocations};
 use store::{ArchiveSpan, StoreFault};
 use web::Clock;
 
@@ -167,7 +167,7 @@ fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, CliError>
         match record {
             Ok(Record::Settled { row, archived, .. }) => {
                 tells_of_visits = true;
-                let is_lost = revoked.why(&row) == Some(TakenBack::Lost);
+                let is_lost = revoked.take(&row) == Some(Revocation::Lost);
                 if let Some(span) = archived.filter(|_| !is_lost) {
                     let ArchiveSpan { file, end: at, .. } = span;
                     end = Some(ArchiveEnd { file, end: at });

@@ -242,7 +242,7 @@ impl Pages<'_> {
             }
             seen += 1;
             patience.step();
-            if revoked.takes_back(&row) || row.requisite > 0 || !has_page(&row) {
+            if revoked.take(&row).is_some() || row.requisite > 0 || !has_page(&row) {
                 continue;
             }
             batch.push(*row);

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
-use store::embedded::{History, TakenBack, record::Record as Told, revocations};
+use store::embedded::{History, Revocation, record::Record as Told, revocations};
 use store::{ArchiveSpan, StoreFault, VisitRecord};
 use web::{CanonicalForm, PageUrl};
 
@@ -159,7 +159,7 @@ impl<'a> Archive<'a> {
                             row.duplicate_of.as_ref().map_or("", PageUrl::as_str)
                         ));
                     }
-                    if revoked.why(&row) != Some(TakenBack::Lost) {
+                    if revoked.take(&row) != Some(Revocation::Lost) {
                         let durable = journal.durable.as_ref();
                         let is_durable = durable.is_some_and(|place| {
                             place.file == span.file && span.end <= place.end

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use sinks::ArchiveEnd;
 use sinks::wacz::{Page, WaczFault};
 use store::embedded::record::Record;
-use store::embedded::{History, TakenBack, revocations, rows};
+use store::embedded::{History, Revocation, revocations, rows};
 use store::{StoreFault, VisitRecord};
 use web::Timestamp;
 
@@ -46,8 +46,8 @@ impl Survey {
             let Record::Settled { row, archived, .. } = record? else {
                 continue;
             };
-            let why = revoked.why(&row);
-            if why == Some(TakenBack::Lost) {
+            let why = revoked.take(&row);
+            if why == Some(Revocation::Lost) {
                 continue;
             }
             if let Some(span) = archived {

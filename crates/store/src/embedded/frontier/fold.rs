@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use web::{Host, Pace, Timestamp};
 
 use super::super::database::{Batch, Database, Tree};
-use super::super::segment::Position;
+use super::super::journal::frame::Position;
 use super::hosts::HostState;
 use super::parts;
 use super::place::{Body, Place, Rank};
@@ -46,7 +46,7 @@ const GONE_PAGES: u32 = 64;
 const MAX_ORIGIN_BYTES: usize = 1 << 10;
 
 /// What a fold writes.
-pub(in super::super) struct Fold {
+pub(in super::super) struct Flush {
     position: Position,
     shelf: Shelf,
     new: Arc<BTreeMap<Place, Body>>,
@@ -87,7 +87,7 @@ struct HostRecord {
     probes: u64,
 }
 
-impl Fold {
+impl Flush {
     /// Writes everything; durable after the next flush, valid once the watermark has been set to
     /// the fold's position.
     pub(in super::super) fn write(&self, database: &Database) -> Result<(), StoreFault> {
@@ -124,7 +124,7 @@ impl Fold {
 }
 
 #[cfg(test)]
-impl Fold {
+impl Flush {
     /// Some of it is not written.
     pub(in super::super) fn leave_out(&mut self, parts: u8) {
         let leave = |part: u8| parts & (1 << part) != 0;
@@ -167,8 +167,8 @@ fn step<T>(
 
 impl Queue {
     /// Takes out what was heard since the last fold. It is still answered from until
-    /// [`Queue::folded`].
-    pub(in super::super) fn fold(&mut self, position: Position) -> Fold {
+    /// [`Queue::end_flush`].
+    pub(in super::super) fn begin_flush(&mut self, position: Position) -> Flush {
         let mut new = std::mem::take(&mut self.pending);
         // Something is left where a fold failed.
         new.extend(
@@ -186,7 +186,7 @@ impl Queue {
         let mut seen = std::mem::take(&mut self.unsaved_seen);
         seen.extend(self.seen.take_unsaved());
         seen.sort_unstable();
-        Fold {
+        Flush {
             position,
             shelf: self.shelf.clone(),
             new: Arc::clone(&self.folding),
@@ -200,7 +200,7 @@ impl Queue {
     }
 
     /// The fold is durable, and the watermark says so.
-    pub(in super::super) fn folded(&mut self, fold: &Fold) {
+    pub(in super::super) fn end_flush(&mut self, fold: &Flush) {
         self.folding = Arc::default();
         for place in &fold.gone {
             if self.gone.remove(place) {
@@ -214,7 +214,7 @@ impl Queue {
     }
 
     /// The fold did not succeed: all of it is part of the next.
-    pub(in super::super) fn not_folded(&mut self, fold: Fold) {
+    pub(in super::super) fn abort_flush(&mut self, fold: Flush) {
         self.doubtful = self.told.next_sequence;
         self.dirty.extend(fold.dirty);
         self.unsaved_seen = fold.seen;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use web::{Host, Pace, PageUrl, Timestamp};
 
-use super::super::record::{Entry, Record};
-use super::super::segment::{self, Position};
+use super::super::journal::frame::{self, Position};
+use super::super::journal::record::{Entry, Record};
 use super::place::{Body, Place, Rank};
 use super::seen::{seen_as, settled_probe};
 use super::told::Struck;
@@ -15,7 +15,7 @@ use crate::{ArchiveSpan, DiscoveredUrl, PatternName, StoreFault, VisitRecord};
 
 impl Queue {
     /// Takes note of a record; `position` is the journal's after it.
-    pub(in super::super) fn hear(&mut self, position: Position, record: &Record) {
+    pub(in super::super) fn apply(&mut self, position: Position, record: &Record) {
         match record {
             Record::Begun { .. } => {}
             Record::Discovered { first, finds } => self.queue(*first, finds),
@@ -55,7 +55,7 @@ impl Queue {
                 self.take_out(place);
                 self.told.totals.count(row);
                 self.told.voids.settled(row, reached);
-                let begins = || position - segment::encode(record).len() as u64;
+                let begins = || position - frame::encode(record).len() as u64;
                 let row_place = PatternName::that_left_out(row).map(|_| begins());
                 self.told.patterns.hear_at(record, row_place);
                 self.see_keys(settled_probe(row, *priority).into_iter().collect());
@@ -101,7 +101,7 @@ impl Queue {
             }
             Record::Paced { host, pace } => self.keep_pace(host, *pace),
             Record::RobotsRead { origin, .. } => {
-                let begins = position - segment::encode(record).len() as u64;
+                let begins = position - frame::encode(record).len() as u64;
                 self.robots.insert(origin.clone(), begins);
             }
             Record::Archived { file, end } => {

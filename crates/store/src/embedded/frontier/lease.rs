@@ -7,7 +7,7 @@
 use web::Timestamp;
 
 use super::super::journal::Journal;
-use super::super::record::Record;
+use super::super::journal::record::Record;
 use super::hosts::Wanted;
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};

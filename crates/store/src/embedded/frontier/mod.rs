@@ -39,7 +39,7 @@ use neardup::SeenKeys;
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
 use self::fold::Generations;
-pub(super) use self::fold::{Fold, robots_position};
+pub(super) use self::fold::{Flush, robots_position};
 use self::hosts::Hosts;
 pub(super) use self::hosts::Wanted;
 use self::place::{Body, Place};
@@ -48,8 +48,8 @@ use self::shelf::Shelf;
 use self::told::Told;
 use super::database::Database;
 use super::journal::Journal;
-use super::record::{Record, Robots};
-use super::segment::Position;
+use super::journal::frame::Position;
+use super::journal::record::{Record, Robots};
 use crate::{
     ArchivePlace, ArchiveSpan, DiscoveredUrl, FrontierRules, Lease, LeftOut, PatternName,
     VisitRecord,
@@ -358,7 +358,7 @@ impl Queue {
     }
 
     /// Whether memory holds as much as it should: the next checkpoint is to be a fold.
-    pub(super) fn wants_fold(&self) -> bool {
+    pub(super) fn wants_flush(&self) -> bool {
         self.pending_bytes >= PENDING_BYTES
             || self.gone.len() + self.seen.unsaved() >= PENDING_CHANGES
     }
@@ -424,7 +424,7 @@ impl Queue {
 
     fn record(&mut self, journal: &Journal, record: &Record) -> Result<(), StoreFault> {
         let position = journal.append(record)?;
-        self.hear(position, record);
+        self.apply(position, record);
         Ok(())
     }
 

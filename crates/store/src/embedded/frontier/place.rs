@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use web::PageUrl;
 
-use super::super::record::Entry;
+use super::super::journal::record::Entry;
 use crate::{DiscoveredUrl, StoreFault};
 
 /// A page's place among those of its host: by its priority, nearer to a seed first, then in the

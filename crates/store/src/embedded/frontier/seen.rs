@@ -11,8 +11,8 @@
 use web::{PageUrl, UrlKey};
 
 use super::super::journal::Journal;
-use super::super::record::{Entry, Record};
-use super::super::segment::Position;
+use super::super::journal::frame::Position;
+use super::super::journal::record::{Entry, Record};
 use super::place::{Body, Place, Rank};
 use super::{Queue, broken};
 use crate::{DiscoveredUrl, Lease, PatternName, StoreFault, VisitRecord};

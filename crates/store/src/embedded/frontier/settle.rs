@@ -9,7 +9,7 @@
 use web::{Pace, PageUrl};
 
 use super::super::journal::Journal;
-use super::super::record::{Entry, Record};
+use super::super::journal::record::{Entry, Record};
 use super::told::Void;
 use super::{Ended, Queue};
 use crate::{DiscoveredUrl, Lease, LeftOut, Settlement, StoreFault, VisitRecord};
@@ -128,7 +128,7 @@ impl Queue {
                 host.unrecorded = host.unrecorded.saturating_sub(page);
             });
         }
-        self.hear(position, &record);
+        self.apply(position, &record);
         if let Some(find) = self.wanted_meanwhile(&lease) {
             // Nothing is new about it, unless it was left out.
             self.discover(journal, vec![find])?;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp, UrlKey};
 
-use super::super::segment::Position;
+use super::super::journal::frame::Position;
 use super::place::Place;
 use crate::{ArchiveSpan, Patterns, STRIKES_ASIDE, Totals, VisitRecord};
 

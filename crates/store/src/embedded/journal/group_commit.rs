@@ -1,19 +1,20 @@
-//! Group commit: many wait for one fdatasync.
+//! Group commit: many callers share one fdatasync.
 //!
-//! Whoever needs a position durable joins. If no sync is under way, he leads: he syncs whatever has
-//! been appended by then, for all. If one is, he follows: it may have begun before his append. When
-//! it ends all are woken together; if it did not cover some of them, the same thread goes on at
-//! once with another, so that the disk does not wait for a worker to be woken, nor the workers for
-//! the disk: while some append, the others are synced. So nobody waits for more than the sync that
-//! he found under way and one more (DeWitt et al., "Implementation Techniques for Main Memory
-//! Database Systems", SIGMOD 1984).
+//! A caller that needs a position durable joins. If no sync is under way, it leads: it syncs
+//! everything appended by then, for all callers. Otherwise it follows, because the sync under way
+//! may have begun before its append. When a sync ends all followers are woken together; if it did
+//! not cover some of them, the same thread begins another at once, so that the disk does not wait
+//! for a worker to wake up, nor the workers for the disk. So nobody waits for more than the sync
+//! under way and one more (DeWitt et al., "Implementation Techniques for Main Memory Database
+//! Systems", SIGMOD 1984).
 //!
-//! Invariants, which the model test holds against many orders of events: nobody is told durable
-//! unless an fsync succeeded that began after his append. An fsync that failed is never repeated,
-//! and nothing more becomes durable; one caller is told what the system said. The turn to lead ends
-//! with the [`Turn`], whatever becomes of it; whoever waited for its end is woken by it.
+//! Invariants, which the model test checks under many orders of events: a caller learns that its
+//! position is durable only after the success of an fsync that began after its append. A failed
+//! fsync is never repeated, nothing becomes durable after it, and one caller gets the operating
+//! system's error. The leader's turn ends with the [`Leader`], whatever happens to it, and its end
+//! wakes all followers.
 //!
-//! Locks: alone before state; see [`Locks`].
+//! Lock order: exclusive before state; see [`Locks`].
 
 use std::fmt::Display;
 use std::io;
@@ -22,22 +23,22 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
-use super::Position;
-use crate::StoreFault;
+use super::frame::Position;
+use crate::fault::StoreFault;
 
-/// How far everything is durable, and whether somebody sees to more.
+/// The durable position, and the state of the leader.
 pub(super) struct State {
     durable: Position,
     led: bool,
-    /// Up to where those need it durable who found somebody leading.
+    /// The highest position that a follower needs durable.
     wanted: Position,
-    /// Why nothing more may be written; the first reason.
+    /// The first reason why nothing more may be written.
     failure: Option<String>,
-    /// What the system said of a sync that nobody waits for by himself: for the first who asks.
-    untold: Option<StoreFault>,
+    /// The error of a sync that no caller waited for by itself; the next caller gets it.
+    unreported: Option<StoreFault>,
 }
 
-/// What somebody has to do who needs a position durable.
+/// The next step of a caller that needs a position durable.
 enum Step {
     Nothing,
     GiveUp(StoreFault),
@@ -52,7 +53,7 @@ impl State {
             led: false,
             wanted: durable,
             failure: None,
-            untold: None,
+            unreported: None,
         }
     }
 
@@ -61,8 +62,10 @@ impl State {
             return Step::Nothing;
         }
         if let Some(reason) = &self.failure {
-            let untold = self.untold.take();
-            return Step::GiveUp(untold.unwrap_or_else(|| StoreFault::Poisoned(reason.clone())));
+            let unreported = self.unreported.take();
+            return Step::GiveUp(
+                unreported.unwrap_or_else(|| StoreFault::Poisoned(reason.clone())),
+            );
         }
         if self.led {
             self.wanted = self.wanted.max(position);
@@ -73,28 +76,28 @@ impl State {
     }
 }
 
-/// The two locks of a group commit: the model test brings others, under which any order can be
-/// tried.
+/// The two locks of a group commit. The model test brings others, under which any order of events
+/// can be tried.
 pub(super) trait Locks {
-    /// Looks at the state, or changes it; nothing waits inside.
+    /// Reads or changes the state; nothing waits inside.
     fn state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T;
 
-    /// Runs an fsync while no other runs: the system tells a failure to one caller only, and of
-    /// two, the second must know of it.
-    fn alone<T>(&self, fsync: impl FnOnce() -> T) -> T;
+    /// Runs an fsync while no other runs: the operating system reports a failure to one caller
+    /// only, and the second of two must know of it.
+    fn exclusive<T>(&self, fsync: impl FnOnce() -> T) -> T;
 }
 
 /// The locks of the standard library.
 pub(super) struct StdLocks {
     state: Mutex<State>,
-    alone: Mutex<()>,
+    exclusive: Mutex<()>,
 }
 
 impl StdLocks {
     pub(super) fn new(state: State) -> Self {
         Self {
             state: Mutex::new(state),
-            alone: Mutex::new(()),
+            exclusive: Mutex::new(()),
         }
     }
 }
@@ -109,29 +112,29 @@ impl Locks for StdLocks {
         )
     }
 
-    fn alone<T>(&self, fsync: impl FnOnce() -> T) -> T {
-        let _alone = self
-            .alone
+    fn exclusive<T>(&self, fsync: impl FnOnce() -> T) -> T {
+        let _exclusive = self
+            .exclusive
             .lock()
             .expect("no panic can happen during an fsync");
         fsync()
     }
 }
 
-/// See the module.
+/// A group commit. See the module's documentation.
 pub(super) struct GroupCommit<L = StdLocks> {
     locks: L,
-    /// A turn has ended, or more became durable.
+    /// Notified when a turn ends or more becomes durable.
     ended: Notify,
 }
 
-/// What became of the wish to have a position durable.
-pub(super) enum Part<L: Locks> {
+/// The outcome of joining a group commit.
+pub(super) enum Role<L: Locks> {
     Durable,
-    /// It is not, and will not be; why.
+    /// The position will never be durable, for this reason.
     Failed(StoreFault),
-    /// It is for the caller to sync.
-    Lead(Turn<L>),
+    /// The caller must sync.
+    Lead(Leader<L>),
 }
 
 impl<L: Locks> GroupCommit<L> {
@@ -142,30 +145,29 @@ impl<L: Locks> GroupCommit<L> {
         }
     }
 
-    /// Waits until `position` is durable, or never will be, or it is the caller's turn. May be
-    /// dropped at any time.
-    pub(super) async fn join(self: &Arc<Self>, position: Position) -> Part<L> {
+    /// Waits until `position` is durable, or never will be, or the caller must lead. Cancel-safe.
+    pub(super) async fn join(self: &Arc<Self>, position: Position) -> Role<L> {
         loop {
-            // Made before the step: whatever ends after the step wakes it, even if it was not yet
-            // waited for.
+            // Created before the step: a turn that ends after the step wakes it, even if it is not
+            // yet awaited.
             let ended = self.ended.notified();
             match self.locks.state(|state| state.step(position)) {
-                Step::Nothing => return Part::Durable,
-                Step::GiveUp(fault) => return Part::Failed(fault),
-                Step::Lead => return Part::Lead(Turn(Some(Arc::clone(self)))),
+                Step::Nothing => return Role::Durable,
+                Step::GiveUp(fault) => return Role::Failed(fault),
+                Step::Lead => return Role::Lead(Leader(Some(Arc::clone(self)))),
                 Step::Follow => ended.await,
             }
         }
     }
 
-    /// Runs an fsync, of the file at `path`, unless one has failed before.
+    /// Runs an fsync of the file at `path`, unless one has failed before.
     pub(super) fn fsync(
         &self,
         path: &Path,
         fsync: impl FnOnce() -> io::Result<()>,
     ) -> Result<(), StoreFault> {
-        self.locks.alone(|| {
-            self.in_order()?;
+        self.locks.exclusive(|| {
+            self.check_writable()?;
             fsync().map_err(|source| {
                 self.poison(&source);
                 StoreFault::file("sync", path)(source)
@@ -173,28 +175,28 @@ impl<L: Locks> GroupCommit<L> {
         })
     }
 
-    /// Everything before `end` was synced.
+    /// Records that everything before `end` was synced.
     pub(super) fn reached(&self, end: Position) {
         self.locks
             .state(|state| state.durable = state.durable.max(end));
         self.ended.notify_waiters();
     }
 
-    /// Everything before this is durable.
+    /// Returns the durable position.
     pub(super) fn durable(&self) -> Position {
         self.locks.state(|state| state.durable)
     }
 
-    /// Whether more may be written.
-    pub(super) fn in_order(&self) -> Result<(), StoreFault> {
+    /// Fails if nothing more may be written.
+    pub(super) fn check_writable(&self) -> Result<(), StoreFault> {
         match self.locks.state(|state| state.failure.clone()) {
             Some(failure) => Err(StoreFault::Poisoned(failure)),
             None => Ok(()),
         }
     }
 
-    /// Nothing more is written; the first reason is the one that is told. A sync under way still
-    /// counts if it succeeds.
+    /// Forbids further writes, for the first reason given. A sync under way still counts if it
+    /// succeeds.
     pub(super) fn poison(&self, reason: &dyn Display) {
         self.locks.state(|state| {
             state.failure.get_or_insert_with(|| reason.to_string());
@@ -202,16 +204,15 @@ impl<L: Locks> GroupCommit<L> {
     }
 }
 
-/// The turn to sync for all. It ends when this is dropped, so that nobody waits for what will not
-/// come.
+/// The caller that syncs for all. Its turn ends when this is dropped, so that nobody waits
+/// for ever.
 ///
-/// Invariant: none inside once the turn was given up, for somebody else may lead then.
-pub(super) struct Turn<L: Locks = StdLocks>(Option<Arc<GroupCommit<L>>>);
+/// Invariant: `None` once the turn was given up, for another caller may lead then.
+pub(super) struct Leader<L: Locks = StdLocks>(Option<Arc<GroupCommit<L>>>);
 
-impl<L: Locks> Turn<L> {
-    /// Syncs for as long as somebody waits for it: `sync` takes the end of what has been appended,
-    /// and runs an fsync that keeps it, by [`GroupCommit::fsync`]. What came of the first is told
-    /// to `tell`, who was given the turn.
+impl<L: Locks> Leader<L> {
+    /// Syncs while any caller waits. `sync` runs an fsync by [`GroupCommit::fsync`] and returns the
+    /// end that it covers. `tell` gets the result of the first sync, for the caller that leads.
     pub(super) fn lead(
         mut self,
         mut sync: impl FnMut(&GroupCommit<L>) -> Result<Position, StoreFault>,
@@ -223,7 +224,7 @@ impl<L: Locks> Turn<L> {
             let failed = synced.is_err();
             match (tell.take(), synced) {
                 (Some(tell), first) => tell(first),
-                (None, Err(fault)) => commit.locks.state(|state| state.untold = Some(fault)),
+                (None, Err(fault)) => commit.locks.state(|state| state.unreported = Some(fault)),
                 (None, Ok(())) => {}
             }
             if failed || !self.goes_on(&commit) {
@@ -232,8 +233,8 @@ impl<L: Locks> Turn<L> {
         }
     }
 
-    /// Whether somebody waits for more; if nobody does, the turn is given up in the same moment, so
-    /// that whoever comes next leads.
+    /// Returns true if a caller waits for more. If none does, the turn is given up under the same
+    /// lock, so that the next caller leads.
     fn goes_on(&mut self, commit: &GroupCommit<L>) -> bool {
         let goes_on = commit.locks.state(|state| {
             state.led = state.failure.is_none() && state.wanted > state.durable;
@@ -241,14 +242,14 @@ impl<L: Locks> Turn<L> {
         });
         if !goes_on {
             self.0 = None;
-            // Those who followed are durable, or are to be told that they will not be.
+            // The followers are durable, or learn that they will not be.
             commit.ended.notify_waiters();
         }
         goes_on
     }
 }
 
-impl<L: Locks> Drop for Turn<L> {
+impl<L: Locks> Drop for Leader<L> {
     fn drop(&mut self) {
         let Some(commit) = &self.0 else {
             return;

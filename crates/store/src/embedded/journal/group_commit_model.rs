@@ -1,10 +1,10 @@
-//! The group commit under many orders of events, which Shuttle chooses: its own code, only the
-//! locks are Shuttle's.
+//! The group commit under many orders of events, which Shuttle chooses: the code is its own, only
+//! the locks are Shuttle's.
 //!
-//! Around it stands what the journal has around it: a head, where positions are given under a lock
-//! and a full segment is synced by whoever comes first, and a disk that knows what it was asked to
-//! keep and objects when it is asked wrongly. (Burckhardt et al., "A Randomized Scheduler with
-//! Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.)
+//! The model surrounds it as the journal does: with a head, where positions are given under a lock
+//! and the first caller syncs a full segment, and with a disk that knows what it was asked to keep
+//! and objects to wrong requests. (Burckhardt et al., "A Randomized Scheduler with Probabilistic
+//! Guarantees of Finding Bugs", ASPLOS 2010.)
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,55 +15,55 @@ use tokio::sync::oneshot;
 
 use super::*;
 
-/// Of each kind, for each story; the tests' time goes with it.
+/// Orders of each kind for each story; they dominate the tests' time.
 const ORDERS: usize = 250;
 
 struct ShuttleLocks {
     state: shuttle::sync::Mutex<State>,
-    alone: shuttle::sync::Mutex<()>,
-    /// To look at it is to let others come between.
+    exclusive: shuttle::sync::Mutex<()>,
+    /// Reading it is a scheduling point.
     between: shuttle::sync::atomic::AtomicBool,
 }
 
 impl Locks for ShuttleLocks {
     fn state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let changed = change(&mut self.state.lock().unwrap());
-        // What follows, a call of tokio's `Notify`, Shuttle does not know: without this it would be
-        // one with the change.
+        // Shuttle does not know tokio's `Notify`, which follows: without this read it would be one
+        // step with the change.
         self.between.load(Ordering::SeqCst);
         changed
     }
 
-    fn alone<T>(&self, fsync: impl FnOnce() -> T) -> T {
-        let _alone = self.alone.lock().unwrap();
+    fn exclusive<T>(&self, fsync: impl FnOnce() -> T) -> T {
+        let _exclusive = self.exclusive.lock().unwrap();
         fsync()
     }
 }
 
-/// What may happen in one run.
+/// The events of one run.
 #[derive(Clone, Copy, Default)]
 struct Story {
     workers: u64,
-    /// Appended, and synced, by each.
+    /// Records that each worker appends and syncs.
     records: u64,
-    /// A segment is full after so many.
+    /// Records of a full segment.
     segment: Option<u64>,
     /// The fdatasync that fails; the disk counts from 1.
     failing: Option<u64>,
-    /// Every other worker lets go of its syncs at some moment.
+    /// Every other worker drops its syncs at some moment.
     impatient: bool,
-    /// Some leaders never come to their sync, as when their runtime goes down.
+    /// Some leaders never sync, as when their runtime shuts down.
     halting: bool,
 }
 
-/// What the disk has been asked; its atomics order nothing, everything runs on one thread.
+/// The simulated disk; its atomics order nothing, because everything runs on one thread.
 #[derive(Default)]
 struct SimulatedDisk {
     appended: AtomicU64,
     kept: AtomicU64,
     begun: AtomicU64,
     failed: AtomicU64,
-    /// By which fdatasync, counted from 1, a position was first kept.
+    /// The fdatasync, counted from 1, by which each position was first kept.
     kept_by: Mutex<Vec<(Position, u64)>>,
 }
 
@@ -96,7 +96,7 @@ fn get(number: &AtomicU64) -> u64 {
 
 struct Model {
     story: Story,
-    /// The end of the journal, and where its last segment begins.
+    /// The end of the journal, and the base of its last segment.
     tail: shuttle::sync::Mutex<(Position, Position)>,
     platter: SimulatedDisk,
     commit: Arc<GroupCommit<ShuttleLocks>>,
@@ -106,7 +106,7 @@ impl Model {
     fn new(story: Story) -> Arc<Self> {
         let locks = ShuttleLocks {
             state: shuttle::sync::Mutex::new(State::durable_to(0)),
-            alone: shuttle::sync::Mutex::new(()),
+            exclusive: shuttle::sync::Mutex::new(()),
             between: shuttle::sync::atomic::AtomicBool::new(false),
         };
         Arc::new(Self {
@@ -119,7 +119,7 @@ impl Model {
 
     fn append(&self) -> Result<Position, StoreFault> {
         let mut tail = self.tail.lock().unwrap();
-        self.commit.in_order()?;
+        self.commit.check_writable()?;
         if self
             .story
             .segment
@@ -140,12 +140,12 @@ impl Model {
 
     async fn sync(self: &Arc<Self>, position: Position) -> Result<(), StoreFault> {
         let begun = get(&self.platter.begun);
-        let told = self.told(position).await;
+        let result = self.wait_durable(position).await;
         let kept = get(&self.platter.kept);
-        if told.is_ok() {
+        if result.is_ok() {
             assert!(
                 kept >= position,
-                "told durable at {position}, kept is {kept}"
+                "reported durable at {position}, kept is {kept}"
             );
             let Story {
                 segment, halting, ..
@@ -157,27 +157,30 @@ impl Model {
         } else {
             assert_eq!(get(&self.platter.failed), 1, "nothing else stops it");
         }
-        told
+        result
     }
 
-    async fn told(self: &Arc<Self>, position: Position) -> Result<(), StoreFault> {
+    async fn wait_durable(self: &Arc<Self>, position: Position) -> Result<(), StoreFault> {
         loop {
-            let turn = match self.commit.join(position).await {
-                Part::Durable => return Ok(()),
-                Part::Failed(fault) => return Err(fault),
-                Part::Lead(turn) => turn,
+            let leader = match self.commit.join(position).await {
+                Role::Durable => return Ok(()),
+                Role::Failed(fault) => return Err(fault),
+                Role::Lead(leader) => leader,
             };
             if self.story.halting && chance(2) == 0 {
-                drop(turn);
+                drop(leader);
                 continue;
             }
             let model = Arc::clone(self);
-            let (tell, told) = oneshot::channel();
+            let (sender, receiver) = oneshot::channel();
             thread::spawn(move || {
-                // As the journal does.
-                turn.lead(|commit| model.lead(commit), |first| drop(tell.send(first)));
+                // As in the journal.
+                leader.lead(
+                    |commit| model.lead(commit),
+                    |first| drop(sender.send(first)),
+                );
             });
-            return told.await.expect("it is told, or has panicked");
+            return receiver.await.expect("the leader answers, or has panicked");
         }
     }
 
@@ -187,7 +190,7 @@ impl Model {
         Ok(end)
     }
 
-    /// Appends and syncs until something fails; how many were told durable.
+    /// Appends and syncs until something fails. Returns the number of records reported durable.
     fn work(self: &Arc<Self>, impatient: bool) -> u64 {
         let mut durable = 0;
         for _ in 0..self.story.records {
@@ -214,13 +217,13 @@ impl Model {
     }
 }
 
-/// Any number below `below`.
+/// Returns a number below `below`.
 fn chance(below: u64) -> u64 {
     use shuttle::rand::Rng;
     shuttle::rand::thread_rng().gen_range(0..below)
 }
 
-fn tell(story: Story) {
+fn run(story: Story) {
     let model = Model::new(story);
     let workers: Vec<_> = (0..story.workers)
         .map(|worker| {
@@ -235,7 +238,7 @@ fn tell(story: Story) {
     if story.failing.is_none() && !story.impatient {
         assert_eq!(durable, story.workers * story.records);
     }
-    // Whoever comes afterwards is served too: nobody has kept the turn.
+    // Later callers are served too: nobody has kept the turn.
     let position = model.append().unwrap_or(Position::MAX);
     let served = block_on(model.sync(position)).is_ok();
     assert_eq!(served, get(&model.platter.failed) == 0);
@@ -247,13 +250,13 @@ fn explore(scheduler: impl Scheduler + 'static, story: impl Fn() + Send + Sync +
     Runner::new(scheduler, config).run(story);
 }
 
-/// Random orders, and orders with few but deep changes of turn.
+/// Explores random orders, and orders with few but deep preemptions.
 fn explore_many(story: Story) {
     explore(RandomScheduler::new_from_seed(1, ORDERS), move || {
-        tell(story)
+        run(story);
     });
     explore(PctScheduler::new_from_seed(2, 3, ORDERS), move || {
-        tell(story)
+        run(story);
     });
 }
 

@@ -1,0 +1,62 @@
+//! A store in one directory of one machine: the journal is the truth, and sled holds what is
+//! derived from it.
+//!
+//! ```text
+//! DIR/lock                  the process that has it open          lock.rs
+//! DIR/journal/NNNN….log     everything that happened, in order    journal/
+//! DIR/sled/                 the tables: frontier, signatures      frontier/, near_dup/, tables/
+//!                           and the watermark                     checkpoint/
+//! ```
+//!
+//! Pages of earlier crawls that count as seen stay in their own journals, which are only read
+//! (earlier.rs).
+//!
+//! Every verb does the same three things: it decides under one short mutex, appends a record of the
+//! decision to the journal, and applies that record to memory. A checkpoint flushes memory into the
+//! tables now and then (checkpoint.rs). Opening loads the tables and replays the journal from their
+//! watermark on (recovery.rs); unreadable tables are quarantined and rebuilt from the journal's
+//! beginning. Invariant: memory and tables are a function of the journal (docs/adr/0006).
+//!
+//! Every value in sled is sealed or a block with a checksum: `tables/` holds keys,
+//! `near_dup/records.rs` the records that verification needs, `checkpoint/meta.rs` the rest.
+//! `database.rs` is the only module that knows sled.
+
+mod admission;
+mod checkpoint;
+mod compaction;
+mod database;
+pub(crate) mod earlier;
+mod frontier;
+pub mod journal;
+mod journal_rebuild;
+mod lock;
+mod near_dup;
+mod options;
+mod recovery;
+mod store;
+mod tables;
+mod verify;
+
+pub use self::database::Database;
+pub use self::earlier::Earlier;
+pub use self::journal::history::{History, Revocation, Revocations, revocations, rows};
+pub use self::journal::record;
+pub use self::journal::segment::TornTail;
+pub use self::journal_rebuild::{Admission as RestoredAdmission, JournalRebuild, RestoredVisit};
+pub use self::lock::DirectoryLock;
+pub use self::near_dup::memory_index::SignatureMemory;
+pub use self::near_dup::records::{SignatureRecord, SignatureRecords};
+pub use self::options::StoreOptions;
+pub use self::recovery::archive_tail::ArchiveTail;
+pub use self::store::EmbeddedStore;
+pub use self::tables::{Posting, Scan, SortedTables, Summary, Table};
+pub use self::verify::{Audit, audit};
+
+#[cfg(test)]
+mod damage_tests;
+#[cfg(test)]
+mod likeness_tests;
+#[cfg(test)]
+mod power_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Checkpoints: the journal's sync, and the flush of memory into the tables.
+//!
+//! A checkpoint syncs the journal, and that alone loses nothing. Now and then a flush follows: both
+//! parts of the store hand over what they applied since the last one, and it is written, synced,
+//! and sealed with the watermark (docs/adr/0006). A flush rewrites a good part of the tables that
+//! it falls into, so the larger the tables are, the more of the journal it waits for; a restart
+//! replays that much.
+//!
+//! Invariants: the tables are never ahead of the journal, because its sync comes first. One flush
+//! runs at a time. A flush that was cut short is written again by the next.
+
+pub(super) mod meta;
+mod save;
+
+use serde::{Deserialize, Serialize};
+
+use self::meta::Meta;
+use super::database::Database;
+use super::frontier::{self, Queue};
+use super::journal::frame::Position;
+use super::near_dup::settings::IndexState;
+use super::near_dup::{self, SignatureStore};
+use crate::fault::StoreFault;
+use crate::frontier::ArchivePlace;
+
+/// The watermark's name in the meta tree.
+const CHECKPOINT: &str = "checkpoint";
+
+/// A flush is due when the journal has grown by this much since the last one, or by a sixteenth of
+/// the tables' size, up to a limit: a restart replays a million records a second.
+const LEAST_GROWTH: u64 = 64 << 20;
+const MOST_GROWTH: u64 = 192 << 20;
+const PART_OF_TABLES: u64 = 16;
+/// Tables of up to this size are written in a moment.
+const SMALL_TABLES: u64 = 32 << 20;
+
+/// The state of the tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Checkpoint {
+    /// The watermark: the tables hold the journal up to here.
+    pub(super) position: Position,
+    /// The features of fingerprints.
+    pub(super) features: String,
+    /// The state of the signature index in the tables.
+    pub(super) signatures: IndexState,
+}
+
+impl Checkpoint {
+    /// Returns the last checkpoint; the default if there is none yet.
+    pub(super) fn read(meta: &Meta) -> Result<Self, StoreFault> {
+        Ok(meta.get(CHECKPOINT)?.unwrap_or_default())
+    }
+
+    /// Makes all changes so far durable, then writes the watermark.
+    pub(super) fn write(&self, meta: &Meta) -> Result<(), StoreFault> {
+        meta.end_flush(CHECKPOINT, self)
+    }
+}
+
+/// The last checkpoint.
+pub(super) struct LastCheckpoint {
+    pub(super) checkpoint: Checkpoint,
+    /// The durable end of the archive.
+    pub(super) archive: Option<ArchivePlace>,
+}
+
+/// The changes of both parts of the store since the last flush, and the checkpoint that makes them
+/// valid.
+pub(super) struct Flush {
+    pub(super) queue: frontier::Flush,
+    pub(super) signatures: near_dup::Flush,
+    pub(super) checkpoint: Checkpoint,
+}
+
+impl Flush {
+    /// Takes the changes out of both parts, which have applied the journal up to `position`, and
+    /// nothing else.
+    pub(super) fn of(
+        queue: &mut Queue,
+        signatures: &mut SignatureStore,
+        position: Position,
+        last: &Checkpoint,
+    ) -> Self {
+        let signatures = signatures.begin_flush();
+        let checkpoint = Checkpoint {
+            position,
+            features: last.features.clone(),
+            signatures: signatures.state().clone(),
+        };
+        Self {
+            queue: queue.begin_flush(position),
+            signatures,
+            checkpoint,
+        }
+    }
+
+    /// Writes the flush. The journal is durable up to its position.
+    pub(super) fn write(&self, database: &Database, meta: &Meta) -> Result<(), StoreFault> {
+        meta.begin_flush()?;
+        self.signatures.write()?;
+        self.queue.write(database)?;
+        self.checkpoint.write(meta)
+    }
+}
+
+/// Returns true if the journal has grown enough for a flush into tables of this size.
+pub(super) fn is_due(unflushed: u64, tables: u64) -> bool {
+    unflushed >= (tables / PART_OF_TABLES).clamp(LEAST_GROWTH, MOST_GROWTH)
+}
+
+/// Returns true if a flush takes only a moment, so that an opening may wait for it. The session's
+/// first checkpoint makes a larger one while the crawl goes on.
+pub(super) fn is_quick(unflushed: u64, tables: u64) -> bool {
+    unflushed > 0 && tables <= SMALL_TABLES
+}
+
+/// Returns true if a flush is cheap for what it saves the next opening: the tables are small, or
+/// the unflushed part is large.
+pub(super) fn is_cheap(unflushed: u64, tables: u64) -> bool {
+    is_quick(unflushed, tables) || unflushed.saturating_mul(PART_OF_TABLES) >= tables
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fold_waits_for_more_of_the_journal_the_larger_the_tables_are() {
+        for (unflushed, tables, due) in [
+            (LEAST_GROWTH - 1, 0, false),
+            (LEAST_GROWTH, 0, true),
+            (LEAST_GROWTH, 2 << 30, false),
+            (128 << 20, 2 << 30, true),
+            (MOST_GROWTH - 1, u64::MAX, false),
+            (MOST_GROWTH, u64::MAX, true),
+        ] {
+            assert_eq!(is_due(unflushed, tables), due, "{unflushed} into {tables}");
+        }
+    }
+
+    #[test]
+    fn a_small_crawl_is_folded_at_its_end_and_a_large_one_only_with_what_is_worth_it() {
+        for (unflushed, tables, cheap) in [
+            (0, 1, false),
+            (1, SMALL_TABLES, true),
+            (1, SMALL_TABLES + 1, false),
+            (SMALL_TABLES / 8, 2 * SMALL_TABLES, true),
+            (u64::MAX, u64::MAX, true),
+        ] {
+            assert_eq!(
+                is_cheap(unflushed, tables),
+                cheap,
+                "{unflushed} into {tables}"
+            );
+            assert_eq!(is_quick(unflushed, tables), cheap && tables <= SMALL_TABLES);
+        }
+    }
+}

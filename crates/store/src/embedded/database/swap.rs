@@ -1,0 +1,73 @@
+//! The replacement of the database's directory by a new one, in steps between which a process may
+//! die.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use crate::fault::StoreFault;
+
+pub(in crate::embedded) type Step = fn(&Path) -> Result<(), StoreFault>;
+
+/// The steps once the copy is whole, in order. A process may die between any two.
+pub(in crate::embedded) const SWAP: [Step; 3] = [
+    |path| rename(path, &beside(path, "old")),
+    |path| rename(&beside(path, "new"), path),
+    |path| remove(&beside(path, "old")),
+];
+
+/// Finishes or undoes a swap that was cut short, so that the whole database lies in `path`.
+pub(in crate::embedded) fn settle(path: &Path) -> Result<(), StoreFault> {
+    let (new, old) = (beside(path, "new"), beside(path, "old"));
+    if !path.exists() && old.exists() {
+        rename(if new.exists() { &new } else { &old }, path)?;
+    }
+    remove(&new)?;
+    remove(&old)
+}
+
+pub(in crate::embedded) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".");
+    name.push(suffix);
+    name.into()
+}
+
+/// Renames a directory durably.
+fn rename(from: &Path, to: &Path) -> Result<(), StoreFault> {
+    std::fs::rename(from, to).map_err(StoreFault::file("rename", from))?;
+    sync_parent(to)
+}
+
+/// Removes a directory durably, if it exists.
+pub(in crate::embedded) fn remove(path: &Path) -> Result<(), StoreFault> {
+    if path.exists() {
+        std::fs::remove_dir_all(path).map_err(StoreFault::file("remove", path))?;
+        sync_parent(path)?;
+    }
+    Ok(())
+}
+
+fn sync_parent(path: &Path) -> Result<(), StoreFault> {
+    path.parent().map_or(Ok(()), sync)
+}
+
+/// Syncs all files and directories below: the engine syncs its large file, but not the directory
+/// entries.
+pub(in crate::embedded) fn sync_tree(directory: &Path) -> Result<(), StoreFault> {
+    for entry in std::fs::read_dir(directory).map_err(StoreFault::file("read", directory))? {
+        let path = entry.map_err(StoreFault::file("read", directory))?.path();
+        if path.is_dir() {
+            sync_tree(&path)?;
+        } else {
+            sync(&path)?;
+        }
+    }
+    sync(directory)
+}
+
+fn sync(path: &Path) -> Result<(), StoreFault> {
+    File::open(path)
+        .and_then(|file| file.sync_all())
+        .map_err(StoreFault::file("sync", path))
+}

@@ -1,0 +1,35 @@
+//! Frames of the journal: one record each, under checksums. `segment.rs` has the format.
+
+use super::record::Record;
+
+pub(super) const FRAME_HEAD_BYTES: usize = 12;
+
+/// A position in the journal: bytes from its beginning.
+pub(in crate::embedded) type Position = u64;
+
+/// Returns a record as a frame.
+pub(in crate::embedded) fn encode(record: &Record) -> Vec<u8> {
+    let head = vec![0; FRAME_HEAD_BYTES];
+    let mut frame = postcard::to_extend(record, head).expect("encoding to memory cannot fail");
+    let payload = &frame[FRAME_HEAD_BYTES..];
+    let length =
+        u32::try_from(payload.len()).expect("a record is far below 4 GiB: its parts are capped");
+    let checksum = crc32fast::hash(payload);
+    frame[..4].copy_from_slice(&length.to_le_bytes());
+    frame[4..8].copy_from_slice(&checksum.to_le_bytes());
+    let head_checksum = crc32fast::hash(&frame[..8]);
+    frame[8..12].copy_from_slice(&head_checksum.to_le_bytes());
+    frame
+}
+
+/// Returns the length of the whole frame that `bytes` begins with.
+pub(super) fn whole_frame(bytes: &[u8]) -> Option<usize> {
+    let (head, rest) = bytes.split_first_chunk::<FRAME_HEAD_BYTES>()?;
+    let field =
+        |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    if crc32fast::hash(&head[..8]) != field(8) {
+        return None;
+    }
+    let payload = rest.get(..usize::try_from(field(0)).ok()?)?;
+    (crc32fast::hash(payload) == field(4)).then_some(FRAME_HEAD_BYTES + payload.len())
+}

@@ -1,0 +1,102 @@
+//! The history of a crawl, read from the journal alone, beside a running crawl or after it ended.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::Path;
+
+use neardup::HashKey;
+use web::UrlKey;
+
+use super::record::Record;
+use super::segment::Replay;
+use crate::fault::StoreFault;
+use crate::visit_record::VisitRecord;
+
+/// The records of a store in the order in which they happened. Takes no lock: records written
+/// meanwhile may or may not be seen.
+pub struct History(Replay);
+
+impl History {
+    /// Opens the history of the store in `directory`.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be opened.
+    pub fn open(directory: &Path) -> Result<Self, StoreFault> {
+        Replay::open(&directory.join("journal"), 0).map(Self)
+    }
+
+    /// Returns the key of every hash in the crawl; none if it never began.
+    #[must_use]
+    pub fn key(&self) -> Option<HashKey> {
+        self.0.key()
+    }
+}
+
+impl Iterator for History {
+    type Item = Result<Record, StoreFault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.0.next_record().transpose()?;
+        Some(next.map(|(_position, record)| record))
+    }
+}
+
+/// Returns the record of each visit, in the order in which the visits ended, without the revoked
+/// ones.
+///
+/// # Errors
+/// [`StoreFault`] if the journal cannot be opened; later items if it is damaged.
+pub fn rows(
+    directory: &Path,
+) -> Result<impl Iterator<Item = Result<VisitRecord, StoreFault>>, StoreFault> {
+    let mut revoked = revocations(directory)?;
+    let history = History::open(directory)?;
+    Ok(history.filter_map(move |record| match record {
+        Ok(Record::Settled { row, .. }) => revoked.take(&row).is_none().then_some(Ok(*row)),
+        Ok(_) => None,
+        Err(fault) => Some(Err(fault)),
+    }))
+}
+
+/// The revocations of each page. As many of its visits, from the first on, do not count.
+#[derive(Clone, Debug, Default)]
+pub struct Revocations(HashMap<UrlKey, VecDeque<Revocation>>);
+
+/// The reason why a visit does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revocation {
+    /// The archive lost the visit and has nothing of it.
+    Lost,
+    /// The decision is void; the archive has the visit.
+    Void,
+}
+
+/// Collects the revocations in a store's journal. They follow the visits that they revoke, so they
+/// are read first. Reading ends silently at damage; reading the journal for its visits reports it.
+///
+/// # Errors
+/// [`StoreFault`] if the journal cannot be opened.
+pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
+    let mut revoked = Revocations::default();
+    for record in History::open(directory)? {
+        match record {
+            Ok(Record::Revoked { row, .. }) => {
+                let why = match row.warc_file {
+                    None => Revocation::Lost,
+                    Some(_) => Revocation::Void,
+                };
+                revoked.0.entry(row.url.key()).or_default().push_back(why);
+            }
+            Ok(_) => {}
+            Err(_damage) => break,
+        }
+    }
+    Ok(revoked)
+}
+
+impl Revocations {
+    /// Takes the revocation of this visit, if it was revoked later. Call it once for each visit, in
+    /// the order of the journal.
+    pub fn take(&mut self, row: &VisitRecord) -> Option<Revocation> {
+        self.0.get_mut(&row.url.key())?.pop_front()
+    }
+}

@@ -1,0 +1,55 @@
+//! Random access to records of the journal by their positions.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+use super::frame::Position;
+use super::record::Record;
+use super::segment::{record_at, segments};
+use crate::fault::StoreFault;
+
+/// A reader of single records of a journal that is being written to.
+pub(in crate::embedded) struct JournalReader {
+    directory: PathBuf,
+    /// The segments at the last listing of the directory.
+    known: Mutex<Vec<(Position, PathBuf)>>,
+}
+
+impl JournalReader {
+    pub(in crate::embedded) fn of(directory: &Path) -> Result<Self, StoreFault> {
+        Ok(Self {
+            known: Mutex::new(segments(directory)?),
+            directory: directory.to_owned(),
+        })
+    }
+
+    /// Returns the record that begins at `position`.
+    pub(in crate::embedded) fn record_at(&self, position: Position) -> Result<Record, StoreFault> {
+        let known = self.known().clone();
+        let record = match record_at(&known, position)? {
+            Some(record) => Some(record),
+            // The record may be the first of a newer segment.
+            None => {
+                let present = segments(&self.directory)?;
+                self.known().clone_from(&present);
+                record_at(&present, position)?
+            }
+        };
+        record.ok_or_else(|| self.mismatch(position))
+    }
+
+    /// Returns the fault that the record at `position` is not the one that the tables name.
+    pub(in crate::embedded) fn mismatch(&self, position: Position) -> StoreFault {
+        StoreFault::Damaged {
+            path: self.directory.clone(),
+            offset: position,
+            what: "the record is not the one that the tables name".to_owned(),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Vec<(Position, PathBuf)>> {
+        self.known
+            .lock()
+            .expect("no panic can happen while the segments are locked")
+    }
+}

@@ -1,0 +1,455 @@
+//! Reading back the journal: the written records, or an error that names the cause.
+
+use disk::SystemDisk;
+use neardup::{Likeness, PageSignature};
+use proptest::prelude::*;
+use web::{Host, Pace, Timestamp};
+
+use super::record::{Entry, LetThrough, Robots};
+use super::segment::{HEADER_BYTES, Replay, record_at, segments};
+use super::*;
+use crate::contract::{find, row};
+use crate::{Fate, Lease, Page};
+
+const KEY: HashKey = HashKey::new(0x0123_4567_89ab_cdef);
+
+fn system() -> Arc<dyn Disk> {
+    Arc::new(SystemDisk)
+}
+
+fn journal(directory: &Path, segment_bytes: u64) -> Journal {
+    Journal::open(system(), directory, KEY, segment_bytes).unwrap()
+}
+
+fn record(number: u64) -> Record {
+    Record::Discovered {
+        first: number,
+        finds: vec![find(&format!("http://a.test/{number}"), 1)],
+    }
+}
+
+fn all(directory: &Path) -> Result<Vec<Record>, StoreFault> {
+    let mut replay = Replay::open(directory, 0)?;
+    let mut found = Vec::new();
+    while let Some((_, record)) = replay.next_record()? {
+        found.push(record);
+    }
+    Ok(found)
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    segments(directory)
+        .unwrap()
+        .into_iter()
+        .map(|(_, path)| path)
+        .collect()
+}
+
+#[test]
+fn records_come_back_in_order_over_many_segments_and_from_any_position() {
+    let directory = tempfile::tempdir().unwrap();
+    let journal = journal(directory.path(), 200);
+    let ends: Vec<_> = (0..20)
+        .map(|number| journal.append(&record(number)).unwrap())
+        .collect();
+    assert!(files(directory.path()).len() > 3);
+    assert_eq!(
+        all(directory.path()).unwrap(),
+        (0..20).map(record).collect::<Vec<_>>()
+    );
+    for (number, end) in ends.iter().enumerate() {
+        let mut replay = journal.replay(*end).unwrap();
+        let next = replay.next_record().unwrap().map(|(_, record)| record);
+        assert_eq!(
+            next,
+            (number < 19).then(|| record(number as u64 + 1)),
+            "after record {number}"
+        );
+    }
+}
+
+#[test]
+fn a_record_is_read_at_the_position_that_a_replay_gave() {
+    let directory = tempfile::tempdir().unwrap();
+    let journal = journal(directory.path(), 200);
+    let mut position = 0;
+    let begins: Vec<_> = (0..20)
+        .map(|number| std::mem::replace(&mut position, journal.append(&record(number)).unwrap()))
+        .collect();
+    let segments = segments(directory.path()).unwrap();
+    for (number, begin) in (0..20).zip(begins) {
+        assert_eq!(record_at(&segments, begin).unwrap(), Some(record(number)));
+    }
+    assert_eq!(
+        record_at(&segments, position).unwrap(),
+        None,
+        "nothing is there yet"
+    );
+    assert_eq!(record_at(&[], 0).unwrap(), None);
+}
+
+#[test]
+fn a_reopened_journal_keeps_its_key_and_goes_on_where_it_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let end = journal(directory.path(), 1 << 20)
+        .append(&record(0))
+        .unwrap();
+    let again = Journal::open(system(), directory.path(), HashKey::ZERO, 1 << 20).unwrap();
+    assert_eq!(again.key(), KEY);
+    assert_eq!(again.end(), end);
+    again.append(&record(1)).unwrap();
+    assert_eq!(all(directory.path()).unwrap(), [record(0), record(1)]);
+}
+
+#[test]
+fn a_torn_write_of_any_length_is_cut_off_and_nothing_before_it_is_lost() {
+    let written = tempfile::tempdir().unwrap();
+    let journal = journal(written.path(), 1 << 20);
+    let whole = journal.append(&record(0)).unwrap();
+    let end = journal.append(&record(1)).unwrap();
+    let bytes = std::fs::read(&files(written.path())[0]).unwrap();
+    for length in 0..end {
+        for zeros in [0, 40] {
+            let torn = tempfile::tempdir().unwrap();
+            let path = torn.path().join(format!("{:020}.log", 0));
+            let mut padded = bytes[..length as usize].to_vec();
+            padded.resize(length as usize + zeros, 0);
+            // The header is synced before anything is written behind it.
+            if length < HEADER_BYTES as u64 && padded.len() > HEADER_BYTES {
+                continue;
+            }
+            std::fs::write(&path, &padded).unwrap();
+            let kept = [whole, end]
+                .iter()
+                .filter(|end| padded.starts_with(&bytes[..**end as usize]))
+                .count();
+            let expected: Vec<_> = (0..kept as u64).map(record).collect();
+            let reopened = Journal::open(system(), torn.path(), KEY, 1 << 20).unwrap();
+            let context = format!("cut at {length}, {zeros} zeros");
+            assert_eq!(all(torn.path()).unwrap(), expected, "{context}");
+            reopened.append(&record(7)).unwrap();
+            assert_eq!(
+                all(torn.path()).unwrap().last(),
+                Some(&record(7)),
+                "{context}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_segment_that_is_missing_in_the_middle_is_reported() {
+    let directory = tempfile::tempdir().unwrap();
+    let journal = journal(directory.path(), 200);
+    for number in 0..20 {
+        journal.append(&record(number)).unwrap();
+    }
+    std::fs::remove_file(&files(directory.path())[1]).unwrap();
+    assert!(matches!(
+        all(directory.path()),
+        Err(StoreFault::Damaged { .. })
+    ));
+}
+
+#[test]
+fn a_journal_of_another_format_is_refused_by_name_and_number() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(journal(directory.path(), 1 << 20));
+    let path = &files(directory.path())[0];
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[8] = 99;
+    let checksum = crc32fast::hash(&bytes[..32]);
+    bytes[32..].copy_from_slice(&checksum.to_le_bytes());
+    std::fs::write(path, bytes).unwrap();
+    let refused = Journal::open(system(), directory.path(), KEY, 1 << 20)
+        .err()
+        .unwrap();
+    assert!(
+        refused
+            .to_string()
+            .ends_with("was written in format 99, this program reads format 7"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn one_sync_makes_durable_what_many_have_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let journal = journal(directory.path(), 1 << 20);
+    let first = journal.append(&record(0)).unwrap();
+    let second = journal.append(&record(1)).unwrap();
+    assert!(journal.durable() < first);
+    journal.sync(first).await.unwrap();
+    assert_eq!(journal.durable(), second);
+}
+
+/// Bytes on disk are promises: a change of the golden file needs a new `FORMAT`.
+#[test]
+fn the_golden_journal_is_still_written_and_read() {
+    let golden = include_str!("../../../golden/journal.hex");
+    let directory = tempfile::tempdir().unwrap();
+    let journal = journal(directory.path(), 1 << 20);
+    let records = [golden_records(), newer_records()].concat();
+    for record in &records {
+        journal.append(record).unwrap();
+    }
+    let bytes = std::fs::read(&files(directory.path())[0]).unwrap();
+    let hex: Vec<String> = bytes
+        .chunks(32)
+        .map(|line| line.iter().map(|byte| format!("{byte:02x}")).collect())
+        .collect();
+    assert_eq!(
+        hex.join("\n"),
+        golden.trim(),
+        "the bytes on disk changed: raise FORMAT and make the file anew"
+    );
+    assert_eq!(all(directory.path()).unwrap(), records);
+}
+
+/// Journals of version 6 are read and continued in a new segment: a program of that version would
+/// take unknown records for damage.
+#[test]
+fn a_journal_of_the_version_before_is_read_and_gone_on_with() {
+    let golden = include_str!("../../../golden/journal-6.hex");
+    let digits: String = golden.split_whitespace().collect();
+    let byte = |at: usize| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap();
+    let bytes: Vec<u8> = (0..digits.len() / 2).map(byte).collect();
+    let header = &bytes[..HEADER_BYTES];
+    for (bytes, expected) in [(&bytes[..], golden_records()), (header, Vec::new())] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("00000000000000000000.log");
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(all(directory.path()).unwrap(), expected);
+        let journal = journal(directory.path(), 1 << 20);
+        for record in newer_records() {
+            journal.append(&record).unwrap();
+        }
+        let untouched = std::fs::read(&path).unwrap();
+        let is_alone = expected.is_empty();
+        assert_eq!(untouched == bytes, !is_alone);
+        assert_eq!(files(directory.path()).len(), if is_alone { 1 } else { 2 });
+        assert_eq!(
+            all(directory.path()).unwrap(),
+            [expected, newer_records()].concat()
+        );
+    }
+}
+
+fn golden_records() -> Vec<Record> {
+    let seed = find("http://a.test/", 0);
+    let entry = Entry {
+        sequence: 3,
+        find: seed.clone(),
+        attempts: 2,
+        strikes: 1,
+    };
+    let lease = Lease {
+        url: seed.url.clone(),
+        depth: 0,
+        via: None,
+        attempts: 0,
+        strikes: 0,
+        pace: Pace::default(),
+        priority: 0,
+        barred: None,
+        sequence: 3,
+        requisite: 0,
+    };
+    let pace = Pace {
+        ready: Timestamp::from_millis(7),
+        failures: 1,
+        crawl_delay: Some(std::time::Duration::from_millis(1500)),
+        retry_after: Some(std::time::Duration::from_secs(2)),
+        wait: std::time::Duration::from_millis(2500),
+        why: web::Why::SlowDown,
+        answered: Timestamp::from_millis(5),
+        address: Some(std::net::IpAddr::from([192, 0, 2, 1])),
+    };
+    let settled = crate::VisitRecord {
+        payload: Some(0x0123_4567_89ab_cdef),
+        ..row(&lease, Fate::NearDuplicate)
+    };
+    vec![
+        Record::Begun {
+            at: Timestamp::from_millis(1),
+            features: "word:1".to_owned(),
+        },
+        Record::Discovered {
+            first: 0,
+            finds: vec![seed.clone(), seed.clone().needed(2)],
+        },
+        Record::Forgotten {
+            page: seed.url.key(),
+        },
+        Record::Postponed {
+            entry: entry.clone(),
+            at: Timestamp::from_millis(2),
+            pace,
+        },
+        Record::SeedAdopted {
+            url: seed.url.clone(),
+        },
+        Record::LetThrough(Box::new(let_through(&seed.url))),
+        Record::Settled {
+            sequence: 3,
+            row: Box::new(settled.clone()),
+            archived: None,
+            first: 1,
+            finds: Vec::new(),
+            reached: Vec::new(),
+            pace: Pace::default(),
+            priority: crate::DiscoveredUrl::BEHIND,
+            left_out: vec![crate::LeftOut {
+                rule: "calendar".to_owned(),
+                links: 2,
+                example: seed.url.clone(),
+            }],
+        },
+        Record::Leased { sequences: vec![3] },
+        Record::Stopped,
+        Record::Died { sequences: vec![3] },
+        Record::Paced {
+            host: seed.url.host(),
+            pace,
+        },
+        Record::RobotsRead {
+            origin: "http://a.test".to_owned(),
+            robots: Robots {
+                text: Some(b"User-agent: *".to_vec()),
+                until: Timestamp::from_millis(8),
+            },
+        },
+        Record::Archived {
+            file: "a.warc.gz".to_owned(),
+            end: 9,
+        },
+        Record::Revoked {
+            entry: entry.clone(),
+            reached: vec![settled.url.clone()],
+            row: Box::new(settled),
+        },
+        Record::Resumed {
+            at: Timestamp::from_millis(6),
+            least_wait: std::time::Duration::from_secs(1),
+        },
+        Record::Returned {
+            sequence: 3,
+            host: Host::new("a.test"),
+            pace: Timestamp::from_millis(5).into(),
+        },
+        Record::PatternClosed(crate::PatternName::from_text("a.test/f/{n}?a").unwrap()),
+        Record::PatternReopened(crate::PatternName::from_text("a.test/f/{n}?a").unwrap()),
+        Record::Superseded { entry },
+    ]
+}
+
+/// Returns the records that format 7 added.
+fn newer_records() -> Vec<Record> {
+    let second = std::time::Duration::from_secs(1);
+    vec![
+        Record::Restarted {
+            at: Timestamp::from_millis(9),
+            rule: web::AfterDeath {
+                least_wait: second,
+                most_wait: 30 * second,
+                factor: 5000,
+            },
+        },
+        Record::ClockSetBack {
+            to: Timestamp::from_millis(5),
+            least_wait: second,
+        },
+        Record::ClockSet {
+            at: Timestamp::from_millis(6),
+            ahead: 2 * second,
+            behind: std::time::Duration::ZERO,
+        },
+        Record::Paced {
+            host: Host::new("a.test"),
+            pace: Pace::unanswered(Timestamp::from_millis(4), second),
+        },
+    ]
+}
+
+/// Returns a kept duplicate without a text: texts have golden files of their own.
+fn let_through(url: &web::PageUrl) -> LetThrough {
+    let page = Page {
+        url: url.clone(),
+        final_url: url.clone(),
+        at: Timestamp::from_millis(4),
+    };
+    LetThrough {
+        page: page.clone(),
+        signature: PageSignature {
+            payload: 77,
+            text: None,
+        },
+        of: page,
+        earlier: true,
+        likeness: Likeness::SameText,
+        number: 2,
+        by_canonical: true,
+    }
+}
+
+/// Writes five synced records and a mark.
+fn marked(directory: &Path) -> PathBuf {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let journal = journal(directory, 1 << 20);
+    for number in 0..5 {
+        journal.append(&record(number)).unwrap();
+    }
+    let end = journal.end();
+    runtime.block_on(journal.sync(end)).unwrap();
+    journal.mark().unwrap();
+    assert_eq!(journal.end(), end, "a mark is no record");
+    let length = std::fs::metadata(&files(directory)[0]).unwrap().len();
+    journal.mark().unwrap();
+    runtime.block_on(journal.sync(end)).unwrap();
+    let path = files(directory).remove(0);
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), length, "said once");
+    path
+}
+
+proptest! {
+    #[test]
+    fn a_flipped_bit_in_what_was_synced_is_reported(at in 0..10_000_usize, bit in 0..8_u32) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = marked(directory.path());
+        let mut bytes = std::fs::read(&path).unwrap();
+        let at = at % bytes.len();
+        bytes[at] ^= 1 << bit;
+        std::fs::write(path, &bytes).unwrap();
+        let written: Vec<_> = (0..5).map(record).collect();
+        match all(directory.path()) {
+            Ok(found) => {
+                prop_assert!(at >= bytes.len() - 20, "only in the mark itself: byte {at}");
+                prop_assert_eq!(found, written);
+            }
+            Err(
+                StoreFault::Damaged { .. }
+                | StoreFault::Format { .. }
+                | StoreFault::Setting { .. },
+            ) => {}
+            Err(other) => prop_assert!(false, "byte {at}: {other}"),
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_in_what_was_never_synced_is_never_taken_for_other_records(
+        at in HEADER_BYTES..10_000_usize, bit in 0..8_u32,
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let journal = journal(directory.path(), 1 << 20);
+        let ends: Vec<_> = (0..5).map(|number| journal.append(&record(number)).unwrap()).collect();
+        let path = &files(directory.path())[0];
+        let mut bytes = std::fs::read(path).unwrap();
+        let at = HEADER_BYTES + (at - HEADER_BYTES) % (bytes.len() - HEADER_BYTES);
+        bytes[at] ^= 1 << bit;
+        std::fs::write(path, &bytes).unwrap();
+        let whole = ends.iter().filter(|end| **end <= at as u64).count() as u64;
+        prop_assert_eq!(all(directory.path()).unwrap(), (0..whole).map(record).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,345 @@
+//! The rebuild of a journal: the records that the old one still has, then the visits that the
+//! archive has.
+//!
+//! Invariant: the records are those that a crawl would have written that settled these visits in
+//! this order, so that opening, exporting and verifying the store cannot tell the difference.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use disk::Disk;
+use neardup::{HashKey, PageSignature};
+use web::{Pace, PageUrl, Timestamp, UrlKey};
+
+use super::journal::frame::Position;
+use super::journal::record::{Entry, LetThrough, Record};
+use super::journal::{Journal, SEGMENT_BYTES};
+use crate::fault::StoreFault;
+use crate::frontier::{ArchivePlace, ArchiveSpan, DiscoveredUrl};
+use crate::visit_record::VisitRecord;
+
+/// A writer of a new journal.
+pub struct JournalRebuild {
+    journal: Journal,
+    /// All URLs that were queued or reached; with the queue entry of those that wait.
+    known: HashMap<UrlKey, Option<Waiting>>,
+    next_sequence: u64,
+    tickets: u64,
+    end: Option<ArchivePlace>,
+    /// Visits before that end were revoked.
+    is_cut: bool,
+    records: u64,
+}
+
+struct Waiting {
+    sequence: u64,
+    depth: u32,
+    via: Option<PageUrl>,
+    priority: u8,
+    requisite: u8,
+}
+
+impl Waiting {
+    /// Returns true if the page was found on left-out pages only.
+    const fn is_probed(&self) -> bool {
+        self.requisite == 0 && self.priority >= DiscoveredUrl::PROBED
+    }
+}
+
+/// A finished visit.
+#[derive(Debug)]
+pub struct RestoredVisit {
+    /// The record of the visit, with its place in the archive.
+    pub row: VisitRecord,
+    /// The end of the visit in the archive; none if another crawler wrote it.
+    pub end: Option<ArchivePlace>,
+    /// Its links to be visited.
+    pub finds: Vec<DiscoveredUrl>,
+    /// The targets of the followed redirects.
+    pub reached: Vec<PageUrl>,
+    /// Its admission to the index.
+    pub admission: Admission,
+}
+
+/// The admission of a page to the index.
+#[derive(Debug)]
+pub enum Admission {
+    /// The page was not admitted.
+    None,
+    /// The page was new and had this signature.
+    New(Box<PageSignature>),
+    /// The page was kept beside its original.
+    LetThrough(Box<LetThrough>),
+}
+
+impl JournalRebuild {
+    /// Creates a journal below `directory`, which has none yet. A copied journal brings its own
+    /// [`Record::Begun`]; otherwise `begun` has the time at which the crawl began and its features.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be written.
+    pub fn begin(
+        disk: Arc<dyn Disk>,
+        directory: &Path,
+        key: HashKey,
+        begun: Option<(Timestamp, String)>,
+    ) -> Result<Self, StoreFault> {
+        let path = directory.join("journal");
+        disk.create_directories(&path)
+            .map_err(StoreFault::file("create", &path))?;
+        let mut rebuild = Self {
+            journal: Journal::open(disk, &path, key, SEGMENT_BYTES)?,
+            known: HashMap::new(),
+            next_sequence: 0,
+            tickets: 0,
+            end: None,
+            is_cut: false,
+            records: 0,
+        };
+        if let Some((at, features)) = begun {
+            rebuild.append(&Record::Begun { at, features })?;
+        }
+        Ok(rebuild)
+    }
+
+    /// Copies a record of the old journal. Records come in their order.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be written.
+    pub fn copy(&mut self, record: &Record) -> Result<(), StoreFault> {
+        match record {
+            Record::Discovered { first, finds } => self.apply_discovered(*first, finds),
+            Record::Settled {
+                row,
+                archived,
+                first,
+                finds,
+                reached,
+                ..
+            } => {
+                self.known.insert(row.url.key(), None);
+                self.apply_reached(reached);
+                self.apply_discovered(*first, finds);
+                if let Some(span) = archived {
+                    self.end = Some(ArchivePlace {
+                        file: span.file.clone(),
+                        end: span.end,
+                    });
+                }
+            }
+            Record::Archived { file, end } if self.is_cut => {
+                let (file, end) = (file.clone(), *end);
+                self.end = Some(ArchivePlace { file, end });
+                self.is_cut = false;
+            }
+            Record::Revoked { entry, row, .. } => {
+                // See recovery/archive_tail.rs: the next `Archived` has the archive's end.
+                self.is_cut |= row.warc_file.is_none() && self.end.is_some();
+                self.next_sequence = entry.sequence + 1;
+                let waiting = Waiting {
+                    sequence: entry.sequence,
+                    depth: entry.find.depth,
+                    via: entry.find.via.clone(),
+                    priority: entry.find.priority,
+                    requisite: entry.find.requisite,
+                };
+                self.known.insert(entry.find.url.key(), Some(waiting));
+            }
+            _ => {}
+        }
+        self.append(record)
+    }
+
+    /// Returns the end of the last visit that was copied or settled.
+    #[must_use]
+    pub fn end(&self) -> Option<&ArchivePlace> {
+        self.end.as_ref()
+    }
+
+    /// Sets the beginning of the crawl's archive, behind files of other crawlers.
+    pub fn begin_archive(&mut self, place: ArchivePlace) {
+        self.end = Some(place);
+    }
+
+    /// Returns the number of records written.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Queues the new ones of these URLs.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be written.
+    pub fn discover(&mut self, finds: Vec<DiscoveredUrl>) -> Result<(), StoreFault> {
+        let finds = self.only_new(finds);
+        if finds.is_empty() {
+            return Ok(());
+        }
+        self.supersede(&finds)?;
+        let first = self.next_sequence;
+        self.apply_discovered(first, &finds);
+        self.append(&Record::Discovered { first, finds })
+    }
+
+    /// Returns the queued form of a URL; none if it does not wait.
+    #[must_use]
+    pub fn waiting(&self, url: &PageUrl) -> Option<DiscoveredUrl> {
+        let waiting = self.known.get(&url.key())?.as_ref()?;
+        Some(DiscoveredUrl {
+            priority: waiting.priority,
+            requisite: waiting.requisite,
+            ..DiscoveredUrl::new(url.clone(), waiting.depth, waiting.via.clone())
+        })
+    }
+
+    /// Records that a redirect of a seed widened the scope.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be written.
+    pub fn adopt(&mut self, url: PageUrl) -> Result<(), StoreFault> {
+        self.append(&Record::SeedAdopted { url })
+    }
+
+    /// Settles a visit. Queues its page first if nothing led to it: a link that is no longer read,
+    /// a seed of another day.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be written.
+    pub fn settle(&mut self, visit: RestoredVisit) -> Result<(), StoreFault> {
+        let RestoredVisit {
+            row,
+            end,
+            finds,
+            reached,
+            admission,
+        } = visit;
+        let find =
+            DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone()).needed(row.requisite);
+        let (sequence, priority) = match self.known.get_mut(&row.url.key()).and_then(Option::take) {
+            Some(waiting) => (waiting.sequence, waiting.priority),
+            None => {
+                let first = self.next_sequence;
+                self.next_sequence += 1;
+                self.known.insert(row.url.key(), None);
+                let finds = vec![find];
+                self.append(&Record::Discovered { first, finds })?;
+                (first, 0)
+            }
+        };
+        match admission {
+            Admission::None => {}
+            Admission::New(signature) => self.append(&Record::Admitted {
+                page: row.page(),
+                signature,
+            })?,
+            Admission::LetThrough(kept) => self.append(&Record::LetThrough(kept))?,
+        }
+        self.apply_reached(&reached);
+        let finds = self.only_new(finds);
+        self.supersede(&finds)?;
+        let first = self.next_sequence;
+        self.apply_discovered(first, &finds);
+        let archived = end.map(|place| {
+            let ticket = self.tickets;
+            self.tickets += 1;
+            self.end = Some(place.clone());
+            let ArchivePlace { file, end } = place;
+            ArchiveSpan { ticket, file, end }
+        });
+        self.append(&Record::Settled {
+            sequence,
+            row: Box::new(row),
+            archived,
+            first,
+            finds,
+            reached,
+            pace: Pace::default(),
+            priority,
+            left_out: Vec::new(),
+        })
+    }
+
+    /// Ends the journal durably and returns the number of its records. It records that the archive
+    /// is durable up to the last visit, which the caller has made sure of.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be written.
+    pub async fn finish(mut self) -> Result<u64, StoreFault> {
+        if let Some(ArchivePlace { file, end }) = self.end.clone() {
+            // With a single record every visit of the crawl would count as possibly lost: see
+            // recovery/archive_tail.rs.
+            let archived = Record::Archived { file, end };
+            self.append(&archived)?;
+            self.append(&archived)?;
+        }
+        self.append(&Record::Stopped)?;
+        let end: Position = self.journal.end();
+        self.journal.sync(end).await?;
+        Ok(self.records)
+    }
+
+    fn append(&mut self, record: &Record) -> Result<(), StoreFault> {
+        self.records += 1;
+        self.journal.append(record).map(drop)
+    }
+
+    fn only_new(&self, mut finds: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
+        let mut among = std::collections::HashSet::new();
+        finds.retain(|find| {
+            let key = find.url.key();
+            let is_new = match self.known.get(&key) {
+                None => true,
+                Some(Some(waiting)) => waiting.is_probed() && !find.is_probed(),
+                Some(None) => false,
+            };
+            is_new && among.insert(key)
+        });
+        finds
+    }
+
+    /// Gives up the queue entries of pages that were found on left-out pages only and are found
+    /// elsewhere now.
+    fn supersede(&mut self, finds: &[DiscoveredUrl]) -> Result<(), StoreFault> {
+        for find in finds {
+            let Some(sequence) = self.known.get(&find.url.key()).and_then(|known| {
+                let waiting = known.as_ref()?;
+                waiting.is_probed().then_some(waiting.sequence)
+            }) else {
+                continue;
+            };
+            let find = self.waiting(&find.url).unwrap_or_else(|| find.clone());
+            let (attempts, strikes) = (0, 0);
+            let entry = Entry {
+                sequence,
+                find,
+                attempts,
+                strikes,
+            };
+            self.append(&Record::Superseded { entry })?;
+        }
+        Ok(())
+    }
+
+    fn apply_discovered(&mut self, first: u64, finds: &[DiscoveredUrl]) {
+        for (sequence, find) in (first..).zip(finds) {
+            let waiting = Waiting {
+                sequence,
+                depth: find.depth,
+                via: find.via.clone(),
+                priority: find.priority,
+                requisite: find.requisite,
+            };
+            self.known.insert(find.url.key(), Some(waiting));
+        }
+        self.next_sequence = first + finds.len() as u64;
+    }
+
+    /// URLs that wait for a visit of their own go on waiting.
+    fn apply_reached(&mut self, reached: &[PageUrl]) {
+        for url in reached {
+            self.known.entry(url.key()).or_insert(None);
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The originals as documents: looked up by keys in memory or on disk, confirmed by their records.
+//!
+//! A document's number counts the originals of the journal from 0: so a replay gives the same
+//! numbers, and lower numbers came first. A forgotten page that is admitted again is another
+//! document.
+//!
+//! Invariant: answers do not depend on what is in memory and what is on disk.
+
+use std::sync::Arc;
+
+use neardup::{Likeness, PageSignature, Thresholds};
+use web::UrlKey;
+
+use super::disk_index::DiskIndex;
+use super::keys::{self, ExactKey, NearKeys};
+use super::memory_index::{MemoryIndex, SignatureMemory};
+use super::memtable::{Memtable, RECORD_BYTES};
+use super::record_cache::RecordCache;
+use super::records::SignatureRecord;
+use crate::fault::StoreFault;
+use crate::known::{Held, Originals};
+
+pub(super) struct Documents {
+    thresholds: Thresholds,
+    disk: Arc<DiskIndex>,
+    /// All keys; none if they are looked up on disk.
+    in_memory: Option<MemoryIndex>,
+    memtable: Memtable,
+    /// The memtable that is being written. Lookups see it after `memtable` and before the disk.
+    flushing: Option<Arc<Memtable>>,
+    cache: RecordCache,
+    /// The number of the next document. The disk may have later ones, of a flush that was cut
+    /// short: they do not count.
+    next: u32,
+}
+
+impl Documents {
+    /// Loads the documents below `next` from the disk.
+    pub(super) fn load(
+        disk: Arc<DiskIndex>,
+        thresholds: Thresholds,
+        keys_in_memory: bool,
+        next: u32,
+    ) -> Result<Self, StoreFault> {
+        let in_memory = keys_in_memory.then(|| disk.to_memory(next)).transpose()?;
+        Ok(Self {
+            thresholds,
+            disk,
+            memtable: Memtable::new(in_memory.is_none()),
+            in_memory,
+            flushing: None,
+            cache: RecordCache::default(),
+            next,
+        })
+    }
+
+    pub(super) fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Returns the changes since the last flush.
+    pub(super) fn memtable(&self) -> &Memtable {
+        &self.memtable
+    }
+
+    pub(super) fn memtable_mut(&mut self) -> &mut Memtable {
+        &mut self.memtable
+    }
+
+    /// Moves the memtable aside to be written, together with the changes of a flush that failed.
+    pub(super) fn begin_flush(&mut self) -> Arc<Memtable> {
+        let memtable =
+            std::mem::replace(&mut self.memtable, Memtable::new(self.in_memory.is_none()));
+        let memtable = match self.flushing.take() {
+            None => memtable,
+            Some(left) => {
+                let mut left = Arc::unwrap_or_clone(left);
+                left.append(memtable);
+                left
+            }
+        };
+        let memtable = Arc::new(memtable);
+        self.flushing = Some(Arc::clone(&memtable));
+        memtable
+    }
+
+    /// Ends a flush: its changes are on disk.
+    pub(super) fn end_flush(&mut self) -> Option<Arc<Memtable>> {
+        self.flushing.take()
+    }
+
+    /// Returns the pages of all live documents, in the order of the documents.
+    pub(super) fn pages(&mut self) -> Result<Vec<UrlKey>, StoreFault> {
+        let mut pages = Vec::new();
+        let mut documents = self.disk.pages(self.next)?;
+        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
+        documents.extend(memtables.flat_map(|memtable| memtable.added.keys()));
+        documents.sort_unstable();
+        documents.dedup();
+        for document in documents {
+            if !self.is_gone(document) {
+                pages.push(self.record(document)?.page);
+            }
+        }
+        Ok(pages)
+    }
+
+    pub(super) fn memory(&self) -> SignatureMemory {
+        let keys = self
+            .in_memory
+            .as_ref()
+            .map(MemoryIndex::memory)
+            .unwrap_or_default();
+        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
+        let memtable: usize = memtables.map(Memtable::memory).sum();
+        SignatureMemory {
+            records: memtable + self.cache.len() * RECORD_BYTES,
+            ..keys
+        }
+    }
+
+    /// Returns true if the document was removed since the last flush.
+    fn is_gone(&self, document: u32) -> bool {
+        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
+        memtables
+            .into_iter()
+            .any(|memtable| memtable.removed.contains_key(&document))
+    }
+
+    /// Returns the documents under an exact key, ascending.
+    fn under(&self, key: ExactKey) -> Result<Vec<u32>, StoreFault> {
+        self.look_up(
+            |in_memory, documents| in_memory.under(key, documents),
+            |disk, end, documents| disk.under(key, end, documents),
+        )
+    }
+
+    /// Returns the documents that may be near, ascending.
+    fn near(&self, resemblance: &NearKeys) -> Result<Vec<u32>, StoreFault> {
+        let distance = self.thresholds.distance();
+        self.look_up(
+            |in_memory, documents| in_memory.near(resemblance, distance, documents),
+            |disk, end, documents| disk.near(resemblance, distance, end, documents),
+        )
+    }
+
+    fn look_up(
+        &self,
+        from_memory: impl Fn(&MemoryIndex, &mut Vec<u32>),
+        from_disk: impl FnOnce(&DiskIndex, u32, &mut Vec<u32>) -> Result<(), StoreFault>,
+    ) -> Result<Vec<u32>, StoreFault> {
+        let mut documents = Vec::new();
+        if let Some(in_memory) = &self.in_memory {
+            from_memory(in_memory, &mut documents);
+        } else {
+            from_disk(&self.disk, self.next, &mut documents)?;
+            let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
+            for recent in memtables.filter_map(|memtable| memtable.recent.as_ref()) {
+                from_memory(recent, &mut documents);
+            }
+            documents.retain(|document| !self.is_gone(*document));
+        }
+        documents.sort_unstable();
+        documents.dedup();
+        Ok(documents)
+    }
+
+    fn record(&mut self, document: u32) -> Result<Arc<SignatureRecord>, StoreFault> {
+        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
+        for memtable in memtables {
+            if let Some(record) = memtable.added.get(&document) {
+                return Ok(Arc::clone(record));
+            }
+        }
+        if let Some(record) = self.cache.get(document) {
+            return Ok(record);
+        }
+        let record = Arc::new(self.disk.record(document)?);
+        self.cache.put(document, Arc::clone(&record));
+        Ok(record)
+    }
+
+    /// Returns true if a document is live. One whose removal was cut short is not.
+    fn lives(&self, document: u32, record: &SignatureRecord) -> Result<bool, StoreFault> {
+        let key = keys::of_page(record.page);
+        if let Some(in_memory) = &self.in_memory {
+            return Ok(in_memory.contains(key, document));
+        }
+        let memtables = self.flushing.as_deref().into_iter().chain([&self.memtable]);
+        if memtables
+            .into_iter()
+            .any(|memtable| memtable.added.contains_key(&document))
+        {
+            return Ok(true);
+        }
+        self.disk.contains(key, document)
+    }
+
+    fn document_of(
+        &mut self,
+        page: UrlKey,
+    ) -> Result<Option<(u32, Arc<SignatureRecord>)>, StoreFault> {
+        for document in self.under(keys::of_page(page))? {
+            let record = self.record(document)?;
+            if record.page == page {
+                return Ok(Some((document, record)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the first live document under `key` with a signature that `is_wanted` accepts.
+    fn first(
+        &mut self,
+        key: ExactKey,
+        group: u64,
+        is_wanted: impl Fn(&PageSignature) -> bool,
+    ) -> Result<Option<Held>, StoreFault> {
+        for document in self.under(key)? {
+            let record = self.record(document)?;
+            if record.group == group
+                && is_wanted(&record.signature)
+                && self.lives(document, &record)?
+            {
+                return Ok(Some(record.held()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn nearest(
+        &mut self,
+        group: u64,
+        signature: &PageSignature,
+    ) -> Result<Option<(Held, Likeness)>, StoreFault> {
+        let Some(resemblance) = keys::of_resemblance(group, signature) else {
+            return Ok(None);
+        };
+        let mut best: Option<(f64, Held, Likeness)> = None;
+        for document in self.near(&resemblance)? {
+            let record = self.record(document)?;
+            if record.group != group {
+                continue;
+            }
+            let likeness = self.thresholds.likeness(signature, &record.signature);
+            let Some(likeness @ Likeness::Near { resemblance, .. }) = likeness else {
+                continue;
+            };
+            let is_better = best.is_none_or(|(highest, ..)| resemblance > highest);
+            if is_better && self.lives(document, &record)? {
+                best = Some((resemblance, record.held(), likeness));
+            }
+        }
+        Ok(best.map(|(_, held, likeness)| (held, likeness)))
+    }
+}
+
+impl Originals for Documents {
+    fn signature_of(&mut self, page: UrlKey) -> Result<Option<PageSignature>, StoreFault> {
+        let found = self.document_of(page)?;
+        Ok(found.map(|(_, record)| record.signature.clone()))
+    }
+
+    fn held_in(
+        &mut self,
+        group: u64,
+        page: UrlKey,
+    ) -> Result<Option<(Held, PageSignature)>, StoreFault> {
+        let found = self
+            .document_of(page)?
+            .filter(|(_, record)| record.group == group);
+        Ok(found.map(|(_, record)| (record.held(), record.signature.clone())))
+    }
+
+    fn find_in(
+        &mut self,
+        group: u64,
+        signature: &PageSignature,
+    ) -> Result<Option<(Held, Likeness)>, StoreFault> {
+        let payload = signature.payload;
+        let same_payload = self.first(keys::of_payload(group, payload), group, |held| {
+            held.payload == payload
+        })?;
+        if let Some(held) = same_payload {
+            return Ok(Some((held, Likeness::SamePayload)));
+        }
+        let Some(text) = signature.text.as_deref() else {
+            return Ok(None);
+        };
+        let same_text = self.first(keys::of_text(group, text.digest), group, |held| {
+            held.text
+                .as_ref()
+                .is_some_and(|held| held.digest == text.digest)
+        })?;
+        if let Some(held) = same_text {
+            return Ok(Some((held, Likeness::SameText)));
+        }
+        self.nearest(group, signature)
+    }
+
+    fn insert_in(&mut self, group: u64, page: Held, signature: PageSignature) {
+        let document = self.next;
+        self.next += 1;
+        let record = Arc::new(SignatureRecord {
+            position: page.place,
+            page: page.key,
+            group,
+            signature,
+        });
+        if let Some(in_memory) = &mut self.in_memory {
+            in_memory.insert(document, &record);
+        }
+        self.memtable.add(document, record);
+    }
+
+    fn remove(&mut self, page: UrlKey) -> Result<bool, StoreFault> {
+        let Some((document, record)) = self.document_of(page)? else {
+            return Ok(false);
+        };
+        if let Some(in_memory) = &mut self.in_memory {
+            in_memory.remove(document, &record);
+        }
+        self.cache.forget(document);
+        self.memtable.remove(document, record);
+        Ok(true)
+    }
+}

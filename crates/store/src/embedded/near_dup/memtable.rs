@@ -1,0 +1,69 @@
+//! The memtable: changes since the last flush.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use web::UrlKey;
+
+use super::memory_index::MemoryIndex;
+use super::records::SignatureRecord;
+use crate::known::Seated;
+
+/// The approximate memory of a record: itself, its text's signature, and its entry in a map.
+pub(super) const RECORD_BYTES: usize = 64 + 272 + 48;
+
+/// Changes that are not in the tables on disk yet.
+///
+/// Invariant: no document is both added and removed. A removed document need not be on disk: a
+/// flush that was cut short may have put it there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memtable {
+    pub(super) added: BTreeMap<u32, Arc<SignatureRecord>>,
+    pub(super) removed: BTreeMap<u32, Arc<SignatureRecord>>,
+    /// Duplicates that were kept; none if that was withdrawn.
+    pub(super) seats: BTreeMap<UrlKey, Option<Seated>>,
+    /// The keys of added documents, if the keys are not all in memory.
+    pub(super) recent: Option<MemoryIndex>,
+}
+
+impl Memtable {
+    pub(super) fn new(has_keys: bool) -> Self {
+        Self {
+            recent: has_keys.then(MemoryIndex::default),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn add(&mut self, document: u32, record: Arc<SignatureRecord>) {
+        if let Some(recent) = &mut self.recent {
+            recent.insert(document, &record);
+        }
+        self.added.insert(document, record);
+    }
+
+    pub(super) fn remove(&mut self, document: u32, record: Arc<SignatureRecord>) {
+        if self.added.remove(&document).is_some()
+            && let Some(recent) = &mut self.recent
+        {
+            recent.remove(document, &record);
+        }
+        self.removed.insert(document, record);
+    }
+
+    /// Appends later changes.
+    pub(super) fn append(&mut self, later: Self) {
+        for (document, record) in later.added {
+            self.add(document, record);
+        }
+        for (document, record) in later.removed {
+            self.remove(document, record);
+        }
+        self.seats.extend(later.seats);
+    }
+
+    /// Returns the approximate memory in bytes, without the keys.
+    pub(super) fn memory(&self) -> usize {
+        (self.added.len() + self.removed.len()) * RECORD_BYTES
+            + self.seats.len() * size_of::<(UrlKey, Option<Seated>)>()
+    }
+}

@@ -1,0 +1,312 @@
+//! Recovery: opening a store from its tables and the journal behind their watermark.
+//!
+//! Tables with any fault are quarantined and rebuilt from the journal. A fault of the journal stops
+//! the opening, because the journal is the truth. Tables that are ahead of the journal prove that
+//! it lost its end.
+
+pub(super) mod archive_tail;
+mod quarantine;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use disk::Disk;
+
+use self::archive_tail::{ArchiveTail, SettledVisit};
+use super::checkpoint::meta::Meta;
+use super::checkpoint::{Checkpoint, Flush, LastCheckpoint, is_quick};
+use super::compaction::compact_if_bloated;
+use super::database::Database;
+use super::frontier::Queue;
+use super::journal::frame::Position;
+use super::journal::reader::JournalReader;
+use super::journal::record::Record;
+use super::journal::{Journal, SEGMENT_BYTES};
+use super::lock::DirectoryLock;
+use super::near_dup::SignatureStore;
+use super::near_dup::settings::{IndexState, SignatureStoreOptions};
+use super::options::StoreOptions;
+use super::store::{EmbeddedStore, OpenedState};
+use crate::fault::StoreFault;
+
+/// Bytes that must be free on the disk before the tables are opened.
+const ROOM_BYTES: usize = 1 << 20;
+
+/// The settings of an existing crawl's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TableSettings {
+    /// Those of the options; tables made under others are rebuilt.
+    Requested,
+    /// Those that the tables were made under.
+    Stored,
+}
+
+/// The state read from the tables and the journal.
+struct Loaded {
+    database: Database,
+    meta: Meta,
+    queue: Queue,
+    signatures: SignatureStore,
+    checkpoint: Checkpoint,
+}
+
+impl EmbeddedStore {
+    /// Opens the store in `directory`, or creates one there.
+    ///
+    /// # Errors
+    /// [`StoreFault`]: the directory is in use, the journal is damaged, the crawl began with other
+    /// settings, or a file cannot be read or written.
+    pub fn open(directory: &Path, options: &StoreOptions) -> Result<Self, StoreFault> {
+        Self::open_with(directory, options, TableSettings::Requested)
+    }
+
+    pub(super) fn open_with(
+        directory: &Path,
+        options: &StoreOptions,
+        settings: TableSettings,
+    ) -> Result<Self, StoreFault> {
+        let new_key = options.key_to_begin_with()?;
+        let journals = directory.join("journal");
+        let disk = Arc::clone(&options.disk);
+        disk.create_directories(&journals)
+            .map_err(StoreFault::file("create", &journals))?;
+        let lock = DirectoryLock::take(directory, options.now)?;
+        let open = || Journal::open(Arc::clone(&disk), &journals, new_key, SEGMENT_BYTES);
+        let mut journal = open()?;
+        options.check_key(journal.key())?;
+        if journal.replay(0)?.next_record()?.is_none() {
+            journal.append(&Record::Begun {
+                at: options.now,
+                features: options.features.clone(),
+            })?;
+            // Opening again makes the record durable, which the tables about to be written rely on.
+            journal = open()?;
+        }
+        find_room(&*disk, directory)?;
+        let path = directory.join("sled");
+        let load = || Loaded::read(&journal, &path, options, settings);
+        let loaded = match load() {
+            Err(StoreFault::Tables { what, .. }) => {
+                quarantine::set_aside(&path, &what)?;
+                load()?
+            }
+            other => other?,
+        };
+        let Loaded {
+            database,
+            meta,
+            mut queue,
+            signatures,
+            checkpoint,
+        } = loaded;
+        let tail = ArchiveTail::read(journal.replay(queue.unsure_from())?)?;
+        let opened = OpenedState {
+            archive: queue.archive_end().cloned(),
+            adopted: queue.adopted().to_vec(),
+            resumed: queue.is_begun(),
+            after_a_death: queue.died(),
+            clock_behind: queue.clock_behind(options.now),
+        };
+        queue.begin_session(&journal, options.now)?;
+        let reader = JournalReader::of(&journals)?;
+        Ok(Self {
+            directory: directory.to_owned(),
+            journal,
+            disk,
+            database: Arc::new(database),
+            meta,
+            queue: Mutex::new(queue),
+            signatures: Mutex::new(signatures),
+            reader,
+            earlier: options.earlier.clone(),
+            last_checkpoint: tokio::sync::Mutex::new(LastCheckpoint {
+                checkpoint,
+                // Where the archive was cut, its end is journalled again even if it is the same.
+                archive: tail.durable.clone().filter(|_| !tail.is_cut()),
+            }),
+            tail: Mutex::new(tail),
+            opened,
+            _lock: lock,
+        })
+    }
+}
+
+impl EmbeddedStore {
+    /// Returns the end of the archive as the journal has it.
+    pub fn archive_tail(&self) -> ArchiveTail {
+        self.tail().clone()
+    }
+
+    /// Revokes the visits that end behind this place in the archive: their pages wait again, and
+    /// [`EmbeddedStore::archive_end`] is this place. The place is the end of one of
+    /// [`ArchiveTail::visits`], or [`ArchiveTail::durable`] (empty and 0 if there is none) to keep
+    /// none of them. Returns the number of revoked visits. Durable when it returns. Call it before
+    /// the first lease.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal or the tables cannot be read or written.
+    pub async fn revoke_after(&self, file: &str, end: u64) -> Result<u64, StoreFault> {
+        let revoked = self.tail().split_after(file, end);
+        self.last_checkpoint.lock().await.archive = None;
+        let count = revoked.len() as u64;
+        // From the end on: if this is cut short, the visits left to revoke still stand behind all
+        // that are kept.
+        for SettledVisit { mut row, reached } in revoked.into_iter().rev() {
+            (row.warc_file, row.warc_offset) = (None, None);
+            self.queue().revoke(&self.journal, row, reached)?;
+        }
+        self.journal.sync(self.journal.end()).await?;
+        Ok(count)
+    }
+}
+
+impl Loaded {
+    /// Reads the tables and replays the journal from their watermark on.
+    fn read(
+        journal: &Journal,
+        path: &Path,
+        options: &StoreOptions,
+        settings: TableSettings,
+    ) -> Result<Self, StoreFault> {
+        let free = options.disk.free_room(path.parent().unwrap_or(path));
+        let database = compact_if_bloated(Database::open(path)?, free)?;
+        let meta = Meta::open(&database)?;
+        let mut checkpoint = Checkpoint::read(&meta)?;
+        if checkpoint.position > journal.end() {
+            // The journal is synced before a watermark is written, so the missing bytes were
+            // durable.
+            return Err(StoreFault::Damaged {
+                path: PathBuf::from("state/journal"),
+                offset: journal.end(),
+                what: format!(
+                    "its end is missing: the tables tell of {} more bytes",
+                    checkpoint.position - journal.end()
+                ),
+            });
+        }
+        if meta.is_flush_under_way()? {
+            tracing::info!("the last session ended during a flush of the tables: it is repeated");
+        }
+        let signatures = load_signatures(
+            journal,
+            &database,
+            &meta,
+            &mut checkpoint,
+            options,
+            settings,
+        )?;
+        let queue = Queue::load(&database, checkpoint.position, options.rules)?;
+        let mut loaded = Self {
+            database,
+            meta,
+            queue,
+            signatures,
+            checkpoint,
+        };
+        let end = loaded.apply(journal)?;
+        let begun = &loaded.checkpoint.features;
+        if *begun != options.features {
+            return Err(StoreFault::Setting {
+                setting: "--features",
+                begun: begun.clone(),
+                asked: options.features.clone(),
+            });
+        }
+        let unflushed = end.saturating_sub(loaded.checkpoint.position);
+        if is_quick(unflushed, loaded.database.size_on_disk()?) {
+            loaded.flush(end)?;
+        }
+        Ok(loaded)
+    }
+
+    /// Replays the journal from the watermark on and returns its end.
+    fn apply(&mut self, journal: &Journal) -> Result<Position, StoreFault> {
+        let mut begin = self.checkpoint.position;
+        let mut replay = journal.replay(begin)?;
+        while let Some((end, record)) = replay.next_record()? {
+            if let Record::Begun { features, .. } = &record {
+                self.checkpoint.features.clone_from(features);
+            }
+            self.signatures.apply(begin, &record)?;
+            self.signatures.flush_if_large()?;
+            self.queue.apply(end, &record);
+            begin = end;
+            if self.queue.wants_flush() {
+                self.flush(begin)?;
+            }
+        }
+        Ok(begin)
+    }
+
+    /// Flushes the changes of the journal up to `position`. Opening made the replayed part durable.
+    fn flush(&mut self, position: Position) -> Result<(), StoreFault> {
+        let flush = Flush::of(
+            &mut self.queue,
+            &mut self.signatures,
+            position,
+            &self.checkpoint,
+        );
+        flush.write(&self.database, &self.meta)?;
+        self.signatures.end_flush();
+        self.queue.end_flush(&flush.queue);
+        self.checkpoint = flush.checkpoint;
+        Ok(())
+    }
+}
+
+/// Returns the signatures as they were at the checkpoint; rebuilds them from the journal if their
+/// tables were made under other settings.
+fn load_signatures(
+    journal: &Journal,
+    database: &Database,
+    meta: &Meta,
+    checkpoint: &mut Checkpoint,
+    options: &StoreOptions,
+    settings: TableSettings,
+) -> Result<SignatureStore, StoreFault> {
+    let mut asked = SignatureStoreOptions {
+        rules: options.likeness,
+        key: journal.key(),
+        earlier: options.earlier.clone(),
+        keys_in_memory: options.keys_in_memory,
+        tables: options.tables.clone(),
+    };
+    if settings == TableSettings::Stored {
+        asked = checkpoint.signatures.with_stored(asked);
+    }
+    let position = checkpoint.position;
+    if checkpoint.signatures.suits(&asked)? {
+        return SignatureStore::load(database, &checkpoint.signatures, position, asked);
+    }
+    if position > 0 {
+        tracing::info!(
+            to = position,
+            "the scope or the tables have changed: rebuilding the signatures from the journal"
+        );
+    }
+    checkpoint.signatures = IndexState::default();
+    checkpoint.write(meta)?;
+    let mut signatures = SignatureStore::load(database, &checkpoint.signatures, position, asked)?;
+    signatures.replay(journal, position)?;
+    Ok(signatures)
+}
+
+/// Fails if the disk is full: sled 0.34 hangs there, or fails in a way that looks like damaged
+/// tables. So a file of the size of sled's first files is written and removed before sled opens.
+fn find_room(disk: &dyn Disk, directory: &Path) -> Result<(), StoreFault> {
+    let probe = directory.join("probe");
+    let left_over = disk.remove(&probe);
+    let gone = left_over.or_else(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    });
+    let written = gone.and_then(|()| {
+        let file = disk.create(&probe)?;
+        disk.append(&file, &vec![0; ROOM_BYTES])?;
+        disk.sync(&file)
+    });
+    let removed = disk.remove(&probe);
+    written
+        .and(removed)
+        .map_err(StoreFault::file("find room for the tables in", directory))
+}

@@ -1,0 +1,119 @@
+//! The tail of the archive: visits that the journal has and a power cut may have taken from the
+//! archive.
+//!
+//! The archive is synced before the journal records that ([`Record::Archived`]), but visits are
+//! settled all the time. So a power cut may leave the journal with visits whose bytes the archive
+//! lost. They were settled since the last `Archived` *but one*: every visit settled before that
+//! record was written before the sync began that the last `Archived` stands for. Opening reads that
+//! much (five seconds or 64 MiB of visits, twice), the caller checks which of them the archive has,
+//! and the pages of the others wait again ([`Record::Revoked`]).
+//!
+//! The next `Archived` has the archive's new end: the caller that revokes visits cuts the archive
+//! and records its end before anything else.
+//!
+//! The record of a visit revoked for this reason names no place in the archive, since that place is
+//! void too. This distinguishes it from a page revoked for another reason.
+
+use web::PageUrl;
+
+use crate::embedded::journal::record::Record;
+use crate::embedded::journal::segment::Replay;
+use crate::fault::StoreFault;
+use crate::frontier::{ArchivePlace, ArchiveSpan};
+use crate::visit_record::VisitRecord;
+
+/// The end of the archive as the journal has it.
+#[derive(Clone, Debug, Default)]
+pub struct ArchiveTail {
+    /// The durable end of the archive; none if nothing ever was durable.
+    pub durable: Option<ArchivePlace>,
+    /// The ends of the visits that may lie behind the durable end, in the order of the archive;
+    /// some may lie before it.
+    pub visits: Vec<ArchivePlace>,
+    /// The same visits.
+    settled: Vec<SettledVisit>,
+    /// True if visits behind these were revoked.
+    cut: bool,
+}
+
+/// A settled visit.
+#[derive(Clone, Debug)]
+pub(in crate::embedded) struct SettledVisit {
+    pub(in crate::embedded) row: Box<VisitRecord>,
+    pub(in crate::embedded) reached: Vec<PageUrl>,
+}
+
+impl ArchiveTail {
+    /// Reads a journal from behind the last `Archived` but one.
+    pub(in crate::embedded) fn read(mut replay: Replay) -> Result<Self, StoreFault> {
+        let mut tail = Self::default();
+        while let Some((_position, record)) = replay.next_record()? {
+            tail.apply(record);
+        }
+        Ok(tail)
+    }
+
+    fn apply(&mut self, record: Record) {
+        match record {
+            Record::Archived { file, end } => self.durable = Some(ArchivePlace { file, end }),
+            Record::Settled {
+                row,
+                archived: Some(span),
+                reached,
+                ..
+            } => {
+                self.visits.push(ArchivePlace {
+                    file: span.file,
+                    end: span.end,
+                });
+                self.settled.push(SettledVisit { row, reached });
+            }
+            Record::Revoked { row, .. } if row.warc_file.is_none() => {
+                let revoked = self
+                    .settled
+                    .iter()
+                    .rposition(|visit| visit.row.url == row.url);
+                if let Some(place) = revoked {
+                    self.visits.remove(place);
+                    self.settled.remove(place);
+                    self.cut = true;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns true if visits were revoked since the last record of the archive's end.
+    pub(in crate::embedded) fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// Returns the end of the archive, if its last settled visit ends at `settled`.
+    pub(in crate::embedded) fn end(&self, settled: Option<ArchiveSpan>) -> Option<ArchiveSpan> {
+        if !self.cut {
+            return settled;
+        }
+        // With no visit left, the first revoked visit began at the durable end.
+        let place = self.visits.last().or(self.durable.as_ref())?;
+        Some(ArchiveSpan {
+            ticket: 0,
+            file: place.file.clone(),
+            end: place.end,
+        })
+    }
+
+    /// Removes and returns the visits behind the one that ends at this place; all of them if none
+    /// does.
+    pub(super) fn split_after(&mut self, file: &str, end: u64) -> Vec<SettledVisit> {
+        let is_there = |visit: &ArchivePlace| visit.file == file && visit.end == end;
+        let kept = self
+            .visits
+            .iter()
+            .rposition(is_there)
+            .map_or(0, |last| last + 1);
+        self.visits.truncate(kept);
+        let revoked = self.settled.split_off(kept);
+        self.cut |= !revoked.is_empty();
+        revoked
+    }
+}

@@ -1,0 +1,303 @@
+//! The embedded store: its state while it is open, and its answers as a [`Frontier`].
+//!
+//! checkpoint/save.rs makes it durable, recovery.rs opens it, admission.rs implements the
+//! near-duplicate index.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use disk::Disk;
+use neardup::HashKey;
+use web::{Host, Pace, PageUrl, Timestamp};
+
+use super::checkpoint::LastCheckpoint;
+use super::checkpoint::meta::Meta;
+use super::database::Database;
+use super::earlier::Earlier;
+use super::frontier::{self, Queue, Wanted};
+use super::journal::Journal;
+use super::journal::history::rows;
+use super::journal::reader::JournalReader;
+use super::journal::record::{Record, Robots};
+use super::journal::segment::{self, TornTail};
+use super::lock::DirectoryLock;
+use super::near_dup::SignatureStore;
+use super::near_dup::memory_index::SignatureMemory;
+use super::recovery::archive_tail::ArchiveTail;
+use crate::fault::StoreFault;
+use crate::frontier::{
+    ArchivePlace, ArchiveSpan, DiscoveredUrl, Durable, Frontier, Lease, Settlement, Standing,
+    Supply,
+};
+use crate::patterns::name::PatternName;
+
+/// The memory of a crawl, in a directory. See the module's documentation.
+pub struct EmbeddedStore {
+    pub(super) directory: PathBuf,
+    pub(super) journal: Journal,
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) database: Arc<Database>,
+    pub(super) meta: Meta,
+    /// Locked after `signatures` where both are needed.
+    pub(super) queue: Mutex<Queue>,
+    pub(super) signatures: Mutex<SignatureStore>,
+    pub(super) reader: JournalReader,
+    pub(super) earlier: Option<Arc<Earlier>>,
+    /// The last checkpoint. The lock admits one checkpoint at a time.
+    pub(super) last_checkpoint: tokio::sync::Mutex<LastCheckpoint>,
+    /// The end of the archive as opening found it; never locked together with another.
+    pub(super) tail: Mutex<ArchiveTail>,
+    pub(super) opened: OpenedState,
+    pub(super) _lock: DirectoryLock,
+}
+
+/// The state of the store when it was opened.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OpenedState {
+    pub(super) archive: Option<ArchiveSpan>,
+    pub(super) adopted: Vec<PageUrl>,
+    pub(super) resumed: bool,
+    pub(super) after_a_death: bool,
+    pub(super) clock_behind: Duration,
+}
+
+impl EmbeddedStore {
+    /// Returns true if `directory` holds a store.
+    #[must_use]
+    pub fn exists(directory: &Path) -> bool {
+        directory.join("journal").is_dir()
+    }
+
+    /// Returns the length of the journal of the store in `directory` in bytes, a torn end included.
+    ///
+    /// # Errors
+    /// The operating system's error.
+    pub fn journal_length(directory: &Path) -> Result<u64, StoreFault> {
+        let segments = segment::segments(&directory.join("journal"))?;
+        let Some((base, path)) = segments.last() else {
+            return Ok(0);
+        };
+        let last = std::fs::metadata(path).map_err(StoreFault::file("examine", path))?;
+        Ok(base + last.len())
+    }
+
+    /// Returns the torn end of the journal of the store in `directory`, if it has one.
+    ///
+    /// # Errors
+    /// [`StoreFault::Damaged`] if more than its end is damaged; otherwise the operating system's
+    /// error.
+    pub fn torn_tail(directory: &Path) -> Result<Option<TornTail>, StoreFault> {
+        segment::torn_tail(&directory.join("journal"))
+    }
+
+    /// Returns the key of every hash in this crawl.
+    #[must_use]
+    pub fn key(&self) -> HashKey {
+        self.journal.key()
+    }
+
+    /// Returns the valid end of the archive as it was when the store was opened, or as
+    /// [`EmbeddedStore::revoke_after`] left it.
+    #[must_use]
+    pub fn archive_end(&self) -> Option<ArchiveSpan> {
+        self.tail().end(self.opened.archive.clone())
+    }
+
+    /// Returns the redirects of seeds that widened the scope in earlier sessions.
+    #[must_use]
+    pub fn adopted_seeds(&self) -> &[PageUrl] {
+        &self.opened.adopted
+    }
+
+    /// Returns true if the store held a crawl when it was opened.
+    #[must_use]
+    pub fn resumed(&self) -> bool {
+        self.opened.resumed
+    }
+
+    /// Reopens a pattern of URLs and queues the URLs that it left out. Returns their number; none
+    /// if there is no such pattern. Durable when it returns. Call it before the first lease.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal or the tables cannot be read or written.
+    pub async fn reopen(&self, name: &PatternName) -> Result<Option<u64>, StoreFault> {
+        if !self.queue().reopen(&self.journal, name)? {
+            return Ok(None);
+        }
+        let mut count = 0;
+        for row in rows(&self.directory)? {
+            let row = row?;
+            if PatternName::that_left_out(&row).as_ref() == Some(name) {
+                self.queue()
+                    .revoke(&self.journal, Box::new(row), Vec::new())?;
+                count += 1;
+            }
+        }
+        self.sync().await?;
+        Ok(Some(count))
+    }
+
+    /// Makes every decision so far durable; concurrent callers share one fdatasync.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be synced.
+    pub async fn sync(&self) -> Result<(), StoreFault> {
+        self.journal.sync(self.journal.end()).await
+    }
+
+    /// Returns the memory that the signature index takes.
+    #[must_use]
+    pub fn signature_memory(&self) -> SignatureMemory {
+        self.signatures().memory()
+    }
+
+    /// Returns true if the previous session did not end in order: any host may have been requested
+    /// just before this session.
+    #[must_use]
+    pub fn after_a_death(&self) -> bool {
+        self.opened.after_a_death
+    }
+
+    /// Returns the time by which the clock was behind that of an earlier session when the store was
+    /// opened; zero if it was not.
+    #[must_use]
+    pub fn clock_behind(&self) -> Duration {
+        self.opened.clock_behind
+    }
+
+    /// Records that the machine's clock was set: from now on dates are ahead of, or behind, the
+    /// clock that waits are counted by.
+    ///
+    /// # Errors
+    /// [`StoreFault`] if the journal cannot be written.
+    pub fn note_clock_set(
+        &self,
+        at: Timestamp,
+        ahead: Duration,
+        behind: Duration,
+    ) -> Result<(), StoreFault> {
+        self.queue()
+            .note_clock_set(&self.journal, at, ahead, behind)
+    }
+
+    /// Returns the hosts that must be left alone beyond `now`, with their paces, whatever session
+    /// their last answer came in. Hosts that share a pace need this before the first request.
+    #[must_use]
+    pub fn resting(&self, now: Timestamp) -> Vec<(Host, Pace)> {
+        self.queue().resting(now)
+    }
+
+    pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue
+            .lock()
+            .expect("no panic can happen while the queue is locked")
+    }
+
+    pub(super) fn tail(&self) -> MutexGuard<'_, ArchiveTail> {
+        self.tail
+            .lock()
+            .expect("no panic can happen while the tail is locked")
+    }
+
+    pub(super) fn signatures(&self) -> MutexGuard<'_, SignatureStore> {
+        self.signatures
+            .lock()
+            .expect("no panic can happen while the signatures are locked")
+    }
+}
+
+#[cfg(test)]
+impl EmbeddedStore {
+    pub(crate) async fn flush(&self) -> Result<(), StoreFault> {
+        self.save(None, true).await.map(drop)
+    }
+
+    /// Leaves the state of a process that died while it wrote a flush; drop the store afterwards.
+    pub(crate) fn flush_in_part(&self, parts: u8) {
+        let mut flush = self.queue().begin_flush(self.journal.end());
+        flush.leave_out(parts);
+        flush.write(&self.database).unwrap();
+        self.database.flush().unwrap();
+    }
+}
+
+#[async_trait]
+impl Frontier for EmbeddedStore {
+    async fn discover(&self, finds: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
+        let new = self.queue().discover(&self.journal, finds)?;
+        // A host can list URLs faster than the tables take them. The caller waits for the tables
+        // then, so that unflushed memory is bounded: four hosts with packed sitemaps took 447 MiB.
+        if self.queue().wants_flush() {
+            self.save(None, false).await?;
+        }
+        Ok(new)
+    }
+
+    async fn lease(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
+        self.queue().lease(&self.journal, now, want, Wanted::All)
+    }
+
+    async fn lease_requisites(&self, now: Timestamp, want: usize) -> Result<Supply, StoreFault> {
+        self.queue()
+            .lease(&self.journal, now, want, Wanted::Requisites)
+    }
+
+    async fn settle(
+        &self,
+        lease: Lease,
+        settlement: Settlement,
+        pace: Pace,
+    ) -> Result<(), StoreFault> {
+        self.queue().settle(&self.journal, lease, settlement, pace)
+    }
+
+    async fn claim(&self, lease: &Lease, url: &PageUrl) -> Result<bool, StoreFault> {
+        Ok(self.queue().claim(lease, url))
+    }
+
+    async fn adopt_seed(&self, url: &PageUrl) -> Result<(), StoreFault> {
+        self.queue().adopt_seed(&self.journal, url)
+    }
+
+    async fn pace(&self, host: &Host) -> Result<Option<Pace>, StoreFault> {
+        Ok(self.queue().pace(host))
+    }
+
+    async fn note_pace(&self, host: &Host, pace: Pace) -> Result<(), StoreFault> {
+        self.queue().note_pace(&self.journal, host, pace)
+    }
+
+    async fn robots(&self, origin: &str) -> Result<Option<Robots>, StoreFault> {
+        let fresh = self.queue().robots_position(origin);
+        let position = match fresh {
+            Some(position) => Some(position),
+            None => frontier::robots_position(&self.database, origin)?,
+        };
+        let Some(position) = position else {
+            return Ok(None);
+        };
+        match self.reader.record_at(position)? {
+            Record::RobotsRead { origin: of, robots } if of == origin => Ok(Some(robots)),
+            _ => Err(self.reader.mismatch(position)),
+        }
+    }
+
+    async fn keep_robots(&self, origin: &str, robots: Robots) -> Result<(), StoreFault> {
+        self.queue().keep_robots(&self.journal, origin, robots)
+    }
+
+    fn standing(&self) -> Standing {
+        self.queue().standing()
+    }
+
+    async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {
+        self.save(archive, false).await
+    }
+
+    async fn close(&self) -> Result<(), StoreFault> {
+        self.queue().stop(&self.journal)?;
+        self.save(None, true).await.map(drop)
+    }
+}

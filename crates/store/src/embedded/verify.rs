@@ -1,0 +1,233 @@
+//! The audit: the tables against the journal.
+//!
+//! A copy of the store is opened, which brings its tables up to the journal's end as every opening
+//! does; the store itself is not touched. Then the journal is read once more from its beginning
+//! into plain collections, which are compared with the tables.
+
+mod snapshot;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+use disk::SystemDisk;
+use neardup::HashKey;
+use web::{Host, Timestamp, UrlKey};
+
+use self::snapshot::Snapshot;
+use super::frontier::{seen_as, settled_probe};
+use super::journal::history::History;
+use super::journal::record::Record;
+use super::options::StoreOptions;
+use super::recovery::TableSettings;
+use super::store::EmbeddedStore;
+use crate::fault::StoreFault;
+use crate::frontier::{Frontier, FrontierRules};
+use crate::rules::LikenessRules;
+use crate::visit_record::Totals;
+
+/// The findings of an audit.
+#[derive(Clone, Debug, Default)]
+pub struct Audit {
+    /// Records in the journal.
+    pub records: u64,
+    /// Totals over its visits.
+    pub totals: Totals,
+    /// Waiting pages.
+    pub queued: u64,
+    /// Waiting pages that sessions died with.
+    pub set_aside: u64,
+    /// Hosts that at least one page came from.
+    pub hosts: u64,
+    /// URLs that were queued or reached.
+    pub urls_seen: u64,
+    /// The differences; empty if there are none.
+    pub complaints: Vec<String>,
+}
+
+/// The state that the journal leads to, in plain collections.
+#[derive(Default)]
+struct ExpectedState {
+    records: u64,
+    features: String,
+    totals: Totals,
+    queued: BTreeSet<u64>,
+    admitted: BTreeSet<UrlKey>,
+    seated: BTreeSet<(UrlKey, u32)>,
+    seen: BTreeSet<UrlKey>,
+    pages_of: HashMap<Host, u64>,
+}
+
+/// Compares the tables of the store in `directory` with its journal. Writes nothing there.
+///
+/// # Errors
+/// [`StoreFault::InUse`] if a crawl has the store open; [`StoreFault::Damaged`] if the journal
+/// cannot be read.
+pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
+    let snapshot = Snapshot::of(directory)?;
+    let mut expected = ExpectedState::default();
+    for record in History::open(directory)? {
+        expected.apply(&record?);
+    }
+    let options = StoreOptions {
+        // With probes, opening would queue the URLs that a crawl without them left out.
+        rules: FrontierRules {
+            probes: false,
+            ..FrontierRules::default()
+        },
+        likeness: LikenessRules::default(),
+        features: expected.features.clone(),
+        key: None,
+        new_key: HashKey::ZERO,
+        earlier: None,
+        keys_in_memory: false,
+        tables: None,
+        now: Timestamp::default(),
+        disk: Arc::new(SystemDisk),
+    };
+    let store = EmbeddedStore::open_with(snapshot.path(), &options, TableSettings::Stored)?;
+    let mut complaints = expected.differences(&store)?;
+    if set_aside(snapshot.path())? {
+        complaints.push(
+            "state/sled cannot be read: it is made again from the journal when the crawl goes on"
+                .to_owned(),
+        );
+    }
+    let standing = store.standing();
+    if standing.hosts != expected.hosts() {
+        complaints.push(format!(
+            "hosts: {} in the journal, {} in the tables",
+            expected.hosts(),
+            standing.hosts
+        ));
+    }
+    Ok(Audit {
+        records: expected.records,
+        totals: expected.totals,
+        queued: expected.queued.len() as u64,
+        set_aside: standing.set_aside,
+        hosts: standing.hosts,
+        urls_seen: expected.seen.len() as u64,
+        complaints,
+    })
+}
+
+/// Returns true if opening found unusable tables.
+fn set_aside(directory: &Path) -> Result<bool, StoreFault> {
+    for item in std::fs::read_dir(directory).map_err(StoreFault::file("list", directory))? {
+        let name = item
+            .map_err(StoreFault::file("list", directory))?
+            .file_name();
+        if name.to_string_lossy().starts_with("sled.unusable") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+impl ExpectedState {
+    fn apply(&mut self, record: &Record) {
+        self.records += 1;
+        match record {
+            Record::Begun { features, .. } => self.features.clone_from(features),
+            Record::Discovered { first, finds } => self.queue(*first, finds),
+            Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
+            Record::LetThrough(seated) => {
+                self.seated.insert((seated.page.key(), seated.number));
+            }
+            Record::Forgotten { page } => {
+                self.admitted.remove(page);
+                self.seated.retain(|(key, _)| key != page);
+            }
+            Record::Superseded { entry } => drop(self.queued.remove(&entry.sequence)),
+            Record::Settled {
+                sequence,
+                row,
+                first,
+                finds,
+                reached,
+                priority,
+                ..
+            } => {
+                self.seen.extend(settled_probe(row, *priority));
+                self.totals.count(row);
+                if row.is_page() {
+                    *self.pages_of.entry(row.url.host()).or_insert(0) += 1;
+                }
+                self.queued.remove(sequence);
+                self.seen.extend(reached.iter().map(web::PageUrl::key));
+                self.queue(*first, finds);
+            }
+            Record::Revoked { entry, row, .. } => {
+                self.totals.uncount(row);
+                if row.is_page() {
+                    let pages = self.pages_of.entry(row.url.host()).or_insert(0);
+                    *pages = pages.saturating_sub(1);
+                }
+                self.queued.insert(entry.sequence);
+                self.seen.insert(seen_as(&entry.find));
+            }
+            _ => {}
+        }
+    }
+
+    fn queue(&mut self, first: u64, finds: &[crate::frontier::DiscoveredUrl]) {
+        for (sequence, find) in (first..).zip(finds) {
+            self.queued.insert(sequence);
+            self.seen.insert(seen_as(find));
+        }
+    }
+
+    fn hosts(&self) -> u64 {
+        self.pages_of.values().filter(|pages| **pages > 0).count() as u64
+    }
+
+    fn differences(&self, store: &EmbeddedStore) -> Result<Vec<String>, StoreFault> {
+        let admitted: BTreeSet<UrlKey> = store.signatures().originals()?.into_iter().collect();
+        let seated: BTreeSet<(UrlKey, u32)> = store.signatures().seats().collect();
+        let queue = store.queue();
+        let queued = queue.queued()?;
+        let seen: BTreeSet<UrlKey> = queue.seen().collect();
+        let mut complaints = Vec::new();
+        let mut compare = |what: &str, journal: usize, both: usize, in_tables: usize| {
+            if journal != both || in_tables != both {
+                let (lost, extra) = (journal - both, in_tables - both);
+                complaints.push(format!(
+                    "{what}: {lost} in the journal only, {extra} in the tables only"
+                ));
+            }
+        };
+        compare(
+            "queued pages",
+            self.queued.len(),
+            self.queued.intersection(&queued).count(),
+            queued.len(),
+        );
+        compare(
+            "admitted pages",
+            self.admitted.len(),
+            self.admitted.intersection(&admitted).count(),
+            admitted.len(),
+        );
+        compare(
+            "pages let through",
+            self.seated.len(),
+            self.seated.intersection(&seated).count(),
+            seated.len(),
+        );
+        compare(
+            "URLs seen",
+            self.seen.len(),
+            self.seen.intersection(&seen).count(),
+            seen.len(),
+        );
+        if queue.totals() != self.totals {
+            complaints.push(format!(
+                "counts: the journal says {:?}, the tables {:?}",
+                self.totals,
+                queue.totals()
+            ));
+        }
+        Ok(complaints)
+    }
+}
