@@ -1,13 +1,13 @@
 //! What ends a crawl.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bytesize::ByteSize;
 use sinks::SinkFault;
 use store::StoreFault;
-
-use crate::Shortage;
 
 /// Our own machinery is broken. Nothing is lost: what was leased is leased again by the next run.
 #[derive(Debug, thiserror::Error)]
@@ -41,4 +41,27 @@ pub enum Fault {
     /// A defect in this program.
     #[error("a visit panicked: this is a defect of the crawler")]
     Panicked(#[source] tokio::task::JoinError),
+}
+
+/// What there is too little of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// A directory on the file system that is full.
+    pub path: PathBuf,
+    /// Bytes that are free there; none where that cannot be told.
+    pub free: Option<u64>,
+    /// Bytes that must be free there before the crawl goes on.
+    pub needed: u64,
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = |count: u64| ByteSize(count).display().iec();
+        let needed = bytes(self.needed);
+        match self.free {
+            Some(free) => write!(out, "{} are free and {needed} are needed", bytes(free))?,
+            None => write!(out, "{needed} are needed")?,
+        }
+        write!(out, " where {} is", self.path.display())
+    }
 }

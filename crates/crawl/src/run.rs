@@ -14,9 +14,11 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use web::Timestamp;
 
-use crate::disk_space::{LOOK_EVERY, Watch};
-use crate::reading::Kind;
-use crate::{CrawlContext, Fault, Outcome, visit};
+use crate::context::CrawlContext;
+use crate::fault::Fault;
+use crate::page::{Outcome, visit};
+use crate::runtime::disk_space::{CHECK_EVERY, DiskSpaceMonitor};
+use crate::steps::reading::Kind;
 
 /// How often what was settled is made durable.
 const SAVE_EVERY: Duration = Duration::from_secs(5);
@@ -107,11 +109,11 @@ impl Stop {
     }
 }
 
-/// Visits pages until nothing is left, a limit is reached or somebody asks to stop. What was
+/// ActiveVisits pages until nothing is left, a limit is reached or somebody asks to stop. What was
 /// settled is durable afterwards, and the archive is closed; so it is where the disk was full for
 /// too long ([`Fault::NoRoom`]).
 pub async fn run(context: &Arc<CrawlContext>, limits: Limits, stop: Stop) -> Result<Finish, Fault> {
-    let mut visits = Visits {
+    let mut visits = ActiveVisits {
         under_way: JoinSet::new(),
         requisites: 0,
         pages: context.frontier.standing().totals.pages,
@@ -126,10 +128,10 @@ async fn run_and_close(
     context: &Arc<CrawlContext>,
     limits: Limits,
     mut stop: Stop,
-    visits: &mut Visits,
+    visits: &mut ActiveVisits,
 ) -> Result<Finish, Fault> {
-    let mut watch = Watch::new(&context.room);
-    let mut ended = lease_until_done(context, limits, stop.clone(), visits, &mut watch).await;
+    let mut monitor = DiskSpaceMonitor::new(&context.disk_space);
+    let mut ended = lease_until_done(context, limits, stop.clone(), visits, &mut monitor).await;
     if !matches!(ended, Ok(_) | Err(Fault::NoRoom { .. })) {
         return ended;
     }
@@ -149,7 +151,7 @@ async fn run_and_close(
     // In order even for the impatient, or the next session would take the pages under way for the
     // cause of a death.
     context.close().await?;
-    watch.release().await?;
+    monitor.release().await?;
     ended
 }
 
@@ -157,30 +159,30 @@ async fn lease_until_done(
     context: &Arc<CrawlContext>,
     limits: Limits,
     mut stop: Stop,
-    visits: &mut Visits,
-    watch: &mut Watch,
+    visits: &mut ActiveVisits,
+    monitor: &mut DiskSpaceMonitor,
 ) -> Result<Finish, Fault> {
     let started = Instant::now();
     let mut save = every(SAVE_EVERY);
-    let mut look = every(LOOK_EVERY);
-    let mut orders = context.live.listen();
+    let mut check = every(CHECK_EVERY);
+    let mut changes = context.overrides.changes();
     let mut stalls = context.stalls.changes();
-    watch.look().await?;
+    monitor.check().await?;
     let received = || context.frontier.standing().totals.bytes;
     let mut saved = received();
     loop {
         if let Some(finish) = limits.reached(context, started.elapsed()) {
             return Ok(finish);
         }
-        if watch.is_alarmed() {
-            watch.look().await?;
+        if monitor.is_reserve_spent() {
+            monitor.check().await?;
         }
-        if watch.is_to_be_saved(visits.under_way.len()) {
+        if monitor.must_save(visits.under_way.len()) {
             context.save().await?;
         }
-        let ordered = context.live.orders();
+        let overrides = context.overrides.current();
         let limits = Limits {
-            concurrency: ordered.concurrency.unwrap_or(limits.concurrency),
+            concurrency: overrides.concurrency.unwrap_or(limits.concurrency),
             ..limits
         };
         let (free, now) = (
@@ -188,7 +190,7 @@ async fn lease_until_done(
             context.clock.now(),
         );
         let supply = match free.min(limits.pages_left(visits)) {
-            _ if watch.pauses() || ordered.pause => Supply::NothingBefore(Timestamp::NEVER),
+            _ if monitor.pauses() || overrides.pause => Supply::NothingBefore(Timestamp::NEVER),
             _ if free == 0 => Supply::NothingBefore(Timestamp::NEVER),
             0 => context.frontier.lease_requisites(now, free).await?,
             pages => context.frontier.lease(now, pages).await?,
@@ -226,9 +228,9 @@ async fn lease_until_done(
             }
             () = tokio::time::sleep_until(until(wake)) => {}
             () = out_of_time(limits.time, started) => {}
-            Ok(()) = orders.changed() => {}
+            Ok(()) = changes.changed() => {}
             Ok(()) = stalls.changed() => {}
-            _ = look.tick() => watch.look().await?,
+            _ = check.tick() => monitor.check().await?,
             _ = save.tick() => {
                 saved = received();
                 context.save().await?;
@@ -254,7 +256,7 @@ async fn out_of_time(limit: Option<Duration>, started: Instant) {
 }
 
 /// The visits under way.
-struct Visits {
+struct ActiveVisits {
     under_way: JoinSet<(Kind, Result<Outcome, Fault>)>,
     /// Those among them that are of no page, but of what one needs.
     requisites: usize,
@@ -262,7 +264,7 @@ struct Visits {
     pages: u64,
 }
 
-impl Visits {
+impl ActiveVisits {
     fn begin(&mut self, context: &Arc<CrawlContext>, lease: Lease) {
         let (context, kind) = (Arc::clone(context), Kind::of(lease.requisite));
         self.requisites += usize::from(kind == Kind::Requisite);
@@ -283,7 +285,7 @@ impl Visits {
         Ok(())
     }
 
-    /// Visits under way that may turn out to be pages.
+    /// ActiveVisits under way that may turn out to be pages.
     fn may_be_pages(&self) -> u64 {
         (self.under_way.len() - self.requisites) as u64
     }
@@ -306,20 +308,20 @@ impl Limits {
     }
 
     /// Whether there were as many pages as there may be.
-    fn has_pages(&self, visits: &Visits) -> bool {
+    fn has_pages(&self, visits: &ActiveVisits) -> bool {
         self.pages.is_some_and(|max| visits.pages >= max)
     }
 
-    /// Visits that may be begun now, where so many exchanges of those under way are stalled.
-    fn free_slots(&self, visits: &Visits, stalled: usize) -> usize {
+    /// ActiveVisits that may be begun now, where so many exchanges of those under way are stalled.
+    fn free_slots(&self, visits: &ActiveVisits, stalled: usize) -> usize {
         let concurrency = self.concurrency.max(1);
         let beside = stalled.min(concurrency.saturating_mul(STALLED_BESIDE));
         (concurrency + beside).saturating_sub(visits.under_way.len())
     }
 
-    /// Visits of pages that may be begun: each may turn out to be one, so each that is under way
+    /// ActiveVisits of pages that may be begun: each may turn out to be one, so each that is under way
     /// counts against the limit.
-    fn pages_left(&self, visits: &Visits) -> usize {
+    fn pages_left(&self, visits: &ActiveVisits) -> usize {
         let left = self.pages.map_or(u64::MAX, |max| {
             max.saturating_sub(visits.pages + visits.may_be_pages())
         });

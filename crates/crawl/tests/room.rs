@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use crawl::{
-    AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish, Limits,
-    ListingRules, Listings, Live, OnDuplicate, Policy, Telemetry,
+    ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish,
+    Limits, ListingQuota, ListingRules, OnDuplicate, Policy, Telemetry,
 };
 use disk::{Disk, Reserve, ReservedDisk};
 use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
@@ -230,15 +230,15 @@ impl Machine {
             index: store,
             sink: Arc::new(sink),
             earlier: None,
-            room: Arc::new(room),
+            disk_space: Arc::new(room),
             scope: RwLock::new(scope),
-            listings: Listings::default(),
+            listings: ListingQuota::default(),
             robots_files: crawl::RobotsFiles::default(),
             adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
                 Features::default(),
                 HashKey::ZERO,
             )),
-            live: Live::default(),
+            overrides: ActiveOverrides::default(),
             policy: Policy {
                 on_duplicate: OnDuplicate::Drop,
                 duplicate_links: crawl::DuplicateLinks::Probe,

@@ -147,7 +147,7 @@ fn show(name: &str, codings: &[&'static str], body: &[u8], stands_for: usize) {
     }
     let Some((took, decoded)) = best else { return };
     let trouble = decoded
-        .trouble
+        .error
         .map_or(String::new(), |trouble| trouble.to_string());
     println!(
         "{name:<44} {:>9} {:>9} {:>9} {:>7.1}  {}{trouble}",

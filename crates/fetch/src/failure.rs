@@ -10,8 +10,8 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::guard::Refusal;
-use crate::tls::in_words;
+use crate::client::tls::describe;
+use crate::ssrf_guard::address::Refusal;
 
 /// The fate of a page that was not answered. Its text is a short clause, fit for a report's
 /// `reason`.
@@ -152,11 +152,11 @@ impl FetchFailure {
         }
         match chain(error).find_map(|cause| of_proxy(&cause.to_string())) {
             _ if matches!(failure, Self::Proxy { .. }) => failure,
-            Some(InBetween::Said(words)) => Self::proxy(words),
-            Some(InBetween::Unreached) if failure == Self::Connect(io::ErrorKind::Other) => {
+            Some(ProxyFailure::Said(words)) => Self::proxy(words),
+            Some(ProxyFailure::Unreached) if failure == Self::Connect(io::ErrorKind::Other) => {
                 Self::proxy("cannot connect")
             }
-            Some(InBetween::Unreached) => Self::proxy(failure),
+            Some(ProxyFailure::Unreached) => Self::proxy(failure),
             // An http page is asked for in a connection to the proxy; TLS through a tunnel is the
             // page's own.
             None if !https => Self::proxy(failure),
@@ -171,7 +171,7 @@ impl FetchFailure {
         }
         if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
             return Some(Self::Tls {
-                cause: in_words(tls).into(),
+                cause: describe(tls).into(),
             });
         }
         if let Some(hyper) = cause.downcast_ref::<hyper::Error>() {
@@ -207,7 +207,7 @@ impl FetchFailure {
 }
 
 /// What went wrong between us and the proxy.
-enum InBetween {
+enum ProxyFailure {
     /// There is no connection to it; why stands further down in the chain, if anywhere.
     Unreached,
     Said(String),
@@ -215,11 +215,11 @@ enum InBetween {
 
 /// What a link of the chain tells of the proxy. reqwest has no types for that: these are
 /// hyper-util's words, and a test holds them.
-fn of_proxy(text: &str) -> Option<InBetween> {
+fn of_proxy(text: &str) -> Option<ProxyFailure> {
     let said = text.strip_prefix("tunnel error: ");
     let said = said.or_else(|| text.strip_prefix("SOCKS error: "))?;
     let words = match said {
-        "failed to create underlying connection" => return Some(InBetween::Unreached),
+        "failed to create underlying connection" => return Some(ProxyFailure::Unreached),
         "proxy authorization required" => "it wants a user and a password",
         "unsuccessful" => "it opens no tunnel",
         "proxy response headers too long" => "its answer is too long",
@@ -231,7 +231,7 @@ fn of_proxy(text: &str) -> Option<InBetween> {
         "credentials not accepted" => "it refuses this user and password",
         other => other,
     };
-    Some(InBetween::Said(words.to_owned()))
+    Some(ProxyFailure::Said(words.to_owned()))
 }
 
 /// An error and what is behind it, from the outside in.

@@ -5,7 +5,7 @@
 //! | 2xx | the rules in the first 500 KiB | 24 h |
 //! | a redirect, at most five in a row | what the last one says; past the fifth or into nowhere: no rules | 24 h |
 //! | 4xx, even 401 and 403 | no rules: everything may be asked | 24 h |
-//! | 429, 5xx | the host is in trouble: nothing may be asked (429 is not in the RFC; Google does the same) | 30 s |
+//! | 429, 5xx | the host is in error: nothing may be asked (429 is not in the RFC; Google does the same) | 30 s |
 //! | no answer, no address, a private address | nothing may be asked | 30 s |
 //!
 //! Every request waits for its host's turn, the hops of a redirect too. What holds for a day
@@ -24,7 +24,11 @@ use web::{
     whole_lines,
 };
 
-use crate::{Answer, Fetch, FetchFailure, Pacer, decode};
+use crate::client::decode::decode;
+use crate::failure::FetchFailure;
+use crate::fetch::Fetch;
+use crate::politeness::pacer::Pacer;
+use crate::politeness::pacing::Answer;
 
 /// Bytes of robots.txt that are decoded: one more than are read, so that a line that is cut shows.
 const READ: u64 = MAX_ROBOTS_BYTES as u64 + 1;
@@ -56,10 +60,10 @@ pub struct RobotsAnswer {
     /// The rules for us.
     pub rules: Arc<RobotsRules>,
     /// Where they come from.
-    pub standing: RobotsStanding,
-    /// What was in the way where they are [`RobotsStanding::Unreachable`], and only there.
-    pub trouble: Option<RobotsTrouble>,
-    /// When they are to be asked for again: where they are [`RobotsStanding::Unreachable`], a page
+    pub source: RobotsSource,
+    /// What was in the way where they are [`RobotsSource::Unreachable`], and only there.
+    pub error: Option<RobotsError>,
+    /// When they are to be asked for again: where they are [`RobotsSource::Unreachable`], a page
     /// that they forbid is worth another try then.
     pub until: Timestamp,
     /// What was fetched just now, redirects first; empty where the rules were remembered.
@@ -81,7 +85,7 @@ pub struct RobotsText {
 
 /// Where rules come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RobotsStanding {
+pub enum RobotsSource {
     /// From a robots.txt.
     Given,
     /// There is no robots.txt: everything may be asked.
@@ -92,11 +96,11 @@ pub enum RobotsStanding {
 
 /// Why a robots.txt could not be had. Its text is a clause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RobotsTrouble {
+pub enum RobotsError {
     /// There was no answer.
     #[error(transparent)]
     Lost(#[from] FetchFailure),
-    /// There was an answer with this status: the host is in trouble.
+    /// There was an answer with this status: the host is in error.
     #[error("HTTP status {0}")]
     Status(u16),
 }
@@ -105,15 +109,15 @@ pub enum RobotsTrouble {
 /// look again.
 #[derive(Default)]
 struct Origin {
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<CachedRules>>,
     asking: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone)]
-struct Known {
+struct CachedRules {
     rules: Arc<RobotsRules>,
-    standing: RobotsStanding,
-    trouble: Option<RobotsTrouble>,
+    source: RobotsSource,
+    error: Option<RobotsError>,
     until: Timestamp,
     weight: usize,
 }
@@ -144,7 +148,7 @@ impl RobotsCache {
     pub fn cached(&self, url: &PageUrl) -> Option<RobotsAnswer> {
         let origin = self.origins().get(&url.origin())?;
         let known = origin.known_at(self.clock.now())?;
-        Some(self.answer(url, known, Asking::default()))
+        Some(self.answer(url, known, FetchLog::default()))
     }
 
     /// Takes over what an earlier session read for `url`, unless something is known that holds. It
@@ -158,7 +162,7 @@ impl RobotsCache {
         if until <= now || origin.known_at(now).is_some() {
             return;
         }
-        let reading = text.lines.map_or(Reading::Missing, Reading::Given);
+        let reading = text.lines.map_or(RobotsFile::Missing, RobotsFile::Given);
         let known = self.known(&reading, until).await;
         self.learn(&origin, known);
     }
@@ -170,21 +174,21 @@ impl RobotsCache {
     pub async fn rules(&self, url: &PageUrl) -> RobotsAnswer {
         let origin = self.origins().get_or_insert(url.origin());
         let (known, asking) = match origin.known_at(self.clock.now()) {
-            Some(known) => (known, Asking::default()),
+            Some(known) => (known, FetchLog::default()),
             None => self.ask(url, &origin).await,
         };
         self.answer(url, known, asking)
     }
 
-    fn answer(&self, url: &PageUrl, known: Known, asking: Asking) -> RobotsAnswer {
+    fn answer(&self, url: &PageUrl, known: CachedRules, asking: FetchLog) -> RobotsAnswer {
         let crawl_delay = known.rules.crawl_delay();
         if !asking.exchanges.is_empty() || crawl_delay.is_some() {
             self.pacer.ask_crawl_delay(&url.host(), crawl_delay);
         }
         RobotsAnswer {
             rules: known.rules,
-            standing: known.standing,
-            trouble: known.trouble,
+            source: known.source,
+            error: known.error,
             until: known.until,
             exchanges: asking.exchanges,
             asked: asking.hosts,
@@ -192,9 +196,9 @@ impl RobotsCache {
         }
     }
 
-    async fn ask(&self, url: &PageUrl, origin: &Origin) -> (Known, Asking) {
+    async fn ask(&self, url: &PageUrl, origin: &Origin) -> (CachedRules, FetchLog) {
         let _asking = origin.asking.lock().await;
-        let mut asking = Asking::default();
+        let mut asking = FetchLog::default();
         if let Some(known) = origin.known_at(self.clock.now()) {
             return (known, asking);
         }
@@ -206,66 +210,66 @@ impl RobotsCache {
         (known, asking)
     }
 
-    fn learn(&self, origin: &Origin, known: Known) {
+    fn learn(&self, origin: &Origin, known: CachedRules) {
         let weight = known.weight;
         *origin.known() = Some(known);
         self.origins().weigh(weight);
     }
 
     /// Fetches /robots.txt and what it redirects to.
-    async fn follow(&self, url: &PageUrl, asking: &mut Asking) -> Reading {
+    async fn follow(&self, url: &PageUrl, asking: &mut FetchLog) -> RobotsFile {
         let form = CanonicalForm::keep_all();
         let Ok(mut next) = url.join("/robots.txt", &form) else {
-            return Reading::Missing;
+            return RobotsFile::Missing;
         };
         for _hop in 0..=REDIRECTS {
             asking.hosts.push(next.host());
             let exchange = match self.exchange(&next).await {
                 Ok(exchange) => exchange,
-                Err(failure) => return Reading::Unreachable(failure.into()),
+                Err(failure) => return RobotsFile::Unreachable(failure.into()),
             };
             let target = exchange
                 .location()
                 .map(|location| next.join(&location, &form));
-            let reading = Reading::of(&exchange);
+            let reading = RobotsFile::of(&exchange);
             asking.exchanges.push(exchange);
             next = match target {
                 Some(Ok(target)) => target,
-                Some(Err(_not_a_page)) => return Reading::Missing,
+                Some(Err(_not_a_page)) => return RobotsFile::Missing,
                 None => return reading,
             };
         }
-        Reading::Missing
+        RobotsFile::Missing
     }
 
     async fn exchange(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
-        let to = self.pacer.addressee(&*self.fetch, url).await;
-        let turn = self.pacer.turn(to).await;
+        let to = self.pacer.politeness_key(&*self.fetch, url).await;
+        let permit = self.pacer.permit(to).await;
         let outcome = self.fetch.fetch(url).await;
-        turn.finish(Answer::of(&outcome, self.clock.date()));
+        permit.finish(Answer::of(&outcome, self.clock.date()));
         outcome
     }
 
-    async fn known(&self, reading: &Reading, until: Timestamp) -> Known {
-        let (standing, rules, weight) = match reading {
-            Reading::Given(body) => (
-                RobotsStanding::Given,
+    async fn known(&self, reading: &RobotsFile, until: Timestamp) -> CachedRules {
+        let (source, rules, weight) = match reading {
+            RobotsFile::Given(body) => (
+                RobotsSource::Given,
                 self.parse(body).await,
                 body.len() + LEAST,
             ),
-            Reading::Missing => (RobotsStanding::Missing, RobotsRules::allow_all(), LEAST),
-            Reading::Unreachable(_) => (
-                RobotsStanding::Unreachable,
+            RobotsFile::Missing => (RobotsSource::Missing, RobotsRules::allow_all(), LEAST),
+            RobotsFile::Unreachable(_) => (
+                RobotsSource::Unreachable,
                 RobotsRules::disallow_all(),
                 LEAST,
             ),
         };
-        Known {
+        CachedRules {
             rules: Arc::new(rules),
-            standing,
-            trouble: match reading {
-                Reading::Unreachable(trouble) => Some(trouble.clone()),
-                Reading::Given(_) | Reading::Missing => None,
+            source,
+            error: match reading {
+                RobotsFile::Unreachable(error) => Some(error.clone()),
+                RobotsFile::Given(_) | RobotsFile::Missing => None,
             },
             until,
             weight,
@@ -296,25 +300,25 @@ impl RobotsCache {
 
 /// What asking for a robots.txt brought beside the rules.
 #[derive(Default)]
-struct Asking {
+struct FetchLog {
     exchanges: Vec<Exchange>,
     hosts: Vec<Host>,
     read: Option<RobotsText>,
 }
 
 /// What an exchange comes to.
-enum Reading {
+enum RobotsFile {
     Given(Bytes),
     Missing,
     /// What was in the way.
-    Unreachable(RobotsTrouble),
+    Unreachable(RobotsError),
 }
 
-impl Reading {
+impl RobotsFile {
     fn of(exchange: &Exchange) -> Self {
         match exchange.status {
             200..=299 => Self::Given(decode(&exchange.headers, &exchange.body, READ).bytes),
-            status @ (429 | 500..) => Self::Unreachable(RobotsTrouble::Status(status)),
+            status @ (429 | 500..) => Self::Unreachable(RobotsError::Status(status)),
             _ => Self::Missing,
         }
     }
@@ -326,7 +330,7 @@ impl Reading {
         }
     }
 
-    /// A host in trouble is asked again soon, and is not worth remembering.
+    /// A host in error is asked again soon, and is not worth remembering.
     fn to_remember(&self, until: Timestamp) -> Option<RobotsText> {
         let lines = match self {
             Self::Given(body) => Some(body.slice(..whole_lines(body).len())),
@@ -338,11 +342,11 @@ impl Reading {
 }
 
 impl Origin {
-    fn known(&self) -> MutexGuard<'_, Option<Known>> {
+    fn known(&self) -> MutexGuard<'_, Option<CachedRules>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known_at(&self, now: Timestamp) -> Option<Known> {
+    fn known_at(&self, now: Timestamp) -> Option<CachedRules> {
         self.known()
             .as_ref()
             .filter(|known| known.until > now)

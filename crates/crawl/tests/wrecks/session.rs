@@ -7,8 +7,8 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use crawl::{
-    AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish, Limits,
-    ListingRules, Listings, Live, OnDuplicate, Policy, Telemetry,
+    ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish,
+    Limits, ListingQuota, ListingRules, OnDuplicate, Policy, Telemetry,
 };
 use disk::Disk;
 use fetch::{Pacer, PacingRules, RobotsCache};
@@ -153,15 +153,15 @@ impl Crawl {
             index: store.clone(),
             sink: Arc::new(archive),
             earlier: None,
-            room: Arc::new(DiskSpace::new(disk, None, Vec::new(), NO_ROOM_NEEDED)),
+            disk_space: Arc::new(DiskSpace::new(disk, None, Vec::new(), NO_ROOM_NEEDED)),
             scope: RwLock::new(scope),
-            listings: Listings::default(),
+            listings: ListingQuota::default(),
             robots_files: crawl::RobotsFiles::default(),
             adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
                 Features::default(),
                 store.key(),
             )),
-            live: Live::default(),
+            overrides: ActiveOverrides::default(),
             policy: Policy {
                 on_duplicate: OnDuplicate::Drop,
                 duplicate_links: crawl::DuplicateLinks::Probe,

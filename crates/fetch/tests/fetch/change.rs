@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use fetch::{Answer, Asked, Pacer, PacingRules};
+use fetch::{Answer, AnswerKind, Pacer, PacingRules};
 use tokio::time::{Instant, advance, timeout};
 use web::{Clock, GroupBy, Host, Timestamp};
 
 const FINE: Answer = Answer {
     elapsed: Duration::ZERO,
-    asked: Asked::Fine,
+    kind: AnswerKind::Fine,
 };
 
 const fn ms(millis: u64) -> Duration {
@@ -40,7 +40,7 @@ fn none() -> BTreeMap<Host, Duration> {
 /// Asks once, and says how long that took.
 async fn ask(pacer: &Pacer, host: &Host) -> Duration {
     let before = Instant::now();
-    pacer.turn(host).await.finish(FINE);
+    pacer.permit(host).await.finish(FINE);
     before.elapsed()
 }
 
@@ -59,7 +59,7 @@ async fn whoever_waits_already_waits_longer() {
     let (pacer, host) = (pacer(1_000), Host::new("a.test"));
     ask(&pacer, &host).await;
     let before = Instant::now();
-    assert!(timeout(ms(500), pacer.turn(&host)).await.is_err());
+    assert!(timeout(ms(500), pacer.permit(&host)).await.is_err());
     let (asked, ()) = tokio::join!(ask(&pacer, &host), async {
         tokio::time::sleep(ms(100)).await;
         pacer.change(every(3_000), &none());

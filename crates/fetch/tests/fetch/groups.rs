@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fetch::{Answer, Asked, Pacer, PacingRules, PolitenessKey};
+use fetch::{Answer, AnswerKind, Pacer, PacingRules, PolitenessKey};
 use proptest::prelude::*;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -43,14 +43,14 @@ fn at(name: &str, address: u8) -> PolitenessKey {
 
 const FINE: Answer = Answer {
     elapsed: Duration::ZERO,
-    asked: Asked::Fine,
+    kind: AnswerKind::Fine,
 };
 
 /// One visit: how long the answer takes, how it comes out, and where a redirect leads.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     elapsed: u64,
-    asked: Asked,
+    kind: AnswerKind,
     leads_to: Option<usize>,
 }
 
@@ -137,9 +137,9 @@ impl Plan {
     async fn visit(&self, pacer: &Pacer, host: usize, step: Step) -> (usize, Timestamp, Vec<Seen>) {
         let to = self.to(host);
         let mut seen = Vec::new();
-        if pacer.line_up(&to) {
+        if pacer.enqueue_unless_ready(&to) {
             for hop in [Some(host), step.leads_to].into_iter().flatten() {
-                let turn = pacer.turn(self.to(hop)).await;
+                let turn = pacer.permit(self.to(hop)).await;
                 let began = Instant::now();
                 sleep(ms(step.elapsed)).await;
                 seen.push(Seen {
@@ -149,7 +149,7 @@ impl Plan {
                 });
                 turn.finish(Answer {
                     elapsed: ms(step.elapsed),
-                    asked: step.asked,
+                    kind: step.kind,
                 });
             }
         }
@@ -175,14 +175,14 @@ fn play(plan: Plan) -> Told {
 
 fn plans() -> impl Strategy<Value = Plan> {
     let asked = prop_oneof![
-        8 => Just(Asked::Fine),
-        1 => Just(Asked::Failed),
-        1 => prop::option::of(0_u64..5).prop_map(|seconds| Asked::SlowDown { retry_after: seconds.map(Duration::from_secs) }),
+        8 => Just(AnswerKind::Fine),
+        1 => Just(AnswerKind::Failed),
+        1 => prop::option::of(0_u64..5).prop_map(|seconds| AnswerKind::SlowDown { retry_after: seconds.map(Duration::from_secs) }),
     ];
     let step = (0_u64..2000, asked, prop::option::weighted(0.2, 0_usize..12));
     let steps = step.prop_map(|(elapsed, asked, leads_to)| Step {
         elapsed,
-        asked,
+        kind: asked,
         leads_to,
     });
     let hosts = prop::collection::vec((0_u8..3, prop::collection::vec(steps, 0..6)), 12);
@@ -218,7 +218,7 @@ proptest! {
 fn calm(elapsed: u64) -> Step {
     Step {
         elapsed,
-        asked: Asked::Fine,
+        kind: AnswerKind::Fine,
         leads_to: None,
     }
 }
@@ -272,7 +272,7 @@ async fn hosts_of_one_domain_take_turns_and_others_do_not_wait_for_them() {
         ("site.test", 2000),
         ("a.site.test", 3000),
     ] {
-        let turn = pacer.turn(&Host::new(name)).await;
+        let turn = pacer.permit(&Host::new(name)).await;
         assert_eq!(began.elapsed(), ms(expected), "{name}");
         turn.finish(FINE);
     }
@@ -291,7 +291,7 @@ async fn hosts_of_one_address_take_turns_and_a_host_of_no_address_is_alone() {
         // It has moved, and is left alone by itself all the same.
         (at("c.test", 3), 2000),
     ] {
-        let turn = pacer.turn(to.clone()).await;
+        let turn = pacer.permit(to.clone()).await;
         assert_eq!(began.elapsed(), ms(expected), "{to:?}");
         turn.finish(FINE);
     }
@@ -302,10 +302,10 @@ async fn who_finds_the_group_not_ready_is_told_a_time_of_its_own() {
     let pacer = pacer(rules(GroupBy::Domain, 1000));
     let to = |number: u32| PolitenessKey::from(&Host::new(&format!("h{number}.site.test")));
     let ready = |number: u32| pacer.pace(&to(number).host).ready;
-    assert!(pacer.line_up(&to(0)));
-    let turn = pacer.turn(to(0)).await;
+    assert!(pacer.enqueue_unless_ready(&to(0)));
+    let turn = pacer.permit(to(0)).await;
     for number in 1..=5 {
-        assert!(!pacer.line_up(&to(number)));
+        assert!(!pacer.enqueue_unless_ready(&to(number)));
         assert_eq!(ready(number), EPOCH + ms(1000) * number);
     }
     turn.finish(FINE);
@@ -313,10 +313,16 @@ async fn who_finds_the_group_not_ready_is_told_a_time_of_its_own() {
     // between.
     for number in 1..=5 {
         sleep_until(Instant::now() + ms(1000)).await;
-        assert!(!pacer.line_up(&to(99)), "the others came before");
-        assert!(pacer.line_up(&to(number)), "{number}");
-        assert!(!pacer.line_up(&to(98)), "it was promised to another");
-        pacer.turn(to(number)).await.finish(FINE);
+        assert!(
+            !pacer.enqueue_unless_ready(&to(99)),
+            "the others came before"
+        );
+        assert!(pacer.enqueue_unless_ready(&to(number)), "{number}");
+        assert!(
+            !pacer.enqueue_unless_ready(&to(98)),
+            "it was promised to another"
+        );
+        pacer.permit(to(number)).await.finish(FINE);
     }
 }
 
@@ -324,9 +330,9 @@ async fn who_finds_the_group_not_ready_is_told_a_time_of_its_own() {
 async fn a_plea_to_slow_down_is_heeded_for_the_group_and_a_dead_host_is_not() {
     let pacer = pacer(rules(GroupBy::Domain, 1000));
     let host = |name: &str| Host::new(&format!("{name}.site.test"));
-    drop(pacer.turn(&host("dead")).await);
+    drop(pacer.permit(&host("dead")).await);
     let began = Instant::now();
-    let turn = pacer.turn(&host("busy")).await;
+    let turn = pacer.permit(&host("busy")).await;
     assert_eq!(
         began.elapsed(),
         ms(1000),
@@ -335,14 +341,14 @@ async fn a_plea_to_slow_down_is_heeded_for_the_group_and_a_dead_host_is_not() {
     let retry_after = Some(ms(7000));
     turn.finish(Answer {
         elapsed: Duration::ZERO,
-        asked: Asked::SlowDown { retry_after },
+        kind: AnswerKind::SlowDown { retry_after },
     });
     let began = Instant::now();
-    let turn = pacer.turn(&host("other")).await;
+    let turn = pacer.permit(&host("other")).await;
     assert_eq!(began.elapsed(), ms(7000));
     turn.finish(Answer {
         elapsed: Duration::ZERO,
-        asked: Asked::SlowDown { retry_after: None },
+        kind: AnswerKind::SlowDown { retry_after: None },
     });
     let pace = pacer.pace(&host("other"));
     assert_eq!(
@@ -351,9 +357,9 @@ async fn a_plea_to_slow_down_is_heeded_for_the_group_and_a_dead_host_is_not() {
         "the second plea of the group in a row"
     );
     let began = Instant::now();
-    pacer.turn(&host("third")).await.finish(FINE);
+    pacer.permit(&host("third")).await.finish(FINE);
     assert_eq!(began.elapsed(), ms(4000));
-    pacer.turn(&host("fourth")).await.finish(FINE);
+    pacer.permit(&host("fourth")).await.finish(FINE);
     assert_eq!(began.elapsed(), ms(5000), "a good answer forgives");
 }
 
@@ -367,12 +373,12 @@ async fn a_host_that_rests_for_an_hour_does_not_keep_its_group_waiting() {
     let resting = Host::new("resting.site.test");
     pacer.recall(&resting, hour);
     let began = Instant::now();
-    let long = pacer.turn(&resting);
+    let long = pacer.permit(&resting);
     tokio::pin!(long);
     let others = async {
         for number in 0..10 {
             let host = Host::new(&format!("h{number}.site.test"));
-            pacer.turn(&host).await.finish(FINE);
+            pacer.permit(&host).await.finish(FINE);
         }
         began.elapsed()
     };
@@ -416,7 +422,7 @@ async fn a_group_is_left_alone_after_a_restart_for_as_long_as_its_last_answer_as
         let clock = Clock::new(move || now + clock_began.elapsed());
         let pacer = Pacer::new(rules(group_by, 1000), clock);
         pacer.recall(&Host::new("a.site.test"), pace);
-        pacer.turn(at("b.site.test", 1)).await.finish(FINE);
+        pacer.permit(at("b.site.test", 1)).await.finish(FINE);
         assert_eq!(clock_began.elapsed(), ms(expected), "{group_by} {pace:?}");
     }
 }
@@ -424,13 +430,13 @@ async fn a_group_is_left_alone_after_a_restart_for_as_long_as_its_last_answer_as
 #[tokio::test(start_paused = true)]
 async fn after_a_session_that_died_no_group_is_asked_before_its_delay_has_passed() {
     let pacer = pacer(rules(GroupBy::Domain, 1000));
-    pacer.suppose_all_asked();
+    pacer.assume_just_asked();
     let began = Instant::now();
     let to = PolitenessKey::from(&Host::new("a.site.test"));
-    assert!(!pacer.line_up(&to));
+    assert!(!pacer.enqueue_unless_ready(&to));
     assert_eq!(pacer.pace(&to.host).ready, EPOCH + ms(1000));
-    pacer.turn(to).await.finish(FINE);
+    pacer.permit(to).await.finish(FINE);
     assert_eq!(began.elapsed(), ms(1000));
-    pacer.turn(&Host::new("b.site.test")).await.finish(FINE);
+    pacer.permit(&Host::new("b.site.test")).await.finish(FINE);
     assert_eq!(began.elapsed(), ms(2000));
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fetch::{Answer, Asked, FetchFailure, HostPace, PacingRules, Rest, retry_after};
+use fetch::{Answer, AnswerKind, Cooldown, FetchFailure, HostPace, PacingRules, retry_after};
 use http::HeaderMap;
 use proptest::prelude::*;
 use web::{Exchange, Protocol, Timestamp, Why};
@@ -24,8 +24,8 @@ fn rules(delay: u64, factor: f64) -> PacingRules {
 /// No luck, good or bad.
 const EVEN: f64 = 0.0;
 
-fn rest(millis: u64, why: Why) -> Rest {
-    Rest {
+fn rest(millis: u64, why: Why) -> Cooldown {
+    Cooldown {
         wait: ms(millis),
         why,
     }
@@ -34,20 +34,20 @@ fn rest(millis: u64, why: Why) -> Rest {
 fn fine(elapsed: u64) -> Answer {
     Answer {
         elapsed: ms(elapsed),
-        asked: Asked::Fine,
+        kind: AnswerKind::Fine,
     }
 }
 
 const fn slow_down(retry_after: Option<Duration>) -> Answer {
     Answer {
         elapsed: Duration::ZERO,
-        asked: Asked::SlowDown { retry_after },
+        kind: AnswerKind::SlowDown { retry_after },
     }
 }
 
 const FAILED: Answer = Answer {
     elapsed: Duration::ZERO,
-    asked: Asked::Failed,
+    kind: AnswerKind::Failed,
 };
 
 #[test]
@@ -328,25 +328,25 @@ fn outcomes_are_read_as_answers() {
             started: now,
             elapsed: ms(70),
         };
-        Answer::of(&Ok(exchange), now).asked
+        Answer::of(&Ok(exchange), now).kind
     };
     for status in [200, 204, 301, 304, 400, 403, 404, 500, 502] {
-        assert_eq!(answered(status, Some("9")), Asked::Fine, "{status}");
+        assert_eq!(answered(status, Some("9")), AnswerKind::Fine, "{status}");
     }
     for status in [429, 503] {
         assert_eq!(
             answered(status, None),
-            Asked::SlowDown { retry_after: None }
+            AnswerKind::SlowDown { retry_after: None }
         );
         assert_eq!(
             answered(status, Some("9")),
-            Asked::SlowDown {
+            AnswerKind::SlowDown {
                 retry_after: Some(ms(9000))
             }
         );
         assert_eq!(
             answered(status, Some("rubbish")),
-            Asked::SlowDown { retry_after: None }
+            AnswerKind::SlowDown { retry_after: None }
         );
     }
     assert_eq!(Answer::of(&Err(FetchFailure::Timeout), now), FAILED);
@@ -364,25 +364,25 @@ proptest! {
         idle in any::<u64>(),
         crawl_delay in prop::option::of(any::<u64>()),
         asked in prop_oneof![
-            Just(Asked::Fine),
-            Just(Asked::Failed),
-            prop::option::of(any::<u64>()).prop_map(|wait| Asked::SlowDown { retry_after: wait.map(ms) }),
+            Just(AnswerKind::Fine),
+            Just(AnswerKind::Failed),
+            prop::option::of(any::<u64>()).prop_map(|wait| AnswerKind::SlowDown { retry_after: wait.map(ms) }),
         ],
     ) {
         let rules = rules(delay, factor);
         let pace = HostPace { failures, crawl_delay: crawl_delay.map(ms), retry_after: None };
-        let (_, Rest { wait, why }) = pace.after(&Answer { elapsed: ms(elapsed), asked }, &rules, chance);
+        let (_, Cooldown { wait, why }) = pace.after(&Answer { elapsed: ms(elapsed), kind: asked }, &rules, chance);
         prop_assert!(wait >= rules.delay);
         prop_assert!(wait <= rules.longest_wait());
         let (_, calm) = pace.after(&fine(elapsed), &rules, chance);
         prop_assert!(wait >= calm.wait, "a failure is never rewarded");
-        let least = if let Asked::SlowDown { retry_after: Some(asked) } = asked { asked } else { ms(0) };
+        let least = if let AnswerKind::SlowDown { retry_after: Some(asked) } = asked { asked } else { ms(0) };
         prop_assert!(wait >= least.min(rules.retry_after_cap), "chance only adds");
         let idle = pace.after_idling(ms(idle), &rules);
         prop_assert!(idle.failures <= failures);
-        let (_, even) = pace.after(&Answer { elapsed: ms(elapsed), asked }, &rules, 0.0);
+        let (_, even) = pace.after(&Answer { elapsed: ms(elapsed), kind: asked }, &rules, 0.0);
         prop_assert!(wait >= even.wait && wait <= even.wait + even.wait / 4 + ms(1));
-        if asked == Asked::Fine {
+        if asked == AnswerKind::Fine {
             prop_assert!(matches!(why, Why::Delay | Why::Slowness | Why::CrawlDelay));
         }
     }

@@ -1,0 +1,10 @@
+//! Beside the steps: what outlasts a visit, and what may change while a crawl runs.
+
+pub(crate) mod adaptive_signatures;
+pub(crate) mod disk_space;
+pub(crate) mod politeness;
+pub(crate) mod resuming;
+pub mod retry;
+pub(crate) mod runtime_overrides;
+pub(crate) mod telemetry;
+pub(crate) mod unvisited_urls;

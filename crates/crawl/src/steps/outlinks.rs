@@ -1,0 +1,45 @@
+//! Where a page leads, as its `metadata` record tells it.
+//!
+//! One field a link, as Heritrix writes them and others read them: the URL, a letter for what the
+//! link is to the page, and where it stood. Heritrix's letters are those of its crawl logs; where
+//! it stood is known here by its kind only, so the words are Heritrix's for that.
+
+use sinks::Note;
+use web::{Document, LinkKind};
+
+/// Links that are told of a page; Heritrix keeps 6,000.
+const MAX_LINKS: usize = 6_000;
+
+/// The fields that tell where a page leads: none where that is not asked for, or nothing was read.
+pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<Note> {
+    let Some(document) = document.filter(|_| is_wanted) else {
+        return Vec::new();
+    };
+    let links = document.links.iter().take(MAX_LINKS);
+    let mut notes: Vec<Note> = links
+        .map(|link| {
+            (
+                "outlink",
+                format!("{} {}", link.url, hop_and_context(link.kind)),
+            )
+        })
+        .collect();
+    if document.links.len() > MAX_LINKS {
+        notes.push((
+            "outlinks-not-told",
+            (document.links.len() - MAX_LINKS).to_string(),
+        ));
+    }
+    notes
+}
+
+/// Hop and context.
+const fn hop_and_context(kind: LinkKind) -> &'static str {
+    match kind {
+        LinkKind::Page => "L =NAVLINK_MISC",
+        LinkKind::Frame | LinkKind::Requisite => "E =EMBED_MISC",
+        LinkKind::Refresh => "R meta",
+        LinkKind::Form => "L form/@action",
+        LinkKind::Script => "X =JS_MISC",
+    }
+}

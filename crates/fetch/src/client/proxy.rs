@@ -1,0 +1,166 @@
+//! A proxy: where it is, how it is spoken to, and what is still guarded by way of it.
+//!
+//! reqwest speaks to it (RFC 9110 section 9.3.6, RFC 1928, RFC 1929). What is guaranteed, by the
+//! kind of proxy:
+//!
+//! | | the proxy is asked for | guarded |
+//! |---|---|---|
+//! | `socks5://` | an address | by us alone: reqwest takes it from [`Names`](crate::ssrf_guard::names::Names), as without a proxy |
+//! | `http://`, `https://` | the name (https pages: CONNECT) or the URL (http pages) | we look the name up beforehand and refuse a private one, but **the proxy looks it up again** |
+//! | `socks5h://` | the name | addresses and `localhost` only: names that the proxy alone can resolve (`.onion`) cannot be judged here |
+//!
+//! So a name server that answers the proxy otherwise than us (DNS rebinding) is stopped under
+//! `socks5://`, and else only by a proxy that refuses private addresses itself. The proxy's own
+//! address may be any: the user gave it. Pages' certificates are checked here whatever the proxy.
+//! An https page whose host is an IPv6 address cannot be had by way of a proxy (reqwest 0.13 takes
+//! the brackets for a part of the name in the certificate).
+//!
+//! Its user and password are told to the proxy and to nobody else; they are never shown, logged or
+//! stored.
+
+use std::fmt;
+use std::str::FromStr;
+
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+/// Bytes of a user's name or password (RFC 1929 section 2).
+const MAX_CREDENTIAL: usize = 255;
+
+/// Where a proxy is, how it is spoken to, and who we are to it:
+/// `socks5://user:password@127.0.0.1:1080`.
+///
+/// Shown without user and password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ProxyUrl {
+    kind: Kind,
+    host: String,
+    port: u16,
+    /// With user and password.
+    url: Url,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Http,
+    Https,
+    Socks5,
+    Socks5h,
+}
+
+/// What is wrong with a text that should be a [`ProxyUrl`]. It does not repeat the text, which may
+/// hold a password.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProxyUrlError {
+    /// Not a URL with a host.
+    #[error("a proxy is a URL, as in socks5://127.0.0.1:1080")]
+    Form,
+    /// Another scheme.
+    #[error("{0:?} is no kind of proxy: http, https, socks5 or socks5h")]
+    Kind(String),
+    /// A path, a query or a fragment.
+    #[error("a proxy's URL ends after its port")]
+    Path,
+    /// More bytes than SOCKS can carry.
+    #[error("user and password have at most {MAX_CREDENTIAL} bytes each")]
+    Credentials,
+}
+
+/// What is to be judged here before the proxy is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProxyPrecheck {
+    /// Nothing: the connection's own look-up is the guarded one.
+    Nothing,
+    /// What the host's name resolves to.
+    Addresses,
+    /// The host as it is written.
+    Spelling,
+}
+
+impl FromStr for ProxyUrl {
+    type Err = ProxyUrlError;
+
+    fn from_str(text: &str) -> Result<Self, ProxyUrlError> {
+        let url = Url::parse(text).map_err(|_not_a_url| ProxyUrlError::Form)?;
+        let (kind, usual_port) = match url.scheme() {
+            "http" => (Kind::Http, 80),
+            "https" => (Kind::Https, 443),
+            "socks5" => (Kind::Socks5, 1080),
+            "socks5h" => (Kind::Socks5h, 1080),
+            other => return Err(ProxyUrlError::Kind(other.chars().take(32).collect())),
+        };
+        let host = url
+            .host_str()
+            .filter(|host| !host.is_empty())
+            .ok_or(ProxyUrlError::Form)?;
+        if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
+            return Err(ProxyUrlError::Path);
+        }
+        for part in [url.username(), url.password().unwrap_or_default()] {
+            if percent_decode_str(part).count() > MAX_CREDENTIAL {
+                return Err(ProxyUrlError::Credentials);
+            }
+        }
+        // What is no URI to the HTTP library is no proxy to it either, and it would go without one.
+        let uri: http::Uri = url
+            .as_str()
+            .parse()
+            .map_err(|_not_a_uri| ProxyUrlError::Form)?;
+        if uri.host() != Some(host) {
+            return Err(ProxyUrlError::Form);
+        }
+        Ok(Self {
+            kind,
+            host: host.to_owned(),
+            port: url.port().unwrap_or(usual_port),
+            url,
+        })
+    }
+}
+
+impl ProxyUrl {
+    /// What must be judged here before the proxy is asked for a page of `host`.
+    pub(crate) fn precheck(&self, host: &str) -> ProxyPrecheck {
+        match self.kind {
+            Kind::Http | Kind::Https => ProxyPrecheck::Addresses,
+            Kind::Socks5h => ProxyPrecheck::Spelling,
+            // The proxy's own name is looked up without a guard, as the connection to the proxy
+            // needs it.
+            Kind::Socks5 if host == self.host => ProxyPrecheck::Addresses,
+            Kind::Socks5 => ProxyPrecheck::Nothing,
+        }
+    }
+
+    /// Whether it is a proxy that reads requests for http pages itself, and may refuse them in
+    /// HTTP.
+    pub(crate) fn reads_requests(&self, https: bool) -> bool {
+        !https && matches!(self.kind, Kind::Http | Kind::Https)
+    }
+
+    /// Whether names are the proxy's business.
+    pub(crate) fn looks_up_itself(&self) -> bool {
+        self.kind == Kind::Socks5h
+    }
+
+    /// The host that the proxy itself is on.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The same for reqwest.
+    pub(crate) fn for_everything(&self) -> Result<reqwest::Proxy, reqwest::Error> {
+        reqwest::Proxy::all(self.url.clone())
+    }
+}
+
+impl fmt::Display for ProxyUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}:{}", self.url.scheme(), self.host, self.port)
+    }
+}
+
+impl fmt::Debug for ProxyUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ProxyUrl({self})")
+    }
+}

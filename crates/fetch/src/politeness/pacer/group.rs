@@ -1,0 +1,190 @@
+//! What the pacer knows of hosts that share their pace.
+//!
+//! | an answer of one of them | what it means for all |
+//! |---|---|
+//! | fine | the wait that the host itself is left alone for: its delay, its slowness, its Crawl-delay |
+//! | 429, 503 | the machine asks for patience: the same as for a host, and those in a row are counted over all of them |
+//! | none | that is the host's own affair: the wait after a good answer |
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use web::{Host, Pace, Timestamp, Why};
+
+use super::expiring_map::{Expiring, KEPT, ROUNDED};
+use super::slots::slots;
+use super::wait_queue::WaitQueue;
+use crate::politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, PacingRules};
+
+/// Waits up to here are waited for with a slot of the crawl in hand.
+const SHORT: Duration = Duration::from_millis(100);
+/// Hosts are told times no nearer to each other than that.
+const LEAST_GAP: Duration = Duration::from_millis(10);
+
+pub(super) struct GroupState {
+    /// Pleas to slow down in a row, of any of them.
+    failures: u32,
+    /// Not before.
+    ready: Instant,
+    kept: Instant,
+    /// From one request to the next, about.
+    gap: Duration,
+    /// When the last request began.
+    began: Instant,
+    /// Who was given leave to ask and did not begin yet, and when.
+    granted: Option<(Host, Instant)>,
+    queue: WaitQueue,
+    /// Whether one of them was asked in this session, so that what earlier ones knew says no more.
+    fresh: bool,
+    /// A permit is a turn of the group; whoever has or awaits one also holds this `Arc`.
+    pub(super) slots: Arc<Semaphore>,
+}
+
+impl GroupState {
+    pub(super) fn new(ready: Instant, now: Instant, rules: &PacingRules) -> Self {
+        Self {
+            failures: 0,
+            ready,
+            kept: ready + KEPT,
+            gap: HostPace::default().least(rules).wait.max(LEAST_GAP),
+            began: now,
+            granted: None,
+            queue: WaitQueue::default(),
+            fresh: false,
+            slots: slots(rules),
+        }
+    }
+
+    /// Leave for a host to be asked now, or when it is to come again.
+    pub(super) fn enqueue_unless_ready(&mut self, host: &Host, now: Instant) -> Option<Instant> {
+        let first_due = self.queue.first_due(now);
+        let its_turn = match self.queue.due(host) {
+            Some(due) => due <= now + SHORT,
+            // Whoever was told to come in a moment is not made to wait by one that comes just now.
+            None => first_due.is_none_or(|first| first > now + self.gap),
+        };
+        let vacant = self.is_vacant(host, now);
+        if vacant && its_turn && self.ready <= now + SHORT {
+            self.queue.leave(host);
+            self.granted = Some((host.clone(), now));
+            self.began = now;
+            return None;
+        }
+        let base = if vacant {
+            self.ready.max(now)
+        } else {
+            // The end of the answer is not known.
+            let expected = (self.began + self.gap).max(now + self.gap / 2);
+            self.ready.max(expected)
+        };
+        let due = self.queue.schedule(host, base, self.gap);
+        self.kept = self.kept.max(due + KEPT);
+        Some(due)
+    }
+
+    /// Whether a connection is free, and promised to nobody else. Those who await one are served
+    /// first.
+    fn is_vacant(&self, host: &Host, now: Instant) -> bool {
+        let promised = self
+            .granted
+            .as_ref()
+            .is_some_and(|(other, at)| other != host && *at + self.gap + SHORT > now);
+        !promised && self.slots.available_permits() > 0
+    }
+
+    /// The delay of all has become longer by this, which counts from the last answer on.
+    pub(super) fn wait_longer(&mut self, by: Duration) {
+        self.ready += by;
+        self.kept = self.kept.max(self.ready + KEPT);
+    }
+
+    /// When to come back; none where one of them may be asked now.
+    pub(super) fn waits_until(&self, now: Instant) -> Option<Instant> {
+        (self.ready > now).then_some(self.ready)
+    }
+
+    /// A request to this host begins, which was given leave or leads to it from elsewhere.
+    pub(super) fn begin(&mut self, host: &Host, now: Instant, least: Cooldown) {
+        self.queue.leave(host);
+        if self
+            .granted
+            .as_ref()
+            .is_some_and(|(granted, _)| granted == host)
+        {
+            self.granted = None;
+        }
+        self.began = now;
+        self.ready = now + least.wait;
+        self.kept = self.kept.max(self.ready + KEPT);
+    }
+
+    /// An answer came: how long all of them are left alone now.
+    pub(super) fn end(
+        &mut self,
+        now: Instant,
+        answer: &Answer,
+        host: HostPace,
+        rules: &PacingRules,
+        chance: f64,
+    ) -> Cooldown {
+        self.fresh = true;
+        let calm = Answer {
+            kind: AnswerKind::Fine,
+            ..*answer
+        };
+        let pace = HostPace {
+            failures: self.failures,
+            ..host
+        };
+        let (_, usual) = pace.after(&calm, rules, chance);
+        let cooldown = match answer.kind {
+            AnswerKind::Failed => usual,
+            AnswerKind::Fine | AnswerKind::SlowDown { .. } => {
+                let (pace, cooldown) = pace.after(answer, rules, chance);
+                self.failures = pace.failures;
+                cooldown
+            }
+        };
+        // Half of what it was: one slow answer does not move all who wait.
+        self.gap = ((self.gap + answer.elapsed.saturating_add(usual.wait)) / 2).max(LEAST_GAP);
+        self.ready = self.ready.max(now + cooldown.wait);
+        self.kept = self.kept.max(self.ready + cooldown.wait.max(KEPT));
+        cooldown
+    }
+
+    /// An earlier session asked one of them, and this is what it left.
+    pub(super) fn recall(
+        &mut self,
+        pace: Pace,
+        now: Instant,
+        present: Timestamp,
+        rules: &PacingRules,
+    ) {
+        if !self.fresh && matches!(pace.why, Why::SlowDown | Why::RetryAfter) {
+            self.failures = self.failures.max(pace.failures);
+        }
+        let wait = pace.shared_rest(rules.delay).since(present);
+        if wait.is_zero() {
+            return;
+        }
+        let wait = wait.min(rules.longest_wait()) + ROUNDED;
+        self.ready = self.ready.max(now + wait);
+        self.kept = self.kept.max(self.ready + KEPT);
+    }
+}
+
+impl Expiring for GroupState {
+    fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.slots) > 1
+    }
+
+    fn ready(&self) -> Instant {
+        self.ready
+    }
+
+    fn kept(&self) -> Instant {
+        self.kept
+    }
+}
