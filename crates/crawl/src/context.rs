@@ -1,4 +1,4 @@
-//! Everything that a visit needs.
+//! The context of a crawl: everything that a visit needs.
 
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -18,45 +18,46 @@ use crate::steps::earlier_archives::EarlierArchives;
 use crate::steps::listings::quota::ListingQuota;
 use crate::steps::robots_files::RobotsFiles;
 
-/// The seams, the rules and the measures of a crawl; shared by all visits.
+/// The seams, the rules and the state of a crawl; shared by all visits.
 pub struct CrawlContext {
-    /// Asks the web.
+    /// The client that makes requests.
     pub fetch: Arc<dyn Fetch>,
-    /// Says when a host may be asked.
+    /// The pacer that decides when a host may be asked.
     pub pacer: Arc<Pacer>,
-    /// Says what a host may be asked for.
+    /// The robots.txt rules of hosts.
     pub robots: RobotsCache,
     /// The pages to visit.
     pub frontier: Arc<dyn Frontier>,
-    /// What the pages so far looked like.
+    /// The near-duplicate index of the pages so far.
     pub index: Arc<dyn NearDupIndex>,
-    /// Where pages go.
+    /// The archive, and the indexes derived from it.
     pub sink: Arc<dyn Sink>,
-    /// What earlier crawls archived: pages in there are fetched only if they were modified.
+    /// The archives of earlier crawls: pages in there are fetched only if they were modified.
     pub earlier: Option<Arc<EarlierArchives>>,
-    /// What all of these write to.
+    /// The file systems that all of these write to.
     pub disk_space: Arc<DiskSpace>,
-    /// What the seeds let in; redirects of seeds widen it.
+    /// The scope of the crawl; redirects of seeds widen it.
     pub scope: RwLock<Scope>,
-    /// What hosts have listed in sitemaps and feeds.
+    /// The quota of sitemaps and feeds of each host.
     pub listings: ListingQuota,
-    /// The robots.txt files that are to be archived.
+    /// The robots.txt files that wait to be archived.
     pub robots_files: RobotsFiles,
-    /// What a page looks like.
+    /// The builder of page signatures.
     pub adaptive_signatures: AdaptiveSignatures,
     /// The rules of this crawl.
     pub policy: Policy,
-    /// What may change of them while it runs: see [`CrawlContext::obey`].
+    /// The overrides of these rules, which may change while the crawl runs: see
+    /// [`CrawlContext::apply`].
     pub overrides: ActiveOverrides,
-    /// Counts what the frontier does not.
+    /// The counts of this session.
     pub telemetry: Telemetry,
-    /// The present.
+    /// The clock of the crawl.
     pub clock: Clock,
-    /// Bounds what computes at a time.
+    /// The bound on concurrent computations.
     pub cores: Arc<Semaphore>,
-    /// Bounds what is held in memory of what servers send.
+    /// The bound on the memory that servers' answers take.
     pub memory: MemoryBudget,
-    /// Counts the exchanges that do not move, whose slots others may take.
+    /// The count of stalled exchanges, whose slots other visits may take.
     pub stalls: Stalls,
 }
 
@@ -75,8 +76,8 @@ impl CrawlContext {
             .expect("no panic can happen while the scope is locked")
     }
 
-    /// Runs work of more than half a millisecond off the reactor, as many at a time as there are
-    /// cores. `None` where it panicked: a document can be that hostile to a library.
+    /// Runs work of more than half a millisecond off the reactor, at most one task per core at a
+    /// time. Returns `None` if it panicked: a document can be that hostile to a library.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -89,8 +90,11 @@ impl CrawlContext {
         done.await.ok()
     }
 
-    /// Makes everything that was settled durable: the archive first, since the journal speaks of
+    /// Makes everything that was settled durable: the archive first, since the journal refers to
     /// it.
+    ///
+    /// # Errors
+    /// [`Fault`] if the archive or the journal cannot be synced.
     pub async fn save(&self) -> Result<(), Fault> {
         let archive = self.sink.sync().await?;
         let durable = self
@@ -112,6 +116,9 @@ impl CrawlContext {
 
     /// Ends the crawl: everything is on the disk, and the archive is closed if all its visits are
     /// settled.
+    ///
+    /// # Errors
+    /// [`Fault`] as for [`Self::save`], or if the archive cannot be closed.
     pub async fn close(&self) -> Result<(), Fault> {
         // A file is closed behind the settlements of its visits.
         self.save().await?;
@@ -126,7 +133,7 @@ async fn permit(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
     permit.expect("the semaphore is never closed")
 }
 
-/// Returns what is settled of an archive that is on the disk up to `archive`.
+/// Returns the settled part of an archive that is on the disk up to `archive`.
 pub(crate) fn settled(archive: ArchiveEnd, durable: Durable) -> Option<Settled> {
     let ArchivePlace { file, end } = durable.settled?;
     Some(Settled::new(
@@ -136,7 +143,7 @@ pub(crate) fn settled(archive: ArchiveEnd, durable: Durable) -> Option<Settled> 
     ))
 }
 
-/// The archive's end as the frontier knows it: the two crates do not know each other.
+/// Converts the archive's end for the frontier: the two crates do not know each other.
 fn place(end: ArchiveEnd) -> ArchivePlace {
     ArchivePlace {
         file: end.file,

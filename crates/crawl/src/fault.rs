@@ -1,4 +1,4 @@
-//! What ends a crawl.
+//! The faults that end a crawl.
 
 use std::fmt;
 use std::io;
@@ -9,21 +9,21 @@ use bytesize::ByteSize;
 use sinks::SinkFault;
 use store::StoreFault;
 
-/// Our own machinery is broken. Nothing is lost: what was leased is leased again by the next run.
+/// A failure of our own machinery. Nothing is lost: leased pages are leased again by the next run.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
-    /// The memory of the crawl.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreFault),
-    /// The archive.
+    /// The archive failed.
     #[error(transparent)]
     Sink(#[from] SinkFault),
-    /// The disk is full, and stayed so. What was settled is saved.
+    /// The disk is full, and stayed so. Settled visits are saved.
     #[error("the disk is full: {shortage}; the crawl waited {patience:?} for it")]
     NoRoom {
-        /// What is missing.
+        /// The room that is missing.
         shortage: Shortage,
-        /// How long the crawl was to wait.
+        /// The longest wait for room.
         patience: Duration,
     },
     /// A directory of the crawl was deleted or moved while it ran.
@@ -32,10 +32,10 @@ pub enum Fault {
         /// The directory.
         path: PathBuf,
     },
-    /// The disk refused the room that is kept in reserve, and not because it is full.
+    /// The disk refused the reserve, and not because it is full.
     #[error("cannot keep room in reserve")]
     Reserve(#[source] io::Error),
-    /// A body that is too large for memory cannot be kept on disk, or not be read from there again.
+    /// A body that is too large for memory cannot be written to the disk, or not be read back.
     #[error("cannot keep a large body on disk while it is needed")]
     Spool(#[source] io::Error),
     /// A defect in this program.
@@ -43,14 +43,14 @@ pub enum Fault {
     Panicked(#[source] tokio::task::JoinError),
 }
 
-/// What there is too little of.
+/// A shortage of disk space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
     /// A directory on the file system that is full.
     pub path: PathBuf,
-    /// Bytes that are free there; none where that cannot be told.
+    /// The bytes that are free there; none if that is unknown.
     pub free: Option<u64>,
-    /// Bytes that must be free there before the crawl goes on.
+    /// The bytes that must be free there before the crawl continues.
     pub needed: u64,
 }
 

@@ -1,6 +1,6 @@
-//! The story of a crawl.
+//! A crawl, from the first lease to the closed archive.
 //!
-//! [`visit`] is the life of one page, from lease to settlement; [`run()`] lives many of them at a
+//! [`visit`] is the life of one page, from lease to settlement. [`run()`] runs many visits at a
 //! time until nothing is left or a limit is reached. Everything they need stands in a
 //! [`CrawlContext`]: the four seams (`Fetch`, `Frontier`, `NearDupIndex`, `Sink`) and the rules of
 //! the crawl.
@@ -8,11 +8,10 @@
 //! A failure of a page is a value, its [`Outcome`]; a failure of our own machinery is a [`Fault`]
 //! and ends the crawl.
 
-// The story.
 mod page;
 mod run;
 
-// What it is told with.
+// The crawl's state and rules, and the steps of a visit.
 mod choice;
 mod context;
 mod fault;
@@ -20,7 +19,7 @@ mod policy;
 mod runtime;
 mod steps;
 
-// The story told again, from an archive.
+// The same visits, from an archive.
 mod rebuild;
 
 pub use choice::UnknownChoice;

@@ -15,48 +15,47 @@ use crate::steps::requisites::Requisites;
 /// The rules of a crawl.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// What becomes of a page that repeats an earlier one.
+    /// The treatment of a page that repeats an earlier one.
     pub on_duplicate: OnDuplicate,
-    /// The fate of its links.
+    /// The treatment of the links of such a page.
     pub duplicate_links: DuplicateLinks,
-    /// Links away from a seed, at most.
+    /// The greatest number of links from a seed.
     pub max_depth: Option<u32>,
-    /// Which pictures, styles, scripts and films of a page are fetched with it.
+    /// The requisites (pictures, styles, scripts, films) that are fetched with a page.
     pub page_requisites: Requisites,
-    /// Visits of a page that fails in a way that may pass, at most.
+    /// The greatest number of visits to a page that fails in a way that may pass.
     pub tries: u32,
-    /// Redirects in a row that are followed.
+    /// The greatest number of redirects in a row.
     pub redirects: usize,
-    /// Whether robots.txt, meta robots and X-Robots-Tag count for nothing.
+    /// True if robots.txt, meta robots and X-Robots-Tag are ignored.
     pub ignore_robots: bool,
-    /// Links of these relations are not followed.
+    /// The link relations that are not followed.
     pub skip_relations: Relations,
-    /// Whether a page is judged by its main content; by all its text otherwise.
+    /// True if a page is judged by its main content; by all its text otherwise.
     pub main_content: bool,
-    /// Selectors of the main content of pages, `CSS` or `HOST=CSS`; of several the first that finds
-    /// something.
+    /// Selectors of the main content of pages, `CSS` or `HOST=CSS`; the first that matches counts.
     pub main_selectors: MainSelectors,
-    /// The name that robots rules may call us by.
+    /// The product token by which robots rules name this crawler.
     pub agent: String,
-    /// Bytes of a body that are read, once its coding is off.
+    /// The greatest number of bytes of a decoded body that are read.
     pub max_decoded: u64,
-    /// Which pages a search index gets; none where there is no index.
+    /// The pages that the search index gets; none if there is no index.
     pub index: Option<IndexedPages>,
-    /// The digest of a payload that the archive writes.
+    /// The digest of payloads in the archive.
     pub digest: DigestAlgorithm,
-    /// Whether the archive tells where each page leads.
+    /// True if the archive records the outlinks of each page.
     pub outlinks: bool,
-    /// How much of a document is read.
+    /// The limits on reading a document.
     pub read: ReadLimits,
-    /// What is asked of sitemaps and feeds.
+    /// The rules for sitemaps and feeds.
     pub listings: ListingRules,
-    /// Which query parameters say nothing.
+    /// The canonical form of URLs, with the query parameters that are dropped.
     pub canonical: CanonicalForm,
-    /// Which links are taken for traps, and left out; none where traps are of no concern.
+    /// The rules for crawler traps; none if traps are followed.
     pub traps: Option<TrapRules>,
 }
 
-/// What becomes of a page that repeats an earlier one.
+/// A choice of what happens to a page that repeats an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnDuplicate {
     /// Not archived, and its links are not followed.
@@ -69,7 +68,7 @@ pub enum OnDuplicate {
 }
 
 impl OnDuplicate {
-    /// The option's word.
+    /// Returns the option's value.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -97,18 +96,18 @@ impl FromStr for OnDuplicate {
     }
 }
 
-/// Which of the pages that are archived with their payload can be searched.
+/// The archived pages that can be searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IndexedPages {
-    /// Those that repeat none, new versions of pages that an earlier crawl archived among them.
+    /// Pages that repeat none, and new versions of pages that an earlier crawl archived.
     #[default]
     Unique,
-    /// Those that repeat an earlier one, too.
+    /// Pages that repeat an earlier one, too.
     Kept,
 }
 
 impl IndexedPages {
-    /// The option's word.
+    /// Returns the option's value.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -117,7 +116,7 @@ impl IndexedPages {
         }
     }
 
-    /// Whether a page of this fate is to be found, that is archived with its payload.
+    /// Returns true if a page of this fate, archived with its payload, can be searched.
     #[must_use]
     pub fn has(self, fate: Fate) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! Beside the steps: what outlasts a visit, and what may change while a crawl runs.
+//! The state of a crawl that outlasts a visit, and the settings that may change while it runs.
 
 pub(crate) mod adaptive_signatures;
 pub(crate) mod disk_space;

@@ -1,9 +1,9 @@
-//! Reads what archives up to November 2026 say in prose only: the rank of a retained duplicate in
-//! its cluster, and that a page matched only what it calls canonical.
+//! Parser of archives up to November 2026, which have two facts in prose only: the rank of a
+//! retained duplicate in its cluster, and that a page matched only what it calls canonical.
 //!
 //! Later archives have the fields `cluster-rank` and `matched-by` in the `metadata` record
-//! (`steps/visit_record.rs`), and nothing is read from their `reason`. The sentences that this module knows
-//! are in archives: neither the constants nor the golden records below ever change.
+//! (`steps/visit_record.rs`), and nothing is read from their `reason`. The sentences that this
+//! module knows are in archives: neither the constants nor the golden records below ever change.
 
 const BY_CANONICAL: &str = " that it calls canonical";
 const RANK: &str = "; let through: ";

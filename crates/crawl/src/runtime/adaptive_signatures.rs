@@ -1,10 +1,9 @@
-//! Where signatures are drawn, and where a crawl whose words are weighted by tf-idf learns how
-//! frequent they are.
+//! Signatures of pages; with tf-idf weights, learned word frequencies.
 //!
-//! Signatures that are to be compared should be drawn alike, and frequencies drift while they are
-//! learned. So a new builder begins only when as many pages again have been read, from
-//! 1,000 on: nine times on the way to half a million pages. A page and its copy may still fall on
-//! two sides of such a step; the bands of their sketches, which know no weights, find them then.
+//! Signatures are comparable if they are built with the same weights, and frequencies drift while
+//! they are learned. So a new builder begins only when the number of pages has doubled, from 1,000
+//! on: nine times on the way to half a million pages. A page and its copy may still fall on two
+//! sides of such a step; then the bands of their sketches, which have no weights, match.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -13,10 +12,10 @@ use neardup::{
     PageSignature, PageText, SignatureBuilder, StopWords,
 };
 
-/// So many pages are read before the first of them counts.
+/// The number of pages after which the first learned frequencies are used.
 const FIRST_LESSON: u64 = 1_000;
 
-/// Draws the signatures of a crawl.
+/// The builder of a crawl's signatures.
 #[derive(Debug)]
 pub struct AdaptiveSignatures {
     builder: RwLock<SignatureBuilder>,
@@ -39,7 +38,7 @@ struct Learned {
 }
 
 impl AdaptiveSignatures {
-    /// One builder for all pages.
+    /// Returns signatures from one builder for all pages.
     #[must_use]
     pub fn new(builder: SignatureBuilder) -> Self {
         Self {
@@ -48,10 +47,11 @@ impl AdaptiveSignatures {
         }
     }
 
-    /// Painters of `features` weighted by tf-idf, which go on learning from `frequencies`.
+    /// Returns signatures of `features` weighted by tf-idf, which continue to learn from
+    /// `frequencies`.
     ///
     /// # Errors
-    /// [`ImpossibleFingerprinter`] where the weights are others, or the frequencies are of other
+    /// [`ImpossibleFingerprinter`] if the weights are others, or the frequencies are of other
     /// features.
     pub fn learning(
         features: Features,
@@ -76,8 +76,8 @@ impl AdaptiveSignatures {
         })
     }
 
-    /// The signature of a page with this digest of its body and this text, from which more is
-    /// learned.
+    /// Builds the signature of a page with this digest of its body and this text, and learns from
+    /// the text.
     pub(crate) fn signature(&self, payload: u128, text: Option<PageText<'_>>) -> PageSignature {
         let builder = self
             .builder
@@ -92,7 +92,7 @@ impl AdaptiveSignatures {
         builder.signature(payload, text)
     }
 
-    /// What was learned; nothing where nothing is to be.
+    /// Returns the learned frequencies; none if the weights need none.
     #[must_use]
     pub fn frequencies(&self) -> Option<DocumentFrequencies> {
         let learning = self.learning.as_ref()?;
@@ -105,7 +105,7 @@ impl AdaptiveSignatures {
 }
 
 impl Learning {
-    /// Counts one more page; gives the builder that begins with it, if one does.
+    /// Counts one more page; returns the builder that begins with it, if one does.
     fn learn(&self, text: &str) -> Option<SignatureBuilder> {
         let text = NormalText::of(text);
         let text = match &self.stop_words {
@@ -120,7 +120,7 @@ impl Learning {
         learned.next *= 2;
         let known = Arc::new(learned.frequencies.clone());
         let fingerprinter = Fingerprinter::new(self.features, self.stop_words.clone(), Some(known));
-        // It was possible with the same features before.
+        // The same features were possible before.
         fingerprinter
             .ok()
             .map(|fingerprinter| SignatureBuilder::new(fingerprinter, self.key))

@@ -1,9 +1,10 @@
-//! Room on the disk: where there is none, the crawl waits for it rather than end.
+//! Disk space: a crawl waits for room rather than end.
 //!
-//! What is under way when the disk runs full is finished from the reserve (`disk::Reserve`, which
-//! the first write that finds no room frees). So leasing pauses as soon as the reserve was freed or
-//! less is free than the low-water mark, and goes on when there is room again. Invariant: between
-//! the first sign of a shortage and its end no visit is begun.
+//! Active visits are finished from the reserve (`disk::Reserve`), which the first write that finds
+//! no room frees. Leasing pauses as soon as the reserve was freed or less is free than the
+//! low-water mark, and continues when there is room again.
+//!
+//! Invariant: between the first sign of a shortage and its end no visit begins.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,15 +16,15 @@ use tokio::time::Instant;
 
 use crate::fault::{Fault, Shortage};
 
-/// How often somebody looks: in that time a crawl writes less than the low-water mark.
+/// The interval of checks. A crawl writes less than the low-water mark in that time.
 pub(crate) const CHECK_EVERY: Duration = Duration::from_secs(1);
 
-/// How much room a crawl needs, and how long it waits for it.
+/// The room that a crawl needs, and its patience.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskSpaceRules {
-    /// The low-water mark: with fewer bytes free, nothing is begun. Zero for none.
+    /// The low-water mark: with fewer bytes free, no visit begins. Zero for none.
     pub least: u64,
-    /// How long a crawl waits for room before it ends.
+    /// The time that a crawl waits for room before it ends.
     pub patience: Duration,
 }
 
@@ -37,8 +38,8 @@ pub struct DiskSpace {
 }
 
 impl DiskSpace {
-    /// Of these directories. `reserve` is the one that writes through the crawl's disk may free, if
-    /// there is one.
+    /// Returns the disk space of these directories. `reserve` is the one that writes through the
+    /// crawl's disk may free, if there is one.
     #[must_use]
     pub fn new(
         disk: Arc<dyn Disk>,
@@ -54,8 +55,8 @@ impl DiskSpace {
         }
     }
 
-    /// Returns a directory of the crawl that is not there any more: what is written still has
-    /// files, but nobody can reach them.
+    /// Returns a directory of the crawl that is gone: writes still succeed, but nobody can reach
+    /// the files.
     #[must_use]
     pub fn gone(&self) -> Option<PathBuf> {
         let is_gone = |path: &&PathBuf| {
@@ -68,12 +69,11 @@ impl DiskSpace {
         self.gone().map_or(Ok(()), |path| Err(Fault::Gone { path }))
     }
 
-    /// What is missing, if anything is. Takes the reserve again where that is possible. Blocks on
-    /// the disk.
+    /// Returns the shortage, if there is one. Restores the reserve if possible. Blocks on the disk.
     fn shortage(&self, paused: bool) -> io::Result<Option<Shortage>> {
         let spent = self.reserve.as_deref().filter(|reserve| reserve.is_spent());
-        // A little more than the mark ends a pause, or a disk at the mark would end and begin one
-        // every second.
+        // A pause ends a little above the mark, or a disk at the mark would begin and end one every
+        // second.
         let margin = if paused { self.rules.least / 4 } else { 0 };
         let reserved = spent.map_or(0, Reserve::bytes);
         let needed = self
@@ -115,7 +115,7 @@ impl DiskSpace {
     }
 }
 
-/// Looks after the room of a crawl while it runs.
+/// The monitor of a crawl's disk space while it runs.
 pub(crate) struct DiskSpaceMonitor {
     disk_space: Arc<DiskSpace>,
     pause: Option<Pause>,
@@ -134,7 +134,7 @@ impl DiskSpaceMonitor {
         }
     }
 
-    /// Whether the reserve was freed since anybody looked. Costs nothing.
+    /// Returns true if the reserve was freed since the last check. Costs nothing.
     pub(crate) fn is_reserve_spent(&self) -> bool {
         let spent = self
             .disk_space
@@ -144,12 +144,12 @@ impl DiskSpaceMonitor {
         spent && !self.pauses()
     }
 
-    /// Whether nothing is to be begun.
+    /// Returns true if no visit may begin.
     pub(crate) fn pauses(&self) -> bool {
         self.pause.is_some()
     }
 
-    /// True once in a pause: when nothing is under way any more, what came of it is to be saved.
+    /// Returns true once in a pause, when no visit is active any more: the results are to be saved.
     pub(crate) fn must_save(&mut self, under_way: usize) -> bool {
         let Some(pause) = self
             .pause
@@ -162,8 +162,7 @@ impl DiskSpaceMonitor {
         true
     }
 
-    /// Begins or ends a pause, and tells the user; a fault where the crawl's patience is at its
-    /// end.
+    /// Begins or ends a pause, and warns the user; a fault if the crawl's patience is at its end.
     pub(crate) async fn check(&mut self) -> Result<(), Fault> {
         let (room, paused) = (Arc::clone(&self.disk_space), self.pauses());
         let checking = tokio::task::spawn_blocking(move || {
@@ -175,7 +174,7 @@ impl DiskSpaceMonitor {
         match (&self.pause, found) {
             (None, None) => {}
             (None, Some(shortage)) => {
-                // Who is not to wait is told by the fault.
+                // Without patience the fault says it.
                 if !patience.is_zero() {
                     tracing::warn!(
                         path = %shortage.path.display(), free = shortage.free, needed = shortage.needed,
@@ -202,8 +201,7 @@ impl DiskSpaceMonitor {
         Ok(())
     }
 
-    /// Gives the reserve back, at the end of a crawl; a fault where what it wrote is not there any
-    /// more.
+    /// Releases the reserve at the end of a crawl; a fault if a directory is gone.
     pub(crate) async fn release(self) -> Result<(), Fault> {
         let released = tokio::task::spawn_blocking(move || {
             self.disk_space.check_directories()?;

@@ -1,15 +1,15 @@
-//! How a host wants to be asked, from one session to the next.
+//! The pacing state of hosts, from one session to the next.
 //!
-//! The pacer knows it while the crawl runs, the frontier beyond that. The host of a lease comes
-//! with its pace and is settled with it; of the hosts that are asked on the way (redirects,
-//! robots.txt), the frontier is asked before and told afterwards. So whatever led to a host: what
-//! it last asked for is known before it is asked again. (One case is left: a robots.txt that
-//! redirects to another host, which is paced by what this session knows of that host.)
+//! The pacer has the state while the crawl runs, the frontier stores it beyond that. The state of a
+//! lease's host comes with the lease and is settled with it. For hosts reached on the way
+//! (redirects, robots.txt), the frontier is read before the request and written afterwards. So the
+//! state is known before a host is asked again, whatever led there. One case is left: a robots.txt
+//! that redirects to another host, which is paced by what this session knows of that host.
 //!
-//! A process may die at any moment, and a settlement is recorded long after its answer came: the
-//! page is read before, and may wait for its turn in the archive. So what slows a host down is told
-//! to the frontier as soon as it is known: that it was asked for the first time, before that is
-//! done, and that it is to be left alone for longer than before, when its answer ends.
+//! A process may die at any moment, and a settlement is recorded long after its answer: the page is
+//! read before, and may wait for its turn in the archive. So a state that slows a host down is
+//! stored at once: that the host is asked for the first time, before the request; and that its wait
+//! is longer than before, when the answer ends.
 //!
 //! Invariant: whenever the process dies, the journal has the longest wait that the last answer of
 //! each host led to.
@@ -19,21 +19,20 @@ use web::{Host, Pace, Timestamp, Why};
 
 use crate::context::CrawlContext;
 
-/// Sessions that may die while they visit a page. From the second on the frontier hands it out
-/// alone, so that it costs no other page; and a process that somebody kills looks like one that a
-/// page ended. So there must be many before a page is lost: with three, ten kills of a crawl of
-/// sixty pages lost two of them.
+/// The most sessions that may die while they visit a page. From the second on, the frontier hands
+/// it out alone, so that it costs no other page. A killed process looks like one that a page ended,
+/// so the number is high: with three, ten kills of a crawl of sixty pages lost two of them.
 const MAX_CRASHES: u32 = 8;
 
-/// Why a page is not visited any more: what it did to those who visited it.
+/// Returns the reason to give up a page that has crashed the crawler too often.
 pub(crate) fn too_many_crashes(lease: &Lease) -> Option<String> {
     let crashes = lease.strikes;
     (crashes >= MAX_CRASHES)
         .then(|| format!("the crawler died {crashes} times while it visited this page"))
 }
 
-/// Whether the host of a lease may be asked now, as far as those go that share their pace with it.
-/// If not, its pace says when to come again.
+/// Returns true if the hosts that share their pace with the lease's host allow a request now. If
+/// not, the host's pace says when to come again.
 pub(crate) async fn is_ready(context: &CrawlContext, lease: &Lease) -> bool {
     let key = context
         .pacer
@@ -42,12 +41,12 @@ pub(crate) async fn is_ready(context: &CrawlContext, lease: &Lease) -> bool {
     context.pacer.enqueue_unless_ready(&key)
 }
 
-/// How the host of a lease wants to be asked, as far as anybody knows.
+/// Returns the pace of a lease's host, as far as it is known.
 pub(crate) fn pace(context: &CrawlContext, lease: &Lease) -> Pace {
     context.pacer.pace(&lease.url.host())
 }
 
-/// Recalls what is known of a host to which a lease led, before it is asked.
+/// Gives the pacer the stored state of a host reached on the way, before it is asked.
 pub(crate) async fn recall(
     context: &CrawlContext,
     lease: &Lease,
@@ -62,8 +61,8 @@ pub(crate) async fn recall(
     Ok(())
 }
 
-/// Stores that a host is asked which never answered: if the process dies first, the next one knows
-/// since when it is silent.
+/// Stores that a host is asked that has never answered: if the process dies first, the next one
+/// knows since when the host is silent.
 pub(crate) async fn record_unanswered(
     context: &CrawlContext,
     host: &Host,
@@ -79,9 +78,8 @@ pub(crate) async fn record_unanswered(
     context.frontier.note_pace(host, pace).await
 }
 
-/// Stores the pace of a host that was just asked: that of another host than the lease's, which no
-/// settlement tells, and that of the lease's own where it is to be left alone for longer than is
-/// known.
+/// Stores the pace of a host that was just asked: of another host than the lease's, which no
+/// settlement stores, and of the lease's own if its wait is longer than the stored one.
 pub(crate) async fn record_pace(
     context: &CrawlContext,
     lease: &Lease,

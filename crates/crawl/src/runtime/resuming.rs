@@ -1,12 +1,12 @@
-//! How the archive of a crawl goes on, in line with what the journal tells.
+//! Resumption: the archive of a crawl is opened in line with the journal.
 //!
-//! What the journal does not tell of is cut off the archive and kept beside it, or the opening is
-//! refused where the journal told of it once (`sinks/src/warc/surplus.rs`); what a power cut took
-//! from the archive is taken back in the journal, and visited again. Then the journal is told where
-//! the archive ends: what it said before may lie beyond.
+//! The part of the archive that the journal does not know is cut off and kept beside it, or opening
+//! is refused if the journal knew it once (`sinks/src/warc/surplus.rs`). Pages whose bytes a power
+//! cut took from the archive are revoked in the journal, and visited again. Then the archive's end
+//! is written to the journal: its earlier records may point beyond.
 //!
-//! Invariant: afterwards every page that is settled has its bytes on the disk, the archive ends
-//! with the last of them, and nothing that is written later is taken for durable before it is.
+//! Invariant: afterwards every settled page has its bytes on the disk, the archive ends with the
+//! last of them, and nothing that is written later is taken for durable before it is.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use store::{ArchivePlace, ArchiveSpan, Frontier};
 use crate::context::settled;
 use crate::fault::Fault;
 
-/// Opens the archive in `directory`, which is made where it is missing. Call it before the first
-/// lease; may be repeated when it was cut short.
+/// Opens the archive in `directory`, which is created if it is missing. Call it before the first
+/// lease; it may be repeated after an interruption.
 ///
 /// # Errors
-/// [`Fault::Sink`] where the archive lacks what was on the disk for certain, or the disk refuses;
-/// [`Fault::Store`] where the journal cannot be told.
+/// [`Fault::Sink`] if the archive lacks bytes that were certainly on the disk, or the disk refuses;
+/// [`Fault::Store`] if the journal cannot be written.
 pub async fn open_archive(
     store: &EmbeddedStore,
     disk: &Arc<dyn Disk>,
@@ -38,8 +38,8 @@ pub async fn open_archive(
     let archive = WarcArchive::open(Arc::clone(disk), directory, options, end)?;
     archive.settled(None).await?;
     if is_known {
-        // What lay behind the end is cut off now, be it all of it: an older record must not call
-        // durable what comes there.
+        // The rest behind the end is cut off now, even if it was all: an older record must not call
+        // durable what is written there.
         let synced = archive.sync().await?;
         let ArchiveEnd { file, end } = synced.clone();
         let durable = store.checkpoint(Some(ArchivePlace { file, end })).await?;
@@ -48,11 +48,11 @@ pub async fn open_archive(
     Ok(archive)
 }
 
-/// Where the last settled visit ends in the archive; where there is none, the place behind the
-/// files of other crawlers, if there are any: those stay.
+/// Returns the end of the last settled visit in the archive. If there is none, returns the place
+/// behind the files of other crawlers, which stay, if there are any.
 ///
 /// # Errors
-/// [`Fault::Sink`] where the directory cannot be looked at.
+/// [`Fault::Sink`] if the directory cannot be read.
 pub fn settled_end(store: &EmbeddedStore, directory: &Path) -> Result<Option<ArchiveEnd>, Fault> {
     match store.archive_end() {
         Some(ArchiveSpan { file, end, .. }) => Ok(Some(ArchiveEnd { file, end })),
@@ -60,7 +60,7 @@ pub fn settled_end(store: &EmbeddedStore, directory: &Path) -> Result<Option<Arc
     }
 }
 
-/// After a power cut the journal may tell of pages that the archive has lost: they wait again.
+/// Revokes the pages that the archive has lost in a power cut: they are queued again.
 async fn take_back(
     store: &EmbeddedStore,
     disk: &dyn Disk,
@@ -82,7 +82,7 @@ async fn take_back(
     let (file, end) = last_whole
         .or(durable)
         .map_or(("", 0), |place| (place.file.as_str(), place.end));
-    // Where the archive cannot go on from there, nothing is to be changed.
+    // If the archive cannot continue from there, nothing is changed.
     let place = last_whole.or(durable).map(end_of);
     let files = settled_behind(directory, prefix, place.as_ref())?;
     if !files.is_empty() {

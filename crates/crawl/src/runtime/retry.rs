@@ -1,7 +1,7 @@
-//! Whether a visit that failed is worth another, and when: a table, and pure.
+//! The retry policy for failed visits: a pure table.
 //!
-//! How long the *host* is left alone is the pacer's business (Retry-After, doubling back-off); this
-//! is about the page.
+//! The wait of the *host* is the pacer's (Retry-After, doubling back-off); this table is about the
+//! page.
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use fetch::{FailureKind, RobotsError};
 
 use crate::runtime::telemetry::Counts;
 
-/// What went wrong with a visit.
+/// The failure of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VisitFailure {
     /// There was no answer.
     Fetch(FailureKind),
     /// There was an answer with this status, which is no page.
     Status(u16),
-    /// robots.txt could not be had, because of that where there was no answer, so the page may not
-    /// be asked for.
+    /// robots.txt is unavailable, because of this failure if there was no answer, so the page may
+    /// not be requested.
     Robots(Option<FailureKind>),
 }
 
 impl VisitFailure {
-    /// What a robots.txt that could not be had means for a page.
+    /// Returns the failure that an unavailable robots.txt is for a page.
     pub(crate) fn of_robots(error: &RobotsError) -> Self {
         Self::Robots(match error {
             RobotsError::Lost(failure) => Some(failure.kind()),
@@ -31,12 +31,12 @@ impl VisitFailure {
     }
 }
 
-/// What to do about it.
+/// The reaction to a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Try again after that long.
     Again(Duration),
-    /// It will not get better.
+    /// No retry: the failure is permanent.
     GiveUp,
 }
 
@@ -44,8 +44,8 @@ const SOON: Duration = Duration::from_secs(10);
 const LATER: Duration = Duration::from_secs(30);
 const NOT_AGAIN: (Duration, u32) = (Duration::ZERO, 1);
 
-/// Decides after a visit that failed. `attempts` counts the visits before this one, `tries` is the
-/// most that the user allows. The wait doubles with each.
+/// Decides about a failed visit. `attempts` counts the visits before this one, `tries` is the
+/// user's limit. The wait doubles with each attempt.
 #[must_use]
 pub fn decide(failure: VisitFailure, attempts: u32, tries: u32) -> Decision {
     use FailureKind as Kind;
@@ -61,7 +61,7 @@ pub fn decide(failure: VisitFailure, attempts: u32, tries: u32) -> Decision {
             return Decision::Again(LATER);
         }
         VisitFailure::Fetch(Kind::Dns) => (LATER, 2),
-        // The host is down, or its name is: whoever lists a dead seed waits a minute and a half.
+        // The host is down, or its name service: a dead seed costs a minute and a half.
         VisitFailure::Robots(_) => (LATER, 3),
         VisitFailure::Fetch(
             Kind::Connect | Kind::Proxy | Kind::Timeout | Kind::TooSlow | Kind::Disconnected,
@@ -78,7 +78,7 @@ pub fn decide(failure: VisitFailure, attempts: u32, tries: u32) -> Decision {
     }
 }
 
-/// What that adds to the counts.
+/// Returns the counts of this failure.
 pub(crate) fn counts(failure: VisitFailure, decision: Decision) -> Counts {
     use FailureKind::PrivateAddress;
     let again = decision != Decision::GiveUp;

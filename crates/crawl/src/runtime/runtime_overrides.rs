@@ -1,12 +1,14 @@
-//! What may be changed while a crawl runs.
+//! Settings that may change while a crawl runs.
 //!
-//! [`RuntimeOverrides`] are one value that is replaced as a whole; where they say nothing, the
-//! settings of the crawl hold. [`CrawlContext::obey`] is the one place where they take effect: the
-//! pacer goes by them from its next decision on, the scope from the next page on (also for pages
-//! that are queued already), and the loop that leases is woken.
+//! [`RuntimeOverrides`] are one value that is replaced as a whole; a setting without an override
+//! holds. [`CrawlContext::apply`] is the one place where they take effect: the pacer uses them from
+//! its next decision on, the scope from the next page on (also for queued pages), and the leasing
+//! loop is woken.
 //!
-//! Invariant: what was promised to a host stays. Longer delays count from its last answer, shorter
-//! ones from its next.
+//! [`CrawlContext::apply`]: crate::CrawlContext::apply
+//!
+//! Invariant: a wait that was promised to a host stays. Longer delays count from its last answer,
+//! shorter ones from its next.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -17,7 +19,7 @@ use fetch::PacingRules;
 use tokio::sync::watch;
 use web::{Exclusions, Host, PageUrl};
 
-/// What somebody in charge wants to be different from the settings; nothing, at first.
+/// Overrides of the settings; none at first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuntimeOverrides {
     /// In place of [`PacingRules::delay`].
@@ -30,16 +32,16 @@ pub struct RuntimeOverrides {
     pub rate: Option<NonZeroU32>,
     /// In place of [`crate::Limits::concurrency`].
     pub concurrency: Option<usize>,
-    /// Pages that are not visited, beside those that the scope excludes.
+    /// Pages that are not visited, in addition to those that the scope excludes.
     pub exclude: Exclusions,
-    /// The least delays of single hosts: one more reason among those of which the longest counts.
+    /// The least delays of single hosts. The longest of all reasons to wait counts.
     pub host_delays: BTreeMap<Host, Duration>,
-    /// Whether nothing new is to be begun.
+    /// True if no new visit begins.
     pub pause: bool,
 }
 
 impl RuntimeOverrides {
-    /// How polite to be under these orders.
+    /// Returns the pacing rules with these overrides.
     #[must_use]
     pub fn pacing(&self, settings: &PacingRules) -> PacingRules {
         let delay = self.delay.unwrap_or(settings.delay);

@@ -1,4 +1,4 @@
-//! Counts that are not part of the crawl's memory: they begin at zero in each session.
+//! Counts of this session, beside those that the frontier stores.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,7 +7,7 @@ use web::UrlKey;
 
 use super::unvisited_urls::{DistinctUrls, UnvisitedUrls};
 
-/// What was seen in this session beside the pages themselves.
+/// The counts of this session.
 #[derive(Debug, Default)]
 pub struct Telemetry {
     links_found: AtomicU64,
@@ -49,7 +49,7 @@ pub struct Counts {
 }
 
 impl Telemetry {
-    /// The counts now.
+    /// Returns the counts now.
     pub fn counts(&self) -> Counts {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Counts {
@@ -66,13 +66,12 @@ impl Telemetry {
         }
     }
 
-    /// Counts the different pages that links lead to which are not followed for this kind of
-    /// reason.
+    /// Counts the different URLs that were left out for this kind of reason.
     pub fn unvisited(&self, kind: SkippedBy) -> DistinctUrls {
         self.unvisited.count(kind)
     }
 
-    /// Adds the links of one page that are not followed.
+    /// Adds the left-out links of one page.
     pub(crate) fn add_unvisited(&self, urls: &[(SkippedBy, UrlKey)]) {
         self.unvisited.add(urls);
     }

@@ -6,15 +6,15 @@ use std::sync::{Mutex, PoisonError};
 use store::SkippedBy;
 use web::UrlKey;
 
-/// URLs of a kind that are told apart; further ones are not counted. A set of so many takes 2 MB.
+/// The most URLs of a kind that are counted. A full set takes 2 MB.
 const MAX_URLS: usize = 100_000;
 
 /// A count of different URLs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DistinctUrls {
-    /// The number of those that were told apart.
+    /// The number of different URLs.
     pub urls: u64,
-    /// There may be more: so many were told apart as can be.
+    /// True if there may be more, because the count has reached its bound.
     pub at_least: bool,
 }
 

@@ -8,7 +8,7 @@ use web::{Exchange, PageUrl};
 use crate::context::CrawlContext;
 use crate::steps::earlier_archives::{ArchivedPage, UnmodifiedPage};
 
-/// Returns the page that an earlier crawl has under `url`, if it came with validators.
+/// Returns the capture of `url` in an earlier crawl, if it came with validators.
 pub(crate) async fn archived(context: &Arc<CrawlContext>, url: &PageUrl) -> Option<ArchivedPage> {
     let earlier = context
         .earlier

@@ -1,8 +1,8 @@
 //! The rule for links of pages that are left out as duplicates.
 //!
 //! A page with the same text may lead elsewhere, because its links resolve against its own URL: the
-//! index of a manual's second edition is equal to that of the first. So they are evidence, and are
-//! probed unless somebody says otherwise:
+//! index of a manual's second edition equals that of the first. So its links are probed unless the
+//! user says otherwise:
 //!
 //! | `--duplicate-links` | of a page that was left out | of a seed |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | `follow` | followed | followed |
 //! | `none` | left out, and listed (Manku, Jain and Das Sarma 2007, section 1, do this) | followed |
 //!
-//! The frontier knows how: `store/src/patterns/probes.rs`.
+//! The frontier does the probing: `store/src/patterns/probes.rs`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,10 +19,10 @@ use store::DiscoveredUrl;
 
 use crate::choice::UnknownChoice;
 
-/// A choice of what becomes of the links of pages that are left out as duplicates.
+/// A choice of what happens to the links of pages that are left out as duplicates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DuplicateLinks {
-    /// URLs that nobody has seen are queued last, and bounded by what they bring.
+    /// Unseen URLs are queued last, and bounded by what they bring.
     #[default]
     Probe,
     /// All are followed.
@@ -32,7 +32,7 @@ pub enum DuplicateLinks {
 }
 
 impl DuplicateLinks {
-    /// The option's word.
+    /// Returns the option's value.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -42,7 +42,8 @@ impl DuplicateLinks {
         }
     }
 
-    /// Returns how the links of a duplicate are followed. Seeds lead on always.
+    /// Returns the way in which the links of a duplicate are queued. The links of seeds are always
+    /// queued.
     pub(crate) const fn of_duplicate(self, is_seed: bool) -> Following {
         match (self, is_seed) {
             (Self::Follow, _) | (Self::None, true) => Following::All,
@@ -71,26 +72,27 @@ impl FromStr for DuplicateLinks {
 /// The way in which the links of a page are queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Following {
-    /// Not at all.
+    /// No link is queued.
     Nowhere,
-    /// As links of a page that was left out.
+    /// Links are queued as those of a page that was left out.
     Probed,
-    /// As links of a page that is kept.
+    /// Links are queued as those of a page that is kept.
     All,
 }
 
 impl Following {
-    /// Returns all if the page may be followed, and nowhere otherwise.
+    /// Returns [`Self::All`] if the page may be followed, and [`Self::Nowhere`] otherwise.
     pub(crate) const fn all_if(may_follow: bool) -> Self {
         if may_follow { Self::All } else { Self::Nowhere }
     }
 
-    /// Returns whether any link is queued.
+    /// Returns true if any link is queued.
     pub(crate) const fn leads_on(self) -> bool {
         !matches!(self, Self::Nowhere)
     }
 
-    /// Returns the pages among `finds` as they are queued; what a page needs is none.
+    /// Marks the pages among the URLs for probing, if they are to be probed; requisites are not
+    /// pages.
     pub(crate) fn queued(self, finds: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
         if self != Self::Probed {
             return finds;

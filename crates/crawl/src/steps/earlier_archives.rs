@@ -1,13 +1,12 @@
-//! What earlier crawls archived of a page: by what to ask whether it has changed, and what it said
-//! if it has not.
+//! The archives of earlier crawls, for conditional requests.
 //!
-//! A page that was archived whole is asked for with the validators that came with it (RFC 9110
-//! section 13); nothing of them is in memory, nor in any journal: they are read from the record in
-//! the archive when the page's turn has come. Where the answer is 304 Not Modified, the page is
-//! what the archive has, and is read from there, because its links lead on.
+//! A page that was archived whole is requested with the validators that came with it (RFC 9110
+//! section 13). They are neither in memory nor in a journal: they are read from the archive's
+//! record when the page is visited. If the answer is 304 Not Modified, the page is read from the
+//! archive, because its links are followed.
 //!
-//! Invariant: what cannot be found or read here makes a request unconditional. It never costs a
-//! page.
+//! Invariant: a capture that cannot be found or read makes the request unconditional. It never
+//! costs a page.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,17 +22,17 @@ use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlKey, Validators};
 /// The status of an answer that says that the page has not changed.
 pub(crate) const NOT_MODIFIED: u16 = 304;
 
-/// The archives of earlier crawls, in which pages are looked up that are to be fetched only if they
-/// were modified.
+/// The archives of earlier crawls.
 #[derive(Debug)]
 pub struct EarlierArchives {
     pages: Arc<Earlier>,
-    /// Of each crawl in `pages`, in its order; none where its pages count as seen, and no more.
+    /// The archive directory of each crawl in `pages`, in order; none if its pages only count as
+    /// seen.
     directories: Vec<Option<PathBuf>>,
     warned: AtomicBool,
 }
 
-/// A page as an earlier crawl archived it.
+/// A capture of an earlier crawl.
 #[derive(Clone, Debug)]
 pub(crate) struct ArchivedPage {
     pub(crate) validators: Validators,
@@ -42,25 +41,26 @@ pub(crate) struct ArchivedPage {
     offset: u64,
 }
 
-/// A page that was not modified.
+/// A page that was not modified since an earlier crawl.
 #[derive(Debug)]
 pub(crate) struct UnmodifiedPage {
-    /// As it was archived, its header fields brought up to date by the answer that said so.
+    /// The archived exchange, its header fields brought up to date by the 304 answer.
     pub(crate) exchange: Exchange,
-    /// Who it was then.
+    /// The page in the earlier crawl.
     pub(crate) original: Page,
 }
 
-/// The head of a record is read up to here: as much as a server may send us.
+/// The most bytes of a record's head: as much as a server may send.
 const MAX_HEAD: usize = 256 << 10;
-/// A larger record is not read again: its page is fetched.
+/// The largest record that is read. The page of a larger one is fetched.
 const MAX_RECORD: usize = 64 << 20;
-/// A longer validator is not sent: servers refuse requests that are too large, and then the page
+/// The longest validator that is sent. Servers refuse requests that are too large, and the page
 /// would be lost.
 const MAX_VALIDATOR: usize = 1 << 10;
 
 impl EarlierArchives {
-    /// The crawls in `pages`, and of each the directory of its archive, if it is to be looked into.
+    /// Returns the archives of the crawls in `pages`, with the archive directory of each that may
+    /// be read.
     #[must_use]
     pub fn new(pages: Arc<Earlier>, directories: Vec<Option<PathBuf>>) -> Self {
         Self {
@@ -75,13 +75,12 @@ impl EarlierArchives {
         self.pages.knows(url)
     }
 
-    /// A page that was found, at the time `at`, to be in an earlier crawl what it is in this, as
-    /// that one archived it. `answer` is what its server said: that nothing has changed, or the
-    /// same bytes again, which are not there any more. None where the crawls have no page of that
-    /// time.
+    /// Returns a page, visited at the time `at`, that an earlier crawl has unchanged. `answer` is
+    /// the server's: 304 Not Modified, or the same bytes again, without a body. Returns none if the
+    /// crawls have no page of that time.
     ///
     /// # Errors
-    /// Why what they have cannot be read.
+    /// The reason why the capture cannot be read.
     pub fn unchanged(
         &self,
         url: &PageUrl,
@@ -103,7 +102,7 @@ impl EarlierArchives {
         }))
     }
 
-    /// What the newest of the archives that are looked into has of a page.
+    /// Returns the capture in the newest of the archives that may be read.
     pub(crate) fn find(
         &self,
         url: &PageUrl,
@@ -132,7 +131,7 @@ impl EarlierArchives {
         }))
     }
 
-    /// Says once that an archive cannot be read: there may be a complaint for each page.
+    /// Warns once that an archive cannot be read: the same may hold for each page.
     pub(crate) fn warn_once(&self, url: &PageUrl, error: &str) {
         if self.warned.swap(true, Ordering::Relaxed) {
             tracing::debug!(%url, error, "cannot be asked for conditionally");
@@ -174,8 +173,8 @@ impl UnmodifiedPage {
     }
 }
 
-/// The answer in a record, if it is the whole page that the row tells of, under the very URL that
-/// is asked for: the validators of a page that a redirect led to say nothing of the redirect.
+/// Returns the answer in a record, if it is the whole page of `row` under the requested URL itself:
+/// the validators of a redirect's target say nothing about the redirect.
 fn whole_page(record: &Record, row: &VisitRecord, form: &CanonicalForm) -> Option<Exchange> {
     let is_whole = record.kind() == "response"
         && record.truncated().is_none()
@@ -193,8 +192,8 @@ fn usable(validators: Validators) -> Validators {
     }
 }
 
-/// The fields of the newer answer replace those of the older (RFC 9111 section 3.2), but for what
-/// is said of its own body.
+/// Returns the archived page with the header fields of the newer answer (RFC 9111 section 3.2),
+/// except those about that answer's own body.
 fn freshened(archived: Exchange, answer: &Exchange) -> Exchange {
     let mut headers = archived.headers;
     let newer = |name: &HeaderName| {

@@ -1,18 +1,18 @@
 //! Evidence that a page is the original, although another site's page was there first.
 //!
 //! A site that copies a page and answers faster is admitted first; keyed hashes do not help against
-//! a copy. So the order of arrival decides within a site only. Across registrable domains a page is
-//! kept beside the earlier one where something speaks for it:
+//! a copy. So the order of arrival decides only within a site. Across registrable domains a page is
+//! kept beside the earlier one if there is evidence for it:
 //!
 //! 1. it is a seed: somebody asked for it by name;
 //! 2. a seed is of its domain, and none is of the earlier page's domain;
 //! 3. it names itself as its canonical page (RFC 6596), which a verbatim copy does not: the copy
 //!    names the original.
 //!
-//! Both are archived then. Where a seed speaks for the later page it counts as unique; where only
-//! its own word does, it is marked as a duplicate, so that a mirror which claims to be the original
-//! is closed like any other. Its links are probed in any case. The number of links to a page does
-//! not count: it is known too late.
+//! Both are archived then. If a seed is the evidence, the later page counts as unique. If only its
+//! own canonical link is, it is marked as a duplicate, so that a mirror which claims to be the
+//! original is closed like any other. Its links are probed in any case. The number of links to a
+//! page does not count: it is known too late.
 
 use store::{Lease, Original};
 use web::{Exchange, PageUrl};
@@ -32,7 +32,7 @@ pub(crate) enum Evidence {
 }
 
 impl Evidence {
-    /// Returns whether it counts for more than which page was there first.
+    /// Returns true if it counts for more than the order of arrival.
     pub(crate) const fn outweighs_arrival(self) -> bool {
         matches!(self, Self::Seed | Self::SeedsDomain)
     }
@@ -59,7 +59,7 @@ pub(crate) fn of(
     original: &Original,
 ) -> Option<Evidence> {
     let (page, other) = (&exchange.url, &original.page.final_url);
-    // The same bytes become a revisit record, and what a page needs is kept in any case.
+    // The same bytes become a revisit record, and a requisite is kept in any case.
     let loses_nothing = original.earlier || original.bytes.is_some() || lease.requisite > 0;
     if loses_nothing || page.registrable_domain() == other.registrable_domain() {
         return None;

@@ -1,8 +1,7 @@
-//! Which pages a search index gets, and what it finds them by.
+//! The text by which the search index finds a page.
 //!
-//! Invariant: what the index gets while the crawl runs is what it gets when it is made from the
-//! archive: a function of the answer, of the verdict that the archive tells, and of the rules of
-//! the crawl.
+//! Invariant: the index gets the same while crawling as when it is rebuilt from the archive. Its
+//! input is a function of the answer, of the verdict in the archive, and of the rules of the crawl.
 
 use sinks::IndexText;
 use store::VisitRecord;
@@ -11,7 +10,7 @@ use web::{Document, Exchange, Media};
 use crate::policy::Policy;
 use crate::steps::reading;
 
-/// What a page is found by that was visited just now; none where it is not to be found. The
+/// Returns the text of a page that was visited just now; none if it is not to be found. The
 /// document is taken apart, not copied.
 pub(crate) fn text(
     policy: &Policy,
@@ -24,15 +23,15 @@ pub(crate) fn text(
     of_document(policy, document?)
 }
 
-/// What a page is found by, from its answer as the archive has it; none where that is no text.
-/// Whether the page is to be found is not asked: see [`IndexedPages::has`](crate::IndexedPages::has).
+/// Returns the text of an archived page; none if the answer is no text. The caller checks whether
+/// the page is to be found: see [`IndexedPages::has`](crate::IndexedPages::has).
 #[must_use]
 pub fn archived_text(policy: &Policy, exchange: &Exchange) -> Option<Box<IndexText>> {
     of_document(policy, reading::document_here(policy, exchange)?)
 }
 
-/// The text that the page is judged by, so that a hit is a page about these words and not one with
-/// a link to such a page.
+/// Returns the text that the page is judged by, so that a hit is a page about the query and not one
+/// with a link to such a page.
 fn of_document(policy: &Policy, mut document: Document) -> Option<Box<IndexText>> {
     if document.media == Media::Other {
         return None;

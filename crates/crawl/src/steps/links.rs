@@ -1,4 +1,4 @@
-//! Which links of a page are queued: those that lead on, and those that it needs to be shown.
+//! Link discovery: the links of a page that are queued as pages or as requisites.
 
 use std::sync::Arc;
 
@@ -13,18 +13,17 @@ use crate::steps::reading::Reading;
 use crate::steps::requisites::Requisites;
 use crate::steps::unvisited::LinkTally;
 
-/// Where a page leads on to.
+/// The links of a page that lead further.
 #[derive(Debug, Default)]
 pub(crate) struct Outlinks {
-    /// The links that are to be visited: the canonical page, then the others in the order of the
-    /// page.
+    /// The links to visit: the canonical page, then the others in the order of the page.
     pub(crate) discovered: Vec<DiscoveredUrl>,
-    /// Those that were taken for traps.
+    /// The links that were left out as traps.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// The links of a page that are to be visited, in that order. The frontier drops those it knows.
-/// What a sitemap or feed lists is queued here and now.
+/// Returns the links of a page to visit, in order; the frontier drops those it knows. Queues the
+/// entries of a sitemap or feed at once.
 pub(crate) async fn discover(
     context: &Arc<CrawlContext>,
     lease: &Lease,
@@ -65,16 +64,16 @@ pub(crate) async fn discover(
     Ok(outlinks)
 }
 
-/// What the links of a page are for.
+/// The links of a page that may be queued.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FollowRules {
-    /// They lead to more pages.
+    /// True if links to pages are queued.
     pub(crate) pages: bool,
-    /// What the page needs is fetched with it.
+    /// True if requisites are queued.
     pub(crate) requisites: bool,
 }
 
-/// What a link comes to.
+/// The decision about a link.
 #[derive(Clone, Copy, Debug)]
 enum LinkDecision {
     Page,
@@ -85,7 +84,7 @@ enum LinkDecision {
     OutOfScope,
 }
 
-/// The links that are to be visited of a page that was found so (`from`) and is at `page`.
+/// Returns the links to visit of a document at `page`, which was queued as `from`.
 pub(crate) fn to_visit(
     policy: &Policy,
     scope: &Scope,
@@ -124,7 +123,7 @@ pub(crate) fn to_visit(
         let find = DiscoveredUrl::new(link.url.clone(), from.depth + 1, Some(page.clone()));
         outlinks.discovered.push(find.needed(steps));
     }
-    // Once it is there, the copies that name it are told by it.
+    // Its copies are recognized by the canonical page, once that is visited.
     let canonical = document.canonical.as_ref();
     if let Some(place) = outlinks
         .discovered
@@ -136,8 +135,8 @@ pub(crate) fn to_visit(
     outlinks
 }
 
-/// What is needed is a requisite, wherever else it rules. Frames are pages where requisites are not
-/// fetched, and lead on like pages where they are.
+/// Decides about a link. A needed link is a requisite, whatever else it is. Frames are requisites
+/// if requisites are fetched, and pages otherwise.
 fn decide(
     policy: &Policy,
     scope: &Scope,
@@ -174,7 +173,7 @@ fn count(decision: LinkDecision, link: &Link, tally: &mut LinkTally) {
             tally.counts.links_out_of_scope += 1
         }
         LinkDecision::OutOfScope => tally.out_of_scope(&link.url),
-        // Whose links are not followed is counted with its page.
+        // Pages whose links are not followed are counted with the page.
         LinkDecision::NoFollow
         | LinkDecision::NotFollowed
         | LinkDecision::Page

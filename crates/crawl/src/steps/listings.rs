@@ -1,9 +1,9 @@
-//! Sitemaps and feeds on their way into the crawl.
+//! Sitemaps and feeds ("listings").
 //!
-//! A listing is an ordinary visit: leased, paced, asked of robots.txt, archived like a page, and
-//! known for what it is when it is read. Sitemaps are found where robots.txt names them, and are
-//! queued each time a session first learns what that robots.txt says: before any page of its origin
-//! is asked for, so that no kill can lose them, and only once, since discovery is exactly-once.
+//! A listing is an ordinary visit: leased, paced, checked against robots.txt, archived like a page,
+//! and recognized when it is read. Sitemaps are found through robots.txt. They are queued each time
+//! a session first reads that robots.txt, before any page of its origin is requested: so no kill
+//! can lose them, and discovery drops repetitions.
 //!
 //! | what | depth | what lets it in |
 //! |---|---|---|
@@ -11,12 +11,11 @@
 //! | a sitemap in an index | that of the index | the same host as the index, or the scope |
 //! | a page in a sitemap or feed, where a feed goes on | one more | the scope, like any link; the range of dates |
 //!
-//! How many sitemaps and pages a host may list is counted from zero in each session: a brake for
-//! hosts that list without end, not a promise. What bounds a host over sessions bounds its
-//! listings, too. An index and the first sitemap of a host are read at once, each further one once
-//! the host's other pages were visited: so what waits of a host is bounded by a few sitemaps and
-//! not by all that it names, and nothing is lost by it. Entries are queued in parts, so that memory
-//! is bounded by one part.
+//! The quota of sitemaps and pages per host starts at zero in each session: it brakes hosts that
+//! list without end, and is no promise. The limits on a host over sessions hold for its listings,
+//! too. An index and the first sitemap of a host are read at once, each further one after the
+//! host's other pages: so the queue of a host is bounded by a few sitemaps, and nothing is lost.
+//! Entries are queued in parts, so that memory is bounded by one part.
 
 pub(crate) mod quota;
 pub(crate) mod rules;
@@ -61,7 +60,7 @@ pub(crate) async fn queue_sitemaps(
     Ok(())
 }
 
-/// The sitemaps that the robots.txt of `url`'s origin names, which was asked for on behalf of
+/// Returns the sitemaps that the robots.txt of `url`'s origin names, which was fetched on behalf of
 /// `find`.
 pub(crate) fn sitemaps_named(
     policy: &Policy,
@@ -73,7 +72,7 @@ pub(crate) fn sitemaps_named(
 ) -> Vec<DiscoveredUrl> {
     let rules = &policy.listings;
     let leads_too_deep = policy.max_depth.is_some_and(|max| find.depth >= max);
-    // Else the sitemap of another host would bring in what that one names, and so on.
+    // Otherwise the sitemap of another host would bring in the sitemaps that one names, and so on.
     let is_ours = matches!(scope.judge(url), Ok(()) | Err(OutOfScope::NotIncluded));
     if rules.sitemaps == Sitemaps::Off || leads_too_deep || !is_ours {
         return Vec::new();
@@ -106,11 +105,11 @@ pub(crate) fn sitemaps_named(
     discovered
 }
 
-/// Where a sitemap is, if nobody says.
+/// The usual path of a sitemap.
 const USUAL: &str = "/sitemap.xml";
 
-/// Whether a redirect of this lease may lead there although the scope does not let it in: a sitemap
-/// may move on its host, as where `--scope prefix` lets in one folder.
+/// Returns true if a redirect of this lease may lead to `to` although that is out of scope: a
+/// sitemap may move on its host, for example where `--scope prefix` lets in one folder.
 pub(crate) fn may_move(context: &CrawlContext, lease: &Lease, to: &PageUrl) -> bool {
     let is_named = lease
         .via
@@ -120,8 +119,8 @@ pub(crate) fn may_move(context: &CrawlContext, lease: &Lease, to: &PageUrl) -> b
     is_sitemap && to.host() == lease.url.host()
 }
 
-/// Returns which listing a body is, where it is one that is wanted. `decoded` is the body without
-/// its content coding, or the beginning of that.
+/// Returns the kind of listing in a body, if listings of that kind are wanted. `decoded` is the
+/// body without its content coding, or the beginning of that.
 pub(crate) fn kind(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> Option<ListingKind> {
     let content_type = exchange.header("content-type");
     let kind = if is_packed(&decoded.bytes) {
@@ -169,8 +168,8 @@ pub(crate) fn read_in_parts(
 /// Parts of a listing that wait to be queued.
 const PARTS_WAITING: usize = 1;
 
-/// Queues what the listing at `page` lists, part by part: there may be more than fits in memory.
-/// What is queued when a kill comes is queued; the rest is when the listing is visited again.
+/// Queues the entries of the listing at `page`, part by part: there may be more than fits in
+/// memory. After a kill, the visit is repeated and queues the rest.
 pub(crate) async fn discover(
     context: &Arc<CrawlContext>,
     lease: &Lease,
@@ -198,8 +197,8 @@ pub(crate) async fn discover(
     queued
 }
 
-/// Queues the parts of a listing as they come. A fault ends the reading, too: nobody takes the next
-/// part.
+/// Queues the parts of a listing as they arrive. A fault ends the reading, too, because the
+/// receiver is dropped.
 async fn queue(
     context: &CrawlContext,
     find: &DiscoveredUrl,
@@ -229,12 +228,12 @@ async fn queue(
     Ok(())
 }
 
-/// Whether a body is packed with gzip in itself, as `sitemap.xml.gz` is.
+/// Returns true if a body is packed with gzip itself, as `sitemap.xml.gz` is.
 pub(crate) fn is_packed(body: &[u8]) -> bool {
     body.starts_with(&[0x1f, 0x8b])
 }
 
-/// The end of a body, and whether that is where it was cut.
+/// The end of a body; reading it fails if the body was cut.
 struct BodyEnd {
     is_cut: bool,
 }
@@ -248,8 +247,8 @@ impl Read for BodyEnd {
     }
 }
 
-/// What of a listing is to be visited. `find` is the listing as it was queued, `at` where it was
-/// had from.
+/// Returns the entries of a listing to visit. `find` is the listing as it was queued, `at` its
+/// final URL.
 pub(crate) fn to_visit(
     policy: &Policy,
     scope: &Scope,
@@ -280,8 +279,8 @@ pub(crate) fn to_visit(
             if is_excluded || (judged.is_err() && !shares_host) {
                 tally.out_of_scope(&sitemap.url);
             } else if rules.is_too_old(sitemap.lastmod) {
-                // Nothing in it was changed since. After an end of the range, older entries may
-                // still be in it.
+                // Nothing in it changed since. After the end of the range, older entries may still
+                // be in it.
                 tally.counts.links_of_other_dates += 1;
             } else if let Some(place) = quota.admit_nested(rules, find, at, &sitemap.url) {
                 discovered.push(place.of(found(sitemap, find.depth)));

@@ -1,16 +1,16 @@
-//! Where a page leads, as its `metadata` record tells it.
+//! The outlinks of a page in its `metadata` record.
 //!
-//! One field a link, as Heritrix writes them and others read them: the URL, a letter for what the
-//! link is to the page, and where it stood. Heritrix's letters are those of its crawl logs; where
-//! it stood is known here by its kind only, so the words are Heritrix's for that.
+//! One field per link, as Heritrix writes them and others read them: the URL, a letter for the kind
+//! of hop, and the context. The letters are those of Heritrix's crawl logs. The context is known
+//! here by its kind only, so it has Heritrix's word for that.
 
 use sinks::Note;
 use web::{Document, LinkKind};
 
-/// Links that are told of a page; Heritrix keeps 6,000.
+/// The most links of a page that are recorded; Heritrix keeps 6,000.
 const MAX_LINKS: usize = 6_000;
 
-/// The fields that tell where a page leads: none where that is not asked for, or nothing was read.
+/// Returns the outlink fields of a document; none unless they are wanted.
 pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<Note> {
     let Some(document) = document.filter(|_| is_wanted) else {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<Note> {
     notes
 }
 
-/// Hop and context.
+/// Returns the hop and context of a link.
 const fn hop_and_context(kind: LinkKind) -> &'static str {
     match kind {
         LinkKind::Page => "L =NAVLINK_MISC",

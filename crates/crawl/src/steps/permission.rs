@@ -1,7 +1,6 @@
-//! Whether robots.txt lets us ask for a page.
+//! Permission to request a page, by its host's robots.txt (RFC 9309).
 //!
-//! What it said is remembered by the frontier, so that in a day each robots.txt is asked for once,
-//! in whatever session.
+//! The frontier remembers the rules, so each robots.txt is fetched once a day, over all sessions.
 
 use fetch::{RobotsAnswer, RobotsError, RobotsText};
 use store::{Lease, ROBOTS_REASON, Robots, StoreFault};
@@ -11,24 +10,24 @@ use crate::context::CrawlContext;
 use crate::runtime::politeness;
 use crate::steps::listings;
 
-/// What robots.txt says about a page (RFC 9309).
+/// The answer of robots.txt about a page.
 pub(crate) enum Permission {
-    /// It may be asked for.
+    /// The page may be requested.
     Granted,
-    /// robots.txt was asked for just now, or it is the turn of others that share their pace with
-    /// the host: it is not ready for the page itself.
+    /// robots.txt was fetched just now, or hosts of the same pacing group come first: the host is
+    /// not ready for the page itself.
     NotYet,
-    /// This rule forbids it.
+    /// This rule forbids the page.
     Forbidden(String),
-    /// robots.txt could not be had, because of this, which forbids everything until then (section
-    /// 2.3.1.4).
+    /// robots.txt is unavailable because of this error, which forbids everything until then
+    /// (section 2.3.1.4).
     Unknown {
         until: Timestamp,
         error: RobotsError,
     },
 }
 
-/// Asks robots.txt about a page whose host is ours on lease.
+/// Checks a page whose host is leased.
 pub(crate) async fn check(context: &CrawlContext, lease: &Lease) -> Result<Permission, StoreFault> {
     if !context.policy.ignore_robots {
         let Some(answer) = cached_rules(context, &lease.url).await? else {
@@ -46,7 +45,7 @@ pub(crate) async fn check(context: &CrawlContext, lease: &Lease) -> Result<Permi
     })
 }
 
-/// robots.txt is to be asked for, which takes a turn like a page.
+/// Checks a page whose robots.txt must be fetched first, which takes a permit like a page.
 async fn check_by_fetching(
     context: &CrawlContext,
     lease: &Lease,
@@ -62,7 +61,7 @@ async fn check_by_fetching(
     })
 }
 
-/// The same for the target of a redirect, where the wait for the host's turn comes later anyway.
+/// Checks the target of a redirect, for which the wait for its host comes later anyway.
 pub(crate) async fn check_hop(
     context: &CrawlContext,
     lease: &Lease,
@@ -74,7 +73,7 @@ pub(crate) async fn check_hop(
     Ok(evaluate(&rules(context, lease, url).await?, url))
 }
 
-/// The rules for `url`: known, remembered, or asked for, in this order.
+/// Returns the rules for `url`: cached, remembered by the frontier, or fetched, in this order.
 async fn rules(
     context: &CrawlContext,
     lease: &Lease,
@@ -86,7 +85,7 @@ async fn rules(
     }
 }
 
-/// The rules for `url`, without asking anybody.
+/// Returns the rules for `url` without a request.
 async fn cached_rules(
     context: &CrawlContext,
     url: &PageUrl,

@@ -1,4 +1,4 @@
-//! From an answer to what can be judged: decode, read, and draw the page's signature.
+//! Reading: from an answer to a document and its signature.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,17 +15,17 @@ use crate::policy::Policy;
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::steps::listings;
 
-/// What an answer is read as.
+/// The kind of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A page, compared with others by its text.
     Page,
-    /// What a page needs, compared byte by byte.
+    /// A requisite of a page, compared byte by byte.
     Requisite,
 }
 
 impl Kind {
-    /// That of something so many steps from the page that needs it.
+    /// Returns the kind of a URL that is `requisite` steps from the page that needs it.
     pub(crate) const fn of(requisite: u8) -> Self {
         match requisite {
             0 => Self::Page,
@@ -34,17 +34,17 @@ impl Kind {
     }
 }
 
-/// What was read from an answer.
+/// The content of an answer.
 pub(crate) struct Reading {
     /// SHA-1 of the payload as received.
     pub(crate) payload: PayloadDigest,
-    /// What the page looks like.
+    /// The page's signature.
     pub(crate) signature: PageSignature,
-    /// The document; none where reading it failed.
+    /// The document; none if reading it failed.
     pub(crate) document: Option<Document>,
-    /// The kind of listing that it is, where it is a sitemap or a feed.
+    /// The kind of listing, if the page is a sitemap or a feed.
     pub(crate) listing: Option<ListingKind>,
-    /// The part of the memory budget that the document takes as long as it is there.
+    /// The share of the memory budget that the document takes while it exists.
     _share: Option<MemoryShare>,
 }
 
@@ -57,20 +57,20 @@ impl Reading {
     }
 }
 
-/// A plain body up to this size is read within half a millisecond; handing it to another thread and
-/// back costs a tenth of that in switches.
+/// The largest plain body that is read on the reactor. Reading it takes half a millisecond; a
+/// switch to another thread and back costs a tenth of that.
 const SMALL_BODY: usize = 32 << 10;
 
-/// A body that decodes to more than this is large: only decoding it tells, so reading is begun with
-/// a share for this much, and begun again with a share for all that may be read.
+/// The least size of a large body, decoded. Only decoding tells the size, so reading begins with a
+/// share for this much, and begins again with a share for the maximum.
 const LARGE_BODY: u64 = 1 << 20;
 
 /// Bytes of memory that reading takes for each decoded byte, about: the tree, its text, and copies
 /// of both.
 const READING_FACTOR: u64 = 8;
 
-/// Decoded bytes for each received one, usually. What grows more is read all the same, within
-/// [`LARGE_BODY`].
+/// Decoded bytes for each received one, usually. A body that grows more is read all the same,
+/// within [`LARGE_BODY`].
 const USUAL_GROWTH: u64 = 12;
 
 /// Reads an answer: off the reactor, unless it is small, and within the memory budget.
@@ -101,7 +101,7 @@ pub(crate) async fn read(
     .map_err(Fault::Spool)
 }
 
-/// Reads an answer on another thread; none where that panicked.
+/// Reads an answer on another thread; returns none if that panicked.
 async fn read_elsewhere(
     context: &Arc<CrawlContext>,
     exchange: &Exchange,
@@ -141,7 +141,7 @@ async fn read_elsewhere(
     Some(reading.map(|reading| reading.with(share)))
 }
 
-/// Reads an answer out of an archive, here and now.
+/// Reads an answer from an archive, on this thread.
 pub(crate) fn read_here(
     policy: &Policy,
     adaptive_signatures: &AdaptiveSignatures,
@@ -153,7 +153,8 @@ pub(crate) fn read_here(
         .expect("what comes from an archive is in memory")
 }
 
-/// A document can be so hostile to a library that it panics: that is the page's trouble, not ours.
+/// Reads an answer on this thread; returns none if that panicked: a document can be that hostile to
+/// a library, and the page is to blame.
 fn read_at_once(
     policy: &Policy,
     adaptive_signatures: &AdaptiveSignatures,
@@ -182,7 +183,7 @@ fn by_its_bytes(
     })
 }
 
-/// The document of an answer, here and now; none where reading it failed.
+/// Returns the document of an answer, read on this thread; none if reading it failed.
 #[must_use]
 pub fn document_here(policy: &Policy, exchange: &Exchange) -> Option<Document> {
     catch_unwind(AssertUnwindSafe(|| {
@@ -206,8 +207,8 @@ fn read_now(
     )
 }
 
-/// None where the body is large. A sitemap or feed has no text to compare, and what it lists is
-/// read elsewhere: of that, the beginning is enough.
+/// Reads an answer unless its body is large. The beginning of a sitemap or feed is enough: it has
+/// no text to compare, and its entries are read elsewhere.
 fn read_unless_large(
     policy: &Policy,
     adaptive_signatures: &AdaptiveSignatures,
@@ -235,8 +236,7 @@ fn read_decoded(
 ) -> io::Result<Reading> {
     let (payload, name) = digests(policy, &exchange.body)?;
     let (document, listing) = documents(policy, exchange, decoded);
-    // What is no page is compared byte by byte: a likeness of texts says little about files of
-    // data.
+    // Only pages are compared by text: a likeness of texts says little about files of data.
     let is_compared = document.media == Media::Html && kind == Kind::Page;
     let text = is_compared.then(|| page_text(&document, policy.main_content));
     let signature = adaptive_signatures.signature(name, text);
@@ -253,7 +253,7 @@ fn decoded(policy: &Policy, exchange: &Exchange) -> Decoded {
     fetch::decode(&exchange.headers, &exchange.body, policy.max_decoded)
 }
 
-/// What an answer says, and what it lists.
+/// Returns the document in an answer, and the kind of listing if it is one.
 fn documents(
     policy: &Policy,
     exchange: &Exchange,
@@ -262,7 +262,7 @@ fn documents(
     if let Some(error) = decoded.error {
         tracing::debug!(url = %exchange.url, %error, "content coding");
     }
-    // What else is in a value takes nothing from what it says.
+    // Invalid bytes in a value leave the rest of it valid.
     let values = |name| -> Vec<_> {
         let values = exchange.headers.get_all(name).iter();
         values
@@ -277,7 +277,7 @@ fn documents(
     let is_markup = listing.is_some_and(ListingKind::is_markup);
     let metadata = ResponseMetadata {
         url: &exchange.url,
-        // Some servers call it HTML, and it has no text to compare.
+        // Some servers call a listing HTML, and it has no text to compare.
         content_type: if is_markup {
             Some("application/xml")
         } else {
@@ -294,7 +294,8 @@ fn documents(
     (document, listing)
 }
 
-/// Returns what a document is judged by: everything outside the site's frame, or all of its text.
+/// Returns the text that a document is judged by: everything outside the site's frame, or all of
+/// it.
 #[must_use]
 pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
     let own = match document.judged_own() {
@@ -313,8 +314,8 @@ pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
     }
 }
 
-/// The first 128 bits of its SHA-1 name a payload in the index, whatever digest the archive writes:
-/// crawls are compared by it.
+/// Returns the name of a payload in the index: the first 128 bits of its SHA-1, whatever digest the
+/// archive writes, because crawls are compared by it.
 #[must_use]
 pub fn payload_name(payload: &[u8]) -> u128 {
     name_by(&PayloadDigest::of(payload))
@@ -326,8 +327,8 @@ fn name_by(sha1: &PayloadDigest) -> u128 {
     u128::from_be_bytes(name)
 }
 
-/// The digest of a payload that the archive writes, and its name in the index: one computation
-/// where they are the same.
+/// Returns the payload's digest for the archive and its name in the index, computed once if both
+/// are SHA-1.
 fn digests(policy: &Policy, payload: &Body) -> io::Result<(PayloadDigest, u128)> {
     let sha1 = DigestAlgorithm::Sha1.of_body(payload)?;
     let name = name_by(&sha1);

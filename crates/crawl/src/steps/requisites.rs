@@ -1,4 +1,4 @@
-//! Which of the pictures, styles, scripts and films of a page are fetched with it.
+//! The requisites of a page: pictures, styles, scripts and films that are fetched with it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,21 +7,20 @@ use web::{OutOfScope, PageUrl, Scope};
 
 use crate::choice::UnknownChoice;
 
-/// What becomes of what a page needs to be shown.
+/// A choice of which requisites are fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Requisites {
-    /// It is not looked for.
+    /// No requisite is fetched.
     #[default]
     Off,
-    /// It is fetched as far as the scope lets it in, also where the page is as deep as pages may
-    /// be.
+    /// Those in scope are fetched, even for a page at the greatest depth.
     Scope,
-    /// It is fetched from any host; what is excluded stays excluded.
+    /// Those on any host are fetched; exclusions hold.
     Any,
 }
 
 impl Requisites {
-    /// The option's word.
+    /// Returns the option's value.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -31,19 +30,19 @@ impl Requisites {
         }
     }
 
-    /// How many steps from its page something may be: what a page names (1), what a style sheet of
-    /// it names (2), and so on. A browser knows no bound, and a server may answer each sheet with
-    /// the import of another.
+    /// The most steps from a page: what the page names (1), what a style sheet of it names (2), and
+    /// so on. Browsers have no bound, and a server may answer each sheet with the import of
+    /// another.
     pub(crate) const MOST_STEPS: u8 = 8;
 
-    /// What one page, or one style sheet, may need: more is left out, and counted by
+    /// The most requisites of one page or style sheet; more are left out, and counted by
     /// [`Requisites::RULE`]. The largest pages of the web have some hundred.
     pub(crate) const MOST_PER_PAGE: usize = 1_000;
 
-    /// The rule of [`Requisites::MOST_PER_PAGE`], as what is left out is told by.
+    /// The name of the rule [`Requisites::MOST_PER_PAGE`] where left-out links are listed.
     pub(crate) const RULE: &'static str = "max-requisites-per-page";
 
-    /// Whether a requisite with this URL is let in.
+    /// Returns true if a requisite with this URL may be fetched.
     pub(crate) fn let_in(self, scope: &Scope, url: &PageUrl) -> bool {
         match self {
             Self::Off => false,

@@ -1,10 +1,9 @@
-//! The robots.txt files that were read, on their way into the archive.
+//! The robots.txt files that wait to be archived.
 //!
-//! A robots.txt is asked for in a turn of its own, after which the page waits for the next one. So
-//! the file is kept here, in memory, until a visit to the page that it was asked for ends, and is
-//! archived with that. A process that dies in between has read a robots.txt that no archive has:
-//! the journal remembers what it said, and it is not asked for again to be archived ([ADR
-//! 9](../../../docs/adr/0009-what-the-archive-tells.md)).
+//! A robots.txt takes a permit of its own, after which the page waits for the next one. So the file
+//! stays in memory until the visit that requested it ends, and is archived with that. A process
+//! that dies in between has read a robots.txt that no archive has: the journal remembers its rules,
+//! and it is not fetched again ([ADR 9](../../../../docs/adr/0009-what-the-archive-tells.md)).
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,10 +12,10 @@ use fetch::decode;
 use sinks::Resource;
 use web::{Exchange, MAX_ROBOTS_BYTES, Truncation, UrlKey};
 
-/// Bytes that wait at most: with more hosts than that has room for, some files are not archived.
+/// The most bytes that wait. Files beyond that are not archived.
 const MOST_WAITING: usize = 16 << 20;
 
-/// Files that wait for the end of the visit that they were asked for.
+/// The files that wait for the end of the visit that requested them.
 #[derive(Debug, Default)]
 pub struct RobotsFiles(Mutex<Waiting>);
 
@@ -27,9 +26,8 @@ struct Waiting {
 }
 
 impl RobotsFiles {
-    /// Keeps what asking for a robots.txt brought, for the end of the visit to `page`. Only a file
-    /// that was there is kept: what a redirect or a refusal means is told where it mattered, in the
-    /// reason of the page.
+    /// Keeps the answer to a robots.txt request until the visit to `page` ends. Only a file is
+    /// kept: the meaning of a redirect or a refusal is part of the page's reason.
     pub(crate) fn keep(&self, page: UrlKey, exchanges: &[Exchange]) {
         let Some(answer) = exchanges
             .last()
@@ -51,7 +49,7 @@ impl RobotsFiles {
         waiting.files.entry(page).or_default().push(file);
     }
 
-    /// The files that were asked for on behalf of a page whose visit ends.
+    /// Returns the files that were fetched for a page whose visit ends.
     pub(crate) fn take(&self, page: UrlKey) -> Vec<Resource> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let files = waiting.files.remove(&page).unwrap_or_default();

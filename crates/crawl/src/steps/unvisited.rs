@@ -1,8 +1,8 @@
-//! URLs of links that are not followed: their number, and the rule that keeps each one out.
+//! Links that are not followed: their number, and the rule that leaves each one out.
 //!
-//! A link that is left out is not remembered one by one in the journal, because there can be any
-//! number of them. While a crawl runs their URLs are counted, each once up to a bound; afterwards
-//! the archived pages are read again and judged by the same rules.
+//! The journal does not record left-out links one by one, because there can be any number of them.
+//! While a crawl runs their URLs are counted, each once up to a bound; afterwards the archived
+//! pages are read again and judged by the same rules.
 
 use store::SkippedBy;
 use web::{Document, Link, LinkKind, PageUrl, Scope, UrlKey};
@@ -10,11 +10,11 @@ use web::{Document, Link, LinkKind, PageUrl, Scope, UrlKey};
 use crate::policy::Policy;
 use crate::runtime::telemetry::Counts;
 
-/// The links of a page as they are sorted.
+/// The counts of a page's links by decision.
 #[derive(Debug, Default)]
 pub(crate) struct LinkTally {
     pub(crate) counts: Counts,
-    /// Pages that are not visited for the sake of this link.
+    /// The left-out URLs, by kind of rule.
     pub(crate) unvisited: Vec<(SkippedBy, UrlKey)>,
 }
 
@@ -44,8 +44,8 @@ impl LinkTally {
     }
 }
 
-/// Returns the rule that keeps a link of a page out of the queue, with the reason; none where no
-/// rule does, and for what is no link to a page. `depth` is that of the page.
+/// Returns the rule that leaves out a link of a page, with the reason; none if no rule does, and
+/// for requisites. `depth` is that of the page.
 #[must_use]
 pub fn why_unvisited(
     policy: &Policy,

@@ -1,4 +1,4 @@
-//! What is told of a visit: the row for the journal, and the notes for the archive.
+//! The record of a visit: a row for the journal, and fields for the archive.
 
 use neardup::Likeness;
 use sinks::{Keeping, Note};
@@ -8,7 +8,7 @@ use web::{Exchange, PageUrl, Timestamp};
 use crate::steps::admission::Admission;
 use crate::steps::reading::Reading;
 
-/// The row of a visit that brought no page to judge: what is known without reading anything.
+/// Returns the row of a visit without a page to judge, from the exchanges alone.
 pub(crate) fn without_page(
     page: DiscoveredUrl,
     exchanges: &[Exchange],
@@ -35,8 +35,8 @@ pub(crate) fn without_page(
     }
 }
 
-/// The row of a page that was read and judged. `page` is the last exchange, or what that says is
-/// still so.
+/// Returns the row of a page that was read and admitted. `page` is the last exchange, or the
+/// archived one if that is unmodified.
 pub(crate) fn with_page(
     lease: &Lease,
     page: &Exchange,
@@ -69,12 +69,12 @@ pub(crate) fn with_page(
     row
 }
 
-/// Notes in the row that an earlier crawl archived another version of the page.
+/// Records that an earlier crawl archived another version of the page.
 pub(crate) fn record_change(row: &mut VisitRecord, capture: &EarlierCapture) {
     row.duplicate_of = Some(capture.page.url.clone());
     row.of_earlier = true;
     row.distance = capture.distance;
-    // As the archive tells it, so that a journal that is made again says the same.
+    // Rounded as in the archive, so that a rebuilt journal has the same value.
     row.resemblance = capture
         .resemblance
         .map(|share| (share * 10_000.0).round() / 10_000.0);
@@ -92,7 +92,7 @@ pub(crate) fn record_change(row: &mut VisitRecord, capture: &EarlierCapture) {
     ));
 }
 
-/// What there is to say of a page that repeats another.
+/// Records that the page repeats another.
 pub(crate) fn record_duplicate(
     row: &mut VisitRecord,
     original: &Original,
@@ -114,7 +114,7 @@ pub(crate) fn record_duplicate(
     }
 }
 
-/// What reading the page told.
+/// Records the content of the page.
 pub(crate) fn record_content(row: &mut VisitRecord, reading: &Reading) {
     row.fingerprint = reading.signature.text.as_ref().map(|text| text.fingerprint);
     if let Some(document) = &reading.document {
@@ -127,7 +127,7 @@ pub(crate) fn record_content(row: &mut VisitRecord, reading: &Reading) {
     }
 }
 
-/// In what a page repeats another, and what is special about it.
+/// Returns the likeness of a page to its original, in words.
 fn reason(row: &VisitRecord, original: &Original, retained: Option<RetainedDuplicate>) -> String {
     let mut reason = match original.likeness {
         Likeness::SamePayload => "the same bytes".to_owned(),
@@ -151,7 +151,7 @@ fn reason(row: &VisitRecord, original: &Original, retained: Option<RetainedDupli
     reason
 }
 
-/// That the page's own word decided, where it did.
+/// Returns the clause for a match by the page's canonical link; empty for other matches.
 fn canonical_clause(row: &VisitRecord, original: &Original) -> String {
     if !original.by_canonical {
         return String::new();
@@ -167,10 +167,11 @@ fn canonical_clause(row: &VisitRecord, original: &Original) -> String {
     format!(" with {whom} that it calls canonical")
 }
 
-/// Returns the fields of the `metadata` record that say what matched a page with its original, and
-/// which rank it has in the original's cluster. `crawler rebuild` reads them ([`rebuild`]).
+/// Returns the fields of the `metadata` record about the match of a page with its original, and its
+/// rank in the original's cluster. `crawler rebuild` reads them ([`rebuild_visit`]).
 ///
-/// [`rebuild`]: crate::rebuild
+/// [`rebuild_visit`]: crate::rebuild_visit
+///
 pub(crate) fn match_notes(
     original: Option<&Original>,
     retained: Option<RetainedDuplicate>,
@@ -190,7 +191,7 @@ pub(crate) fn match_notes(
         .collect()
 }
 
-/// The field that says what matched a page with its original.
+/// The field with the feature that matched a page with its original.
 pub(crate) const MATCHED_BY: &str = "matched-by";
 
 /// The value of [`MATCHED_BY`] for a page that is near enough only to a page that it calls

@@ -1,4 +1,4 @@
-//! How much hosts have listed so far in this session, and which sitemaps lie within which.
+//! The quota of listings per host in this session, and the nesting of sitemaps.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,18 +8,18 @@ use web::{Host, PageUrl, UrlKey};
 
 use super::rules::{ListingRules, ROBOTS};
 
-/// Hosts, and sitemaps, that are remembered at most. Beyond, all are forgotten and counting begins
-/// anew: it is a brake.
+/// The most hosts, and sitemaps, that are remembered. Beyond, all are forgotten and counting starts
+/// again: the quota is a brake.
 const MAX_REMEMBERED: usize = 100_000;
 
-/// What hosts have listed.
+/// The quota of what hosts may list.
 #[derive(Debug, Default)]
 pub struct ListingQuota(Mutex<SessionCounts>);
 
 #[derive(Debug, Default)]
 struct SessionCounts {
     hosts: HashMap<Host, HostTally>,
-    /// Indexes above a sitemap that was queued in this session.
+    /// The number of indexes above each sitemap that was queued in this session.
     levels: HashMap<UrlKey, u8>,
 }
 
@@ -28,7 +28,7 @@ struct HostTally {
     sitemaps: u32,
     elsewhere: u32,
     pages: u64,
-    /// Set once the excess was reported.
+    /// True once the excess was reported.
     has_warned: bool,
 }
 
@@ -37,12 +37,12 @@ struct HostTally {
 pub(super) enum QueuePlace {
     /// Before the pages of its host, like any page that was found early.
     First,
-    /// When no other page of its host waits.
+    /// After all other pages of its host.
     Last,
 }
 
 impl QueuePlace {
-    /// Gives a find its place in the queue.
+    /// Gives a discovered URL this place in the queue.
     pub(super) fn of(self, find: DiscoveredUrl) -> DiscoveredUrl {
         let priority = match self {
             Self::First => find.priority,
@@ -53,7 +53,7 @@ impl QueuePlace {
 }
 
 impl HostTally {
-    /// Counts one more sitemap and returns its turn.
+    /// Counts one more sitemap and returns its place in the queue.
     fn add_sitemap(&mut self, rules: &ListingRules) -> QueuePlace {
         self.sitemaps += 1;
         match self.sitemaps <= rules.sitemaps_first {
@@ -73,8 +73,8 @@ impl HostTally {
 }
 
 impl ListingQuota {
-    /// Returns when one more sitemap that the robots.txt of `origin` names is to be read, and
-    /// counts it; none where there were enough.
+    /// Counts one more sitemap that the robots.txt of `origin` names, and returns its place in the
+    /// queue; none if the quota is used up.
     pub(super) fn admit_named(
         &self,
         rules: &ListingRules,
@@ -96,8 +96,8 @@ impl ListingQuota {
         Some(place)
     }
 
-    /// Returns when one more sitemap in the index `find`, had from `at`, is to be read, and counts
-    /// it; none where there were enough, of sitemaps or of levels.
+    /// Counts one more sitemap in the index `find`, fetched from `at`, and returns its place in the
+    /// queue; none if the quota of sitemaps or of levels is used up.
     pub(super) fn admit_nested(
         &self,
         rules: &ListingRules,
@@ -120,7 +120,7 @@ impl ListingQuota {
         Some(place)
     }
 
-    /// Whether the host of `at` may list one more page; counts it if so.
+    /// Counts one more page that the host of `at` lists; returns false if the quota is used up.
     pub(super) fn admit_page(&self, rules: &ListingRules, at: &PageUrl) -> bool {
         let mut counts = self.counts();
         let tally = counts.tally(at);
@@ -132,7 +132,7 @@ impl ListingQuota {
         may
     }
 
-    /// Whether this URL was queued as a sitemap in this session.
+    /// Returns true if this URL was queued as a sitemap in this session.
     pub(super) fn knows(&self, sitemap: UrlKey) -> bool {
         self.counts().levels.contains_key(&sitemap)
     }
@@ -154,13 +154,13 @@ impl SessionCounts {
         if self.levels.len() >= MAX_REMEMBERED {
             self.levels.clear();
         }
-        // Where it stands twice, the nearer place counts.
+        // The nearer of two places counts.
         let known = self.levels.entry(sitemap).or_insert(level);
         *known = level.min(*known);
     }
 
-    /// An index that robots.txt, a page or a seed names is above all; of one from an earlier
-    /// session it is only known that something listed it.
+    /// Returns the level of an index: 0 if robots.txt, a page or a seed names it. The parent of an
+    /// index from an earlier session is unknown, so its level is 1.
     fn level(&self, find: &DiscoveredUrl) -> u8 {
         let known = self.levels.get(&find.url.key()).copied();
         let is_named = find

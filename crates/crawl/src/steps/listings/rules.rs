@@ -10,16 +10,16 @@ use crate::choice::UnknownChoice;
 /// The path where a site says what crawlers may ask for.
 pub(crate) const ROBOTS: &str = "/robots.txt";
 
-/// Which sitemaps are asked for.
+/// The sitemaps that are fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sitemaps {
-    /// None, and what they list is not followed.
+    /// None, and their entries are not followed.
     Off,
-    /// Those that robots.txt names, or a page or the user.
+    /// Those named by robots.txt, a page or the user.
     #[default]
     On,
-    /// Of seeds' hosts whose robots.txt names none, `/sitemap.xml`, too. Most have none, and it
-    /// would cost each a request for something that nobody mentioned.
+    /// Also `/sitemap.xml` of seeds' hosts whose robots.txt names none. Most hosts have none there,
+    /// and each costs a request for something that nobody mentioned.
     Guess,
 }
 
@@ -45,32 +45,31 @@ impl FromStr for Sitemaps {
     }
 }
 
-/// What is asked of listings, and how much they may list.
+/// The rules for listings and their quotas.
 #[derive(Clone, Copy, Debug)]
 pub struct ListingRules {
-    /// Which sitemaps are asked for.
+    /// The sitemaps that are fetched.
     pub sitemaps: Sitemaps,
-    /// Whether what feeds list is followed.
+    /// True if the entries of feeds are followed.
     pub feeds: bool,
-    /// What a sitemap says was last changed before this is not queued.
+    /// Entries that were last changed before this are not queued.
     pub from: Option<Timestamp>,
-    /// Nor what was changed after this.
+    /// Entries that were changed after this are not queued.
     pub to: Option<Timestamp>,
-    /// Bytes of a listing that are read, once its coding is off.
+    /// The most bytes of a decoded listing that are read.
     pub bytes: u64,
-    /// Entries of one listing.
+    /// The limits of one listing.
     pub limits: ListingLimits,
-    /// Indexes within indexes; the protocol knows none.
+    /// The deepest nesting of indexes; the protocol has none.
     pub nesting: u8,
-    /// Sitemaps that a host may name, in robots.txt and in indexes.
+    /// The most sitemaps that a host may name, in robots.txt and in indexes.
     pub sitemaps_per_host: u32,
-    /// Those among them that are read before the host's pages; each further one waits until no
-    /// other page of the host does, so that no more is queued of a host than can soon be visited.
+    /// The sitemaps that are read before the host's pages. Each further one waits until no other
+    /// page of the host does, so that no more of a host is queued than can soon be visited.
     pub sitemaps_first: u32,
-    /// Those among them in robots.txt that lie on other hosts, where the scope does not let them
-    /// in.
+    /// The most sitemaps in a robots.txt that lie on other hosts, outside the scope.
     pub elsewhere_per_host: u32,
-    /// Pages that a host may list.
+    /// The most pages that a host may list.
     pub pages_per_host: u64,
 }
 
