@@ -153,8 +153,8 @@ async fn retry_or_fail(
     fail(context, lease, chain, reason).await
 }
 
-/// Settles a visit that brought no page to judge. If an earlier, unfinished visit admitted the page,
-/// the index forgets it, and pages that were left out as its duplicates are queued again.
+/// Settles a visit that brought no page to judge. If an earlier, unfinished visit admitted the
+/// page, the index forgets it, and pages that were left out as its duplicates are queued again.
 async fn settle_without_page(
     context: &CrawlContext,
     lease: Lease,

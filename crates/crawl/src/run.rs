@@ -145,7 +145,11 @@ async fn run_and_close(
         drained = visits.drain() => drained?,
         () = tokio::time::sleep(limits.drain), if is_urgent => {
             let visits_dropped = visits.under_way.len();
-            tracing::info!(visits_dropped, "these visits did not end in time: their pages wait for the next session");
+            tracing::info!(
+                visits_dropped,
+                "these visits did not end in time: \
+                 their pages wait for the next session"
+            );
             visits.under_way.shutdown().await;
         }
         () = stop.asked(2) => {

@@ -1,15 +1,13 @@
-//! What is said to some servers and must not be heard by others: credentials, cookies, fields of
-//! the user's own.
+//! Credentials: header fields and cookies that only some origins may get.
 //!
-//! A crawler follows what strangers write, so a secret that went wherever a link or a redirect
-//! leads would be given to whoever asks for it. Here each secret is bound to origins (scheme, host
-//! and port: RFC 6454 section 4) before the first request is made, and each request asks anew what
-//! may be said to its own URL. Nothing is learned on the way: neither `Set-Cookie` nor a redirect
-//! binds a secret to anything.
+//! A crawler follows strangers' links, so a secret that followed them would reach anybody who asks
+//! for it. Here each secret is bound to origins (scheme, host and port: RFC 6454 section 4) before
+//! the first request, and each request asks anew for the fields of its own URL. Nothing is learned
+//! on the way: neither `Set-Cookie` nor a redirect binds a secret to anything.
 //!
-//! Invariant: the values are marked sensitive ([`http::HeaderValue::set_sensitive`]). So they are
-//! not shown by `Debug`, HTTP/2 does not put them into its tables (RFC 7541 section 7.1.3), and
-//! where what archives keep is written, [`REDACTED`] is written instead.
+//! Invariant: the values are marked sensitive ([`http::HeaderValue::set_sensitive`]). So `Debug`
+//! hides them, HTTP/2 does not put them into its tables (RFC 7541 section 7.1.3), and archives get
+//! [`REDACTED`] instead.
 
 pub(crate) mod cookies;
 pub(crate) mod fields;
@@ -24,21 +22,21 @@ use web::{PageUrl, Timestamp};
 use self::cookies::{Cookie, Jar};
 use self::fields::SecretField;
 
-/// What stands in archives where the value of a secret field was sent.
+/// The text in archives in place of a secret value.
 pub const REDACTED: &str = "[not kept]";
 
-/// Everything that is said to some origins only. It never shows what.
+/// The fields and cookies for single origins. `Debug` hides their values.
 #[derive(Default)]
 pub struct Secrets {
     fields: Vec<SecretField>,
-    /// The origins of the seeds, to which goes what names no origin of its own.
+    /// The origins of the seeds, which get the fields that name no origin.
     seeds: HashSet<String>,
     jar: Jar,
 }
 
 impl Secrets {
     /// Binds fields and cookies to the origins of these seeds: fields that name no origin, and
-    /// cookies as the header of `cookies.rs` has it.
+    /// cookies as the header of `cookies.rs` says.
     #[must_use]
     pub fn new(fields: Vec<SecretField>, cookies: Vec<Cookie>, seeds: &[PageUrl]) -> Self {
         if fields.is_empty() && cookies.is_empty() {
@@ -58,8 +56,8 @@ impl Secrets {
         }
     }
 
-    /// The fields that a request for `url` says besides all others; it never depends on the way
-    /// that led there.
+    /// Returns the additional fields of a request for `url`; they never depend on the way that led
+    /// there.
     #[must_use]
     pub fn headers_for(&self, url: &PageUrl, now: Timestamp) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -79,8 +77,8 @@ impl Secrets {
         headers
     }
 
-    /// How many origins hear fields, and how many of these hear them over http, where anybody on
-    /// the way hears them too.
+    /// Returns the number of origins that get fields, and the number of these over http, where they
+    /// are sent in the clear.
     #[must_use]
     pub fn origins(&self) -> (usize, usize) {
         let named = self.fields.iter().filter_map(|field| field.origin.as_ref());
@@ -95,7 +93,7 @@ impl Secrets {
         (all.len(), open)
     }
 
-    /// How many cookies can be sent to somebody, and how many of these over http.
+    /// Returns the number of cookies that can be sent, and the number of these over http.
     #[must_use]
     pub fn cookies(&self) -> (usize, usize) {
         self.jar.count()

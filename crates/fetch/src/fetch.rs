@@ -7,29 +7,33 @@ use web::{Exchange, PageUrl, Validators};
 
 use crate::failure::FetchFailure;
 
-/// Whoever can ask the web for a page.
+/// A client that requests pages.
 ///
-/// Promises of every implementation:
-/// - with validators, a request is conditional: 304 Not Modified is an answer like any other;
-/// - exactly one request is made for a call, or none where it is refused beforehand; a redirect is
-///   an answer like any other and is not followed;
-/// - the body is what the server sent, its content coding left on, cut at a limit that is known
-///   beforehand;
-/// - it ends: there is a deadline for the whole exchange;
-/// - `Err` is the page's fate, a value to be counted and perhaps tried again, never a fault of
-///   ours.
+/// Every implementation guarantees:
+/// - With validators, a request is conditional: 304 Not Modified is an answer like any other.
+/// - A call makes exactly one request, or none if it is refused beforehand. A redirect is an answer
+///   like any other and is not followed.
+/// - The body is what the server sent, with its content coding, cut at a known limit.
+/// - The call ends: there is a deadline for the whole exchange.
+/// - `Err` is the page's fate, a value to be counted and perhaps tried again, never a fault of ours.
 #[async_trait]
 pub trait Fetch: Send + Sync {
-    /// Asks for `url`, unless it is still what `known` names, and waits for the whole answer.
+    /// Requests `url`, unless it is still what `known` names, and waits for the whole answer.
+    ///
+    /// # Errors
+    /// [`FetchFailure`] if there is no whole answer.
     async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
-    /// Asks for `url`, whatever was known of it, and waits for the whole answer.
+    /// Requests `url` unconditionally and waits for the whole answer.
+    ///
+    /// # Errors
+    /// [`FetchFailure`] if there is no whole answer.
     async fn fetch(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
         self.ask(url, &Validators::default()).await
     }
 
-    /// The address that the next request for `url` goes to, where that is known beforehand: who
-    /// shares it shares a pace.
+    /// Returns the address that the next request for `url` goes to, if it is known beforehand:
+    /// hosts of one address may share a pace.
     async fn address(&self, _url: &PageUrl) -> Option<IpAddr> {
         None
     }

@@ -1,10 +1,10 @@
-//! Asks the web for things, politely and safely.
+//! The client side of the crawl: requests, made politely and safely.
 //!
 //! [`Fetch`] is the seam: one request, one answer, never a redirect followed. [`HttpFetch`] is its
 //! one real implementation, guarded against private addresses and against answers without end.
-//! [`Pacer`] says when a host may be asked, [`RobotsCache`] what it may be asked for, and
-//! [`decode()`] reads a body that arrived compressed. What a server does to us is a value
-//! ([`FetchFailure`]); only a setup that cannot work is an error ([`SetupError`]).
+//! [`Pacer`] decides when a host may be asked, [`RobotsCache`] what it may be asked for, and
+//! [`decode()`] decodes a compressed body. The behaviour of a server is a value ([`FetchFailure`]);
+//! only a setup that cannot work is an error ([`SetupError`]).
 
 mod client;
 mod credentials;

@@ -1,4 +1,4 @@
-//! When a host may be asked, and how long it is left alone afterwards.
+//! Politeness: when a host may be asked, and how long it is left alone afterwards.
 
 pub(crate) mod gate;
 pub(crate) mod jitter;

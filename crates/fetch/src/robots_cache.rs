@@ -1,4 +1,4 @@
-//! robots.txt, fetched when it is needed and remembered (RFC 9309 section 2.3).
+//! robots.txt, fetched on demand and cached (RFC 9309 section 2.3).
 //!
 //! | what comes back | what it means | for how long |
 //! |---|---|---|
@@ -8,9 +8,8 @@
 //! | 429, 5xx | the host is in error: nothing may be asked (429 is not in the RFC; Google does the same) | 30 s |
 //! | no answer, no address, a private address | nothing may be asked | 30 s |
 //!
-//! Every request waits for its host's turn, the hops of a redirect too. What holds for a day
-//! outlasts the process: whoever keeps [`RobotsAnswer::read`] says it again with
-//! [`RobotsCache::recall`].
+//! Every request waits for its host, the hops of a redirect too. Rules that hold for a day outlast
+//! the process: callers store [`RobotsAnswer::read`] and give it back with [`RobotsCache::recall`].
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,22 +29,21 @@ use crate::fetch::Fetch;
 use crate::politeness::pacer::Pacer;
 use crate::politeness::pacing::Answer;
 
-/// Bytes of robots.txt that are decoded: one more than are read, so that a line that is cut shows.
+/// Bytes of robots.txt that are decoded: one more than are read, so that a cut line shows.
 const READ: u64 = MAX_ROBOTS_BYTES as u64 + 1;
 /// Redirects in a row (section 2.3.1.2).
 const REDIRECTS: usize = 5;
-/// How long an answer holds (section 2.4).
+/// The time that an answer holds (section 2.4).
 const HOLDS: Duration = Duration::from_secs(24 * 3600);
-/// How long "nothing may be asked" holds before the host is tried again.
+/// The time that "nothing may be asked" holds before the host is tried again.
 const HOLDS_UNREACHABLE: Duration = Duration::from_secs(30);
-/// Bytes of robots.txt that are parsed in less than half a millisecond.
+/// The most bytes of robots.txt that are parsed on the reactor, in less than half a millisecond.
 const QUICK: usize = 16 << 10;
-/// Bytes of robots.txt that all remembered rules together may stem from, and what each costs at
-/// least.
+/// The most bytes of robots.txt behind all cached rules, and the least that each counts.
 const REMEMBERED: usize = 32 << 20;
 const LEAST: usize = 512;
 
-/// The rules of many origins.
+/// The cached rules of many origins.
 pub struct RobotsCache {
     fetch: Arc<dyn Fetch>,
     pacer: Arc<Pacer>,
@@ -54,47 +52,47 @@ pub struct RobotsCache {
     origins: Mutex<Origins>,
 }
 
-/// What a host lets us ask for.
+/// The rules of a host for us.
 #[derive(Clone, Debug)]
 pub struct RobotsAnswer {
     /// The rules for us.
     pub rules: Arc<RobotsRules>,
-    /// Where they come from.
+    /// The source of the rules.
     pub source: RobotsSource,
-    /// What was in the way where they are [`RobotsSource::Unreachable`], and only there.
+    /// The reason why they are [`RobotsSource::Unreachable`], and only then.
     pub error: Option<RobotsError>,
-    /// When they are to be asked for again: where they are [`RobotsSource::Unreachable`], a page
-    /// that they forbid is worth another try then.
+    /// The time until which they hold. A page that [`RobotsSource::Unreachable`] rules forbid is
+    /// worth another try then.
     pub until: Timestamp,
-    /// What was fetched just now, redirects first; empty where the rules were remembered.
+    /// The exchanges of this request, redirects first; empty if the rules were cached.
     pub exchanges: Vec<Exchange>,
-    /// The hosts that were asked just now, answered or not, in order; one may be there twice.
+    /// The hosts that were asked for this request, answered or not, in order, with repetitions.
     pub asked: Vec<Host>,
-    /// What was read just now and holds for a day.
+    /// The text that was read for this request and holds for a day.
     pub read: Option<RobotsText>,
 }
 
-/// What stands in a robots.txt, to be remembered.
+/// The text of a robots.txt, to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsText {
-    /// Its lines, at most [`MAX_ROBOTS_BYTES`]; none where there is no robots.txt.
+    /// Its lines, at most [`MAX_ROBOTS_BYTES`]; none if there is no robots.txt.
     pub lines: Option<Bytes>,
-    /// When it is to be asked for again.
+    /// The time until which it holds.
     pub until: Timestamp,
 }
 
-/// Where rules come from.
+/// The source of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RobotsSource {
-    /// From a robots.txt.
+    /// A robots.txt.
     Given,
     /// There is no robots.txt: everything may be asked.
     Missing,
-    /// It could not be had: nothing may be asked for the time being.
+    /// robots.txt is unavailable: nothing may be asked for the time being.
     Unreachable,
 }
 
-/// Why a robots.txt could not be had. Its text is a clause.
+/// The reason why a robots.txt is unavailable, as a clause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RobotsError {
     /// There was no answer.
@@ -105,8 +103,8 @@ pub enum RobotsError {
     Status(u16),
 }
 
-/// The rules of one origin. Whoever fetches them holds `asking`; the others wait there and then
-/// look again.
+/// The rules of one origin. The task that fetches them holds `asking`; the others wait there and
+/// then look again.
 #[derive(Default)]
 struct Origin {
     known: Mutex<Option<CachedRules>>,
@@ -123,8 +121,8 @@ struct CachedRules {
 }
 
 impl RobotsCache {
-    /// A cache that knows nothing yet. `agent_token` is the name by which robots.txt may call us,
-    /// without version; `capacity` how many origins are remembered.
+    /// Returns an empty cache. `agent_token` is our product token in robots.txt, without version;
+    /// `capacity` is the number of origins that are cached.
     pub fn new(
         fetch: Arc<dyn Fetch>,
         pacer: Arc<Pacer>,
@@ -142,8 +140,8 @@ impl RobotsCache {
         }
     }
 
-    /// The rules for `url` where they are known and hold, without asking anybody. The pacer is told
-    /// about `Crawl-delay`.
+    /// Returns the rules for `url` if they are cached and hold, and tells the pacer the
+    /// `Crawl-delay`.
     #[must_use]
     pub fn cached(&self, url: &PageUrl) -> Option<RobotsAnswer> {
         let origin = self.origins().get(&url.origin())?;
@@ -151,8 +149,8 @@ impl RobotsCache {
         Some(self.answer(url, known, FetchLog::default()))
     }
 
-    /// Takes over what an earlier session read for `url`, unless something is known that holds. It
-    /// holds no longer than a day from now, whatever a clock that was set may have made of the
+    /// Takes over the text that an earlier session read for `url`, unless rules are cached that
+    /// hold. It holds no longer than a day from now, whatever a changed clock may have made of the
     /// time.
     pub async fn recall(&self, url: &PageUrl, text: RobotsText) {
         let now = self.clock.now();
@@ -167,10 +165,10 @@ impl RobotsCache {
         self.learn(&origin, known);
     }
 
-    /// The rules for `url`, asked for where they are not known. Of tasks that want the same rules
-    /// at the same time, one fetches. The pacer is told about `Crawl-delay` every time.
+    /// Returns the rules for `url`, and fetches them if they are not cached. Of tasks that want the
+    /// same rules at the same time, one fetches. Tells the pacer the `Crawl-delay` every time.
     ///
-    /// Waits for turns of the host: do not hold one meanwhile.
+    /// Waits for permits of the host: do not hold one meanwhile.
     pub async fn rules(&self, url: &PageUrl) -> RobotsAnswer {
         let origin = self.origins().get_or_insert(url.origin());
         let (known, asking) = match origin.known_at(self.clock.now()) {
@@ -216,7 +214,7 @@ impl RobotsCache {
         self.origins().weigh(weight);
     }
 
-    /// Fetches /robots.txt and what it redirects to.
+    /// Fetches /robots.txt and follows its redirects.
     async fn follow(&self, url: &PageUrl, asking: &mut FetchLog) -> RobotsFile {
         let form = CanonicalForm::keep_all();
         let Ok(mut next) = url.join("/robots.txt", &form) else {
@@ -276,7 +274,7 @@ impl RobotsCache {
         }
     }
 
-    /// Large files are read off the reactor.
+    /// Parses a robots.txt; a large file off the reactor.
     async fn parse(&self, body: &Bytes) -> RobotsRules {
         if body.len() <= QUICK {
             return RobotsRules::parse(body, &self.agent_token);
@@ -287,7 +285,7 @@ impl RobotsCache {
             Ok(rules) => rules,
             Err(failed) => match failed.try_into_panic() {
                 Ok(panic) => resume_unwind(panic),
-                // The runtime is shutting down: nobody will ask for these any more.
+                // The runtime is shutting down: nobody will ask for these rules.
                 Err(_cancelled) => RobotsRules::disallow_all(),
             },
         }
@@ -298,7 +296,7 @@ impl RobotsCache {
     }
 }
 
-/// What asking for a robots.txt brought beside the rules.
+/// The traces of a fetch, beside the rules.
 #[derive(Default)]
 struct FetchLog {
     exchanges: Vec<Exchange>,
@@ -306,11 +304,11 @@ struct FetchLog {
     read: Option<RobotsText>,
 }
 
-/// What an exchange comes to.
+/// The result of an exchange.
 enum RobotsFile {
     Given(Bytes),
     Missing,
-    /// What was in the way.
+    /// The reason.
     Unreachable(RobotsError),
 }
 
@@ -354,13 +352,13 @@ impl Origin {
     }
 }
 
-/// Two generations of origins: whatever is asked for moves to the young one, and when that is full,
-/// the old one is forgotten and the young one grows old. So the size is bounded, what is in use
-/// stays, and there is no list to keep in order.
+/// A cache of two generations: an origin that is asked for moves to the young one, and when that is
+/// full, the old one is dropped and the young one becomes the old. So the size is bounded, origins
+/// in use stay, and there is no list to keep in order.
 struct Origins {
     young: HashMap<String, Arc<Origin>>,
     old: HashMap<String, Arc<Origin>>,
-    /// What the rules of the young generation weigh.
+    /// The weight of the young generation's rules.
     weight: usize,
     most: usize,
     most_weight: usize,
@@ -403,7 +401,7 @@ impl Origins {
         origin
     }
 
-    /// Rules have come to an origin of the young generation.
+    /// Adds the weight of new rules to the young generation.
     fn weigh(&mut self, weight: usize) {
         self.weight += weight;
         if self.weight > self.most_weight {

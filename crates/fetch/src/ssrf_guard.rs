@@ -1,5 +1,5 @@
-//! The guard against server-side request forgery: which addresses may be asked, and where names
-//! lead.
+//! The guard against server-side request forgery: the addresses that may be asked, and the look-up
+//! of names.
 
 pub(crate) mod address;
 pub(crate) mod guard;

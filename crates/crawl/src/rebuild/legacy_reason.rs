@@ -48,7 +48,8 @@ mod tests {
             ),
             ("resemblance 0.99, 1 bits apart", None, false),
             (
-                "resemblance 0.99, 1 bits apart; the original is in an earlier crawl; let through: 12 of 20 of its kind",
+                "resemblance 0.99, 1 bits apart; the original is in an earlier crawl; \
+                 let through: 12 of 20 of its kind",
                 Some(12),
                 false,
             ),
@@ -58,12 +59,15 @@ mod tests {
                 true,
             ),
             (
-                "resemblance 0.77 with the page that it calls canonical, 10 bits apart; let through: 2 of 2 of its kind",
+                "resemblance 0.77 with the page that it calls canonical, 10 bits apart; \
+                 let through: 2 of 2 of its kind",
                 Some(2),
                 true,
             ),
             (
-                "resemblance 0.71 with the original of the page that it calls canonical, 9 bits apart; let through: 4 of 9 of its kind; kept all the same: it is a seed",
+                "resemblance 0.71 with the original of the page that it calls canonical, \
+                 9 bits apart; let through: 4 of 9 of its kind; \
+                 kept all the same: it is a seed",
                 Some(4),
                 true,
             ),

@@ -177,8 +177,11 @@ impl DiskSpaceMonitor {
                 // Without patience the fault says it.
                 if !patience.is_zero() {
                     tracing::warn!(
-                        path = %shortage.path.display(), free = shortage.free, needed = shortage.needed,
-                        "the disk is full: {shortage}. Nothing new is begun; make room, and the crawl goes on by itself \
+                        path = %shortage.path.display(),
+                        free = shortage.free,
+                        needed = shortage.needed,
+                        "the disk is full: {shortage}. Nothing new is begun; \
+                         make room, and the crawl goes on by itself \
                          (it waits {patience:?})"
                     );
                 }

@@ -6,9 +6,9 @@
 //!
 //! | `--duplicate-links` | of a page that was left out | of a seed |
 //! |---|---|---|
-//! | `probe` | what nobody has seen waits behind everything else of the crawl, and folders that bring nothing new are closed | the same |
+//! | `probe` | unseen URLs wait behind all others; folders without new pages are closed | the same |
 //! | `follow` | followed | followed |
-//! | `none` | left out, and listed (Manku, Jain and Das Sarma 2007, section 1, do this) | followed |
+//! | `none` | left out, and listed (Manku, Jain, Das Sarma 2007, section 1) | followed |
 //!
 //! The frontier does the probing: `store/src/patterns/probes.rs`.
 

@@ -136,7 +136,11 @@ impl EarlierArchives {
         if self.warned.swap(true, Ordering::Relaxed) {
             tracing::debug!(%url, error, "cannot be asked for conditionally");
         } else {
-            tracing::warn!(%url, error, "an earlier archive cannot be read: pages are fetched whole; told only once");
+            tracing::warn!(
+                %url,
+                error,
+                "an earlier archive cannot be read: pages are fetched whole; told only once"
+            );
         }
     }
 }

@@ -7,9 +7,9 @@
 //!
 //! | what | depth | what lets it in |
 //! |---|---|---|
-//! | a sitemap that robots.txt names | that of the page that robots.txt was read for: 0 at a seed's host | no exclude expression; on other hosts, a few |
+//! | a sitemap in robots.txt | that of the page that requested it | no exclusion; on other hosts, few |
 //! | a sitemap in an index | that of the index | the same host as the index, or the scope |
-//! | a page in a sitemap or feed, where a feed goes on | one more | the scope, like any link; the range of dates |
+//! | an entry of a sitemap or feed | one more | the scope; the range of dates |
 //!
 //! The quota of sitemaps and pages per host starts at zero in each session: it brakes hosts that
 //! list without end, and is no promise. The limits on a host over sessions hold for its listings,
@@ -192,7 +192,10 @@ pub(crate) async fn discover(
     let queuing = queue(context, &find, &page.url, following, parts, tally);
     let (read, queued) = tokio::join!(reading, queuing);
     if read.is_none() {
-        tracing::error!(url = %page.url, "reading this listing panicked: it counts as far as it was read");
+        tracing::error!(
+            url = %page.url,
+            "reading this listing panicked: it counts as far as it was read"
+        );
     }
     queued
 }

@@ -172,7 +172,10 @@ fn by_its_bytes(
     adaptive_signatures: &AdaptiveSignatures,
     exchange: &Exchange,
 ) -> io::Result<Reading> {
-    tracing::error!(url = %exchange.url, "reading this page panicked: it is judged by its bytes alone");
+    tracing::error!(
+        url = %exchange.url,
+        "reading this page panicked: it is judged by its bytes alone"
+    );
     let (payload, name) = digests(policy, &exchange.body)?;
     Ok(Reading {
         signature: adaptive_signatures.signature(name, None),

@@ -42,7 +42,10 @@ impl RobotsFiles {
         }
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.bytes + file.body.len() > MOST_WAITING {
-            tracing::debug!(url = %file.url, "too many robots.txt files wait for their pages: this one is not archived");
+            tracing::debug!(
+                url = %file.url,
+                "too many robots.txt files wait for their pages: this one is not archived"
+            );
             return;
         }
         waiting.bytes += file.body.len();

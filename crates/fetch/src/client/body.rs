@@ -1,9 +1,9 @@
 //! Reads a body that may be endless, slow, broken or huge.
 //!
-//! Memory: a download holds [`HELD`] bytes at most, and only as far as the budget has a share for
-//! it; what is longer goes to a spool, a file without a name. So no download ever waits for
-//! another, the deadline and the minimum rate always run, and *n* downloads take *n* × [`HELD`]
-//! bytes of memory and *n* × the limit of disk at most.
+//! Memory: a download holds at most [`HELD`] bytes, and only as far as the budget has a share for
+//! it; a longer body goes to a spool, a file without a name. So no download waits for another, the
+//! deadline and the minimum rate always run, and *n* downloads take at most *n* × [`HELD`] bytes of
+//! memory and *n* × the limit of disk.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::stalls::{Stalled, Stalls};
 
 /// Bytes of a body that are held in memory.
 const HELD: usize = 256 << 10;
-/// Bytes for which a share is taken at a time.
+/// The step in which shares are taken, in bytes.
 const STEP: usize = 32 << 10;
 
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct BodyReader {
     stalls: Stalls,
 }
 
-/// A body, perhaps not all of it.
+/// A body as received, perhaps cut.
 #[derive(Debug)]
 pub(crate) struct ReceivedBody {
     pub(crate) body: Body,
@@ -52,9 +52,9 @@ impl BodyReader {
         }
     }
 
-    /// Reads until the end, the limit (then the body is cut, not failed), the deadline, or until
-    /// too few bytes came recently. A connection that breaks is a failure, unless its end is the
-    /// only end that the body has.
+    /// Reads until the end, the limit (the body is cut, not failed), the deadline, or until too few
+    /// bytes came recently. A broken connection is a failure, unless the body ends with its
+    /// connection.
     pub(crate) async fn read(
         &self,
         response: &mut Response,
@@ -102,7 +102,7 @@ struct BodyBuffer<'a> {
     /// The directory of the spool; none if everything stays in memory.
     directory: Option<&'a Path>,
     held: Vec<u8>,
-    /// Bytes that may be held.
+    /// The bytes that the share allows.
     granted: usize,
     share: Option<MemoryShare>,
     spool: Option<Spool>,
@@ -132,7 +132,7 @@ impl<'a> BodyBuffer<'a> {
         Ok(())
     }
 
-    /// Takes what share is missing for so many bytes; returns whether they may be held.
+    /// Takes the missing share for `bytes`; returns true if they may be held.
     fn may_hold(&mut self, bytes: usize) -> bool {
         while self.granted < bytes.min(HELD) {
             let Some(step) = self.memory.try_body(STEP) else {
@@ -147,7 +147,7 @@ impl<'a> BodyBuffer<'a> {
         bytes <= HELD || self.directory.is_none()
     }
 
-    /// Moves what is held to the spool, off the reactor.
+    /// Moves the held bytes to the spool, off the reactor.
     async fn spill(&mut self) -> Result<(), FetchFailure> {
         let Some(directory) = self.directory.filter(|_| !self.held.is_empty()) else {
             return Ok(());
@@ -200,9 +200,9 @@ impl StoredBytes for Stored {
     }
 }
 
-/// Returns whether the body goes on until the connection ends, so that a clean end looks like any
-/// other (RFC 9112 section 6.3): over TLS many servers never said farewell, and asking again would
-/// not change it.
+/// Returns true if the body ends with its connection, so that a clean end looks like any other (RFC
+/// 9112 section 6.3): over TLS many servers omit the close notification, and asking again would not
+/// change it.
 fn ends_with_connection(response: &Response) -> bool {
     let fields = response.headers();
     response.version() < Version::HTTP_2

@@ -1,6 +1,6 @@
-//! reqwest's clients, kept from everything that they would do on their own: they follow no
-//! redirect, know no cookies, referrer or proxy of the environment, retry nothing, decompress
-//! nothing. What remains is one request and one answer.
+//! reqwest's clients, stripped of their own decisions: they follow no redirect, know no cookies,
+//! referrer or proxy of the environment, retry nothing and decompress nothing. One request and one
+//! answer remain.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,17 +15,17 @@ use crate::ssrf_guard::names::Names;
 use crate::ssrf_guard::resolver::GuardedResolver;
 
 /// Idle connections kept for a host. Each holds a read buffer of up to some hundred KiB: 64 for
-/// each of 64 hosts were 150 MiB.
+/// each of 64 hosts took 150 MiB.
 const IDLE_PER_HOST: usize = 4;
-/// Idle connections are kept as long as a polite crawler may need them again, and no longer: over
-/// many hosts they are what memory goes into.
+/// The time that idle connections are kept: as long as a polite crawler may need them again, and no
+/// longer, because over many hosts they dominate memory.
 const IDLE: Duration = Duration::from_secs(10);
 /// Bytes that an HTTP/2 server may send ahead of our reading, for a stream and for a connection.
 const H2_STREAM_WINDOW: u32 = 512 << 10;
 const H2_CONNECTION_WINDOW: u32 = 1 << 20;
 
-/// A client for each port that a resolve rule names, as reqwest asks its resolver without saying
-/// the port; and one for the rest.
+/// A client per port in the resolve rules, because reqwest asks its resolver without the port; and
+/// one for all other ports.
 #[derive(Debug)]
 pub(crate) struct Clients {
     of_port: Vec<(u16, Client)>,
@@ -52,7 +52,7 @@ impl Clients {
         })
     }
 
-    /// The one that asks for `url`.
+    /// Returns the client for `url`.
     pub(crate) fn of(&self, url: &PageUrl) -> &Client {
         let port = url.as_url().port_or_known_default();
         let ruled = self

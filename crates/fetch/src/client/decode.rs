@@ -1,14 +1,13 @@
-//! Takes content codings off a body, up to a limit.
+//! Removal of content codings from a body, up to a limit.
 //!
-//! Everything is streamed: what a body says about its own length is never believed, decoding stops
-//! at the limit, and what a compressor may ask of our memory is bounded (a window of 16 MiB for
-//! brotli, 8 MiB for zstd, as RFC 7932 and RFC 9659 have it for the web). 809 bytes of brotli can
-//! stand for a gibibyte: what grows a thousandfold is a bomb and is left long before the limit. Nor
-//! can a body of many small pieces cost more than its length: members of gzip and frames of zstd
-//! are counted.
+//! Decoding is streamed: lengths in the body are never believed, it stops at the limit, and the
+//! memory that a compressor may demand is bounded (a window of 16 MiB for brotli, 8 MiB for zstd,
+//! as RFC 7932 and RFC 9659 have it for the web). 809 bytes of brotli can decode to a gibibyte: a
+//! body that grows a thousandfold is a bomb and is abandoned long before the limit. The members of
+//! gzip and frames of zstd are counted, so that many small pieces cost no more than their length.
 //!
-//! A body that breaks off or is not what it claims to be yields what could be read, and says so:
-//! [`decode`] beside the bytes, a [`Decoding`] by the error that it ends with. Sources: RFC 9110
+//! A body that breaks off or is not what it claims to be yields the readable part and reports the
+//! error: [`decode`] beside the bytes, a [`Decoding`] as the error at its end. Sources: RFC 9110
 //! section 8.4 (order of codings), RFC 1950 to 1952, RFC 7932, RFC 8878.
 
 use std::cell::Cell;
@@ -24,16 +23,16 @@ use http::header::CONTENT_ENCODING;
 use web::Body;
 use zstd::stream::raw::{DParameter, Decoder as ZstdDecoder, Operation};
 
-/// More codings on top of each other than this are an attack, not a page.
+/// The most codings on top of each other; more are an attack.
 const MAX_LAYERS: usize = 3;
-/// RFC 9659: a zstd window on the web is 8 MiB at most.
+/// The largest window of zstd: 8 MiB (RFC 9659).
 const ZSTD_WINDOW_LOG: u32 = 23;
-/// Members of gzip, or frames of zstd, in one body. Tools that write blocks of 64 KiB need 256 for
-/// the 16 MiB that are read of a page; each costs a decoder's state.
+/// The most members of gzip, or frames of zstd, in one body. Tools that write blocks of 64 KiB need
+/// 256 for the 16 MiB that are read of a page; each costs a decoder's state.
 const MAX_MEMBERS: u32 = 4096;
-/// What grows to more than this…
+/// The least decoded size of a bomb.
 const BOMB_SIZE: usize = 1 << 20;
-/// …and by more than this is a bomb. No text does: zeros in gzip grow 1,029-fold, the most
+/// The least growth of a bomb. No text grows so much: zeros in gzip grow 1,029-fold, the most
 /// repetitive pages some hundredfold.
 const BOMB_RATIO: usize = 1000;
 const BUFFER: usize = 16 << 10;
@@ -41,24 +40,24 @@ const BUFFER: usize = 16 << 10;
 /// A body without its codings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded {
-    /// What the body stands for, or the beginning of it.
+    /// The decoded body, or its beginning.
     pub bytes: Bytes,
-    /// Whether the limit cut it.
+    /// True if the limit cut it.
     pub truncated: bool,
-    /// What was wrong with it.
+    /// The error, if there was one.
     pub error: Option<DecodeError>,
 }
 
-/// What was wrong with a coded body.
+/// An error in a coded body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeError {
-    /// A coding that we do not know: the bytes are as received.
+    /// An unknown coding: the bytes are as received.
     Unknown,
     /// Too many codings: the bytes are as received.
     Layers,
-    /// It breaks off or is damaged: the bytes are what comes before that.
+    /// The body breaks off or is damaged: the bytes are the part before.
     Broken,
-    /// It grows as no page does: the bytes are the beginning.
+    /// The body grows as no page does: the bytes are the beginning.
     Bomb,
 }
 
@@ -81,8 +80,8 @@ enum Coding {
     Zstd,
 }
 
-/// Takes off what `Content-Encoding` names, and yields at most `cap` bytes. Without a coding
-/// nothing is copied that is in memory. A stored body that cannot be read is a broken one.
+/// Removes the codings that `Content-Encoding` names, and returns at most `cap` bytes. A body in
+/// memory without a coding is not copied. A stored body that cannot be read is a broken one.
 #[must_use]
 pub fn decode(headers: &HeaderMap, body: &Body, cap: u64) -> Decoded {
     match codings(headers) {
@@ -92,14 +91,14 @@ pub fn decode(headers: &HeaderMap, body: &Body, cap: u64) -> Decoded {
     }
 }
 
-/// The beginning of a body that is packed in itself with gzip, whatever its header fields say
-/// (`sitemap.xml.gz`): `cap` bytes at most.
+/// Returns at most `cap` bytes of a body that is itself a gzip file, whatever its header fields say
+/// (`sitemap.xml.gz`).
 #[must_use]
 pub fn gunzip(body: &Bytes, cap: u64) -> Decoded {
     Decoding::gunzip(&**body, cap).whole()
 }
 
-/// The codings in the order in which they were applied.
+/// Returns the codings in the order in which they were applied.
 fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, DecodeError> {
     let mut codings = Vec::new();
     for field in headers.get_all(CONTENT_ENCODING) {
@@ -135,9 +134,8 @@ fn as_received(body: &Body, cap: u64, error: Option<DecodeError>) -> Decoded {
     }
 }
 
-/// A body whose codings are taken off while it is read, for who need not have all of it at once.
-/// Its end is an end only where the body is whole: what the cap cuts, what breaks off and what is a
-/// bomb ends with an error.
+/// A body that is decoded while it is read. It ends without an error only if it is whole: a body
+/// that is cut at the cap, breaks off or is a bomb ends with an error.
 pub struct Decoding<'a> {
     reader: Box<dyn BufRead + 'a>,
     eaten: Rc<Cell<usize>>,
@@ -148,8 +146,8 @@ pub struct Decoding<'a> {
 }
 
 impl<'a> Decoding<'a> {
-    /// Takes off what `Content-Encoding` names, and yields at most `cap` bytes. What has a coding
-    /// that we do not know is read as it is.
+    /// Removes the codings that `Content-Encoding` names, and yields at most `cap` bytes. A body
+    /// with an unknown coding is read as it is.
     #[must_use]
     pub fn of(headers: &HeaderMap, body: &'a Body, cap: u64) -> Self {
         Self::peeled(
@@ -159,15 +157,15 @@ impl<'a> Decoding<'a> {
         )
     }
 
-    /// Takes gzip off, whatever the header fields say.
+    /// Removes gzip, whatever the header fields say.
     #[must_use]
     pub fn gunzip(body: impl BufRead + 'a, cap: u64) -> Self {
         Self::peeled(&[Coding::Gzip], Box::new(body), cap)
     }
 
-    /// One reader around the other, the last coding innermost. Each passes on one byte more than
-    /// the limit and ends: a layer that swallows gigabytes and yields nothing would otherwise cost
-    /// time without end.
+    /// Nests the readers, the last coding innermost. Each passes on one byte more than the limit
+    /// and ends: a layer that swallows gigabytes and yields nothing would otherwise run without
+    /// end.
     fn peeled(codings: &[Coding], body: Box<dyn BufRead + 'a>, cap: u64) -> Self {
         let eaten = Rc::new(Cell::new(0));
         let received = Received {
@@ -187,7 +185,7 @@ impl<'a> Decoding<'a> {
 
     fn whole(mut self) -> Decoded {
         let mut bytes = Vec::new();
-        // Why it ends where it ends is told by these fields.
+        // These fields say how it ended.
         let _end = self.read_to_end(&mut bytes);
         Decoded {
             bytes: bytes.into(),
@@ -196,7 +194,7 @@ impl<'a> Decoding<'a> {
         }
     }
 
-    /// Notes what it ends with.
+    /// Records how it ends.
     fn ends(&mut self, truncated: bool, error: Option<DecodeError>) -> io::Error {
         self.truncated = truncated;
         self.error = error;
@@ -223,7 +221,7 @@ impl Read for Decoding<'_> {
         self.reader.consume(length);
         self.given += length;
         if self.given > BOMB_SIZE && self.given / BOMB_RATIO >= self.eaten.get() {
-            // What was read of it counts; the next call says that there is more.
+            // These bytes count; the next call returns the error.
             self.truncated = true;
             self.error = Some(DecodeError::Bomb);
         }
@@ -272,7 +270,7 @@ fn peel<'a>(
 fn decoder<'a>(coding: Coding, mut coded: Box<dyn BufRead + 'a>) -> io::Result<Box<dyn Read + 'a>> {
     let head = coded.fill_buf()?;
     if head.is_empty() {
-        // Nothing at all is how many servers code an empty page.
+        // Many servers code an empty page as nothing at all.
         return Ok(Box::new(io::empty()));
     }
     Ok(match coding {
@@ -376,9 +374,9 @@ fn one_more(begun: &mut u32) -> io::Result<()> {
     Ok(())
 }
 
-/// `deflate` means the zlib format, but some servers send the bare stream (RFC 9110 section
-/// 8.4.1.2). The first two bytes of zlib are a multiple of 31 and name method 8 (RFC 1950 section
-/// 2.2).
+/// Returns true if a `deflate` body has the zlib format; some servers send the bare stream (RFC
+/// 9110 section 8.4.1.2). The first two bytes of zlib are a multiple of 31 and name method 8 (RFC
+/// 1950 section 2.2).
 fn is_zlib(head: &[u8]) -> bool {
     match head {
         [first, second, ..] => first & 0x0f == 8 && u16::from_be_bytes([*first, *second]) % 31 == 0,
@@ -386,8 +384,8 @@ fn is_zlib(head: &[u8]) -> bool {
     }
 }
 
-/// The extension of brotli to windows of up to a gibibyte starts with a code that RFC 7932 section
-/// 9.1 forbids.
+/// Returns true for the extension of brotli to windows of up to a gibibyte: it starts with a code
+/// that RFC 7932 section 9.1 forbids.
 fn is_large_window(head: &[u8]) -> bool {
     head.first().is_some_and(|first| first & 0x7f == 0x11)
 }

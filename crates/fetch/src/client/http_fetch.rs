@@ -1,9 +1,8 @@
 //! [`Fetch`] over the real network.
 //!
-//! Who may be asked is checked three times: an address written in the URL before anything happens
-//! (the engine never asks a resolver for it), every address of a name when it is looked up, and the
-//! peer at the end. By way of a proxy, whose address the peer's then is, it is checked as
-//! [`crate::client::proxy`] says.
+//! Addresses are checked three times: an address in the URL before anything happens (the engine
+//! never asks a resolver for it), every address of a name when it is looked up, and the peer at the
+//! end. With a proxy the peer is the proxy; [`crate::client::proxy`] describes the checks then.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -26,7 +25,7 @@ use crate::ssrf_guard::guard::Guard;
 use crate::ssrf_guard::names::Names;
 use crate::stalls::Stalls;
 
-/// Asks real servers.
+/// The client for real servers.
 #[derive(Debug)]
 pub struct HttpFetch {
     clients: Clients,
@@ -41,12 +40,12 @@ pub struct HttpFetch {
 }
 
 impl HttpFetch {
-    /// Prepares for asking; reads certificates but touches no network.
+    /// Prepares a client; reads certificates but touches no network.
     ///
     /// # Errors
     ///
-    /// [`SetupError`] if what the options say cannot be done at all. A machine without root
-    /// certificates is no such case: https then fails page by page.
+    /// [`SetupError`] if the options cannot be fulfilled. A machine without root certificates is no
+    /// error: https then fails page by page.
     pub fn new(options: FetchOptions) -> Result<Self, SetupError> {
         let Ok(user_agent) = HeaderValue::from_str(&options.user_agent) else {
             return Err(SetupError::UserAgent(options.user_agent));
@@ -71,8 +70,7 @@ impl HttpFetch {
         })
     }
 
-    /// Lets a page be asked for, or says why not; what a connection's own look-up decides is left
-    /// to it.
+    /// Checks whether a page may be requested, except for the checks in a connection's own look-up.
     async fn check(&self, url: &PageUrl) -> Result<(), FetchFailure> {
         let host = url.as_url().host_str().ok_or(FetchFailure::Unaskable)?;
         self.guard.check_literal(host)?;
@@ -97,7 +95,7 @@ impl HttpFetch {
         }
     }
 
-    /// The head of the answer, or why there is none.
+    /// Returns the head of the answer.
     async fn answer(&self, url: &PageUrl, request: Request) -> Result<Response, FetchFailure> {
         self.check(url).await?;
         let asked = self.clients.of(url).execute(request).await;
@@ -137,7 +135,7 @@ impl Fetch for HttpFetch {
         let answer = self.stalls.watch(self.answer(url, request));
         let answered = timeout_at(deadline, answer).await;
         let mut response = answered.unwrap_or(Err(FetchFailure::Timeout))?;
-        // By way of a proxy the peer is the proxy; who answered is not known.
+        // With a proxy the peer is the proxy, and the server's address is not known.
         let address = response.remote_addr().filter(|_| self.proxy.is_none());
         let ReceivedBody { body, truncated } = self.body.read(&mut response, deadline).await?;
 
@@ -173,7 +171,8 @@ impl Fetch for HttpFetch {
     }
 }
 
-/// The engine counts the fields of HTTP/1 and the bytes of HTTP/2; here both count for both.
+/// Checks the head of an answer. The engine counts the fields of HTTP/1 and the bytes of HTTP/2;
+/// here both count for both.
 fn check_head(response: &Response, limits: &FetchLimits) -> Result<(), FetchFailure> {
     let fields = response.headers();
     let bytes: usize = fields
@@ -183,7 +182,7 @@ fn check_head(response: &Response, limits: &FetchLimits) -> Result<(), FetchFail
     if bytes > limits.header_bytes || fields.len() > limits.header_fields {
         return Err(FetchFailure::HeadersTooLarge);
     }
-    // 101 Switching Protocols was not asked for. 600 to 999 are invalid and sent all the same (999
+    // 101 Switching Protocols was not requested. 600 to 999 are invalid and sent all the same (999
     // by linkedin.com): RFC 9110 section 15 has a client treat them as errors, and they are
     // answers.
     if response.status().as_u16() >= 200 {
@@ -202,7 +201,7 @@ fn protocol(version: Version) -> Result<Protocol, FetchFailure> {
     }
 }
 
-/// An IPv4 peer seen through an IPv6 socket is an IPv4 peer.
+/// Returns the IPv4 address of an IPv4 peer seen through an IPv6 socket.
 fn unmapped(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

@@ -1,4 +1,4 @@
-//! What a fetcher can be told, and every limit that it keeps. (How long a URL may be is
+//! The options of a client, and every limit that it keeps. (The limit on a URL's length is
 //! [`PageUrl`](web::PageUrl)'s.)
 
 use std::net::IpAddr;
@@ -16,45 +16,45 @@ use crate::ssrf_guard::names::NameService;
 use crate::ssrf_guard::resolve_rule::ResolveRule;
 use crate::stalls::Stalls;
 
-/// How to ask.
+/// The options of a client.
 #[derive(Clone, Debug)]
 pub struct FetchOptions {
     /// The `User-Agent` field, whole.
     pub user_agent: String,
-    /// Where an answer is cut or given up.
+    /// The limits at which an answer is cut or given up.
     pub limits: FetchLimits,
-    /// Whether private, loopback and link-local addresses may be asked.
+    /// True if private, loopback and link-local addresses may be asked.
     pub allow_private: bool,
     /// Single addresses that may be asked although they are not public.
     pub allow_addresses: Vec<IpAddr>,
-    /// Who knows the addresses of names. What it says is guarded.
+    /// The service that resolves names. Its answers are guarded.
     pub names: NameService,
-    /// Names that are not looked up. What they point to is guarded all the same.
+    /// The names that are not looked up. Their addresses are guarded all the same.
     pub resolve: Vec<ResolveRule>,
     /// PEM files with certificates to trust besides the system's.
     pub ca_certificates: Vec<PathBuf>,
     /// Hosts whose certificates are not checked.
     pub insecure_hosts: Vec<InsecureHost>,
-    /// By way of whom everything is asked. The environment (`http_proxy`) has no say.
+    /// The proxy of all requests. The environment (`http_proxy`) has no effect.
     pub proxy: Option<ProxyUrl>,
-    /// What is said to some origins only.
+    /// The fields and cookies for single origins.
     pub secrets: Arc<Secrets>,
-    /// How many idle connections are kept for a host: as many as are used at a time (see
+    /// The number of idle connections per host: as many as are used at a time (see
     /// [`PacingRules::connections_per_host`](crate::PacingRules::connections_per_host)).
     pub connections_per_host: usize,
-    /// The memory that bodies are received into.
+    /// The memory budget of bodies.
     pub memory: MemoryBudget,
     /// The directory on whose file system larger bodies are kept while they are needed. Without one
     /// they stay in memory.
     pub spool: Option<PathBuf>,
-    /// Counts the exchanges that do not move.
+    /// The count of stalled exchanges.
     pub stalls: Stalls,
-    /// Dates the exchanges.
+    /// The clock that dates exchanges.
     pub clock: Clock,
 }
 
 impl FetchOptions {
-    /// The defaults, under this name and with this clock.
+    /// Returns the defaults with this user agent and clock.
     #[must_use]
     pub fn new(user_agent: impl Into<String>, clock: Clock) -> Self {
         Self {
@@ -77,27 +77,26 @@ impl FetchOptions {
     }
 }
 
-/// Every size and time that a server could stretch.
+/// The limits on every size and time that a server could stretch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchLimits {
-    /// Bytes of body, as received; a longer one is cut, and the exchange counts as answered.
+    /// Bytes of a body as received; a longer one is cut, and the exchange counts as answered.
     pub body: u64,
-    /// Bytes of header fields, names and values with four more for each.
+    /// Bytes of header fields: names and values, plus four per field.
     pub header_bytes: usize,
     /// Number of header fields.
     pub header_fields: usize,
-    /// From the look-up of the name to the last byte.
+    /// Time from the look-up of the name to the last byte.
     pub timeout: Duration,
-    /// From the look-up of the name to the end of the TLS handshake.
+    /// Time from the look-up of the name to the end of the TLS handshake.
     pub connect_timeout: Duration,
-    /// Bytes a second that a body must bring on average over each `min_rate_grace`; 0 is no
-    /// minimum.
+    /// Minimum rate of a body in bytes per second, averaged over each `min_rate_grace`; 0 for none.
     pub min_rate: u64,
-    /// How long a body may take before its rate counts, and over how long it counts then.
+    /// The time before the rate of a body counts, and the window over which it counts then.
     pub min_rate_grace: Duration,
-    /// How long the addresses of a name are believed.
+    /// The time that the addresses of a name are cached.
     pub names_kept: Duration,
-    /// How many redirects in a row are followed, by whoever follows them.
+    /// The greatest number of redirects in a row, for the code that follows them.
     pub redirects: usize,
 }
 

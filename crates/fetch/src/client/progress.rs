@@ -1,10 +1,9 @@
 //! The recent rate of a download: fast, stalled, or too slow to be waited for.
 //!
-//! Time is divided into spans, ten of them to the grace time of the limits. A body whose last ten
-//! spans together brought less than the minimum rate is given up; one whose last span alone did is
-//! stalled. So what came before counts for nothing after the grace time: a server that sends 4 MiB
-//! at once and then a byte a second is given up as soon as one that sends a byte a second from the
-//! beginning.
+//! Time is divided into spans, ten per grace time of the limits. A body is given up if its last ten
+//! spans together brought less than the minimum rate, and stalled if its last span alone did.
+//! Earlier bytes count for nothing after the grace time: a server that sends 4 MiB at once and then
+//! a byte a second is given up as soon as one that sends a byte a second from the beginning.
 
 use std::time::Duration;
 
@@ -34,9 +33,9 @@ pub(crate) struct Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Movement {
     Moving,
-    /// Less than the minimum rate, for one span.
+    /// Less than the minimum rate in the last span.
     Stalled,
-    /// Less than the minimum rate, for all of them.
+    /// Less than the minimum rate in all of the last spans.
     TooSlow,
 }
 
@@ -59,7 +58,7 @@ impl Progress {
         self.now += bytes as u64;
     }
 
-    /// Returns when the present span ends.
+    /// Returns the end of the present span.
     pub(crate) fn due(&self) -> Instant {
         self.due
     }
@@ -86,8 +85,8 @@ impl Progress {
 mod tests {
     use super::*;
 
-    /// Returns after how many seconds a download that brings so many bytes in each span is given
-    /// up; none where it never is.
+    /// Returns the seconds after which a download with these bytes per span is given up; none if it
+    /// never is.
     fn given_up(min_rate: u64, bytes: impl Fn(usize) -> usize) -> Option<usize> {
         let limits = FetchLimits {
             min_rate,

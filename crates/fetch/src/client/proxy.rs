@@ -1,6 +1,6 @@
-//! A proxy: where it is, how it is spoken to, and what is still guarded by way of it.
+//! A proxy: its address, its protocol, and the checks that remain with it.
 //!
-//! reqwest speaks to it (RFC 9110 section 9.3.6, RFC 1928, RFC 1929). What is guaranteed, by the
+//! reqwest speaks to it (RFC 9110 section 9.3.6, RFC 1928, RFC 1929). The guarantees depend on the
 //! kind of proxy:
 //!
 //! | | the proxy is asked for | guarded |
@@ -10,13 +10,12 @@
 //! | `socks5h://` | the name | addresses and `localhost` only: names that the proxy alone can resolve (`.onion`) cannot be judged here |
 //!
 //! So a name server that answers the proxy otherwise than us (DNS rebinding) is stopped under
-//! `socks5://`, and else only by a proxy that refuses private addresses itself. The proxy's own
-//! address may be any: the user gave it. Pages' certificates are checked here whatever the proxy.
-//! An https page whose host is an IPv6 address cannot be had by way of a proxy (reqwest 0.13 takes
-//! the brackets for a part of the name in the certificate).
+//! `socks5://`, and otherwise only by a proxy that refuses private addresses itself. The proxy's
+//! own address may be any: the user gave it. Certificates of pages are checked here whatever the
+//! proxy. An https page whose host is an IPv6 address cannot be fetched through a proxy (reqwest
+//! 0.13 takes the brackets for a part of the name in the certificate).
 //!
-//! Its user and password are told to the proxy and to nobody else; they are never shown, logged or
-//! stored.
+//! User and password are sent to the proxy only; they are never shown, logged or stored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,10 +26,9 @@ use url::Url;
 /// Bytes of a user's name or password (RFC 1929 section 2).
 const MAX_CREDENTIAL: usize = 255;
 
-/// Where a proxy is, how it is spoken to, and who we are to it:
-/// `socks5://user:password@127.0.0.1:1080`.
+/// The URL of a proxy, with user and password: `socks5://user:password@127.0.0.1:1080`.
 ///
-/// Shown without user and password.
+/// `Display` and `Debug` omit user and password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProxyUrl {
     kind: Kind,
@@ -48,8 +46,8 @@ enum Kind {
     Socks5h,
 }
 
-/// What is wrong with a text that should be a [`ProxyUrl`]. It does not repeat the text, which may
-/// hold a password.
+/// The reason why a text is no [`ProxyUrl`]. It does not repeat the text, which may hold a
+/// password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProxyUrlError {
     /// Not a URL with a host.
@@ -66,14 +64,14 @@ pub enum ProxyUrlError {
     Credentials,
 }
 
-/// What is to be judged here before the proxy is asked.
+/// The check of a host before the proxy is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProxyPrecheck {
-    /// Nothing: the connection's own look-up is the guarded one.
+    /// None: the connection's own look-up is the guarded one.
     Nothing,
-    /// What the host's name resolves to.
+    /// The addresses of the host's name.
     Addresses,
-    /// The host as it is written.
+    /// The host as written.
     Spelling,
 }
 
@@ -101,7 +99,8 @@ impl FromStr for ProxyUrl {
                 return Err(ProxyUrlError::Credentials);
             }
         }
-        // What is no URI to the HTTP library is no proxy to it either, and it would go without one.
+        // A text that the HTTP library takes for no URI is no proxy to it either, and it would go
+        // without one.
         let uri: http::Uri = url
             .as_str()
             .parse()
@@ -119,7 +118,7 @@ impl FromStr for ProxyUrl {
 }
 
 impl ProxyUrl {
-    /// What must be judged here before the proxy is asked for a page of `host`.
+    /// Returns the check to make before the proxy is asked for a page of `host`.
     pub(crate) fn precheck(&self, host: &str) -> ProxyPrecheck {
         match self.kind {
             Kind::Http | Kind::Https => ProxyPrecheck::Addresses,
@@ -131,23 +130,22 @@ impl ProxyUrl {
         }
     }
 
-    /// Whether it is a proxy that reads requests for http pages itself, and may refuse them in
-    /// HTTP.
+    /// Returns true if the proxy reads requests for such pages itself, and may refuse them in HTTP.
     pub(crate) fn reads_requests(&self, https: bool) -> bool {
         !https && matches!(self.kind, Kind::Http | Kind::Https)
     }
 
-    /// Whether names are the proxy's business.
+    /// Returns true if the proxy resolves names.
     pub(crate) fn looks_up_itself(&self) -> bool {
         self.kind == Kind::Socks5h
     }
 
-    /// The host that the proxy itself is on.
+    /// Returns the host of the proxy.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }
 
-    /// The same for reqwest.
+    /// Returns the proxy for reqwest.
     pub(crate) fn for_everything(&self) -> Result<reqwest::Proxy, reqwest::Error> {
         reqwest::Proxy::all(self.url.clone())
     }

@@ -1,8 +1,8 @@
-//! What is said to a server, and the same as an archive keeps it.
+//! The request: its header fields, and its head as an archive keeps it.
 //!
-//! The order of the fields is the order in which they are sent. Fields that are for one origin only
-//! (credentials, cookies, what the user adds) come from [`Secrets`], and of these an archive keeps
-//! the names; what is for a proxy is added by reqwest, which alone knows it, and is never archived.
+//! The fields are sent in this order. Fields for single origins (credentials, cookies, the user's
+//! own) come from [`Secrets`], and an archive keeps only their names. Fields for a proxy are added
+//! by reqwest, which alone knows it, and are never archived.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use web::{PageUrl, Protocol, Timestamp, Validators};
 use crate::credentials::{REDACTED, Secrets};
 use crate::failure::FetchFailure;
 
-/// What we say of ourselves.
+/// The header fields of every request.
 #[derive(Debug)]
 pub(crate) struct RequestHeaders {
     always: HeaderMap,
-    /// What is said besides, to some.
+    /// The fields for single origins.
     secrets: Arc<Secrets>,
 }
 
 impl RequestHeaders {
-    /// Under this name, and with these secrets.
+    /// Returns the fields of this user agent, with these secrets.
     pub(crate) fn new(user_agent: HeaderValue, secrets: Arc<Secrets>) -> Self {
         let mut always = HeaderMap::with_capacity(3);
         always.insert(USER_AGENT, user_agent);
@@ -34,7 +34,8 @@ impl RequestHeaders {
         Self { always, secrets }
     }
 
-    /// Every field of a request for `url` now, of which this is known; `Host` is not among them.
+    /// Returns every field of a request for `url` now, except `Host`. `known` are the validators of
+    /// an earlier answer.
     pub(crate) fn for_url(&self, url: &PageUrl, known: &Validators, now: Timestamp) -> HeaderMap {
         let mut headers = self.always.clone();
         headers.extend(self.secrets.headers_for(url, now));
@@ -48,7 +49,7 @@ impl RequestHeaders {
     }
 }
 
-/// The request for `url` that says this, or that it cannot be made.
+/// Builds a request for `url` with these fields.
 pub(crate) fn request(url: &PageUrl, headers: &HeaderMap) -> Result<Request, FetchFailure> {
     let mut request = Request::new(Method::GET, url.as_url().clone());
     let fields = request.headers_mut();
@@ -63,14 +64,14 @@ fn host_field(url: &PageUrl) -> Result<HeaderValue, FetchFailure> {
     HeaderValue::from_str(url.authority()).map_err(|_not_a_field| FetchFailure::Unaskable)
 }
 
-/// The request as it was written to an HTTP/1.1 connection, byte for byte; what HTTP/2 sends in
-/// frames is written the same way, as archives do, and what is sent to a proxy as the proxy passes
-/// it on.
+/// Returns the request as it was written to an HTTP/1.1 connection, byte for byte. The frames of
+/// HTTP/2 are written the same way, as archives do, and a request to a proxy as the proxy passes it
+/// on.
 ///
-/// `Host` comes first over http, where we set it. Over https it is not known beforehand whether
-/// HTTP/2 will be spoken, which has no such field, so the engine appends it where it is needed.
+/// `Host` comes first over http, where we set it. Over https the protocol is not known beforehand,
+/// and HTTP/2 has no such field, so the engine appends it if it is needed.
 ///
-/// What is secret is not written, only that it was headers.
+/// The value of a secret is replaced by [`REDACTED`].
 pub(crate) fn head(
     url: &PageUrl,
     headers: &HeaderMap,

@@ -1,10 +1,10 @@
-//! The errors of a setup that cannot work.
+//! Errors of a setup that cannot work.
 
 use std::path::PathBuf;
 
 use rustls::pki_types::pem;
 
-/// Why a fetcher cannot be set up as it was told.
+/// The reason why a client cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The user agent has characters that a header field cannot carry.
@@ -15,7 +15,7 @@ pub enum SetupError {
     CertificateFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The cause.
         source: pem::Error,
     },
     /// A file of certificates holds none.

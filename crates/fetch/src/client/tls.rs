@@ -1,10 +1,8 @@
-//! Whom we trust, and how we speak in private: rustls with ring, the system's roots and those we
-//! were given.
+//! TLS: rustls with ring, the system's roots and those of the user.
 //!
-//! One verifier serves every connection. It is told the name that a certificate is shown for, lets
-//! the names pass that the user called insecure, and leaves all others to the system. rustls keeps
-//! the sessions that it can resume by name, so nothing that was agreed with an insecure host serves
-//! another.
+//! One verifier serves every connection. It gets the name that a certificate is shown for, accepts
+//! the names that the user called insecure, and leaves all others to the system. rustls keeps
+//! resumable sessions by name, so a session with an insecure host serves no other.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -22,15 +20,14 @@ use tracing::warn;
 use crate::client::setup_error::SetupError;
 use crate::ssrf_guard::resolve_rule::canonical_host;
 
-/// A host whose certificates are not checked, on whatever port: TLS proves names, and knows of no
-/// ports.
+/// A host whose certificates are not checked, on any port: TLS proves names, not ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InsecureHost {
     host: String,
     name: ServerName<'static>,
 }
 
-/// A text that should be an [`InsecureHost`].
+/// The error for a text that is no [`InsecureHost`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is not a host, as in old.example.org or [::1] (a certificate is for all ports of a host: none can be named)"
@@ -58,7 +55,7 @@ impl fmt::Display for InsecureHost {
     }
 }
 
-/// The TLS configuration of every connection: HTTP/2 where the server speaks it, else HTTP/1.1
+/// Returns the TLS configuration of every connection: HTTP/2 if the server speaks it, else HTTP/1.1
 /// (ALPN).
 pub(crate) fn client_config(
     extra_roots: &[PathBuf],
@@ -84,8 +81,8 @@ pub(crate) fn client_config(
     Ok(config)
 }
 
-/// The platform's own verdict on certificates; `None` where the machine trusts nobody at all, which
-/// makes https impossible but is no reason not to crawl http.
+/// Returns the platform's verifier; `None` if the machine has no root certificates, which makes
+/// https impossible but does not prevent a crawl over http.
 fn system_verifier(
     extra: Vec<CertificateDer<'static>>,
     provider: Arc<CryptoProvider>,
@@ -115,7 +112,7 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SetupE
     Ok(certificates)
 }
 
-/// Whose certificates are good.
+/// The verifier of certificates.
 #[derive(Debug)]
 struct CertificateVerifier {
     system: Option<Verifier>,
@@ -141,7 +138,7 @@ impl ServerCertVerifier for CertificateVerifier {
         }
     }
 
-    // Of every host, insecure or not: who shows a certificate must at least have its key.
+    // Insecure hosts too must prove that they have the key of their certificate.
 
     fn verify_tls12_signature(
         &self,
@@ -170,7 +167,7 @@ impl ServerCertVerifier for CertificateVerifier {
     }
 }
 
-/// What went wrong with a handshake, in words for whoever reads a report.
+/// Describes a failed handshake for a report.
 pub(crate) fn describe(error: &Error) -> String {
     use CertificateError as Bad;
     let words = match error {

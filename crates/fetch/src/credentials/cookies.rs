@@ -1,19 +1,18 @@
-//! Cookies from a file: read as curl and wget read them, sent as RFC 6265 section 5.4 has it, and
-//! more narrowly.
+//! Cookies from a file: read as curl and wget read them, sent by RFC 6265 section 5.4, with more
+//! restrictions.
 //!
-//! A line of the Netscape format has seven fields with a tab between them: domain, whether its
-//! subdomains are meant too, path, whether https only, expiry in seconds since 1970 (0: with the
-//! session), name, value. Lines that begin with `#` are comments, but `#HttpOnly_` before a domain
-//! is not.
+//! A line of the Netscape format has seven fields, separated by tabs: domain, subdomains included
+//! or not, path, https only or not, expiry in seconds since 1970 (0: with the session), name,
+//! value. Lines that begin with `#` are comments, except `#HttpOnly_` before a domain.
 //!
-//! RFC 6265 knows neither ports nor, without `Secure`, schemes (section 8.5 calls that a weakness).
-//! A file is often all that a browser had, so here a cookie is let out only where a seed has its
+//! RFC 6265 has neither ports nor, without `Secure`, schemes (section 8.5 calls that a weakness). A
+//! file often has all cookies of a browser, so here a cookie is sent only where a seed has its
 //! scheme, its port and, in its domain, its host: a cookie of `.example.org` and the seed
-//! `https://www.example.org/` open `https://files.example.org/`, but neither
+//! `https://www.example.org/` allow `https://files.example.org/`, but neither
 //! `http://www.example.org/` nor `https://www.example.org:8443/`, and no cookie of another site is
 //! ever sent.
 //!
-//! What servers set is not kept: a page must not depend on the way that led to it.
+//! Cookies that servers set are not kept: a page must not depend on the way that led to it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -22,14 +21,16 @@ use web::{CanonicalForm, PageUrl, Timestamp};
 
 use super::fields::secret;
 
-/// Bytes of a name and its value, at least what user agents should take (RFC 6265 section 6.1).
+/// The most bytes of a name and its value: user agents should accept this much (RFC 6265 section
+/// 6.1).
 const MAX_COOKIE_BYTES: usize = 4096;
-/// Bytes of the `Cookie` field; what does not fit is left out, the shortest paths first.
+/// The most bytes of the `Cookie` field; cookies that do not fit are left out, the shortest paths
+/// first.
 const MAX_FIELD_BYTES: usize = 8 << 10;
-/// Cookies of one file. A browser keeps some thousands.
+/// The most cookies of one file. A browser keeps some thousands.
 const MAX_COOKIES: usize = 100_000;
 
-/// A cookie of a file. `Debug` does not show its value.
+/// A cookie of a file. `Debug` hides its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cookie {
     /// Lower case, without a leading dot.
@@ -37,34 +38,34 @@ pub struct Cookie {
     subdomains: bool,
     path: String,
     secure: bool,
-    /// `None` for one that ends with the session.
+    /// The expiry; `None` for one that ends with the session.
     expires: Option<Timestamp>,
     name: HeaderValue,
     value: HeaderValue,
-    /// Whether https, and the port: where it is let out.
+    /// The endpoints that get it: whether https, and the port.
     open: BTreeSet<(bool, u16)>,
 }
 
-/// What was read from a file of cookies.
+/// The content of a file of cookies.
 #[derive(Debug, Default)]
 pub struct CookieFile {
-    /// In the order of their lines; a later one with the name, domain and path of an earlier one
-    /// has taken its place.
+    /// The cookies in the order of their lines; a later one replaces an earlier one with its name,
+    /// domain and path.
     pub cookies: Vec<Cookie>,
-    /// The lines that are no cookie.
+    /// The invalid lines.
     pub bad: Vec<BadCookie>,
 }
 
-/// A line that is no cookie. It is not quoted: it may be a secret all the same.
+/// An invalid line. It is not quoted: it may be a secret all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadCookie {
     /// The number of the line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The error.
     pub why: CookieError,
 }
 
-/// What is wrong with a line of a file of cookies.
+/// The error in a line of a file of cookies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CookieError {
     /// Not seven fields.
@@ -76,20 +77,20 @@ pub enum CookieError {
     /// Not the name of a host.
     #[error("its 1st field is no domain")]
     Domain,
-    /// A domain under which anybody can have a name.
+    /// A domain under which anybody can register a name.
     #[error("its domain is a public suffix: it would go to sites of strangers")]
     PublicSuffix,
     /// Not a moment.
     #[error("its 5th field is no number of seconds")]
     Expiry,
-    /// What a `Cookie` field cannot carry.
+    /// A character that a `Cookie` field cannot carry.
     #[error("its name or value has a character that cannot be sent")]
     Unsayable,
-    /// Longer than user agents need to take.
+    /// Longer than user agents must accept.
     #[error("it is longer than {MAX_COOKIE_BYTES} bytes")]
     TooLong,
-    /// `__Secure-` or `__Host-` without what these promise (draft-ietf-httpbis-rfc6265bis section
-    /// 4.1.3).
+    /// `__Secure-` or `__Host-` without the properties that these promise
+    /// (draft-ietf-httpbis-rfc6265bis section 4.1.3).
     #[error("it does not keep what the prefix of its name promises")]
     Prefix,
     /// More cookies than a file may have.
@@ -137,7 +138,7 @@ impl Cookie {
     fn read(line: &[u8]) -> Result<Self, CookieError> {
         let mut fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
         if fields.len() == 6 {
-            // A value that is empty, after which an editor has taken the tab away.
+            // An empty value, after which an editor has removed the tab.
             fields.push(b"");
         }
         let [domain, subdomains, path, secure, expires, name, value] = fields[..] else {
@@ -175,13 +176,13 @@ impl Cookie {
         })
     }
 
-    /// Whether it has expired (RFC 6265 section 5.3).
+    /// Returns true if it has expired (RFC 6265 section 5.3).
     #[must_use]
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
     }
 
-    /// RFC 6265 section 5.1.3; an address has no subdomains.
+    /// Returns true if the domain matches (RFC 6265 section 5.1.3); an address has no subdomains.
     fn is_of(&self, host: &str) -> bool {
         if host == self.domain {
             return true;
@@ -192,7 +193,7 @@ impl Cookie {
                 .is_some_and(|rest| rest.ends_with('.'))
     }
 
-    /// RFC 6265 section 5.1.4.
+    /// Returns true if the path matches (RFC 6265 section 5.1.4).
     fn is_below(&self, path: &str) -> bool {
         match path.strip_prefix(&self.path) {
             Some(rest) => rest.is_empty() || self.path.ends_with('/') || rest.starts_with('/'),
@@ -217,7 +218,7 @@ impl Jar {
         Self { by_domain }
     }
 
-    /// Lets cookies of the seed's host out to where the seed is.
+    /// Allows cookies of the seed's host at the seed's endpoint.
     pub(super) fn open_for(&mut self, seed: &PageUrl) {
         let (Some(place), host) = (place(seed), seed.host()) else {
             return;
@@ -231,7 +232,7 @@ impl Jar {
         }
     }
 
-    /// The `Cookie` field (RFC 6265 section 5.4): longer paths first, and then the earlier lines of
+    /// Returns the `Cookie` field (RFC 6265 section 5.4): longer paths first, then earlier lines of
     /// the file.
     pub(super) fn headers_for(&self, url: &PageUrl, now: Timestamp) -> Option<HeaderValue> {
         if self.by_domain.is_empty() {
@@ -265,7 +266,7 @@ impl Jar {
         }
     }
 
-    /// How many cookies can be sent, and how many of them over http.
+    /// Returns the number of cookies that can be sent, and the number of these over http.
     pub(super) fn count(&self) -> (usize, usize) {
         let cookies = || self.by_domain.values().flatten().map(|(_, cookie)| cookie);
         let sendable = cookies().filter(|cookie| !cookie.open.is_empty()).count();
@@ -274,14 +275,14 @@ impl Jar {
     }
 }
 
-/// The host and the domains that it is in.
+/// Iterates over the host and the domains that it is in.
 fn domains(host: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(host), |name| {
         name.split_once('.').map(|(_, parent)| parent)
     })
 }
 
-/// Whether https, and the port.
+/// Returns the endpoint of a URL: whether https, and the port.
 fn place(url: &PageUrl) -> Option<(bool, u16)> {
     let port = url.as_url().port_or_known_default()?;
     Some((url.as_url().scheme() == "https", port))
@@ -295,7 +296,7 @@ fn flag(field: &[u8]) -> Result<bool, CookieError> {
     }
 }
 
-/// The domain as a canonical URL spells it, and whether its subdomains are meant.
+/// Returns the domain as a canonical URL spells it, and whether its subdomains are included.
 fn read_domain(field: &[u8], subdomains: bool) -> Result<(String, bool), CookieError> {
     let name = std::str::from_utf8(field).map_err(|_not_text| CookieError::Domain)?;
     let name = name.strip_prefix('.').unwrap_or(name);
@@ -310,7 +311,7 @@ fn read_domain(field: &[u8], subdomains: bool) -> Result<(String, bool), CookieE
     let host = url.host().as_str().to_owned();
     let is_name = matches!(url.as_url().host(), Some(url::Host::Domain(_)));
     if subdomains && is_name {
-        // What anybody can register below `host` is a registrable domain of its own.
+        // If anything below `host` is a registrable domain of its own, `host` is a public suffix.
         let below = format!("x.{host}");
         let is_suffix = parse(&below).is_some_and(|url| url.registrable_domain() == below);
         if is_suffix {
@@ -320,8 +321,8 @@ fn read_domain(field: &[u8], subdomains: bool) -> Result<(String, bool), CookieE
     Ok((host, subdomains && is_name))
 }
 
-/// Seconds since 1970, also with a fraction as some exporters write them; 0 and less are of the
-/// session.
+/// Parses seconds since 1970, also with a fraction as some exporters write them; 0 and less are of
+/// the session.
 fn read_expiry(field: &[u8]) -> Result<Option<Timestamp>, CookieError> {
     let text = std::str::from_utf8(field).map_err(|_not_text| CookieError::Expiry)?;
     let whole = text.split_once('.').map_or(text, |(whole, _)| whole);

@@ -1,14 +1,14 @@
-//! A header field that is for some origins only: `[ORIGIN ]Name: value`.
+//! A header field for single origins: `[ORIGIN ]Name: value`.
 
 use data_encoding::BASE64;
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 use web::{CanonicalForm, PageUrl};
 
-/// The longest value, in bytes: what servers take for a field is 8 KiB.
+/// The longest value, in bytes: servers accept fields up to 8 KiB.
 const MAX_VALUE_BYTES: usize = 8 << 10;
 
-/// Fields that are not the user's to say, and why.
+/// Fields that the user may not set, and the reason.
 const NOT_YOURS: [(&[&str], &str); 7] = [
     (
         &["cookie"],
@@ -55,25 +55,25 @@ const NOT_YOURS: [(&[&str], &str); 7] = [
     ),
 ];
 
-/// A header field that is for some origins only. `Debug` does not show its value.
+/// A header field for single origins. `Debug` hides its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretField {
-    /// Who hears it; the origins of the seeds where none is named.
+    /// The origin that gets it; the origins of the seeds if none.
     pub(super) origin: Option<String>,
     pub(super) name: HeaderName,
     pub(super) value: HeaderValue,
 }
 
-/// What is wrong with a text that should be a [`SecretField`]. None repeats what may be a secret.
+/// The reason why a text is no [`SecretField`]. No variant repeats what may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretFieldError {
     /// No colon.
     #[error("it is not 'Name: value', nor 'https://example.org Name: value'")]
     Form,
-    /// What stands before it is no origin.
+    /// The text before it is no origin.
     #[error("what stands before the field is no origin, as in 'https://example.org Name: value'")]
     Origin,
-    /// What stands before the colon is no token (RFC 9110 section 5.1).
+    /// The text before the colon is no token (RFC 9110 section 5.1).
     #[error("what stands before the colon is no name of a field: letters, digits and hyphens")]
     Name,
     /// Nothing follows the colon.
@@ -84,15 +84,16 @@ pub enum SecretFieldError {
         "{0} has a value that a field cannot carry: control characters, or more than {MAX_VALUE_BYTES} bytes"
     )]
     Value(HeaderName),
-    /// A field that we say ourselves.
+    /// A field that the crawler sets itself.
     #[error("{name} cannot be said so: {instead}")]
     NotYours {
-        /// Which.
+        /// The field.
         name: HeaderName,
-        /// Why, and what to do instead.
+        /// The reason, with the alternative.
         instead: &'static str,
     },
-    /// A user that cannot be told from its password, or a control character (RFC 7617 section 2).
+    /// A user that cannot be separated from its password, or a control character (RFC 7617 section
+    /// 2).
     #[error(
         "user or password has a character that HTTP authentication cannot carry, or is too long"
     )]
@@ -104,7 +105,7 @@ impl SecretField {
     ///
     /// # Errors
     ///
-    /// [`SecretFieldError`] if it is neither, or a field that the crawler says itself.
+    /// [`SecretFieldError`] if it is neither, or a field that the crawler sets itself.
     pub fn parse(text: &str) -> Result<Self, SecretFieldError> {
         let (origin, field) = scoped(text)?;
         let (name, value) = field.split_once(':').ok_or(SecretFieldError::Form)?;
@@ -130,13 +131,13 @@ impl SecretField {
         }
     }
 
-    /// The field of Basic authentication (RFC 7617) for `login`, which is a user, or an origin and
-    /// a user, and may say a password after a colon; else `password` is it. `None` where there is
-    /// neither: a password that is empty is said with a colon.
+    /// Returns the field of Basic authentication (RFC 7617) for `login`: a user, or an origin and a
+    /// user, and perhaps a password after a colon; otherwise `password` is it. Returns `None`
+    /// without any password: an empty one is written with a colon.
     ///
     /// # Errors
     ///
-    /// [`SecretFieldError`] for what cannot be carried, and for two passwords.
+    /// [`SecretFieldError`] for characters that cannot be sent, and for two passwords.
     pub fn basic(login: &str, password: Option<&str>) -> Result<Option<Self>, SecretFieldError> {
         let (origin, login) = scoped(login)?;
         let (user, password) = match (login.split_once(':'), password) {
@@ -159,20 +160,20 @@ impl SecretField {
         }))
     }
 
-    /// The name of the field.
+    /// Returns the name of the field.
     #[must_use]
     pub fn name(&self) -> &HeaderName {
         &self.name
     }
 
-    /// Whether it names who hears it.
+    /// Returns true if it names its origin.
     #[must_use]
     pub fn names_its_origin(&self) -> bool {
         self.origin.is_some()
     }
 }
 
-/// A value that does not show itself.
+/// Returns a value that `Debug` hides; none if it is invalid or too long.
 pub(super) fn secret(value: &[u8]) -> Option<HeaderValue> {
     if value.len() > MAX_VALUE_BYTES {
         return None;
@@ -182,8 +183,8 @@ pub(super) fn secret(value: &[u8]) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// What stands before the first space, where it is a URL, and all after it. No name of a field has
-/// a slash in it.
+/// Splits off the text before the first space, if it is a URL. No name of a field has a slash in
+/// it.
 fn scoped(text: &str) -> Result<(Option<String>, &str), SecretFieldError> {
     let text = text.trim_start();
     let (first, rest) = text.split_once(' ').unwrap_or((text, ""));

@@ -1,7 +1,7 @@
 //! The last gate before a request: `governor`, per host or group and for all hosts together.
 //!
-//! The pacer has already decided when a host may be asked; the gate does not schedule, it only
-//! makes sure, by a mechanism of its own, that no mistake further up turns into a burst.
+//! The pacer has already decided when a host may be asked. The gate does not schedule; a mechanism
+//! of its own ensures that no mistake further up becomes a burst.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,13 +19,13 @@ use web::{Group, Host};
 
 use crate::politeness::pacing::PacingRules;
 
-/// Hosts are forgotten again after so many requests: a state each for millions of them adds up.
+/// The number of requests between sweeps of forgotten hosts: a state for each of millions adds up.
 const SWEEP_EVERY: u64 = 4096;
-/// High rates let a few requests through together, because waits are as fine as a millisecond and
-/// no finer.
+/// The bursts per second. Waits are no finer than a millisecond, so high rates let a few requests
+/// through together.
 const BURSTS_A_SECOND: u32 = 100;
 
-/// Whom requests are counted for: a host that has its pace for itself, or those that share one.
+/// The key that requests are counted by: a host with its own pace, or a group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
     Host(Host),
@@ -37,8 +37,7 @@ type Total = RateLimiter<NotKeyed, InMemoryState, Monotonic, NoOpMiddleware<Nano
 
 pub(crate) struct Gate {
     per_host: Option<PerHost>,
-    /// Whoever waits holds the lock, so that the others queue up behind instead of racing at every
-    /// tick.
+    /// A waiter holds the lock, so that the others queue up behind instead of racing at every tick.
     total: Option<Mutex<Total>>,
     passed: AtomicU64,
     clock: Monotonic,
@@ -68,7 +67,7 @@ impl Gate {
         }
     }
 
-    /// Waits until both limits let a request to `host` pass, which shares its pace with this group.
+    /// Waits until both limits let a request to `host` pass, which shares its pace with `group`.
     pub(crate) async fn pass(&self, host: &Host, group: Option<&Group>) {
         if let Some(hosts) = &self.per_host {
             let key = match group {

@@ -1,19 +1,19 @@
-//! Chance that is no chance: the same seed, host and number of failures give the same figure.
+//! Deterministic jitter: the same seed, host and number of failures give the same figure.
 //!
 //! Hosts that failed together (a name server was down) must not be asked together again, wave after
-//! wave; so back-off waits grow by a figure that differs from host to host, from failure to failure
-//! and, by the seed, from crawl to crawl.
+//! wave. So back-off waits grow by a figure that differs between hosts, failures and, by the seed,
+//! crawls.
 
 use web::Host;
 
-/// A figure from 0 up to, not including, 1.
+/// Returns a figure from 0 up to, not including, 1.
 pub(crate) fn chance(seed: u64, host: &Host, failures: u32) -> f64 {
     // FNV-1a over the name, then the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014):
-    // nobody needs more here.
+    // strong enough for jitter.
     let fnv = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = host.as_str().bytes().fold(0xcbf2_9ce4_8422_2325, fnv);
     let mixed = mix(mix(hash ^ seed).wrapping_add(u64::from(failures)));
-    // As many bits as a float has.
+    // The 53 bits of a float's mantissa.
     (mixed >> 11) as f64 / (1_u64 << 53) as f64
 }
 

@@ -1,29 +1,29 @@
-//! Makes requests to a host wait for their turn.
+//! The pacer: makes requests to a host wait until the host is ready.
 //!
-//! Times inside are the runtime's (`Instant`: exact, never set back, pausable in tests). The
-//! [`Timestamp`]s that others are told are good to a millisecond; whoever comes a fraction of one
-//! early waits for it here.
+//! Times inside are the runtime's (`Instant`: exact, never set back, pausable in tests).
+//! [`Timestamp`]s for callers are good to a millisecond; a caller that comes a fraction of one
+//! early waits here.
 //!
-//! Hosts may share their pace ([`GroupBy`]): then a turn is a turn of the host and of its group.
-//! Whoever finds the group not ready is told when to come again ([`Pacer::enqueue_unless_ready`]), each at a
-//! time of its own, instead of waiting with a slot of the crawl in hand.
+//! Hosts may share their pace ([`GroupBy`]): then a permit is one of the host and of its group. A
+//! caller that finds the group not ready gets a time of its own to come again
+//! ([`Pacer::enqueue_unless_ready`]), instead of waiting with a slot of the crawl in hand.
 //!
-//! What is kept of a host is forgotten once it says nothing any more: nobody has or awaits a turn,
-//! and the time at which the host may be asked lies behind by [`KEPT`], or by the wait itself where
-//! that was longer. So the map holds the hosts of the last minutes, not those of the whole crawl;
-//! of groups the same. What outlasts that, and the process, is a [`Pace`]: whoever keeps it asks
-//! for it with [`Pacer::pace`], and says it again with [`Pacer::recall`].
+//! A host is forgotten once its state says nothing: no permit is held or awaited, and the time at
+//! which the host may be asked lies behind by `KEPT`, or by the wait itself if that was longer. So
+//! the map holds the hosts of the last minutes, not those of the whole crawl; groups likewise. The
+//! state that outlasts that, and the process, is a [`Pace`]: callers read it with [`Pacer::pace`]
+//! and give it back with [`Pacer::recall`].
 //!
 //! Invariant: after a session that died, no host and no group is asked before its delay has passed
 //! since the opening ([`Pacer::assume_just_asked`]), whatever led there.
 //!
-//! The rules may change while turns are given out ([`Pacer::change`]). What was promised to a host
-//! stays: a longer delay counts from its last answer on, a shorter one from its next. Of the locks
-//! inside, nobody takes a second one while holding the first.
+//! The rules may change while permits are given out ([`Pacer::change`]). A wait that was promised
+//! to a host stays: a longer delay counts from its last answer, a shorter one from its next. No
+//! code takes a second lock while holding one.
 //!
 //! Order of waiting: a host's slot before its group's, and the host's own time before its group's
-//! slot. Who has a group's slot waits for the group's time alone; so nobody waits for each other,
-//! and no host keeps its group waiting.
+//! slot. The holder of a group's slot waits only for the group's time; so there is no deadlock, and
+//! no host keeps its group waiting.
 //!
 //! [`GroupBy`]: web::GroupBy
 
@@ -54,7 +54,7 @@ use crate::politeness::jitter::chance;
 use crate::politeness::pacing::{Answer, AnswerKind, HostPace, PacingRules};
 use crate::politeness::rules_in_force::RulesInForce;
 
-/// Gives out turns. Cheap to ask where no delay applies.
+/// The pacer of a crawl. Cheap to ask if no delay applies.
 pub struct Pacer {
     shared: Arc<PacerInner>,
 }
@@ -71,17 +71,17 @@ struct PacerInner {
 struct PacerState {
     hosts: ExpiringMap<Host, HostState>,
     groups: ExpiringMap<Group, GroupState>,
-    /// When hosts of which nothing is known count as asked.
+    /// The time at which unknown hosts count as asked.
     supposed: Option<Instant>,
 }
 
-/// Whom a request goes to: a host, and the address where it is asked, as far as hosts of one
-/// address share a pace.
+/// The key under which requests share a pace: a host, and its address if hosts of one address share
+/// a pace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolitenessKey {
     /// The host.
     pub host: Host,
-    /// Where the next request to it goes, if that is known and matters.
+    /// The address of the next request, if it is known and matters.
     pub address: Option<IpAddr>,
 }
 
@@ -95,7 +95,7 @@ impl From<&Host> for PolitenessKey {
     }
 }
 
-/// Leave to make one request to a host. Finish it, or it counts as a failure.
+/// A permit for one request to a host. Finish it, or the request counts as a failure.
 #[must_use = "a turn that is dropped counts as a failed request"]
 pub struct Permit {
     shared: Arc<PacerInner>,
@@ -106,14 +106,14 @@ pub struct Permit {
 }
 
 impl Pacer {
-    /// A pacer that has not met any host yet. `clock` only translates times for others.
+    /// Returns a pacer without any host. `clock` only translates times for others.
     #[must_use]
     pub fn new(rules: PacingRules, clock: Clock) -> Self {
         Self::seeded(rules, clock, 0)
     }
 
-    /// The same; what chance adds to waits after failures follows from `seed`, so that crawlers do
-    /// not come back at the same time.
+    /// Returns a pacer without any host, whose jitter after failures follows from `seed`, so that
+    /// crawlers do not come back at the same time.
     #[must_use]
     pub fn seeded(rules: PacingRules, clock: Clock, seed: u64) -> Self {
         let gate = Arc::new(Gate::new(&rules));
@@ -129,8 +129,8 @@ impl Pacer {
         }
     }
 
-    /// Whom a request for `url` would go to now. Only where hosts are grouped by address, `fetch`
-    /// is asked for it, which may look the name up.
+    /// Returns the key of a request for `url` now. Asks `fetch` only if hosts are grouped by
+    /// address; that may look the name up.
     pub async fn politeness_key(&self, fetch: &dyn Fetch, url: &PageUrl) -> PolitenessKey {
         let address = match self.shared.rules().common.group_by {
             GroupBy::Address => fetch.address(url).await,
@@ -140,12 +140,12 @@ impl Pacer {
         PolitenessKey { host, address }
     }
 
-    /// Whether somebody may be asked now, as far as its group goes: then take the turn at once, it
-    /// comes soon. If not, a place in the group's line is kept for the host, and [`Pacer::pace`]
-    /// says when to come again: do, and ask again.
+    /// Returns true if the group of `to` allows a request now: take the permit at once, it comes
+    /// soon. Otherwise the host keeps a place in the group's queue, and [`Pacer::pace`] says when
+    /// to call again.
     ///
-    /// A host with its pace for itself always may: its own time is the frontier's business, and the
-    /// turn's.
+    /// Always true for a host with a pace of its own: the frontier and the permit wait for its
+    /// time.
     #[must_use]
     pub fn enqueue_unless_ready(&self, to: &PolitenessKey) -> bool {
         let shared = &self.shared;
@@ -161,12 +161,12 @@ impl Pacer {
         due.is_none()
     }
 
-    /// Waits for the host's turn: until fewer than `connections_per_host` turns are under way
-    /// there, the host's next allowed time has come, and both limits of the gate let the request
-    /// pass. Turns of a host are given out in the order in which they were asked for. Where the
-    /// host shares its pace, all this holds for its group as well.
+    /// Waits for a permit: until fewer than `connections_per_host` permits are held there, the
+    /// host's next allowed time has come, and both limits of the gate let the request pass. Permits
+    /// of a host are given out in the order of the calls. If the host shares its pace, all this
+    /// holds for its group as well.
     ///
-    /// Nobody may wait for a second turn while holding the first.
+    /// A caller must not wait for a second permit while holding one.
     pub async fn permit(&self, to: impl Into<PolitenessKey>) -> Permit {
         let (shared, to) = (&self.shared, to.into());
         let group = shared.group_of(&to);
@@ -195,8 +195,7 @@ impl Pacer {
         }
     }
 
-    /// How the host wants to be asked, as far as is known now: what to remember of it. It may be
-    /// asked at once where nothing stands against it.
+    /// Returns the pace of a host to store. A host without any state may be asked at once.
     #[must_use]
     pub fn pace(&self, host: &Host) -> Pace {
         let shared = &self.shared;
@@ -225,9 +224,9 @@ impl Pacer {
         }
     }
 
-    /// Takes over what was remembered of a host, and so of its group, as far as nothing is known
-    /// that is newer or stricter. No wait is longer than the rules can lead to, whatever a clock
-    /// that was set may have made of the time.
+    /// Takes over the stored pace of a host, and so of its group, unless newer or stricter state is
+    /// known. No wait is longer than the rules can lead to, whatever a changed clock may have made
+    /// of the time.
     pub fn recall(&self, host: &Host, pace: Pace) {
         let shared = &self.shared;
         let (now, present, rules) = (Instant::now(), shared.clock.now(), shared.rules());
@@ -244,22 +243,21 @@ impl Pacer {
         }
     }
 
-    /// The session before this one died, and nobody knows whom it had just asked: from here on,
-    /// every host counts as one whose last answer has ended now. To be said before the first turn.
+    /// Assumes that every host's last answer ended now. Call it before the first permit if the
+    /// session before this one died and the hosts that it had just asked are unknown.
     pub fn assume_just_asked(&self) {
         self.shared.known().supposed = Some(Instant::now());
     }
 
-    /// Takes note of the `Crawl-delay` that the host's robots.txt asks for. Hosts are forgotten
-    /// after a while: say it again whenever the rules are looked at.
+    /// Sets the `Crawl-delay` of the host's robots.txt. Hosts are forgotten after a while: repeat
+    /// it whenever the rules are read.
     pub fn ask_crawl_delay(&self, host: &Host, delay: Option<Duration>) {
         let shared = &self.shared;
         shared.with_host(host, |entry, rules| entry.ask_crawl_delay(delay, rules));
     }
 
-    /// Goes by other rules from now on. `delays` are the least delays of single hosts, one more
-    /// reason beside the others. Connections a host, and which hosts share their pace, stay as they
-    /// are.
+    /// Replaces the rules. `delays` are the least delays of single hosts, one more reason to wait.
+    /// The connections per host, and the groups, stay as they are.
     pub fn change(&self, rules: PacingRules, delays: &BTreeMap<Host, Duration>) {
         let shared = &self.shared;
         *shared.gate.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Gate::new(&rules));
@@ -278,7 +276,7 @@ impl Pacer {
         }
     }
 
-    /// How many hosts are remembered at the moment.
+    /// Returns the number of hosts that are remembered now.
     #[must_use]
     pub fn hosts(&self) -> usize {
         self.shared.known().hosts.len()
@@ -286,7 +284,7 @@ impl Pacer {
 }
 
 impl Permit {
-    /// Gives the turn back; the host is left alone until the moment that is returned.
+    /// Gives the permit back, and returns the time until which the host is left alone.
     pub fn finish(mut self, answer: Answer) -> Timestamp {
         self.end(&answer)
     }
@@ -301,7 +299,7 @@ impl Permit {
         let (pace, mut cooldown) = entry.pace.after(answer, rules, chance);
         if let Some(group) = &self.group {
             let group = known.group(group, now, &in_force);
-            // What all of them wait for, the host does too.
+            // The host waits for its group, too.
             let all = group.end(now, answer, pace, rules, chance);
             cooldown = cooldown.or_longer(all.wait, all.why);
         }
@@ -311,7 +309,7 @@ impl Permit {
         if answer.kind != AnswerKind::Fine {
             debug!(host = %self.host, wait = ?cooldown.wait, why = %cooldown.why, answer = ?answer.kind, "backing off");
         }
-        // Only now, or the next in line would look at the old time.
+        // Only now, or the next in the queue would see the old time.
         self.slots.clear();
         shared.stamp(ready, now)
     }
@@ -330,7 +328,7 @@ impl Drop for Permit {
 
 impl PacerInner {
     fn known(&self) -> MutexGuard<'_, PacerState> {
-        // Every change is one assignment or two: there is nothing half done to be found.
+        // Every change is one assignment or two, so a panic leaves nothing half done.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -363,8 +361,8 @@ impl PacerInner {
         self.rules().common.group_by.group(&to.host, to.address)
     }
 
-    /// Begins a request to a host whose slot is held, when it is the group's turn as well as its
-    /// own.
+    /// Begins a request to a host whose slot is held, when both the group and the host are ready,
+    /// and returns the group's slot.
     async fn begin_in(&self, group: &Group, host: &Host) -> OwnedSemaphorePermit {
         loop {
             while let Some(ready) =
@@ -397,7 +395,7 @@ impl PacerInner {
         true
     }
 
-    /// `moment` on the clock that others read; the present where it is not ahead.
+    /// Converts `moment` to the clock of callers; a moment in the past becomes the present.
     fn stamp(&self, moment: Instant, now: Instant) -> Timestamp {
         self.clock.now() + moment.saturating_duration_since(now)
     }
@@ -418,7 +416,7 @@ impl PacerState {
             .or_insert_with(group, now, || GroupState::new(ready, now, rules))
     }
 
-    /// When a host may be asked of which nothing is known; a group too.
+    /// Returns the first time at which an unknown host or group may be asked.
     fn first_ready(&self, rules: &PacingRules, now: Instant) -> Instant {
         let least = HostPace::default().least(rules).wait;
         self.supposed.map_or(now, |ended| now.max(ended + least))

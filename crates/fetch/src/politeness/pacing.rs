@@ -1,4 +1,4 @@
-//! How long a host is left alone after an answer: a table and a formula, nothing that waits.
+//! The wait of a host after an answer: a table and a formula, nothing that waits.
 //!
 //! | the answer | how long until the host may be asked again |
 //! |---|---|
@@ -7,13 +7,13 @@
 //! | with `Retry-After` | the same, and at least that long, at most `retry_after_cap` |
 //!
 //! The wait is counted from the end of an answer, so the pause that a server sees is never shorter
-//! than the delay. The longest of the reasons counts, and which one it was is told ([`Why`]; of
-//! equals the first in the table). `max_delay` bounds what servers can talk us into in the first
-//! row; a `delay` that the user set longer than that holds all the same.
+//! than the delay. The longest of the reasons counts, and is part of the result ([`Why`]; of equals
+//! the first in the table). `max_delay` bounds the effect of servers in the first row; a longer
+//! `delay` of the user holds all the same.
 //!
 //! A success forgives all failures before it. So does time: for each `max_back_off` that a host
 //! could have been asked and was not, its failures in a row count half. Chance is an argument; it
-//! only ever adds, so no server waits less than it asked for.
+//! only adds, so no server waits less than it asked for.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -23,28 +23,28 @@ use web::{Exchange, GroupBy, Timestamp, Why};
 use crate::failure::{FailureKind, FetchFailure};
 use crate::politeness::retry_after::retry_after;
 
-/// How polite to be.
+/// The pacing rules of a crawl.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PacingRules {
-    /// Between the end of an answer and the next request to the same host.
+    /// The time between the end of an answer and the next request to the same host.
     pub delay: Duration,
-    /// Times the last response time: a host that answers slowly is asked slowly.
+    /// The multiple of the last response time: a slow host is asked slowly.
     pub factor: f64,
     /// The longest wait after a good answer.
     pub max_delay: Duration,
-    /// Requests under way to one host at a time; at least one.
+    /// Connections to one host at a time; at least one.
     pub connections_per_host: usize,
-    /// Which hosts share their pace, and the connections of one host.
+    /// The hosts that share their pace, and the connections of one host.
     pub group_by: GroupBy,
-    /// Requests a second to all hosts together.
+    /// Requests per second to all hosts together.
     pub rate: Option<NonZeroU32>,
     /// The first wait after a failure, unless twice the delay is longer.
     pub back_off: Duration,
-    /// The longest wait that repeated failures lead to, but for what chance adds.
+    /// The longest wait after repeated failures, without the jitter.
     pub max_back_off: Duration,
-    /// What chance adds to a wait after failures at most, as a share of it: 0 to 1.
+    /// The most jitter after failures, as a share of the wait: 0 to 1.
     pub jitter: f64,
-    /// The longest wait that `Retry-After` leads to; it may exceed the others.
+    /// The longest wait by `Retry-After`; it may exceed the others.
     pub retry_after_cap: Duration,
 }
 
@@ -65,19 +65,19 @@ impl Default for PacingRules {
     }
 }
 
-/// How a host took a request.
+/// The answer of a host, as far as it matters for pacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The response time; zero where there was none.
     pub elapsed: Duration,
-    /// What it means for the next request.
+    /// Its meaning for the next request.
     pub kind: AnswerKind,
 }
 
-/// What an answer means for the next request.
+/// The meaning of an answer for the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerKind {
-    /// All is well, whatever the page.
+    /// No reason to slow down, whatever the page.
     Fine,
     /// 429 Too Many Requests or 503 Service Unavailable.
     SlowDown {
@@ -89,8 +89,7 @@ pub enum AnswerKind {
 }
 
 impl Answer {
-    /// What the outcome of a fetch tells about its host; `now` is what a date in `Retry-After` is
-    /// measured by.
+    /// Returns the answer in the outcome of a fetch; a date in `Retry-After` is relative to `now`.
     #[must_use]
     pub fn of(outcome: &Result<Exchange, FetchFailure>, now: Timestamp) -> Self {
         match outcome {
@@ -120,7 +119,7 @@ impl AnswerKind {
 
     const fn of_failure(kind: FailureKind) -> Self {
         match kind {
-            // The host was not asked, or it answered, only not as we like it.
+            // The host was not asked, or it answered in a way that we reject.
             FailureKind::PrivateAddress
             | FailureKind::Unaskable
             | FailureKind::HeadersTooLarge
@@ -137,29 +136,28 @@ impl AnswerKind {
     }
 }
 
-/// What is remembered of a host between two requests, but for the time: with that it is a
-/// [`web::Pace`].
+/// The state of a host between two requests, without the time: with that it is a [`web::Pace`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostPace {
-    /// Failures and pleas to slow down, in a row.
+    /// Failures and requests to slow down, in a row.
     pub failures: u32,
-    /// What its robots.txt asks for.
+    /// The `Crawl-delay` of its robots.txt.
     pub crawl_delay: Option<Duration>,
     /// The `Retry-After` of its last answer.
     pub retry_after: Option<Duration>,
 }
 
-/// How long a host is left alone, and why so long.
+/// A wait and its reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cooldown {
-    /// From the end of the answer on.
+    /// The wait from the end of the answer.
     pub wait: Duration,
     /// The longest of the reasons.
     pub why: Why,
 }
 
 impl Cooldown {
-    /// The longer of two; this one where they are equal.
+    /// Returns the longer of two waits; this one if they are equal.
     #[must_use]
     pub(crate) fn or_longer(self, wait: Duration, why: Why) -> Self {
         if wait > self.wait {
@@ -171,8 +169,8 @@ impl Cooldown {
 }
 
 impl HostPace {
-    /// The host's pace after an answer, and how long it is left alone from the answer's end on.
-    /// `chance`, from 0 to 1, says how much of the jitter comes on top of a wait after failures.
+    /// Returns the host's pace after an answer, and the wait from the answer's end. `chance`, from
+    /// 0 to 1, is the share of the jitter that is added after failures.
     #[must_use]
     pub fn after(self, answer: &Answer, rules: &PacingRules, chance: f64) -> (Self, Cooldown) {
         let calm = rules.calm(answer.elapsed, self.crawl_delay);
@@ -203,7 +201,8 @@ impl HostPace {
         (pace, rest)
     }
 
-    /// The host's pace when it could have been asked for so long, and was not: time forgives, too.
+    /// Returns the host's pace after an idle time in which it could have been asked: time forgives
+    /// failures.
     #[must_use]
     pub fn after_idling(self, idle: Duration, rules: &PacingRules) -> Self {
         let period = rules.max_back_off.as_nanos().max(1);
@@ -214,7 +213,7 @@ impl HostPace {
         }
     }
 
-    /// The least distance of two requests to the host, whatever the answers.
+    /// Returns the least distance of two requests to the host, whatever the answers.
     #[must_use]
     pub fn least(self, rules: &PacingRules) -> Cooldown {
         rules.calm(Duration::ZERO, self.crawl_delay)
@@ -222,7 +221,7 @@ impl HostPace {
 }
 
 impl PacingRules {
-    /// Longer than that no answer makes anybody wait.
+    /// Returns the longest wait after any answer.
     #[must_use]
     pub fn longest_wait(&self) -> Duration {
         self.delay
@@ -231,7 +230,7 @@ impl PacingRules {
             .max(self.retry_after_cap)
     }
 
-    /// `Crawl-delay` as it is obeyed.
+    /// Returns a `Crawl-delay` as far as it is obeyed.
     #[must_use]
     pub fn obeyed(&self, crawl_delay: Duration) -> Duration {
         crawl_delay.min(self.max_delay.max(self.delay))
@@ -239,7 +238,7 @@ impl PacingRules {
 
     fn calm(&self, elapsed: Duration, crawl_delay: Option<Duration>) -> Cooldown {
         let ceiling = self.max_delay.max(self.delay);
-        // Not a duration: negative (no factor at all) or longer than any.
+        // Negative (no factor at all) or longer than any duration.
         let slow = Duration::try_from_secs_f64(elapsed.as_secs_f64() * self.factor.max(0.0))
             .unwrap_or(ceiling);
         let delay = Cooldown {
@@ -259,7 +258,7 @@ impl PacingRules {
             .saturating_mul(doubled)
             .min(self.max_back_off.max(self.delay));
         let share = self.jitter.clamp(0.0, 1.0) * chance.clamp(0.0, 1.0);
-        // What is no number adds nothing.
+        // A share that is no number adds nothing.
         let more = Duration::try_from_secs_f64(wait.as_secs_f64() * share).unwrap_or_default();
         wait.saturating_add(more)
     }

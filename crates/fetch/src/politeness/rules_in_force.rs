@@ -1,5 +1,5 @@
-//! The rules of pacing that are in force: they may change while a crawl runs, and single hosts may
-//! have a longer delay.
+//! The pacing rules in force: they may change while a crawl runs, and single hosts may have a
+//! longer delay.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -11,14 +11,14 @@ use crate::politeness::pacing::PacingRules;
 /// Rules for all hosts, and for some of them in particular.
 #[derive(Debug)]
 pub(crate) struct RulesInForce {
-    /// Those that hold where nothing is said of a host in particular, and those of groups.
+    /// The rules of groups, and of hosts without rules of their own.
     pub(crate) common: PacingRules,
     of_hosts: HashMap<Host, PacingRules>,
 }
 
 impl RulesInForce {
-    /// `delays` are the least delays of single hosts: one more reason for each of them to wait, of
-    /// which the longest counts.
+    /// Returns the rules with the least delays of single hosts: one more reason for each of them to
+    /// wait, of which the longest counts.
     pub(crate) fn new(common: PacingRules, delays: &BTreeMap<Host, Duration>) -> Self {
         let of_host = |delay: Duration| {
             let delay = delay.max(common.delay);
@@ -37,7 +37,7 @@ impl RulesInForce {
         }
     }
 
-    /// Those that a host is asked by.
+    /// Returns the rules of a host.
     pub(crate) fn of(&self, host: &Host) -> &PacingRules {
         self.of_hosts.get(host).unwrap_or(&self.common)
     }

@@ -1,29 +1,29 @@
-//! Which addresses a crawler must not be talked into asking.
+//! The addresses that a crawler must not be tricked into asking.
 //!
-//! A page may link to `http://169.254.169.254/` or to a name that resolves to 10.0.0.1: whoever
-//! follows blindly reads out its owner's network (server-side request forgery). So everything that
-//! is not a public unicast address is refused unless the user allows it, and an IPv6 address that
-//! only wraps an IPv4 one is judged by what it wraps. Sources: the IANA special-purpose address
-//! registries for IPv4 and IPv6 (RFC 6890 and its updates), RFC 6052 and RFC 8215 (NAT64), RFC 3056
-//! (6to4), RFC 4380 (Teredo), RFC 5214 (ISATAP).
+//! A page may link to `http://169.254.169.254/` or to a name that resolves to 10.0.0.1: a crawler
+//! that follows blindly reads out its owner's network (server-side request forgery). So every
+//! address that is not public unicast is refused unless the user allows it, and an IPv6 address
+//! that wraps an IPv4 one is judged by that. Sources: the IANA special-purpose address registries
+//! for IPv4 and IPv6 (RFC 6890 and its updates), RFC 6052 and RFC 8215 (NAT64), RFC 3056 (6to4),
+//! RFC 4380 (Teredo), RFC 5214 (ISATAP).
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What kind of address was refused.
+/// The kind of an address that is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
     /// This machine itself.
     Loopback,
-    /// A network of its owner's (RFC 1918, RFC 4193, site-local, carriers' RFC 6598).
+    /// A private network (RFC 1918, RFC 4193, site-local, carriers' RFC 6598).
     Private,
-    /// The link it is connected to, where cloud machines keep their secrets.
+    /// The local link, where cloud machines keep their secrets.
     LinkLocal,
     /// No address at all.
     Unspecified,
     /// More than one machine.
     Multicast,
-    /// Set aside for documentation, benchmarks, protocols or the future.
+    /// Reserved for documentation, benchmarks, protocols or the future.
     Reserved,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Why `address` is not to be asked, or `None` where it is public.
+/// Returns the reason to refuse `address`, or `None` if it is public.
 #[must_use]
 pub fn refusal(address: IpAddr) -> Option<Refusal> {
     match address {
@@ -81,14 +81,13 @@ fn refusal_v6(address: Ipv6Addr) -> Option<Refusal> {
         [0x2001, 0x0000, ..] => teredo(address),
         [0x2001, 0x0001..=0x01ff, ..] => Some(Refusal::Reserved), // protocol assignments, RFC 2928
         [0x2001, 0x0db8, ..] | [0x3fff, 0x0000..=0x0fff, ..] => Some(Refusal::Reserved), // documentation
-        // Only 2000::/3 has been given out; all the rest is special or not in use (RFC 4291 section
-        // 2.4).
+        // Only 2000::/3 is allocated; all the rest is special or unused (RFC 4291 section 2.4).
         [0x2000..=0x3fff, ..] => None,
         _ => Some(Refusal::Reserved),
     }
 }
 
-/// The IPv4 address that a packet to this IPv6 address ends up at, where it wraps one.
+/// Returns the IPv4 address that a packet to this IPv6 address ends up at, if it wraps one.
 fn wrapped_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let join = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     match address.segments() {
@@ -104,8 +103,7 @@ fn wrapped_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// Teredo carries two IPv4 addresses, its server's and the client's (complemented); either may be
-/// refused.
+/// Checks both IPv4 addresses in a Teredo address, its server's and the client's (complemented).
 fn teredo(address: Ipv6Addr) -> Option<Refusal> {
     let [_, _, server_high, server_low, _, _, client_high, client_low] = address.segments();
     let server = (u32::from(server_high) << 16) | u32::from(server_low);
@@ -113,7 +111,7 @@ fn teredo(address: Ipv6Addr) -> Option<Refusal> {
     refusal_v4(server.into()).or_else(|| refusal_v4(client.into()))
 }
 
-/// The address that a host is, where it is one.
+/// Returns the address that a host is, if it is one.
 pub(crate) fn literal(host: &str) -> Option<IpAddr> {
     match host
         .strip_prefix('[')

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::failure::FetchFailure;
 use crate::ssrf_guard::address::{literal, refusal};
 
-/// Who may be asked, as the user has it.
+/// The rules for addresses, with the user's exceptions.
 #[derive(Clone, Debug)]
 pub(crate) struct Guard {
     allow_private: bool,
@@ -21,7 +21,7 @@ impl Guard {
         }
     }
 
-    /// Lets `address` through, or says why not.
+    /// Checks that `address` may be asked.
     pub(crate) fn check(&self, address: IpAddr) -> Result<(), FetchFailure> {
         match refusal(address) {
             Some(refusal) if !self.allow_private && !self.allowed.contains(&address) => {
@@ -31,13 +31,13 @@ impl Guard {
         }
     }
 
-    /// Lets a host through unless it is written as an address that may not be asked.
+    /// Checks a host that is written as an address.
     pub(crate) fn check_literal(&self, host: &str) -> Result<(), FetchFailure> {
         literal(host).map_or(Ok(()), |address| self.check(address))
     }
 
-    /// Lets a name through that somebody else will look up, unless it is for this machine whoever
-    /// looks it up (RFC 6761 section 6.3).
+    /// Checks a name that a proxy will look up: it must not be one for this machine whoever looks
+    /// it up (RFC 6761 section 6.3).
     pub(crate) fn check_unresolved(&self, host: &str) -> Result<(), FetchFailure> {
         if host == "localhost" || host.ends_with(".localhost") {
             return self.check(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -45,7 +45,7 @@ impl Guard {
         Ok(())
     }
 
-    /// What is left of a name's addresses; an error only where nothing is.
+    /// Returns the addresses that may be asked; an error only if there is none.
     pub(crate) fn filter(&self, mut addresses: Vec<IpAddr>) -> Result<Vec<IpAddr>, FetchFailure> {
         let mut refused = Err(FetchFailure::Dns);
         addresses.retain(|address| match self.check(*address) {

@@ -1,15 +1,14 @@
-//! From a host to the addresses that may be asked: looked up once, remembered for a while, guarded
-//! always.
+//! Names: a host's addresses, looked up once, cached for a while, guarded always.
 //!
-//! Every connection takes its addresses from here, and so does whoever wants to know beforehand
-//! where a request will go: what is resolution is what is asked. A name that answers differently the
-//! second time (DNS rebinding) gains nothing, because nobody looks a second time, and because
-//! whatever is found passes the guard.
+//! Every connection takes its addresses from here, and so does a caller that asks beforehand where
+//! a request will go: both get the same answer. A name that resolves differently the second time
+//! (DNS rebinding) gains nothing, because there is no second look-up, and because every address
+//! passes the guard.
 //!
-//! Bounds: [`MAX_NAMES`] names are remembered, [`AT_A_TIME`] are looked up at a time (the system's
-//! resolver blocks a thread for each), [`MAX_ADDRESSES`] addresses count for each. Look-ups of one
-//! name at the same time are one look-up; it goes on when those who wait for it have given up, and
-//! whoever comes next has its answer. One lock, never held while anything is awaited.
+//! Bounds: [`MAX_NAMES`] names are cached, [`AT_A_TIME`] are looked up at a time (the system's
+//! resolver blocks a thread for each), [`MAX_ADDRESSES`] addresses count for each. Concurrent
+//! look-ups of one name are one look-up; it continues when its callers have given up, and the next
+//! caller gets its answer. One lock, never held while anything is awaited.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,24 +26,24 @@ use crate::ssrf_guard::address::literal;
 use crate::ssrf_guard::guard::Guard;
 use crate::ssrf_guard::resolve_rule::ResolveRule;
 
-/// Names remembered at most.
+/// The most names that are cached.
 const MAX_NAMES: usize = 10_000;
-/// Names looked up at a time: more than pages under way by default, so that one slow name service
-/// does not hold up the names of others.
+/// The most look-ups at a time: more than visits by default, so that one slow name server does not
+/// hold up the names of others.
 const AT_A_TIME: usize = 128;
-/// Addresses of a name that are tried at most.
+/// The most addresses of a name that are tried.
 const MAX_ADDRESSES: usize = 8;
-/// How long it is believed that a name does not resolve.
+/// The time that a failed look-up is cached.
 const UNKNOWN_FOR: Duration = Duration::from_secs(10);
 
-/// Whoever knows the addresses of names: the system, as a rule.
+/// A service that resolves names: the system's by default.
 #[derive(Clone)]
 pub struct NameService(Arc<dyn Fn(String) -> LookUp + Send + Sync>);
 
 type LookUp = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
 impl NameService {
-    /// One that answers what `look_up` answers.
+    /// Returns a service that answers with `look_up`.
     pub fn new<F, Found>(look_up: F) -> Self
     where
         F: Fn(String) -> Found + Send + Sync + 'static,
@@ -53,7 +52,7 @@ impl NameService {
         Self(Arc::new(move |name| Box::pin(look_up(name))))
     }
 
-    /// The system's: its files of hosts, its name servers.
+    /// Returns the system's service: its hosts file and its name servers.
     #[must_use]
     pub fn system() -> Self {
         Self::new(|name: String| async move {
@@ -69,10 +68,10 @@ impl fmt::Debug for NameService {
     }
 }
 
-/// Where a host may be asked: at least one address, the first one first.
+/// The addresses of a host, at least one, in order of preference.
 pub(crate) type Addresses = Arc<[IpAddr]>;
 
-/// Knows where hosts may be asked.
+/// The cache of names and their addresses.
 #[derive(Debug)]
 pub(crate) struct Names {
     service: NameService,
@@ -83,7 +82,7 @@ pub(crate) struct Names {
     known: Mutex<Generations<Arc<SetOnce<Resolution>>>>,
 }
 
-/// What a look-up came to.
+/// The result of a look-up.
 #[derive(Debug)]
 struct Resolution {
     addresses: Result<Addresses, FetchFailure>,
@@ -119,8 +118,8 @@ impl Names {
         }
     }
 
-    /// Where `host` may be asked on this port: a name, or an address as a URL has it (IPv6 in
-    /// brackets).
+    /// Returns the addresses of `host` on this port. `host` is a name, or an address as in a URL
+    /// (IPv6 in brackets).
     ///
     /// # Errors
     ///
@@ -136,7 +135,8 @@ impl Names {
         self.look_up(host).wait().await.addresses.clone()
     }
 
-    /// Where the user's own proxy is: unguarded, and not remembered (connections to it are kept).
+    /// Returns the addresses of the user's proxy: unguarded, and not cached (connections to it are
+    /// kept).
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ impl Names {
         }
     }
 
-    /// The look-up of this name: one that was made a moment ago or is under way, or else a new one.
+    /// Returns the look-up of this name: a recent or active one, or else a new one.
     fn look_up(&self, name: &str) -> Arc<SetOnce<Resolution>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let earlier = known.get(name);
@@ -191,12 +191,12 @@ impl Resolution {
     }
 }
 
-/// What may be asked of what was found, in an order that depends on nothing but the set: name
-/// services deal their answers in turn, and two names that share their addresses are to share the
-/// first one too. The system's preference between the families is kept.
+/// Returns the addresses that may be asked, in an order that depends on nothing but the set: name
+/// servers rotate their answers, and two names that share their addresses must share the first one
+/// too. The system's preference between the families is kept.
 fn guarded(guard: &Guard, found: io::Result<Vec<IpAddr>>) -> Result<Addresses, FetchFailure> {
-    // Why a look-up failed makes no difference: resolvers give the same error for a name that does
-    // not exist and for a service that is down.
+    // The cause of a failed look-up makes no difference: resolvers give the same error for a name
+    // that does not exist and for a server that is down.
     let found = found.unwrap_or_default();
     let Some(preferred) = found.first().map(IpAddr::is_ipv6) else {
         return Err(FetchFailure::Dns);
@@ -208,8 +208,8 @@ fn guarded(guard: &Guard, found: io::Result<Vec<IpAddr>>) -> Result<Addresses, F
     Ok(allowed.into())
 }
 
-/// A map that forgets what was not asked for lately: when the young are `half`, they become the
-/// old, and the old are forgotten.
+/// A map that drops entries that were not used lately: when the young are `half`, they become the
+/// old, and the old are dropped.
 #[derive(Debug)]
 struct Generations<V> {
     young: HashMap<String, V>,

@@ -7,7 +7,8 @@ use web::{CanonicalForm, PageUrl};
 
 use crate::ssrf_guard::address::literal;
 
-/// "For this host and port, connect there", as curl's `--resolve` has it: `HOST:PORT:ADDR[,ADDR]…`.
+/// A rule of `--resolve`, as in curl: "for this host and port, connect there",
+/// `HOST:PORT:ADDR[,ADDR]…`.
 ///
 /// An IPv6 address may stand in brackets. The URL, the `Host` field and the certificate stay those
 /// of the host; only the look-up is skipped.
@@ -15,13 +16,13 @@ use crate::ssrf_guard::address::literal;
 pub struct ResolveRule {
     /// The name as it stands in a canonical URL.
     pub host: String,
-    /// The port of the URL; other ports of the host are looked up as ever.
+    /// The port of the URL; other ports of the host are looked up as usual.
     pub port: u16,
-    /// Where to connect, the first one that answers.
+    /// The addresses to connect to, in order.
     pub addresses: Vec<IpAddr>,
 }
 
-/// What is wrong with a text that should be a [`ResolveRule`].
+/// The reason why a text is no [`ResolveRule`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResolveRuleError {
     /// Fewer than three parts.
@@ -60,9 +61,9 @@ impl FromStr for ResolveRule {
     }
 }
 
-/// The host as a canonical URL would spell it (lower case, IDNA, IPv6 in brackets).
+/// Returns the host as a canonical URL spells it (lower case, IDNA, IPv6 in brackets).
 pub(crate) fn canonical_host(host: &str) -> Option<String> {
-    // Whatever could end a host in a URL; the colons of an IPv6 address stand in brackets.
+    // These could end a host in a URL; the colons of an IPv6 address stand in brackets.
     let address = host.starts_with('[') && host.ends_with(']');
     if host.contains(['/', '?', '#', '@', '\\']) || (host.contains(':') && !address) {
         return None;

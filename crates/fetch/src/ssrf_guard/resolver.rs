@@ -16,8 +16,8 @@ pub(crate) struct GuardedResolver {
 }
 
 impl GuardedResolver {
-    /// A resolver for the URLs of `port`; 0 is every port that no rule names. The host `proxy` may
-    /// be anywhere.
+    /// Returns a resolver for the URLs of `port`; 0 is every port without a rule. The host `proxy`
+    /// may have any address.
     pub(crate) fn new(names: Arc<Names>, port: u16, proxy: Option<String>) -> Self {
         Self { names, port, proxy }
     }

@@ -66,7 +66,8 @@ impl HostTally {
         if !std::mem::replace(&mut self.has_warned, true) {
             tracing::warn!(
                 host = %at.host(),
-                "this host lists more in its sitemaps than one host may in a session: the rest is left out"
+                "this host lists more in its sitemaps than one host may in a session: \
+                 the rest is left out"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! What is known of many, until it says nothing any more: a map that forgets.
+//! A map that forgets items that say nothing any more.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,30 +6,30 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A host is remembered at least so long after it was ready.
+/// The least time that a host is remembered after it was ready.
 pub(super) const KEPT: Duration = Duration::from_secs(60);
-/// What rounding may have taken off a remembered time: two clocks are read in whole milliseconds to
+/// The most that rounding takes off a stored time: two clocks are read in whole milliseconds to
 /// write one down.
 pub(super) const ROUNDED: Duration = Duration::from_millis(2);
-/// Below so many nobody looks for some to forget.
+/// The size below which no sweep is made.
 const FEW: usize = 1024;
-/// The most to remember. Beyond, those that merely wait are forgotten too, the soonest ready first:
-/// the frontier knows their times as well.
+/// The most items. Beyond, waiting items are forgotten too, the soonest ready first: the frontier
+/// knows their times as well.
 pub(super) const MOST: usize = 1 << 18;
 
-/// Something that need not be remembered for ever.
+/// An item that need not be remembered for ever.
 pub(super) trait Expiring {
-    /// Somebody has or awaits a turn.
+    /// Returns true if a permit is held or awaited.
     fn is_in_use(&self) -> bool;
-    /// When it may be asked.
+    /// Returns the time at which it may be asked.
     fn ready(&self) -> Instant;
-    /// Worth remembering until.
+    /// Returns the time until which it is worth remembering.
     fn kept(&self) -> Instant;
 }
 
 pub(super) struct ExpiringMap<K, V> {
     items: HashMap<K, V>,
-    /// Look for some to forget when there are so many.
+    /// The size at which the next sweep is made.
     sweep_at: usize,
 }
 
@@ -51,12 +51,12 @@ impl<K: Clone + Eq + Hash, V: Expiring> ExpiringMap<K, V> {
         self.items.get(key)
     }
 
-    /// All that is known.
+    /// Iterates over all items.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
         self.items.iter_mut()
     }
 
-    /// What is known under this key; from now on this, where nothing was.
+    /// Returns the item under this key, or inserts a new one.
     pub(super) fn or_insert_with(
         &mut self,
         key: &K,
@@ -69,8 +69,8 @@ impl<K: Clone + Eq + Hash, V: Expiring> ExpiringMap<K, V> {
         self.items.entry(key.clone()).or_insert_with(new)
     }
 
-    /// Forgets what is not worth remembering, now and then: the cost of a sweep is spread over
-    /// those that came since the last one.
+    /// Makes a sweep now and then, and forgets items that are not worth remembering: the cost is
+    /// spread over those that came since the last sweep.
     fn make_room(&mut self, most: usize, now: Instant) {
         if self.items.len() < self.sweep_at.max(FEW) {
             return;

@@ -1,4 +1,4 @@
-//! What the pacer knows of hosts that share their pace.
+//! The pacer's state of hosts that share their pace.
 //!
 //! | an answer of one of them | what it means for all |
 //! |---|---|
@@ -18,27 +18,28 @@ use super::slots::slots;
 use super::wait_queue::WaitQueue;
 use crate::politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, PacingRules};
 
-/// Waits up to here are waited for with a slot of the crawl in hand.
+/// The longest wait that is made with a slot of the crawl in hand.
 const SHORT: Duration = Duration::from_millis(100);
-/// Hosts are told times no nearer to each other than that.
+/// The least distance of the times that hosts are given.
 const LEAST_GAP: Duration = Duration::from_millis(10);
 
 pub(super) struct GroupState {
-    /// Pleas to slow down in a row, of any of them.
+    /// Requests to slow down in a row, of any of the hosts.
     failures: u32,
     /// Not before.
     ready: Instant,
     kept: Instant,
-    /// From one request to the next, about.
+    /// The approximate time from one request to the next.
     gap: Duration,
-    /// When the last request began.
+    /// The beginning of the last request.
     began: Instant,
-    /// Who was given leave to ask and did not begin yet, and when.
+    /// The host that may ask and has not begun yet, with the time of its grant.
     granted: Option<(Host, Instant)>,
     queue: WaitQueue,
-    /// Whether one of them was asked in this session, so that what earlier ones knew says no more.
+    /// True if one of the hosts was asked in this session, so that the state of earlier ones is
+    /// obsolete.
     fresh: bool,
-    /// A permit is a turn of the group; whoever has or awaits one also holds this `Arc`.
+    /// The permits of the group; every holder and waiter also holds this `Arc`.
     pub(super) slots: Arc<Semaphore>,
 }
 
@@ -57,12 +58,12 @@ impl GroupState {
         }
     }
 
-    /// Leave for a host to be asked now, or when it is to come again.
+    /// Allows a host to be asked now and returns none, or returns the time to come again.
     pub(super) fn enqueue_unless_ready(&mut self, host: &Host, now: Instant) -> Option<Instant> {
         let first_due = self.queue.first_due(now);
         let its_turn = match self.queue.due(host) {
             Some(due) => due <= now + SHORT,
-            // Whoever was told to come in a moment is not made to wait by one that comes just now.
+            // A host that is due in a moment does not wait for one that comes just now.
             None => first_due.is_none_or(|first| first > now + self.gap),
         };
         let vacant = self.is_vacant(host, now);
@@ -75,7 +76,7 @@ impl GroupState {
         let base = if vacant {
             self.ready.max(now)
         } else {
-            // The end of the answer is not known.
+            // The end of the answer is unknown.
             let expected = (self.began + self.gap).max(now + self.gap / 2);
             self.ready.max(expected)
         };
@@ -84,8 +85,7 @@ impl GroupState {
         Some(due)
     }
 
-    /// Whether a connection is free, and promised to nobody else. Those who await one are served
-    /// first.
+    /// Returns true if a connection is free and granted to no other host. Waiters are served first.
     fn is_vacant(&self, host: &Host, now: Instant) -> bool {
         let promised = self
             .granted
@@ -94,18 +94,19 @@ impl GroupState {
         !promised && self.slots.available_permits() > 0
     }
 
-    /// The delay of all has become longer by this, which counts from the last answer on.
+    /// Lengthens the delay of all by this, counted from the last answer.
     pub(super) fn wait_longer(&mut self, by: Duration) {
         self.ready += by;
         self.kept = self.kept.max(self.ready + KEPT);
     }
 
-    /// When to come back; none where one of them may be asked now.
+    /// Returns the time to come back; none if one of the hosts may be asked now.
     pub(super) fn waits_until(&self, now: Instant) -> Option<Instant> {
         (self.ready > now).then_some(self.ready)
     }
 
-    /// A request to this host begins, which was given leave or leads to it from elsewhere.
+    /// Records the beginning of a request to this host, which was granted or is a redirect's
+    /// target.
     pub(super) fn begin(&mut self, host: &Host, now: Instant, least: Cooldown) {
         self.queue.leave(host);
         if self
@@ -120,7 +121,7 @@ impl GroupState {
         self.kept = self.kept.max(self.ready + KEPT);
     }
 
-    /// An answer came: how long all of them are left alone now.
+    /// Records an answer, and returns the wait of the whole group.
     pub(super) fn end(
         &mut self,
         now: Instant,
@@ -147,14 +148,14 @@ impl GroupState {
                 cooldown
             }
         };
-        // Half of what it was: one slow answer does not move all who wait.
+        // Averaged with the old gap: one slow answer does not move all that wait.
         self.gap = ((self.gap + answer.elapsed.saturating_add(usual.wait)) / 2).max(LEAST_GAP);
         self.ready = self.ready.max(now + cooldown.wait);
         self.kept = self.kept.max(self.ready + cooldown.wait.max(KEPT));
         cooldown
     }
 
-    /// An earlier session asked one of them, and this is what it left.
+    /// Takes over the stored pace of one of the hosts.
     pub(super) fn recall(
         &mut self,
         pace: Pace,

@@ -1,4 +1,4 @@
-//! What the pacer knows of one host.
+//! The pacer's state of one host.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use crate::politeness::pacing::{Cooldown, HostPace, PacingRules};
 
 pub(super) struct HostState {
     pub(super) pace: HostPace,
-    /// How long it is left alone after its last answer, and why.
+    /// The wait after its last answer, with the reason.
     pub(super) cooldown: Cooldown,
-    /// When its last answer ended, for others.
+    /// The end of its last answer, for callers.
     pub(super) answered: Timestamp,
-    /// Where it was asked last.
+    /// The address of its last request.
     pub(super) address: Option<IpAddr>,
-    /// When its group was said to have time for it: not before.
+    /// Its time in the group's queue: not before.
     pub(super) place: Option<Instant>,
-    /// Whether it was asked in this session, so that what earlier ones knew says no more.
+    /// True if it was asked in this session, so that the state of earlier ones is obsolete.
     fresh: bool,
-    /// When the last answer ended, or is supposed to have.
+    /// The end of the last answer, or its assumed end.
     ended: Option<Instant>,
     /// Not before.
     ready: Instant,
     kept: Instant,
-    /// A permit is a turn; whoever has or awaits one also holds this `Arc`.
+    /// The permits of this host; every holder and waiter also holds this `Arc`.
     pub(super) slots: Arc<Semaphore>,
 }
 
@@ -50,13 +50,13 @@ impl HostState {
         }
     }
 
-    /// When to come back; none where it may be asked now.
+    /// Returns the time to come back; none if the host may be asked now.
     pub(super) fn waits_until(&self, now: Instant) -> Option<Instant> {
         (self.ready > now).then_some(self.ready)
     }
 
-    /// Begins a request now, or says when to come back. With several connections to a host, the
-    /// next request keeps its distance from this one's beginning too.
+    /// Begins a request now, or returns the time to come back. With several connections to a host,
+    /// the next request keeps its distance from this one's beginning too.
     pub(super) fn begin(&mut self, now: Instant, rules: &PacingRules) -> Option<Instant> {
         if let Some(ready) = self.waits_until(now) {
             return Some(ready);
@@ -67,15 +67,14 @@ impl HostState {
         None
     }
 
-    /// The delay counts from the request that brought it too, which ended before it was known:
-    /// robots.txt itself.
+    /// Sets the `Crawl-delay`. It counts from the request for robots.txt itself, which ended before
+    /// the delay was known.
     pub(super) fn ask_crawl_delay(&mut self, delay: Option<Duration>, rules: &PacingRules) {
         self.pace.crawl_delay = delay;
         self.keep_distance(rules);
     }
 
-    /// Keeps the least distance that the rules ask for from its last answer, where it is longer
-    /// than what was said before.
+    /// Keeps the least distance of the rules from the last answer, if it is longer than before.
     pub(super) fn keep_distance(&mut self, rules: &PacingRules) {
         let least = self.pace.least(rules);
         if least.wait > self.cooldown.wait || self.cooldown.why == web::Why::CrawlDelay {
@@ -87,7 +86,7 @@ impl HostState {
         }
     }
 
-    /// Takes over what was remembered, as far as nothing is known that is newer or stricter.
+    /// Takes over a stored pace, unless newer or stricter state is known.
     pub(super) fn recall(
         &mut self,
         pace: Pace,
@@ -118,14 +117,14 @@ impl HostState {
                 wait += ROUNDED;
             }
         }
-        // Not where there is no wait: since when it could have been asked is known better.
+        // Without a wait, the time since when it could have been asked is known better.
         if !wait.is_zero() {
             self.ready = self.ready.max(now + wait);
         }
         self.kept = self.kept.max(self.ready + KEPT);
     }
 
-    /// An answer came, and this follows from it.
+    /// Records an answer and its consequences.
     pub(super) fn end(
         &mut self,
         now: Instant,

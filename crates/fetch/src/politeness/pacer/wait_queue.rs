@@ -1,13 +1,13 @@
-//! Who waits for a group's turn, in the order in which they came.
+//! The hosts that wait for their group, in the order in which they came.
 //!
-//! Nobody stands and waits: whoever comes too early is told when to come again, one gap behind
-//! those before. So ten thousand hosts of a group cost ten thousand times, and no slot of the
-//! crawl. Times are guesses, because nobody knows how long answers take: who comes and is still too
-//! early keeps its number, and is told anew. Those far behind are told to come sooner than their
-//! turn can be, so that a group that got faster is not asked as if it were still slow.
+//! No task waits: a host that comes too early is given a time to come again, one gap behind those
+//! before. So ten thousand hosts of a group cost ten thousand times, and no slot of the crawl.
+//! Times are guesses, because the length of answers is unknown: a host that comes and is still too
+//! early keeps its number and gets a new time. Hosts far behind get a time sooner than their turn
+//! can be, so that a group that got faster is not asked as if it were still slow.
 //!
-//! Invariant: numbers are given out in order and never change hands; of those who wait, no two have
-//! the same. So nobody can be passed by more hosts than were before it and came on time.
+//! Invariant: numbers are given out in order and never change hands, and no two waiting hosts have
+//! the same. So a host is passed at most by as many hosts as were before it and came on time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -15,14 +15,14 @@ use std::time::Duration;
 use tokio::time::Instant;
 use web::Host;
 
-/// Nobody is told to come again later than so long after the group is ready, or twice that.
+/// The horizon: times lie at most twice this after the group is ready.
 const HORIZON: Duration = Duration::from_secs(600);
-/// Who is so late has lost its number: its page may have turned out not to be asked for at all.
+/// The delay after which a host loses its number: its page may not be asked for at all.
 const LATE: Duration = Duration::from_secs(30);
-/// Those who wait have numbers up to so many; beyond, they are told a time and no more.
+/// The most numbers. Beyond, hosts are given a time only.
 const MOST: usize = 1 << 17;
 
-/// Those who wait for a group's turn.
+/// The queue of a group.
 #[derive(Default)]
 pub(super) struct WaitQueue {
     next: u64,
@@ -32,18 +32,18 @@ pub(super) struct WaitQueue {
 
 struct Waiting {
     host: Host,
-    /// When it was told to come.
+    /// The time that it was given.
     due: Instant,
 }
 
 impl WaitQueue {
-    /// When this host was told to come.
+    /// Returns the time that this host was given.
     pub(super) fn due(&self, host: &Host) -> Option<Instant> {
         let place = self.places.get(self.numbers.get(host)?)?;
         Some(place.due)
     }
 
-    /// When the first in line was told to come; who did not, for long, is first no more.
+    /// Returns the time of the first host; hosts that are too late are removed.
     pub(super) fn first_due(&mut self, now: Instant) -> Option<Instant> {
         while let Some(first) = self.places.first_entry() {
             let due = first.get().due;
@@ -56,8 +56,8 @@ impl WaitQueue {
         None
     }
 
-    /// Tells a host when to come, where the first in line may come at `base` and the others `gap`
-    /// apart. It keeps the place that it has.
+    /// Gives a host a time to come, if the first may come at `base` and the others `gap` apart. The
+    /// host keeps its place.
     pub(super) fn schedule(&mut self, host: &Host, base: Instant, gap: Duration) -> Instant {
         let number = match self.numbers.get(host) {
             Some(number) => *number,
@@ -78,7 +78,7 @@ impl WaitQueue {
         number
     }
 
-    /// It has its turn.
+    /// Removes a host that has its permit.
     pub(super) fn leave(&mut self, host: &Host) {
         if let Some(number) = self.numbers.remove(host) {
             self.places.remove(&number);
@@ -86,8 +86,8 @@ impl WaitQueue {
     }
 }
 
-/// How long after the first the one with so many before it may come: `gap` apart up to the horizon,
-/// and spread behind it.
+/// Returns the distance from the first host to one with `before` hosts before it: `gap` apart up to
+/// the horizon, and spread behind it.
 fn offset(before: usize, gap: Duration) -> Duration {
     let wait = gap.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX));
     if wait <= HORIZON {
@@ -116,7 +116,7 @@ mod tests {
                 base + number * SECOND
             );
         }
-        // Told anew, it keeps its place; and it moves up when those before it have had their turn.
+        // Scheduled again, it keeps its place; and it moves up when those before it have left.
         assert_eq!(
             queue.schedule(&host(5), base + SECOND, SECOND),
             base + 6 * SECOND
