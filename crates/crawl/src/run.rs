@@ -10,7 +10,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::{Lease, Supply};
+use store::{Lease, StoreFault, Supply};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
@@ -194,16 +194,8 @@ async fn lease_until_done(
             concurrency: overrides.concurrency.unwrap_or(limits.concurrency),
             ..limits
         };
-        let (free, now) = (
-            limits.free_slots(visits, context.stalls.count()),
-            context.clock.now(),
-        );
-        let supply = match free.min(limits.pages_left(visits)) {
-            _ if monitor.pauses() || overrides.pause => Supply::NothingBefore(Timestamp::NEVER),
-            _ if free == 0 => Supply::NothingBefore(Timestamp::NEVER),
-            0 => context.frontier.lease_requisites(now, free).await?,
-            pages => context.frontier.lease(now, pages).await?,
-        };
+        let may_begin = !(monitor.pauses() || overrides.pause);
+        let supply = lease(context, limits, visits, may_begin).await?;
         let wake = match supply {
             Supply::Exhausted if limits.has_pages(visits) => return Ok(Finish::MaxPages),
             // The end of a settled visit may not have been received yet.
@@ -245,6 +237,26 @@ async fn lease_until_done(
                 context.save().await?;
             }
         }
+    }
+}
+
+/// Leases as many pages as may begin now, or requisites if no page may.
+async fn lease(
+    context: &CrawlContext,
+    limits: Limits,
+    visits: &ActiveVisits,
+    may_begin: bool,
+) -> Result<Supply, StoreFault> {
+    let (free, now) = (
+        limits.free_slots(visits, context.stalls.count()),
+        context.clock.now(),
+    );
+    if !may_begin || free == 0 {
+        return Ok(Supply::NothingBefore(Timestamp::NEVER));
+    }
+    match free.min(limits.pages_left(visits)) {
+        0 => context.frontier.lease_requisites(now, free).await,
+        pages => context.frontier.lease(now, pages).await,
     }
 }
 

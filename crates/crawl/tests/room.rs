@@ -61,7 +61,7 @@ fn url(path: &str) -> PageUrl {
 #[derive(Default)]
 struct Web {
     asked: Mutex<u64>,
-    /// Whether it takes requests and never answers them.
+    /// True if it takes requests and never answers them.
     is_silent: AtomicBool,
 }
 
@@ -370,11 +370,11 @@ async fn a_crawl_that_waited_long_enough_ends_in_order_and_goes_on_later() {
             .await
             .unwrap_err();
         let waited = began.elapsed();
-        let told = fault.to_string();
-        assert!(matches!(fault, Fault::NoRoom { .. }), "{told}");
+        let message = fault.to_string();
+        assert!(matches!(fault, Fault::NoRoom { .. }), "{message}");
         assert!(
-            told.contains("state") && told.contains(" are needed"),
-            "{told}"
+            message.contains("state") && message.contains(" are needed"),
+            "{message}"
         );
         let patience = Duration::from_secs(patience);
         assert!(
@@ -415,14 +415,14 @@ async fn a_disk_that_breaks_ends_the_crawl_names_the_file_and_keeps_what_was_set
             let session = machine.session().await;
             machine.disk.fail(Plan::from(number, failure).of_kind(kind));
             let (_handle, stop) = crawl::stop();
-            let told = crawl::run(&session.context, LIMITS, stop)
+            let message = crawl::run(&session.context, LIMITS, stop)
                 .await
                 .unwrap_err()
                 .to_string();
             let root = machine.directory.path().display().to_string();
             assert!(
-                told.contains(&root),
-                "{failure:?} of {kind:?} {number}: {told}"
+                message.contains(&root),
+                "{failure:?} of {kind:?} {number}: {message}"
             );
             drop(session);
             machine.completes().await;

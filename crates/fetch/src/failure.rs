@@ -43,25 +43,25 @@ pub enum FetchFailure {
         cause: Arc<str>,
     },
     /// The deadline for the whole exchange passed.
-    #[error("the answer took too long")]
+    #[error("the request timed out")]
     Timeout,
     /// The body came more slowly than the minimum rate.
-    #[error("the body came too slowly")]
+    #[error("the body is slower than the minimum rate")]
     TooSlow,
     /// The connection broke before the answer was whole.
-    #[error("the connection broke off")]
+    #[error("the connection was closed early")]
     Disconnected,
     /// The answer is not valid HTTP.
-    #[error("the answer breaks the rules of HTTP")]
+    #[error("the answer is not valid HTTP")]
     Protocol,
     /// The answer's header fields exceed the limits, in bytes or in number.
-    #[error("the answer's headers are too large")]
+    #[error("the answer's header fields are too large")]
     HeadersTooLarge,
     /// The body is too large for memory, and the disk does not take it.
     #[error("the body cannot be kept on disk: {0}")]
     Spool(io::ErrorKind),
     /// The URL cannot be written into a request.
-    #[error("the URL cannot be asked for")]
+    #[error("the URL cannot be requested")]
     Unaskable,
 }
 
@@ -220,12 +220,12 @@ fn of_proxy(text: &str) -> Option<ProxyFailure> {
     let said = said.or_else(|| text.strip_prefix("SOCKS error: "))?;
     let words = match said {
         "failed to create underlying connection" => return Some(ProxyFailure::Unreached),
-        "proxy authorization required" => "it wants a user and a password",
+        "proxy authorization required" => "it requires a user and a password",
         "unsuccessful" => "it opens no tunnel",
         "proxy response headers too long" => "its answer is too long",
         "unexpected end of file"
         | "io error establishing tunnel"
-        | "io error during SOCKS handshake" => "the connection broke off",
+        | "io error during SOCKS handshake" => "the connection was closed early",
         "failed parsing server response" => "it does not speak SOCKS 5",
         "server does not support user/pass authentication" => "it wants a password, or none",
         "credentials not accepted" => "it refuses this user and password",

@@ -15,7 +15,7 @@ use crate::failure::FetchFailure;
 ///   like any other and is not followed.
 /// - The body is what the server sent, with its content coding, cut at a known limit.
 /// - The call ends: there is a deadline for the whole exchange.
-/// - `Err` is the page's fate, a value to be counted and perhaps tried again, never a fault of ours.
+/// - `Err` is the page's fate, a value to be counted and perhaps retried, never a fault of ours.
 #[async_trait]
 pub trait Fetch: Send + Sync {
     /// Requests `url`, unless it is still what `known` names, and waits for the whole answer.

@@ -6,7 +6,7 @@
 //! |---|---|---|---|
 //! | bodies | a half | a body while it is received, and as long as it is there | it goes to disk |
 //! | pages | a quarter | reading a page, and as long as its document is there | it waits its turn |
-//! | large pages | a quarter | the same of one that decodes to more than 1 MiB | it waits its turn |
+//! | large pages | a quarter | the same, of pages over 1 MiB decoded | it waits its turn |
 //!
 //! So no holder of a share waits for a waiter of the same part, and no crowd of large pages holds
 //! up the others. A request for more than a part is a request for all of it: such work is done

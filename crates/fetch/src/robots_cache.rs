@@ -3,10 +3,12 @@
 //! | what comes back | what it means | for how long |
 //! |---|---|---|
 //! | 2xx | the rules in the first 500 KiB | 24 h |
-//! | a redirect, at most five in a row | what the last one says; past the fifth or into nowhere: no rules | 24 h |
+//! | a redirect, at most five | the last answer; past the fifth or into nowhere: no rules | 24 h |
 //! | 4xx, even 401 and 403 | no rules: everything may be asked | 24 h |
-//! | 429, 5xx | the host is in error: nothing may be asked (429 is not in the RFC; Google does the same) | 30 s |
+//! | 429, 5xx | the host is in trouble: nothing may be asked | 30 s |
 //! | no answer, no address, a private address | nothing may be asked | 30 s |
+//!
+//! The row for 429 is not in the RFC; Google does the same.
 //!
 //! Every request waits for its host, the hops of a redirect too. Rules that hold for a day outlast
 //! the process: callers store [`RobotsAnswer::read`] and give it back with [`RobotsCache::recall`].
@@ -98,7 +100,7 @@ pub enum RobotsError {
     /// There was no answer.
     #[error(transparent)]
     Lost(#[from] FetchFailure),
-    /// There was an answer with this status: the host is in error.
+    /// There was an answer with this status: the host is in trouble.
     #[error("HTTP status {0}")]
     Status(u16),
 }
@@ -328,7 +330,7 @@ impl RobotsFile {
         }
     }
 
-    /// A host in error is asked again soon, and is not worth remembering.
+    /// Returns the text to store. A host in trouble is asked again soon, and not worth storing.
     fn to_remember(&self, until: Timestamp) -> Option<RobotsText> {
         let lines = match self {
             Self::Given(body) => Some(body.slice(..whole_lines(body).len())),

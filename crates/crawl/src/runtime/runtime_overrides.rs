@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_ordered_stays_as_it_is_set() {
+    fn settings_without_an_override_stay() {
         let settings = PacingRules {
             delay: Duration::from_secs(2),
             max_delay: Duration::from_secs(30),

@@ -6,7 +6,7 @@
 //!
 //! | `--duplicate-links` | of a page that was left out | of a seed |
 //! |---|---|---|
-//! | `probe` | unseen URLs wait behind all others; folders without new pages are closed | the same |
+//! | `probe` | unseen URLs wait behind all others; folders without new ones are closed | the same |
 //! | `follow` | followed | followed |
 //! | `none` | left out, and listed (Manku, Jain, Das Sarma 2007, section 1) | followed |
 //!

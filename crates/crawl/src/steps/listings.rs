@@ -7,7 +7,7 @@
 //!
 //! | what | depth | what lets it in |
 //! |---|---|---|
-//! | a sitemap in robots.txt | that of the page that requested it | no exclusion; on other hosts, few |
+//! | a sitemap in robots.txt | that of the requesting page | no exclusion; on other hosts, few |
 //! | a sitemap in an index | that of the index | the same host as the index, or the scope |
 //! | an entry of a sitemap or feed | one more | the scope; the range of dates |
 //!

@@ -82,7 +82,7 @@ impl RedirectChain {
             StopReason::Arrived => match self.exchanges.last() {
                 Some(page) if (200..300).contains(&page.status) => ChainEnd::Page(page),
                 Some(other) => ChainEnd::Failure(VisitFailure::Status(other.status), soon),
-                None => ChainEnd::Barred("nothing was asked for".to_owned()),
+                None => ChainEnd::Barred("nothing was requested".to_owned()),
             },
         }
     }
@@ -101,10 +101,10 @@ impl RedirectChain {
             (StopReason::Unanswered(failure), _) => failure.to_string(),
             (_, VisitFailure::Status(status)) => format!("HTTP status {status}"),
             (StopReason::RobotsUnavailable { error, .. }, _) => {
-                format!("robots.txt could not be had ({error}), which forbids everything")
+                format!("robots.txt is unavailable ({error}), which forbids everything")
             }
             (_, VisitFailure::Robots(_)) => {
-                "robots.txt could not be had, which forbids everything".to_owned()
+                "robots.txt is unavailable, which forbids everything".to_owned()
             }
             (_, VisitFailure::Fetch(kind)) => kind.to_string(),
         }
@@ -156,7 +156,7 @@ pub(crate) async fn follow(
         let next = match target {
             None => return chain.stop(StopReason::Arrived),
             Some(Err(error)) => {
-                let reason = format!("redirects to something that is no page: {error}");
+                let reason = format!("redirects to an invalid URL: {error}");
                 return chain.stop(StopReason::Barred(reason));
             }
             Some(Ok(next)) => next,

@@ -31,7 +31,7 @@ fn of_environment(name: &str) -> Option<u64> {
     )
 }
 
-/// What chance is drawn from; said, so that a run that failed can be repeated.
+/// The seed of the random choices; printed, so that a failed run can be repeated.
 #[expect(
     clippy::print_stderr,
     reason = "a run that failed can only be repeated by its seed"

@@ -1,4 +1,4 @@
-//! Where the archive goes on of which nothing was settled.
+//! Resumption of an archive without a settled visit.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -50,7 +50,7 @@ pub(crate) fn store_options(now: Timestamp, disk: Arc<dyn Disk>) -> StoreOptions
     }
 }
 
-/// What became of sled's files since the last session.
+/// The fate of sled's files since the last session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tables {
     /// Nothing.
@@ -63,7 +63,7 @@ pub(crate) enum Tables {
 pub(crate) struct Crawl {
     directory: TempDir,
     site: Arc<Site>,
-    /// When the next session begins.
+    /// The start of the next session.
     now: Timestamp,
 }
 
@@ -80,7 +80,7 @@ impl Crawl {
         self.directory.path()
     }
 
-    /// What sled writes, behind the disk's back.
+    /// Returns the directory that sled writes to, behind the disk's back.
     pub(crate) fn tables(&self) -> PathBuf {
         self.state().join("sled")
     }
@@ -202,7 +202,7 @@ impl Crawl {
         ended
     }
 
-    /// That no page was asked for again that had been settled for good.
+    /// Asserts that no page was requested again that had been settled for good.
     pub(crate) fn asked_no_page_in_vain(&self, case: &str) {
         let again: Vec<String> = self
             .site
@@ -213,8 +213,8 @@ impl Crawl {
         assert_eq!(again, [] as [String; 0], "{case}");
     }
 
-    /// That what a session left is sound, however it ended. Tables that a power cut has changed may
-    /// be past reading, and then it has to be said.
+    /// Asserts that the files of a session are sound, however it ended. Tables that a power cut has
+    /// changed may be unreadable, and then that must be reported.
     pub(crate) fn is_sound(&self, tables: Tables, case: &str) {
         self.asked_no_page_in_vain(case);
         if !EmbeddedStore::exists(&self.state()) {
@@ -229,7 +229,7 @@ impl Crawl {
         assert_eq!(found.complaints, [] as [String; 0], "{case}");
     }
 
-    /// That every page was archived exactly once, and that each came to what it had to come to.
+    /// Asserts that every page was archived exactly once, with the expected result.
     pub(crate) fn is_complete(&self, case: &str) {
         self.is_sound(Tables::Whole, case);
         let truth = Site::truth();

@@ -22,7 +22,7 @@ pub(crate) struct Site {
     again: Mutex<Vec<PageUrl>>,
 }
 
-/// What a complete crawl has to come to.
+/// The expected result of a complete crawl.
 pub(crate) struct Truth {
     pub(crate) verdicts: BTreeMap<String, &'static str>,
     /// One of each is unique, the others repeat it.

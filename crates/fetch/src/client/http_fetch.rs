@@ -85,12 +85,12 @@ impl HttpFetch {
             ProxyPrecheck::Spelling => self.guard.check_unresolved(host),
             ProxyPrecheck::Addresses => {
                 let port = url.as_url().port_or_known_default().unwrap_or_default();
-                let told = timeout(
+                let found = timeout(
                     self.limits.connect_timeout,
                     self.names.addresses(host, port),
                 )
                 .await;
-                told.unwrap_or(Err(FetchFailure::Dns)).map(|_addresses| ())
+                found.unwrap_or(Err(FetchFailure::Dns)).map(|_addresses| ())
             }
         }
     }
@@ -114,7 +114,7 @@ impl HttpFetch {
             Some(proxy) => {
                 let refused = response.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED;
                 if refused && proxy.reads_requests(https) {
-                    return Err(FetchFailure::proxy("it wants a user and a password"));
+                    return Err(FetchFailure::proxy("it requires a user and a password"));
                 }
             }
         }
@@ -162,12 +162,12 @@ impl Fetch for HttpFetch {
             url.as_url().host_str()?,
             url.as_url().port_or_known_default()?,
         );
-        let told = timeout(
+        let found = timeout(
             self.limits.connect_timeout,
             self.names.addresses(host, port),
         )
         .await;
-        told.ok()?.ok()?.first().copied()
+        found.ok()?.ok()?.first().copied()
     }
 }
 

@@ -5,9 +5,15 @@
 //!
 //! | | the proxy is asked for | guarded |
 //! |---|---|---|
-//! | `socks5://` | an address | by us alone: reqwest takes it from [`Names`](crate::ssrf_guard::names::Names), as without a proxy |
-//! | `http://`, `https://` | the name (https pages: CONNECT) or the URL (http pages) | we look the name up beforehand and refuse a private one, but **the proxy looks it up again** |
-//! | `socks5h://` | the name | addresses and `localhost` only: names that the proxy alone can resolve (`.onion`) cannot be judged here |
+//! | `socks5://` | an address | by us alone: reqwest takes it from [`Names`], as without one |
+//! | `http://`, `https://` | the name (CONNECT) or the URL | by us, and **again by the proxy** |
+//! | `socks5h://` | the name | addresses and `localhost` only |
+//!
+//! With `http://` and `https://`, an https page is asked for by CONNECT with its name, an http page
+//! by its URL; we look the name up beforehand and refuse a private one. With `socks5h://`, names
+//! that the proxy alone can resolve (`.onion`) cannot be judged here.
+//!
+//! [`Names`]: crate::ssrf_guard::names::Names
 //!
 //! So a name server that answers the proxy otherwise than us (DNS rebinding) is stopped under
 //! `socks5://`, and otherwise only by a proxy that refuses private addresses itself. The proxy's
@@ -54,7 +60,7 @@ pub enum ProxyUrlError {
     #[error("a proxy is a URL, as in socks5://127.0.0.1:1080")]
     Form,
     /// Another scheme.
-    #[error("{0:?} is no kind of proxy: http, https, socks5 or socks5h")]
+    #[error("a proxy's scheme must be http, https, socks5 or socks5h, got {0:?}")]
     Kind(String),
     /// A path, a query or a fragment.
     #[error("a proxy's URL ends after its port")]

@@ -30,7 +30,8 @@ pub struct InsecureHost {
 /// The error for a text that is no [`InsecureHost`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is not a host, as in old.example.org or [::1] (a certificate is for all ports of a host: none can be named)"
+    "{0:?} is not a host, as in old.example.org or [::1] \
+     (a certificate is for all ports of a host: none can be named)"
 )]
 pub struct InsecureHostError(String);
 
@@ -174,7 +175,7 @@ pub(crate) fn describe(error: &Error) -> String {
         Error::InvalidCertificate(bad) => match bad {
             Bad::Expired | Bad::ExpiredContext { .. } => "the certificate has expired",
             Bad::NotValidYet | Bad::NotValidYetContext { .. } => "the certificate is not valid yet",
-            Bad::UnknownIssuer => "nobody whom we trust vouches for the certificate",
+            Bad::UnknownIssuer => "the certificate's issuer is not trusted",
             Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
                 "the certificate is for another name"
             }
@@ -182,18 +183,18 @@ pub(crate) fn describe(error: &Error) -> String {
             Bad::BadSignature => "the certificate's signature is wrong",
             Bad::BadEncoding => "the certificate cannot be read",
             Bad::InvalidPurpose | Bad::InvalidPurposeContext { .. } => {
-                "the certificate is not one for servers"
+                "the certificate is not for servers"
             }
             Bad::Other(verdict) => return format!("the certificate is not accepted: {verdict}"),
             other => return format!("the certificate is not accepted: {other}"),
         },
-        Error::NoCertificatesPresented => "the server shows no certificate",
-        Error::PeerIncompatible(_) => "the server speaks no version or cipher of TLS that we do",
-        Error::AlertReceived(alert) => return format!("the server breaks off: {alert:?}"),
+        Error::NoCertificatesPresented => "the server presents no certificate",
+        Error::PeerIncompatible(_) => "the server has no TLS version or cipher in common with us",
+        Error::AlertReceived(alert) => return format!("the server sent the alert {alert:?}"),
         Error::InvalidMessage(_) => "the server does not speak TLS",
         Error::InappropriateMessage { .. }
         | Error::InappropriateHandshakeMessage { .. }
-        | Error::PeerMisbehaved(_) => "the server breaks the rules of TLS",
+        | Error::PeerMisbehaved(_) => "the server violates the TLS protocol",
         other => return other.to_string(),
     };
     words.to_owned()

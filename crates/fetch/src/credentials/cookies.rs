@@ -72,16 +72,16 @@ pub enum CookieError {
     #[error("{0} instead of 7 fields with tabs between them")]
     Fields(usize),
     /// Neither TRUE nor FALSE.
-    #[error("its 2nd and 4th field are TRUE or FALSE")]
+    #[error("its 2nd and 4th field must be TRUE or FALSE")]
     Flag,
     /// Not the name of a host.
-    #[error("its 1st field is no domain")]
+    #[error("its 1st field must be a domain")]
     Domain,
     /// A domain under which anybody can register a name.
     #[error("its domain is a public suffix: it would go to sites of strangers")]
     PublicSuffix,
     /// Not a moment.
-    #[error("its 5th field is no number of seconds")]
+    #[error("its 5th field must be a number of seconds")]
     Expiry,
     /// A character that a `Cookie` field cannot carry.
     #[error("its name or value has a character that cannot be sent")]

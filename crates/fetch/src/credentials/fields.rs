@@ -71,21 +71,22 @@ pub enum SecretFieldError {
     #[error("it is not 'Name: value', nor 'https://example.org Name: value'")]
     Form,
     /// The text before it is no origin.
-    #[error("what stands before the field is no origin, as in 'https://example.org Name: value'")]
+    #[error("the text before the field must be an origin, as in 'https://example.org Name: value'")]
     Origin,
     /// The text before the colon is no token (RFC 9110 section 5.1).
-    #[error("what stands before the colon is no name of a field: letters, digits and hyphens")]
+    #[error("the text before the colon must be a field name: letters, digits and hyphens")]
     Name,
     /// Nothing follows the colon.
     #[error("{0} has no value; quotes make one word of it: 'Name: value'")]
     Empty(HeaderName),
     /// A control character, a line end (RFC 9110 section 5.5), or too long.
     #[error(
-        "{0} has a value that a field cannot carry: control characters, or more than {MAX_VALUE_BYTES} bytes"
+        "{0} has a value that a field cannot carry: \
+         control characters, or more than {MAX_VALUE_BYTES} bytes"
     )]
     Value(HeaderName),
     /// A field that the crawler sets itself.
-    #[error("{name} cannot be said so: {instead}")]
+    #[error("{name} cannot be set this way: {instead}")]
     NotYours {
         /// The field.
         name: HeaderName,

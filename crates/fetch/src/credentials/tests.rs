@@ -1,4 +1,4 @@
-//! What is said to whom, and what is refused without being repeated.
+//! The fields that each origin gets, and the texts that are refused without being repeated.
 
 use http::HeaderMap;
 use web::{CanonicalForm, PageUrl, Timestamp};
@@ -80,7 +80,7 @@ fn a_field_that_names_its_origin_is_said_there_only_even_if_no_seed_is_there() {
 #[test]
 fn what_is_no_field_of_the_users_is_refused_without_repeating_it() {
     let long = format!("X-Long: SECRET{}", "x".repeat(8 << 10));
-    for (text, told) in [
+    for (text, message) in [
         ("SECRET", "not 'Name: value'"),
         ("", "not 'Name: value'"),
         (": SECRET", "no name of a field"),
@@ -91,7 +91,7 @@ fn what_is_no_field_of_the_users_is_refused_without_repeating_it() {
         ("X-Token: SECRET\r\nHost: evil.test", "x-token has a value"),
         ("X-Token: SEC\u{0}RET", "x-token has a value"),
         (&long, "x-long has a value"),
-        ("Host: SECRET", "host cannot be said so"),
+        ("Host: SECRET", "host cannot be set this way"),
         ("CONTENT-LENGTH: 1", "connection"),
         ("Transfer-Encoding: chunked", "connection"),
         ("Connection: close", "connection"),
@@ -108,7 +108,7 @@ fn what_is_no_field_of_the_users_is_refused_without_repeating_it() {
     ] {
         let error = SecretField::parse(text).unwrap_err();
         let shown = format!("{error} {error:?}");
-        assert!(error.to_string().contains(told), "{text:?}: {error}");
+        assert!(error.to_string().contains(message), "{text:?}: {error}");
         assert!(!shown.contains("SECRET"), "{shown}");
     }
 }

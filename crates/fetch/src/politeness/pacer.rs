@@ -96,7 +96,7 @@ impl From<&Host> for PolitenessKey {
 }
 
 /// A permit for one request to a host. Finish it, or the request counts as a failure.
-#[must_use = "a turn that is dropped counts as a failed request"]
+#[must_use = "a permit that is dropped counts as a failed request"]
 pub struct Permit {
     shared: Arc<PacerInner>,
     host: Host,
@@ -307,7 +307,13 @@ impl Permit {
         let ready = entry.end(now, present, pace, cooldown);
         drop(known);
         if answer.kind != AnswerKind::Fine {
-            debug!(host = %self.host, wait = ?cooldown.wait, why = %cooldown.why, answer = ?answer.kind, "backing off");
+            debug!(
+                host = %self.host,
+                wait = ?cooldown.wait,
+                why = %cooldown.why,
+                answer = ?answer.kind,
+                "backing off"
+            );
         }
         // Only now, or the next in the queue would see the old time.
         self.slots.clear();

@@ -3,8 +3,11 @@
 //! | the answer | how long until the host may be asked again |
 //! |---|---|
 //! | fine | max(delay, factor × response time, Crawl-delay), at most `max_delay` |
-//! | 429, 503 or none at all | the same, and at least max(2 × delay, `back_off`), doubled with every further one in a row, at most `max_back_off`; all that longer by chance, by up to `jitter` |
+//! | 429, 503 or none | the same, and at least the back-off |
 //! | with `Retry-After` | the same, and at least that long, at most `retry_after_cap` |
+//!
+//! The back-off is max(2 × delay, `back_off`), doubled with every further failure in a row, at most
+//! `max_back_off`; all that is longer by chance, by up to `jitter`.
 //!
 //! The wait is counted from the end of an answer, so the pause that a server sees is never shorter
 //! than the delay. The longest of the reasons counts, and is part of the result ([`Why`]; of equals

@@ -58,7 +58,8 @@ fn refusal_v4(address: Ipv4Addr) -> Option<Refusal> {
         [100, 64..=127, ..] => Some(Refusal::Private), // carrier-grade NAT, RFC 6598
         [169, 254, ..] => Some(Refusal::LinkLocal),
         [192, 0, 0, _] => Some(Refusal::Reserved), // protocol assignments, RFC 6890
-        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => Some(Refusal::Reserved), // documentation
+        // Documentation.
+        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => Some(Refusal::Reserved),
         [192, 88, 99, _] => Some(Refusal::Reserved), // 6to4 relays, RFC 7526
         [198, 18..=19, ..] => Some(Refusal::Reserved), // benchmarks, RFC 2544
         [224..=239, ..] | [255, 255, 255, 255] => Some(Refusal::Multicast),
@@ -80,7 +81,8 @@ fn refusal_v6(address: Ipv6Addr) -> Option<Refusal> {
         [0x0064, 0xff9b, 1, ..] => Some(Refusal::Private), // local-use NAT64, RFC 8215
         [0x2001, 0x0000, ..] => teredo(address),
         [0x2001, 0x0001..=0x01ff, ..] => Some(Refusal::Reserved), // protocol assignments, RFC 2928
-        [0x2001, 0x0db8, ..] | [0x3fff, 0x0000..=0x0fff, ..] => Some(Refusal::Reserved), // documentation
+        // Documentation.
+        [0x2001, 0x0db8, ..] | [0x3fff, 0x0000..=0x0fff, ..] => Some(Refusal::Reserved),
         // Only 2000::/3 is allocated; all the rest is special or unused (RFC 4291 section 2.4).
         [0x2000..=0x3fff, ..] => None,
         _ => Some(Refusal::Reserved),
@@ -98,7 +100,8 @@ fn wrapped_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
         [0, 0, 0, 0, 0xffff, 0, high, low] => Some(join(high, low)), // translated, RFC 2765
         [0x0064, 0xff9b, 0, 0, 0, 0, high, low] => Some(join(high, low)), // NAT64
         [0x2002, high, low, ..] => Some(join(high, low)),       // 6to4
-        [0x2000..=0x3fff, _, _, _, 0 | 0x0200, 0x5efe, high, low] => Some(join(high, low)), // ISATAP
+        // ISATAP.
+        [0x2000..=0x3fff, _, _, _, 0 | 0x0200, 0x5efe, high, low] => Some(join(high, low)),
         _ => None,
     }
 }

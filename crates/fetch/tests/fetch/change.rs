@@ -1,4 +1,4 @@
-//! Rules that change while turns are given out, on the runtime's paused clock.
+//! Rules that change while permits are given out, on the runtime's paused clock.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;

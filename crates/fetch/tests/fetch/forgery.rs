@@ -189,7 +189,7 @@ impl Canary {
             while let Ok((mut stream, _)) = listener.accept().await {
                 counted.fetch_add(1, Ordering::SeqCst);
                 tokio::spawn(async move {
-                    // Who asks is to have an answer, so that a test can tell that it came through.
+                    // The client gets an answer, so that a test can tell that it came through.
                     let _request = stream.read(&mut [0; 1024]).await;
                     let answer = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
                     stream.write_all(answer).await.ok();
@@ -199,7 +199,7 @@ impl Canary {
         Self { port, heard }
     }
 
-    /// How many have connected so far. Connections are accepted in their order: when ours is, all
+    /// Returns the number of connections so far. They are accepted in order: when ours is, all
     /// before it were.
     async fn connections(self) -> usize {
         let mut ours = TcpStream::connect(("127.0.0.1", self.port))
@@ -253,7 +253,7 @@ async fn no_spelling_of_a_private_address_reaches_it() {
     assert_eq!(canary.connections().await, 0);
 }
 
-/// That the table above tests something: the same spellings, and nobody in the way.
+/// Proves that the table above tests something: the same spellings connect without a guard.
 #[tokio::test]
 async fn without_the_guard_the_same_spellings_reach_it() {
     let canary = Canary::on("0.0.0.0:0").await;

@@ -63,7 +63,7 @@ struct Plan {
     hosts: Vec<(u8, Vec<Step>)>,
 }
 
-/// What was seen of one request.
+/// A request as the server saw it.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     host: usize,
@@ -71,8 +71,8 @@ struct Seen {
     ended: Instant,
 }
 
-/// What a crawl came to.
-struct Told {
+/// The result of a crawl.
+struct CrawlLog {
     seen: Vec<Seen>,
     /// Visits that were begun and not the group's turn.
     returned: usize,
@@ -86,7 +86,7 @@ impl Plan {
 
     /// Crawls as `crawl::run` does: slots first, hosts in the order in which they are ready, never
     /// two visits of one.
-    async fn play(self: Arc<Self>) -> Told {
+    async fn play(self: Arc<Self>) -> CrawlLog {
         let pacer = Arc::new(pacer(rules(self.group_by, self.delay)));
         let began = Instant::now();
         let mut waiting = BinaryHeap::new();
@@ -95,7 +95,7 @@ impl Plan {
             waiting.push(Reverse((EPOCH, host)));
         }
         let mut under_way: JoinSet<(usize, Timestamp, Vec<Seen>)> = JoinSet::new();
-        let mut told = Told {
+        let mut log = CrawlLog {
             seen: Vec::new(),
             returned: 0,
         };
@@ -113,7 +113,7 @@ impl Plan {
                 under_way.spawn(async move { plan.visit(&pacer, host, step).await });
             }
             if under_way.is_empty() && waiting.is_empty() {
-                return told;
+                return log;
             }
             let soon = waiting.peek().filter(|_| under_way.len() < self.slots);
             let wake = soon.map_or(Duration::MAX, |Reverse((ready, _))| ready.since(now));
@@ -122,11 +122,11 @@ impl Plan {
                 Some(ended) = under_way.join_next() => {
                     let (host, ready, seen) = ended.expect("no task panics");
                     if seen.is_empty() {
-                        told.returned += 1;
+                        log.returned += 1;
                     } else {
                         next[host] += 1;
                     }
-                    told.seen.extend(seen);
+                    log.seen.extend(seen);
                     waiting.push(Reverse((ready, host)));
                 }
                 () = sleep(wake) => {}
@@ -139,7 +139,7 @@ impl Plan {
         let mut seen = Vec::new();
         if pacer.enqueue_unless_ready(&to) {
             for hop in [Some(host), step.leads_to].into_iter().flatten() {
-                let turn = pacer.permit(self.to(hop)).await;
+                let permit = pacer.permit(self.to(hop)).await;
                 let began = Instant::now();
                 sleep(ms(step.elapsed)).await;
                 seen.push(Seen {
@@ -147,7 +147,7 @@ impl Plan {
                     began,
                     ended: Instant::now(),
                 });
-                turn.finish(Answer {
+                permit.finish(Answer {
                     elapsed: ms(step.elapsed),
                     kind: step.kind,
                 });
@@ -164,7 +164,7 @@ impl Plan {
     }
 }
 
-fn play(plan: Plan) -> Told {
+fn play(plan: Plan) -> CrawlLog {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -177,7 +177,9 @@ fn plans() -> impl Strategy<Value = Plan> {
     let asked = prop_oneof![
         8 => Just(AnswerKind::Fine),
         1 => Just(AnswerKind::Failed),
-        1 => prop::option::of(0_u64..5).prop_map(|seconds| AnswerKind::SlowDown { retry_after: seconds.map(Duration::from_secs) }),
+        1 => prop::option::of(0_u64..5).prop_map(|seconds| AnswerKind::SlowDown {
+            retry_after: seconds.map(Duration::from_secs),
+        }),
     ];
     let step = (0_u64..2000, asked, prop::option::weighted(0.2, 0_usize..12));
     let steps = step.prop_map(|(elapsed, asked, leads_to)| Step {
@@ -199,11 +201,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_two_turns_of_a_group_are_nearer_than_the_delay_and_each_host_gets_its_turns(plan in plans()) {
-        let told = play(plan.clone());
-        prop_assert_eq!(told.seen.len(), plan.requests(), "every host had all its turns");
+    fn permits_of_a_group_keep_the_delay_and_each_host_gets_all(plan in plans()) {
+        let log = play(plan.clone());
+        prop_assert_eq!(log.seen.len(), plan.requests(), "every host had all its permits");
         let mut groups: HashMap<u8, Vec<Seen>> = HashMap::new();
-        for seen in &told.seen {
+        for seen in &log.seen {
             groups.entry(plan.hosts[seen.host].0).or_default().push(*seen);
         }
         for requests in groups.values_mut() {
@@ -241,10 +243,10 @@ fn two_thousand_hosts_of_one_domain_cost_few_returns_and_leave_another_host_its_
         hosts,
     };
     let requests = plan.requests();
-    let told = play(plan);
-    assert_eq!(told.seen.len(), requests);
-    let began = told.seen.iter().map(|seen| seen.began).min().unwrap();
-    let alone = told.seen.iter().filter(|seen| seen.host == 0);
+    let log = play(plan);
+    assert_eq!(log.seen.len(), requests);
+    let began = log.seen.iter().map(|seen| seen.began).min().unwrap();
+    let alone = log.seen.iter().filter(|seen| seen.host == 0);
     let ended = alone.map(|seen| seen.ended - began).max().unwrap();
     assert_eq!(
         ended,
@@ -252,13 +254,13 @@ fn two_thousand_hosts_of_one_domain_cost_few_returns_and_leave_another_host_its_
         "as if it were alone in the world"
     );
 
-    let many = told.seen.iter().filter(|seen| seen.host != 0);
+    let many = log.seen.iter().filter(|seen| seen.host != 0);
     let took = many.clone().map(|seen| seen.ended).max().unwrap() - began;
     let busy: Duration = many.map(|seen| seen.ended - seen.began + ms(1000)).sum();
     // Measured: 4,664 s for 4,580, and 4.4 returns a request. The clock is a model, so the figures
     // are always the same.
     assert!(took < busy + busy / 20, "{took:?} for {busy:?}");
-    assert!(told.returned < 6 * requests, "{} returns", told.returned);
+    assert!(log.returned < 6 * requests, "{} returns", log.returned);
 }
 
 #[tokio::test(start_paused = true)]
@@ -272,9 +274,9 @@ async fn hosts_of_one_domain_take_turns_and_others_do_not_wait_for_them() {
         ("site.test", 2000),
         ("a.site.test", 3000),
     ] {
-        let turn = pacer.permit(&Host::new(name)).await;
+        let permit = pacer.permit(&Host::new(name)).await;
         assert_eq!(began.elapsed(), ms(expected), "{name}");
-        turn.finish(FINE);
+        permit.finish(FINE);
     }
 }
 
@@ -291,9 +293,9 @@ async fn hosts_of_one_address_take_turns_and_a_host_of_no_address_is_alone() {
         // It has moved, and is left alone by itself all the same.
         (at("c.test", 3), 2000),
     ] {
-        let turn = pacer.permit(to.clone()).await;
+        let permit = pacer.permit(to.clone()).await;
         assert_eq!(began.elapsed(), ms(expected), "{to:?}");
-        turn.finish(FINE);
+        permit.finish(FINE);
     }
 }
 
@@ -303,12 +305,12 @@ async fn who_finds_the_group_not_ready_is_told_a_time_of_its_own() {
     let to = |number: u32| PolitenessKey::from(&Host::new(&format!("h{number}.site.test")));
     let ready = |number: u32| pacer.pace(&to(number).host).ready;
     assert!(pacer.enqueue_unless_ready(&to(0)));
-    let turn = pacer.permit(to(0)).await;
+    let permit = pacer.permit(to(0)).await;
     for number in 1..=5 {
         assert!(!pacer.enqueue_unless_ready(&to(number)));
         assert_eq!(ready(number), EPOCH + ms(1000) * number);
     }
-    turn.finish(FINE);
+    permit.finish(FINE);
     // Whoever is told asks again in time, in the order in which they came; a newcomer does not get
     // between.
     for number in 1..=5 {
@@ -332,21 +334,21 @@ async fn a_plea_to_slow_down_is_heeded_for_the_group_and_a_dead_host_is_not() {
     let host = |name: &str| Host::new(&format!("{name}.site.test"));
     drop(pacer.permit(&host("dead")).await);
     let began = Instant::now();
-    let turn = pacer.permit(&host("busy")).await;
+    let permit = pacer.permit(&host("busy")).await;
     assert_eq!(
         began.elapsed(),
         ms(1000),
         "no more than after any other request"
     );
     let retry_after = Some(ms(7000));
-    turn.finish(Answer {
+    permit.finish(Answer {
         elapsed: Duration::ZERO,
         kind: AnswerKind::SlowDown { retry_after },
     });
     let began = Instant::now();
-    let turn = pacer.permit(&host("other")).await;
+    let permit = pacer.permit(&host("other")).await;
     assert_eq!(began.elapsed(), ms(7000));
-    turn.finish(Answer {
+    permit.finish(Answer {
         elapsed: Duration::ZERO,
         kind: AnswerKind::SlowDown { retry_after: None },
     });
@@ -383,7 +385,7 @@ async fn a_host_that_rests_for_an_hour_does_not_keep_its_group_waiting() {
         began.elapsed()
     };
     let took = tokio::select! {
-        _turn = &mut long => panic!("it rests"),
+        _permit = &mut long => panic!("it rests"),
         took = others => took,
     };
     assert_eq!(took, ms(9000));

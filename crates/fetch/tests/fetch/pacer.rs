@@ -40,13 +40,13 @@ fn host(name: &str) -> Host {
     page(&format!("http://{name}/")).host()
 }
 
-/// The turn, if it comes within that time.
+/// The permit, if it comes within that time.
 async fn within(wait: Duration, pacer: &Pacer, host: &Host) -> Option<Permit> {
     timeout(wait, pacer.permit(host)).await.ok()
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_next_turn_comes_499_ms_after_the_last_is_too_early_and_500_is_fine() {
+async fn the_next_permit_comes_499_ms_after_the_last_is_too_early_and_500_is_fine() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     let first = pacer.permit(&a).await;
     advance(ms(3000)).await;
@@ -67,11 +67,11 @@ async fn the_next_turn_comes_499_ms_after_the_last_is_too_early_and_500_is_fine(
 #[tokio::test(start_paused = true)]
 async fn whoever_comes_a_fraction_of_a_millisecond_early_waits_for_it() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
-    let turn = pacer.permit(&a).await;
+    let permit = pacer.permit(&a).await;
     advance(Duration::from_micros(300)).await;
     let ended = Instant::now();
     assert_eq!(
-        turn.finish(FINE),
+        permit.finish(FINE),
         EPOCH + ms(500),
         "a timestamp knows no fractions"
     );
@@ -92,39 +92,39 @@ async fn hosts_do_not_wait_for_each_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn turns_of_a_host_are_given_in_the_order_in_which_they_were_asked_for() {
+async fn permits_of_a_host_are_given_in_the_order_in_which_they_were_asked_for() {
     let (pacer, a) = (pacer(every(1000)), host("a.test"));
     let began = Instant::now();
     let one = async |name| {
-        let turn = pacer.permit(&a).await;
+        let permit = pacer.permit(&a).await;
         let at = began.elapsed();
-        turn.finish(FINE);
+        permit.finish(FINE);
         (name, at)
     };
-    let turns = tokio::join!(one("first"), one("second"), one("third"));
+    let permits = tokio::join!(one("first"), one("second"), one("third"));
     assert_eq!(
-        turns,
+        permits,
         (("first", ms(0)), ("second", ms(1000)), ("third", ms(2000)))
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_so_many_turns_of_a_host_are_under_way() {
+async fn only_so_many_permits_of_a_host_are_held() {
     for connections in [1, 3] {
         let rules = PacingRules {
             connections_per_host: connections,
             ..every(0)
         };
         let (pacer, a) = (pacer(rules), host("a.test"));
-        let mut turns = Vec::new();
+        let mut permits = Vec::new();
         for _ in 0..connections {
-            turns.push(pacer.permit(&a).await);
+            permits.push(pacer.permit(&a).await);
         }
         assert!(
             within(ms(10_000), &pacer, &a).await.is_none(),
             "{connections} is all there are"
         );
-        turns.pop().unwrap().finish(FINE);
+        permits.pop().unwrap().finish(FINE);
         assert!(within(ms(1), &pacer, &a).await.is_some());
     }
 }
@@ -137,9 +137,9 @@ async fn several_connections_keep_their_distance_all_the_same() {
     };
     let (pacer, a) = (pacer(rules), host("a.test"));
     let began = Instant::now();
-    let mut turns = Vec::new();
+    let mut permits = Vec::new();
     for expected in [0, 500, 1000, 1500] {
-        turns.push(pacer.permit(&a).await);
+        permits.push(pacer.permit(&a).await);
         assert_eq!(began.elapsed(), ms(expected));
     }
 }
@@ -154,7 +154,7 @@ async fn a_crawl_delay_counts_until_it_is_taken_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_that_is_dropped_is_a_failure() {
+async fn a_permit_that_is_dropped_is_a_failure() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     drop(pacer.permit(&a).await);
     assert_eq!(pacer.pace(&a).ready, EPOCH + ms(1000));
@@ -173,7 +173,7 @@ async fn a_turn_that_is_dropped_is_a_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn giving_up_the_wait_for_a_turn_costs_nothing() {
+async fn giving_up_the_wait_for_a_permit_costs_nothing() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     pacer.permit(&a).await.finish(FINE);
     assert!(within(ms(100), &pacer, &a).await.is_none());
@@ -232,7 +232,7 @@ async fn a_high_rate_is_reached_although_the_timer_is_coarse() {
 async fn hosts_are_forgotten_when_they_say_nothing_any_more() {
     let pacer = pacer(every(1000));
     let (busy, resting) = (host("busy.test"), host("resting.test"));
-    let turn = pacer.permit(&busy).await;
+    let permit = pacer.permit(&busy).await;
     let hour = Some(Duration::from_secs(3600));
     let asked = AnswerKind::SlowDown { retry_after: hour };
     pacer.permit(&resting).await.finish(Answer {
@@ -261,9 +261,9 @@ async fn hosts_are_forgotten_when_they_say_nothing_any_more() {
     );
     assert!(
         within(ms(10_000), &pacer, &busy).await.is_none(),
-        "nor is a turn under way"
+        "nor is a permit under way"
     );
-    turn.finish(FINE);
+    permit.finish(FINE);
 }
 
 fn remembered(ready: Timestamp, failures: u32, crawl_delay: Option<u64>) -> Pace {
@@ -275,8 +275,8 @@ fn remembered(ready: Timestamp, failures: u32, crawl_delay: Option<u64>) -> Pace
     }
 }
 
-/// What is remembered of a host but for its last answer: when it may be asked, its failures, its
-/// Crawl-delay.
+/// Returns the stored pace of a host without its last answer: the time it is ready, its failures,
+/// its Crawl-delay.
 fn gist(pace: Pace) -> (Timestamp, u32, Option<Duration>) {
     (pace.ready, pace.failures, pace.crawl_delay)
 }
@@ -289,9 +289,9 @@ async fn a_host_that_an_earlier_session_was_asked_to_leave_alone_is_left_alone()
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     pacer.recall(&a, remembered(EPOCH + ms(60_000), 1, None));
     let began = Instant::now();
-    let turn = pacer.permit(&a).await;
+    let permit = pacer.permit(&a).await;
     assert_eq!(began.elapsed(), ms(60_000) + ROUNDING);
-    let waits = turn.finish(Answer {
+    let waits = permit.finish(Answer {
         elapsed: Duration::ZERO,
         kind: AnswerKind::Failed,
     });
@@ -441,9 +441,9 @@ async fn after_a_session_that_died_no_host_is_asked_before_its_delay_has_passed_
     pacer.recall(&patient, remembered(EPOCH, 0, Some(2500)));
     pacer.ask_crawl_delay(&asks, Some(ms(1500)));
     let waited = async |host| {
-        let turn = pacer.permit(host).await;
+        let permit = pacer.permit(host).await;
         let waited = began.elapsed();
-        turn.finish(FINE);
+        permit.finish(FINE);
         waited
     };
     let waits = tokio::join!(waited(&known), waited(&patient), waited(&asks));

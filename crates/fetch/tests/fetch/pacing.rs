@@ -366,17 +366,23 @@ proptest! {
         asked in prop_oneof![
             Just(AnswerKind::Fine),
             Just(AnswerKind::Failed),
-            prop::option::of(any::<u64>()).prop_map(|wait| AnswerKind::SlowDown { retry_after: wait.map(ms) }),
+            prop::option::of(any::<u64>()).prop_map(|wait| AnswerKind::SlowDown {
+                retry_after: wait.map(ms),
+            }),
         ],
     ) {
         let rules = rules(delay, factor);
         let pace = HostPace { failures, crawl_delay: crawl_delay.map(ms), retry_after: None };
-        let (_, Cooldown { wait, why }) = pace.after(&Answer { elapsed: ms(elapsed), kind: asked }, &rules, chance);
+        let answer = Answer { elapsed: ms(elapsed), kind: asked };
+        let (_, Cooldown { wait, why }) = pace.after(&answer, &rules, chance);
         prop_assert!(wait >= rules.delay);
         prop_assert!(wait <= rules.longest_wait());
         let (_, calm) = pace.after(&fine(elapsed), &rules, chance);
         prop_assert!(wait >= calm.wait, "a failure is never rewarded");
-        let least = if let AnswerKind::SlowDown { retry_after: Some(asked) } = asked { asked } else { ms(0) };
+        let least = match asked {
+            AnswerKind::SlowDown { retry_after } => retry_after.unwrap_or_default(),
+            AnswerKind::Fine | AnswerKind::Failed => ms(0),
+        };
         prop_assert!(wait >= least.min(rules.retry_after_cap), "chance only adds");
         let idle = pace.after_idling(ms(idle), &rules);
         prop_assert!(idle.failures <= failures);

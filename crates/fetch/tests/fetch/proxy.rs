@@ -159,7 +159,7 @@ async fn a_proxy_that_is_reached_over_tls_is_checked_like_a_server() {
     let url = page("http://a.test/");
     let checked = through("https", address, public());
     let failure = checked.fetch(&url).await.unwrap_err();
-    let expected = "the proxy: TLS: nobody whom we trust vouches for the certificate";
+    let expected = "the proxy: TLS: the certificate's issuer is not trusted";
     assert_eq!(failure.to_string(), expected);
     assert!(inner.asked().is_empty());
 
@@ -326,7 +326,7 @@ async fn user_and_password_are_for_the_proxy_and_nobody_else() {
             ("archived", archived),
             ("sent", server.heads().concat()),
         ] {
-            // What is none of the proxy's business calls itself so.
+            // A failure that is not the proxy's does not name it.
             let text = text.to_lowercase().replace("secrets", "");
             assert!(
                 !text.contains("cret") && !text.contains("user:") && !text.contains("proxy-auth"),
@@ -363,7 +363,7 @@ async fn saying(answer: Vec<u8>) -> SocketAddr {
             tokio::spawn(async move {
                 stream.write_all(&answer).await.ok();
                 stream.shutdown().await.ok();
-                // What the client says is read, so that it is not reset before it has read ours.
+                // The client's bytes are read, so that it is not reset before it has read ours.
                 stream.read_to_end(&mut Vec::new()).await.ok();
             });
         }
@@ -396,7 +396,7 @@ async fn a_proxy_that_fails_says_how() {
         (
             "http",
             http("HTTP/1.1 407 No\r\n\r\n"),
-            "it wants a user and a password",
+            "it requires a user and a password",
         ),
         (
             "http",
@@ -405,9 +405,13 @@ async fn a_proxy_that_fails_says_how() {
         ),
         ("http", long, "its answer is too long"),
         ("http", many, "it opens no tunnel"),
-        ("http", http("HTTP/1.1 200"), "the connection broke off"),
-        ("http", Vec::new(), "the connection broke off"),
-        ("socks5", Vec::new(), "the connection broke off"),
+        (
+            "http",
+            http("HTTP/1.1 200"),
+            "the connection was closed early",
+        ),
+        ("http", Vec::new(), "the connection was closed early"),
+        ("socks5", Vec::new(), "the connection was closed early"),
         (
             "socks5",
             http("HTTP/1.1 400 Bad Request\r\n\r\n"),
@@ -422,7 +426,7 @@ async fn a_proxy_that_fails_says_how() {
         (
             "socks5h",
             vec![5, 0, 5, 0, 0, 3, 255, 1],
-            "the connection broke off",
+            "the connection was closed early",
         ),
     ];
     for (kind, answer, expected) in cases {
@@ -479,10 +483,10 @@ async fn a_proxy_that_says_nothing_is_given_up() {
 async fn where_a_request_goes_is_known_unless_the_proxy_looks_it_up() {
     let nowhere = "127.0.0.1:9".parse().unwrap();
     for (kind, expected) in [("http", true), ("socks5", true), ("socks5h", false)] {
-        let told = through(kind, nowhere, public())
+        let failed = through(kind, nowhere, public())
             .address(&page("http://a.test/"))
             .await;
-        assert_eq!(told.is_some(), expected, "{kind}");
+        assert_eq!(failed.is_some(), expected, "{kind}");
     }
 }
 

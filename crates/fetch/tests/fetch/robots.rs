@@ -354,10 +354,10 @@ async fn a_crawl_delay_reaches_the_pacer_even_from_memory() {
     robots.pacer.ask_crawl_delay(&host, None);
     robots.of("http://a.test/").await;
     let began = Instant::now();
-    let turn = robots.pacer.permit(&host).await;
+    let permit = robots.pacer.permit(&host).await;
     assert_eq!(began.elapsed(), Duration::from_secs(7));
     // The clock that times are told by stands still in this test.
-    assert_eq!(turn.finish(fine), seven_seconds_on);
+    assert_eq!(permit.finish(fine), seven_seconds_on);
 }
 
 #[tokio::test(start_paused = true)]

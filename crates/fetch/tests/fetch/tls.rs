@@ -210,7 +210,7 @@ async fn a_certificate_of_an_unknown_authority_is_not_trusted() {
 
     assert_eq!(
         failure.to_string(),
-        "TLS: nobody whom we trust vouches for the certificate"
+        "TLS: the certificate's issuer is not trusted"
     );
 }
 
@@ -294,15 +294,15 @@ async fn a_handshake_that_goes_wrong_is_told_how() {
     let cases: [(&[u8], &str); 4] = [
         (
             &[0x15, 3, 3, 0, 2, 2, 40],
-            "TLS: the server breaks off: HandshakeFailure",
+            "TLS: the server sent the alert HandshakeFailure",
         ),
         (
             &[0x15, 3, 1, 0, 2, 2, 70],
-            "TLS: the server breaks off: ProtocolVersion",
+            "TLS: the server sent the alert ProtocolVersion",
         ),
         (
             &[0x17, 3, 3, 0, 1, 0],
-            "TLS: the server breaks the rules of TLS",
+            "TLS: the server violates the TLS protocol",
         ),
         (
             b"SSH-2.0-OpenSSH_9.2\r\n",

@@ -249,7 +249,7 @@ mod tests {
         assert!(nest(&first, "http://a.test/2"));
         let second = find("http://a.test/2", Some("http://a.test/1"));
         assert!(!nest(&second, "http://a.test/3"));
-        // What an earlier session queued lies below something, whatever that was.
+        // A sitemap of an earlier session lies below an unknown index.
         let earlier = find("http://b.test/x", Some("http://b.test/y"));
         assert!(nest(&earlier, "http://b.test/2"));
         let deepest = find("http://b.test/2", Some("http://b.test/x"));

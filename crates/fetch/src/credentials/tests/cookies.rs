@@ -6,7 +6,8 @@ use web::PageUrl;
 use super::super::cookies::{BadCookie, CookieError, read_cookies};
 use super::{NOW, SecretField, Secrets, url, urls, value};
 
-/// What a file of these lines, with `>` for a tab, makes a crawl from `seeds` say to `to`.
+/// Returns the `Cookie` field of a request to `to`, in a crawl from `seeds` with a file of these
+/// lines (`>` stands for a tab).
 fn cookies(lines: &[&str], seeds: &[&str], to: &str) -> String {
     let file = lines.join("\n").replace('>', "\t");
     let read = read_cookies(file.as_bytes());
@@ -386,22 +387,33 @@ proptest! {
 
         let is_of = |url: &PageUrl, domain: &str, subdomains: bool| {
             let host = url.host();
-            let below = !domain.starts_with(|first: char| first.is_ascii_digit()) && host.as_str().ends_with(&format!(".{domain}"));
+            let is_name = !domain.starts_with(|first: char| first.is_ascii_digit());
+            let below = is_name && host.as_str().ends_with(&format!(".{domain}"));
             host.as_str() == domain || subdomains && below
         };
-        let place = |url: &PageUrl| (url.as_url().scheme().to_owned(), url.as_url().port_or_known_default());
+        let place = |url: &PageUrl| {
+            let url = url.as_url();
+            (url.scheme().to_owned(), url.port_or_known_default())
+        };
         let mut expected: Vec<(usize, usize)> = Vec::new();
         for (number, (domain, subdomains, path, secure, after)) in made.iter().enumerate() {
-            let seeded = seeds.iter().any(|seed| is_of(seed, domain, *subdomains) && place(seed) == place(&to));
+            let seeded = seeds
+                .iter()
+                .any(|seed| is_of(seed, domain, *subdomains) && place(seed) == place(&to));
             let asked = to.as_url().path();
-            let below = asked == *path || asked.starts_with(&format!("{}/", path.trim_end_matches('/')));
+            let folder = format!("{}/", path.trim_end_matches('/'));
+            let below = asked == *path || asked.starts_with(&folder);
             let https = to.as_url().scheme() == "https";
-            if seeded && below && is_of(&to, domain, *subdomains) && *after > 0 && (https || !secure) {
+            let is_sent = *after > 0 && (https || !secure);
+            if seeded && below && is_of(&to, domain, *subdomains) && is_sent {
                 expected.push((path.len(), number));
             }
         }
         expected.sort_by_key(|(length, number)| (std::cmp::Reverse(*length), *number));
-        let expected: Vec<String> = expected.iter().map(|(_, number)| format!("c{number}=v")).collect();
+        let expected: Vec<String> = expected
+            .iter()
+            .map(|(_, number)| format!("c{number}=v"))
+            .collect();
         let said = secrets.headers_for(&to, NOW);
         prop_assert_eq!(value(&said, "cookie"), expected.join("; "));
     }

@@ -2,9 +2,9 @@
 //!
 //! | an answer of one of them | what it means for all |
 //! |---|---|
-//! | fine | the wait that the host itself is left alone for: its delay, its slowness, its Crawl-delay |
-//! | 429, 503 | the machine asks for patience: the same as for a host, and those in a row are counted over all of them |
-//! | none | that is the host's own affair: the wait after a good answer |
+//! | fine | the host's own wait: its delay, its slowness, its Crawl-delay |
+//! | 429, 503 | the host's own wait; those in a row are counted over all hosts |
+//! | none | the wait after a good answer: the failure is the host's own |
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,13 +61,13 @@ impl GroupState {
     /// Allows a host to be asked now and returns none, or returns the time to come again.
     pub(super) fn enqueue_unless_ready(&mut self, host: &Host, now: Instant) -> Option<Instant> {
         let first_due = self.queue.first_due(now);
-        let its_turn = match self.queue.due(host) {
+        let is_due = match self.queue.due(host) {
             Some(due) => due <= now + SHORT,
             // A host that is due in a moment does not wait for one that comes just now.
             None => first_due.is_none_or(|first| first > now + self.gap),
         };
         let vacant = self.is_vacant(host, now);
-        if vacant && its_turn && self.ready <= now + SHORT {
+        if vacant && is_due && self.ready <= now + SHORT {
             self.queue.leave(host);
             self.granted = Some((host.clone(), now));
             self.began = now;
