@@ -1,4 +1,4 @@
-//! One session of a crawl, from opening what the one before it left to its end; and what is in the
+//! A session of a crawl, from opening the files of the one before to its end, and the checks of the
 //! directory afterwards.
 
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ pub(crate) fn store_options(now: Timestamp, disk: Arc<dyn Disk>) -> StoreOptions
 pub(crate) enum Tables {
     /// Nothing.
     Whole,
-    /// They are others: older, cut short, or gone.
+    /// They are older, cut short, or gone.
     Wrecked,
 }
 
@@ -93,8 +93,7 @@ impl Crawl {
         self.directory().join("archive")
     }
 
-    /// Runs a session to its end. Nothing of it is left when this returns: neither a task nor a
-    /// lock.
+    /// Runs a session to its end. No task and no lock of it is left on return.
     pub(crate) fn session(&mut self, disk: Arc<dyn Disk>) -> Result<Finish, Fault> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -267,8 +266,8 @@ impl Crawl {
         assert_eq!(self.archived(), expected, "{case}");
     }
 
-    /// The URLs of the archive's `response` records, in order of their names; every record is
-    /// whole.
+    /// Returns the URLs of the archive's `response` records in order, and asserts that every record
+    /// is whole.
     fn archived(&self) -> Vec<String> {
         let mut archived = Vec::new();
         for item in std::fs::read_dir(self.archive()).unwrap() {

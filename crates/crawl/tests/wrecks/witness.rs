@@ -1,4 +1,4 @@
-//! Stands before a frontier and remembers what it promised.
+//! A frontier that records the promises of another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -10,10 +10,10 @@ use store::{
 };
 use web::{Host, Pace, PageUrl, Timestamp};
 
-/// A frontier, and which pages it settled for good.
+/// A frontier, and the pages that it settled for good.
 pub(crate) struct Witness {
     frontier: Arc<dyn Frontier>,
-    /// Settled, and where in the archive that ends.
+    /// The settled pages, and the archive's end of each.
     settled: Mutex<BTreeMap<PageUrl, Option<ArchivePlace>>>,
     durable: Mutex<BTreeSet<PageUrl>>,
 }

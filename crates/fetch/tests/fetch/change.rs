@@ -37,7 +37,7 @@ fn none() -> BTreeMap<Host, Duration> {
     BTreeMap::new()
 }
 
-/// Asks once, and says how long that took.
+/// Makes one request and returns the time that it waited.
 async fn ask(pacer: &Pacer, host: &Host) -> Duration {
     let before = Instant::now();
     pacer.permit(host).await.finish(FINE);
@@ -94,7 +94,7 @@ async fn a_hosts_own_delay_is_one_more_reason() {
     assert_eq!(ask(&pacer, &host).await, ms(600));
     pacer.ask_crawl_delay(&host, Some(ms(900)));
     assert_eq!(ask(&pacer, &host).await, ms(900), "the longest counts");
-    // Longer than what servers can talk us into: it is the user who wants it.
+    // Longer than the cap on servers: the user wants it.
     pacer.change(every(100), &BTreeMap::from([(host.clone(), ms(60_000))]));
     assert_eq!(ask(&pacer, &host).await, ms(60_000));
     pacer.change(every(100), &none());
@@ -140,6 +140,6 @@ async fn hosts_that_share_their_pace_share_the_longer_delay_too() {
         &BTreeMap::from([(other.clone(), ms(9_000))]),
     );
     assert_eq!(ask(&pacer, &other).await, ms(9_000));
-    // A host's own delay is what its group waits after it was asked.
+    // The group of a host waits for the host's own delay.
     assert_eq!(ask(&pacer, &one).await, ms(9_000));
 }

@@ -1,4 +1,4 @@
-//! Content codings taken off: honest bodies, broken ones, and bombs, which are built here.
+//! Content codings: valid bodies, broken ones, and bombs, which are built here.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use testkit::brotli;
 
 const CAP: u64 = 64 << 10;
-/// The names under which we can both encode and decode; `raw` is `deflate` without its zlib frame.
+/// The codings that we can encode as well; `raw` is `deflate` without its zlib frame.
 const CODINGS: [&str; 6] = ["gzip", "x-gzip", "deflate", "raw", "br", "zstd"];
 
 fn encode(coding: &str, text: &[u8]) -> Vec<u8> {
@@ -28,7 +28,7 @@ fn encode(coding: &str, text: &[u8]) -> Vec<u8> {
     .expect("memory does not fail")
 }
 
-/// As small as it gets.
+/// The smallest bomb.
 fn best(coding: &str, text: &[u8]) -> Vec<u8> {
     let level = Compression::best();
     match coding {
@@ -164,7 +164,7 @@ fn members_and_frames_are_counted() {
             );
         }
     }
-    // Frames that are to be skipped are frames (RFC 8878 section 3.1.2).
+    // Skippable frames count as frames (RFC 8878 section 3.1.2).
     let skipped = [0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, b'?'];
     let page = encode("zstd", b"page");
     assert_eq!(
@@ -308,14 +308,14 @@ fn a_bomb_inside_a_bomb_stops_at_the_cap() {
     let bomb = encode("gzip", &encode("gzip", &zeros));
     assert!(bomb.len() < 8 << 10, "{} bytes are no bomb", bomb.len());
     let answer = decoded(&["gzip", "gzip"], &bomb, CAP);
-    // The inner layer is cut as well: whatever came out of it before is kept.
+    // The inner layer is cut as well: its output up to there is kept.
     assert!(answer.bytes.len() as u64 <= CAP);
     assert!(answer.truncated || answer.error.is_some());
 }
 
 #[test]
 fn a_layer_that_yields_nothing_is_not_read_for_ever() {
-    // Empty stored blocks: five bytes each that stand for none (RFC 1951 section 3.2.4).
+    // Empty stored blocks: five bytes each that decode to none (RFC 1951 section 3.2.4).
     let hollow = [0, 0, 0, 0xff, 0xff].repeat(1 << 20);
     let bomb = encode("zstd", &[hollow, encode("raw", b"never reached")].concat());
     assert!(bomb.len() < 10_000, "{} bytes", bomb.len());

@@ -1,5 +1,5 @@
-//! Hosts that share a pace, on the runtime's paused clock: a small crawl, whose frontier knows
-//! hosts only.
+//! Hosts that share a pace, on the runtime's paused clock: a small crawl whose frontier only knows
+//! hosts.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -46,7 +46,7 @@ const FINE: Answer = Answer {
     kind: AnswerKind::Fine,
 };
 
-/// One visit: how long the answer takes, how it comes out, and where a redirect leads.
+/// A visit: its response time, its result, and the target of its redirect.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     elapsed: u64,
@@ -54,7 +54,7 @@ struct Step {
     leads_to: Option<usize>,
 }
 
-/// A crawl of hosts, each with its group and the visits that are to be made there.
+/// A crawl of hosts, each with its group and its visits.
 #[derive(Clone, Debug)]
 struct Plan {
     group_by: GroupBy,
@@ -74,7 +74,7 @@ struct Seen {
 /// The result of a crawl.
 struct CrawlLog {
     seen: Vec<Seen>,
-    /// Visits that were begun and not the group's turn.
+    /// Visits that were begun although their group was not ready.
     returned: usize,
 }
 
@@ -84,8 +84,8 @@ impl Plan {
         at(&format!("h{host}.g{group}.test"), group)
     }
 
-    /// Crawls as `crawl::run` does: slots first, hosts in the order in which they are ready, never
-    /// two visits of one.
+    /// Crawls like `crawl::run`: slots first, hosts in the order in which they are ready, never two
+    /// visits of one at a time.
     async fn play(self: Arc<Self>) -> CrawlLog {
         let pacer = Arc::new(pacer(rules(self.group_by, self.delay)));
         let began = Instant::now();
@@ -227,8 +227,8 @@ fn calm(elapsed: u64) -> Step {
 
 #[test]
 fn two_thousand_hosts_of_one_domain_cost_few_returns_and_leave_another_host_its_pace() {
-    // The first host is alone in its group; the others come one after the other, each twice, and
-    // answer faster and slower.
+    // The first host is alone in its group; the others come one after the other, each twice, with
+    // slower and faster answers.
     let mut hosts = vec![(0, vec![calm(50); 500])];
     for number in 1..=2000 {
         hosts.push((
@@ -290,7 +290,7 @@ async fn hosts_of_one_address_take_turns_and_a_host_of_no_address_is_alone() {
         (at("b.test", 2), 0),
         (nowhere, 0),
         (at("c.test", 1), 1000),
-        // It has moved, and is left alone by itself all the same.
+        // It has another address, and keeps its own wait.
         (at("c.test", 3), 2000),
     ] {
         let permit = pacer.permit(to.clone()).await;
@@ -311,7 +311,7 @@ async fn who_finds_the_group_not_ready_is_told_a_time_of_its_own() {
         assert_eq!(ready(number), EPOCH + ms(1000) * number);
     }
     permit.finish(FINE);
-    // Whoever is told asks again in time, in the order in which they came; a newcomer does not get
+    // Waiting hosts ask again in time, in the order in which they came; a newcomer does not get
     // between.
     for number in 1..=5 {
         sleep_until(Instant::now() + ms(1000)).await;
@@ -402,15 +402,14 @@ async fn a_group_is_left_alone_after_a_restart_for_as_long_as_its_last_answer_as
         address: at("x", 1).address,
         ..Pace::default()
     };
-    // What is remembered of a host of the group → when another is asked, after the 400 ms that
-    // passed
+    // stored pace of a host of the group → wait of another host, after the 400 ms that passed
     for (group_by, pace, expected) in [
         (GroupBy::Domain, asked(1000, Why::Delay), 1002),
         (GroupBy::Address, asked(1000, Why::Delay), 1002),
         (GroupBy::Address, asked(9000, Why::RetryAfter), 9002),
         (GroupBy::Domain, asked(600_000, Why::Failures), 1002),
         (GroupBy::Host, asked(9000, Why::RetryAfter), 0),
-        // Whatever became of the clock.
+        // No wait is longer than the rules allow, whatever the clock.
         (
             GroupBy::Domain,
             Pace {

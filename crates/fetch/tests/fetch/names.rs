@@ -1,4 +1,4 @@
-//! Names and their addresses: known beforehand, looked up once, and the same that are asked.
+//! Names and their addresses: looked up once, and the same beforehand and in the request.
 
 use std::io;
 use std::net::IpAddr;
@@ -27,7 +27,7 @@ fn asking(names: NameService) -> HttpFetch {
     HttpFetch::new(options(names)).expect("these options work")
 }
 
-/// Answers the same for every name, and counts how often it was asked.
+/// Returns a service with one answer for every name, and the count of its look-ups.
 fn always(addresses: &[&str]) -> (NameService, Arc<AtomicUsize>) {
     let addresses: Vec<IpAddr> = addresses.iter().map(|address| ip(address)).collect();
     let asked = Arc::new(AtomicUsize::new(0));

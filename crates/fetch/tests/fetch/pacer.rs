@@ -1,4 +1,4 @@
-//! Turns, on the runtime's paused clock: it moves only when everybody waits, and then exactly as
+//! Permits, on the runtime's paused clock: it moves only when every task waits, and then exactly as
 //! far as needed.
 
 use std::collections::HashSet;
@@ -40,7 +40,7 @@ fn host(name: &str) -> Host {
     page(&format!("http://{name}/")).host()
 }
 
-/// The permit, if it comes within that time.
+/// Returns the permit, if it comes within that time.
 async fn within(wait: Duration, pacer: &Pacer, host: &Host) -> Option<Permit> {
     timeout(wait, pacer.permit(host)).await.ok()
 }
@@ -281,7 +281,7 @@ fn gist(pace: Pace) -> (Timestamp, u32, Option<Duration>) {
     (pace.ready, pace.failures, pace.crawl_delay)
 }
 
-/// Twice what rounding can take off a remembered time.
+/// Twice the rounding of a stored time.
 const ROUNDING: Duration = ms(2);
 
 #[tokio::test(start_paused = true)]
@@ -384,7 +384,7 @@ async fn failures_are_forgiven_by_time_in_this_session_and_over_a_restart() {
     }
     let failed = pacer.pace(&a);
     assert_eq!((failed.failures, failed.wait), (4, ms(8000)));
-    // It may be asked in 8 s; then it is left in peace for twice the longest back-off.
+    // It may be asked in 8 s; then it is idle for twice the longest back-off.
     advance(ms(8000 + 1_200_000)).await;
     pacer.recall(&a, failed);
     pacer.recall(&b, failed);

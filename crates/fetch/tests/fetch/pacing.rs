@@ -1,4 +1,4 @@
-//! The formula: what a host's answer means for the next request, to the millisecond.
+//! The pacing formula, to the millisecond.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn rules(delay: u64, factor: f64) -> PacingRules {
     }
 }
 
-/// No luck, good or bad.
+/// No jitter.
 const EVEN: f64 = 0.0;
 
 fn rest(millis: u64, why: Why) -> Cooldown {
@@ -53,7 +53,7 @@ const FAILED: Answer = Answer {
 #[test]
 fn after_a_good_answer_the_longest_of_three_counts_up_to_the_cap() {
     use Why::{CrawlDelay, Delay, Slowness};
-    // delay, factor, response time, Crawl-delay → wait, and why
+    // delay, factor, response time, Crawl-delay → wait, reason
     let cases = [
         (0, 0.0, 700, None, 0, Delay),
         (500, 0.0, 700, None, 500, Delay),
@@ -71,7 +71,7 @@ fn after_a_good_answer_the_longest_of_three_counts_up_to_the_cap() {
         (1000, 5.0, 1400, Some(7000), 7000, Slowness),
         (1000, 0.0, 0, Some(86_400_000), 30_000, CrawlDelay),
         (0, 0.0, 0, Some(7000), 7000, CrawlDelay),
-        // A delay that the user asked for is not shortened by the cap on what servers ask for.
+        // The cap on servers does not shorten the user's delay.
         (60_000, 5.0, 20_000, Some(90_000), 60_000, Delay),
         // Not numbers to multiply with.
         (1000, -1.0, 5000, None, 1000, Delay),
@@ -166,7 +166,7 @@ fn chance_adds_up_to_a_quarter_to_a_wait_after_failures_and_to_no_other() {
         (1, 1.0, 5000),
         (20, 0.0, 600_000),
         (20, 1.0, 750_000),
-        // No shares.
+        // Invalid shares.
         (0, -1.0, 2000),
         (0, 7.0, 2500),
         (0, f64::NAN, 2000),
@@ -248,7 +248,7 @@ fn time_forgives_half_of_the_failures_for_each_longest_back_off_that_a_host_was_
 fn retry_after_counts_where_it_is_longer_and_up_to_its_cap() {
     let seconds = |seconds| Some(Duration::from_secs(seconds));
     use Why::{RetryAfter, SlowDown};
-    // Retry-After, failures before → wait, and why
+    // Retry-After, failures before → wait, reason
     let cases = [
         (None, 0, 2000, SlowDown),
         (seconds(0), 0, 2000, SlowDown),

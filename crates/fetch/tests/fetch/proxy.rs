@@ -1,9 +1,8 @@
-//! By way of a proxy, guarded all the same: what it is asked for, what it learns, and what it can
-//! do to us.
+//! Requests through a proxy: what it gets, what it learns, how it can misbehave, and the guard.
 //!
-//! The proxies of these tests lead to a server of the test whatever they are asked for, so public
-//! addresses can be asked for without leaving this machine. The guard is on throughout; the proxy's
-//! own address is a private one.
+//! The proxies of these tests connect to a server of the test whatever they are asked for, so that
+//! public addresses can be requested without leaving this machine. The guard is on throughout; the
+//! proxy's own address is a private one.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -187,8 +186,8 @@ async fn an_address_of_the_new_kind_is_asked_for_as_such() {
             .await
             .unwrap();
         assert_eq!(exchange.status, 200, "{kind}");
-        // reqwest cannot check a certificate for such an address behind a proxy, so nobody is
-        // bothered.
+        // reqwest cannot check a certificate for such an address behind a proxy, so no request is
+        // made.
         let secure = fetch.fetch(&page("https://[2606:2800:0::1]:8443/")).await;
         assert_eq!(secure.unwrap_err(), FetchFailure::Unaskable, "{kind}");
         assert_eq!(proxy.asked(), [expected]);
@@ -254,7 +253,7 @@ async fn a_name_that_flips_is_asked_for_by_its_public_address_only() {
     assert_eq!(proxy.asked(), ["SOCKS 93.184.216.34:80"; 200]);
 }
 
-/// The proxy's own address is the user's business; that does not make a page of it.
+/// The user may give the proxy any address; that does not allow pages there.
 #[tokio::test]
 async fn the_proxys_name_may_be_private_and_is_still_no_page() {
     let server = Server::answering(OK).await;
@@ -352,7 +351,7 @@ async fn user_and_password_are_for_the_proxy_and_nobody_else() {
     }
 }
 
-/// A proxy that says this whatever it hears, and hangs up.
+/// A proxy that answers every request with this and closes the connection.
 async fn saying(answer: Vec<u8>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("it is bound");

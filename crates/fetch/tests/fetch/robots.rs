@@ -1,4 +1,4 @@
-//! robots.txt as RFC 9309 section 2.3 has it, over a web that exists only here.
+//! robots.txt by RFC 9309 section 2.3, over a web in memory.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,7 +55,7 @@ impl Fetch for Script {
             .lock()
             .expect("no test panics in here")
             .push(url.to_string());
-        // Long enough for others to come and ask for the same.
+        // Long enough for other tasks to ask for the same.
         tokio::task::yield_now().await;
         let answer = self
             .answers
@@ -128,7 +128,7 @@ impl Robots {
 async fn the_status_decides_what_is_allowed() {
     use RobotsSource::{Given, Missing, Unreachable};
     let no_entry = "User-agent: *\nDisallow: /private";
-    // status → standing, whether /private is allowed, whether / is
+    // status → source, is /private allowed, is / allowed
     let cases = [
         (200, Given, false, true),
         (206, Given, false, true),
@@ -344,7 +344,7 @@ async fn a_crawl_delay_reaches_the_pacer_even_from_memory() {
     };
 
     robots.of("http://a.test/").await;
-    // The delay was only known once robots.txt had been had, and the page came right behind it.
+    // The delay was known only after robots.txt, and the page followed at once.
     let seven_seconds_on = Timestamp::from_millis(7000);
     assert_eq!(
         robots.pacer.pace(&host).ready,
@@ -356,7 +356,7 @@ async fn a_crawl_delay_reaches_the_pacer_even_from_memory() {
     let began = Instant::now();
     let permit = robots.pacer.permit(&host).await;
     assert_eq!(began.elapsed(), Duration::from_secs(7));
-    // The clock that times are told by stands still in this test.
+    // The clock of timestamps stands still in this test.
     assert_eq!(permit.finish(fine), seven_seconds_on);
 }
 

@@ -186,8 +186,8 @@ async fn chunks_are_put_together_and_hints_passed_over() {
     assert_eq!(exchange.header("link"), None);
 }
 
-/// The engine passes over 100 Continue and 103 Early Hints, however many, and tells
-/// nobody: the deadline is what ends them.
+/// The engine skips 100 Continue and 103 Early Hints, however many, without a report: the deadline
+/// ends them.
 #[tokio::test]
 async fn hints_without_end_are_given_up_at_the_deadline() {
     for hint in [
@@ -388,7 +388,7 @@ async fn an_endless_body_is_cut_past_every_permit() {
         while stream.write_all(&[b'x'; 64 << 10]).await.is_ok() {}
     })
     .await;
-    // More of them at a time than may be large at a time, each larger than a small one.
+    // More concurrent downloads than the budget has large shares, each larger than a small body.
     let fetch = limited(FetchLimits {
         body: 5 << 20,
         ..FetchLimits::default()
@@ -510,7 +510,7 @@ async fn broken_answers_have_their_failure() {
     ];
     for (answer, expected) in cases {
         let begins = answer.chars().take(80).collect::<String>();
-        // The client may hang up first.
+        // The client may close the connection first.
         let server = Server::with(move |mut stream| {
             let answer = answer.clone();
             async move { drop(stream.write_all(answer.as_bytes()).await) }
