@@ -153,28 +153,22 @@ pub(crate) async fn admit(
         Verdict::Duplicate(original) => (original, None),
         Verdict::LetThrough(original, retained) => (original, Some(retained)),
     };
+    let evidence = evidence::of(context, lease, exchange, reading, &original);
+    let policy = &context.policy;
     let of_duplicate = match may_follow {
-        true => context.policy.duplicate_links.of_duplicate(is_seed(lease)),
+        true => policy.duplicate_links.of_duplicate(is_seed(lease)),
         false => Following::Nowhere,
     };
-    let evidence = evidence::of(context, lease, exchange, reading, &original);
     if let Some(evidence) = evidence.filter(|evidence| evidence.outweighs_arrival()) {
         return Ok(Admission::outweighing(&original, evidence, of_duplicate));
     }
-    let on_duplicate = context.policy.on_duplicate;
-    let is_kept = retained.is_some() || evidence.is_some() || on_duplicate != OnDuplicate::Drop;
-    let keeping = match &original.bytes {
-        // A revisit record names the same bytes without repeating them, so no policy loses any.
-        Some(page) => Keeping::Revisit {
-            of: archived_at(page),
-        },
-        None if is_kept || lease.requisite > 0 => Keeping::Whole,
-        None => Keeping::LeftOut,
-    };
     // The links of a page that repeats itself in an earlier crawl are followed, or a second crawl
     // would end at a seed that is unchanged.
     let itself = original.earlier && original.page.url == page.url;
-    let is_followed = itself || retained.is_some() || on_duplicate == OnDuplicate::Follow;
+    let is_followed = itself || retained.is_some() || policy.on_duplicate == OnDuplicate::Follow;
+    let is_kept =
+        retained.is_some() || evidence.is_some() || policy.on_duplicate != OnDuplicate::Drop;
+    let keeping = keeping(&original, is_kept || lease.requisite > 0);
     Ok(Admission {
         fate: fate_of(original.likeness),
         original: Some(original),
@@ -187,6 +181,18 @@ pub(crate) async fn admit(
         is_shown: itself || lease.requisite > 0 || keeping == Keeping::Whole,
         keeping,
     })
+}
+
+/// Returns the part of a duplicate that the archive gets.
+fn keeping(original: &Original, is_kept: bool) -> Keeping {
+    match &original.bytes {
+        // A revisit record names the same bytes without repeating them, so no policy loses any.
+        Some(page) => Keeping::Revisit {
+            of: archived_at(page),
+        },
+        None if is_kept => Keeping::Whole,
+        None => Keeping::LeftOut,
+    }
 }
 
 fn is_seed(lease: &Lease) -> bool {

@@ -98,7 +98,7 @@ impl Frontier for Witness {
 
     async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {
         let settled = self.settled.lock().unwrap().clone();
-        let durable = self.frontier.checkpoint(archive.clone()).await?;
+        let checkpoint = self.frontier.checkpoint(archive.clone()).await?;
         let within = |place: &Option<ArchivePlace>| match (place, &archive) {
             (None, _) => true,
             (Some(_), None) => false,
@@ -112,7 +112,7 @@ impl Frontier for Witness {
             .lock()
             .unwrap()
             .extend(durable.map(|(page, _)| page));
-        Ok(durable)
+        Ok(checkpoint)
     }
 
     async fn close(&self) -> Result<(), StoreFault> {
