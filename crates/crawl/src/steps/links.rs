@@ -170,7 +170,7 @@ fn count(decision: LinkDecision, link: &Link, tally: &mut LinkTally) {
         LinkDecision::TooDeep => tally.too_deep(&link.url),
         // Requisites are no pages.
         LinkDecision::OutOfScope if link.kind == LinkKind::Requisite => {
-            tally.counts.links_out_of_scope += 1
+            tally.counts.links_out_of_scope += 1;
         }
         LinkDecision::OutOfScope => tally.out_of_scope(&link.url),
         // Pages whose links are not followed are counted with the page.

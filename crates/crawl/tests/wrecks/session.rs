@@ -276,7 +276,7 @@ impl Crawl {
                 continue;
             }
             check_file(&path, &mut |record| {
-                assert!(record.digests_hold(), "{record:?}")
+                assert!(record.digests_hold(), "{record:?}");
             })
             .unwrap();
             let mut reader = WarcReader::open(&path).unwrap();

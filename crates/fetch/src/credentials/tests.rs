@@ -100,10 +100,10 @@ fn what_is_no_field_of_the_users_is_refused_without_repeating_it() {
         ("User-Agent: SECRET", "--user-agent"),
         ("Proxy-Authorization: SECRET", "--proxy"),
         ("Range: bytes=0-", "asked for whole"),
-        ("https://a.test/SECRET X-Token: x", "no origin"),
-        ("https://u:SECRET@a.test X-Token: x", "no origin"),
-        ("https://a.test?SECRET X-Token: x", "no origin"),
-        ("https://[SECRET X-Token: x", "no origin"),
+        ("https://a.test/SECRET X-Token: x", "must be an origin"),
+        ("https://u:SECRET@a.test X-Token: x", "must be an origin"),
+        ("https://a.test?SECRET X-Token: x", "must be an origin"),
+        ("https://[SECRET X-Token: x", "must be an origin"),
         ("https://a.test", "not 'Name: value'"),
     ] {
         let error = SecretField::parse(text).unwrap_err();

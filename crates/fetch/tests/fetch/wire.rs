@@ -262,7 +262,7 @@ async fn what_comes_around_chunks_is_bounded_and_passed_over() {
                 assert_eq!(exchange.header("x-trailer"), None);
             }
             Err(failure) => {
-                assert_eq!(Err(failure.kind()), expected, "{begins:?} gave {failure:?}")
+                assert_eq!(Err(failure.kind()), expected, "{begins:?} gave {failure:?}");
             }
         }
     }
