@@ -156,7 +156,7 @@ fn links_and_redirects_to_private_addresses_lead_nowhere() {
         let hops = rows.iter().filter(|row| hop(row["url"].as_str().unwrap()));
         // A private host's robots.txt is not asked for either; what is no ASCII is no Location.
         let refused = |reason: &str| {
-            reason.starts_with("robots.txt could not be had") || reason == "HTTP status 302"
+            reason.starts_with("robots.txt is unavailable") || reason == "HTTP status 302"
         };
         let hops: Vec<_> = hops
             .map(|row| row["reason"].as_str().unwrap_or_default())

@@ -99,7 +99,7 @@ fn without_its_proxy_a_crawl_does_not_go_around_it() {
     );
     assert_eq!(
         crawl.row("http://site.test/0")["reason"],
-        "the proxy: it wants a user and a password"
+        "the proxy: it requires a user and a password"
     );
     assert!(server.log().is_empty());
 }

@@ -116,7 +116,7 @@ fn while_robots_txt_cannot_be_had_nothing_may_be_asked_for() {
         let row = crawl.row(&server.url(HOST, "/"));
         let reason = row["reason"].as_str().unwrap();
         assert!(
-            reason.starts_with("robots.txt could not be had (") && reason.contains(trouble),
+            reason.starts_with("robots.txt is unavailable (") && reason.contains(trouble),
             "{row}"
         );
     }

@@ -56,7 +56,7 @@ fn a_certificate_that_nobody_vouches_for_is_not_trusted() {
         crawl.row(&server.url(HOST, "/"))["reason"]
             .as_str()
             .unwrap()
-            .starts_with("TLS: nobody whom we trust vouches for")
+            .starts_with("TLS: the certificate's issuer is not trusted")
     );
     assert!(server.log().is_empty());
 }
@@ -81,7 +81,7 @@ fn an_insecure_host_is_archived_with_a_warning_and_the_archive_says_so() {
     let reason = crawl.row(&server.url("other.test", "/"))["reason"].clone();
     assert_eq!(
         reason,
-        "TLS: nobody whom we trust vouches for the certificate"
+        "TLS: the certificate's issuer is not trusted"
     );
     let about = crawl
         .records()

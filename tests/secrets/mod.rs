@@ -345,7 +345,7 @@ fn what_cannot_be_said_is_refused_without_repeating_it() {
         (&["--header", "X-Token:", secret], "x-token has no value"),
         (&["--header", &value], "x-token has a value"),
         (&["--header", &cookie], "--load-cookies"),
-        (&["--header", &host], "host cannot be said so"),
+        (&["--header", &host], "host cannot be set this way"),
         (&["--header", "@missing.txt"], "missing.txt"),
         (
             &["--header", "@fields.txt"],

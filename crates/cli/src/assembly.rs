@@ -6,8 +6,8 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use crawl::{
-    CrawlContext, DuplicateLinks, EarlierArchives, ListingRules, Listings, Live, Policy,
-    RobotsFiles, Telemetry,
+    ActiveOverrides, CrawlContext, DuplicateLinks, EarlierArchives, ListingQuota, ListingRules,
+    Policy, RobotsFiles, Telemetry,
 };
 use disk::Disk;
 use fetch::{
@@ -207,7 +207,7 @@ pub(crate) async fn assemble(
         .await?;
     clock::tell_behind(store.clock_behind());
     if store.after_a_death() {
-        pacer.suppose_all_asked();
+        pacer.assume_just_asked();
     }
     if settings.group_by != GroupBy::Host {
         // A host's pace comes with its next lease, but others share it who may come sooner.
@@ -253,15 +253,15 @@ pub(crate) async fn assemble(
         index: store.clone(),
         sink,
         earlier: archives,
-        room,
+        disk_space: room,
         scope: RwLock::new(scope),
-        listings: Listings::default(),
+        listings: ListingQuota::default(),
         robots_files: RobotsFiles::default(),
         adaptive_signatures: settings
             .recipe()?
             .adaptive_signatures(store.key(), &history::state(&settings.out))?,
         policy,
-        live: Live::default(),
+        overrides: ActiveOverrides::default(),
         telemetry: Telemetry::default(),
         clock,
         cores: Arc::new(Semaphore::new(machine::cores())),

@@ -358,10 +358,10 @@ impl Watch {
     }
 
     fn obey(&mut self, assembly: &CrawlContext, orders: RuntimeOverrides) {
-        let is_new = self.refused || *assembly.live.orders() != orders;
+        let is_new = self.refused || *assembly.overrides.current() != orders;
         self.refused = false;
         let told = told(&orders);
-        assembly.obey(orders, &self.settings);
+        assembly.apply(orders, &self.settings);
         self.keep(assembly);
         if is_new {
             // First the act, then the word: whoever hears the word may count on it.
@@ -382,7 +382,7 @@ impl Watch {
         // What cannot be read any more begins anew.
         let kept = Kept::of(&self.directory)
             .unwrap_or_default()
-            .replace(text, &assembly.live.orders());
+            .replace(text, &assembly.overrides.current());
         let bytes = serde_json::to_vec(&kept).map_err(io::Error::from);
         if let Err(error) = bytes.and_then(|bytes| SystemDisk.replace(&path, &bytes)) {
             tracing::warn!(%error, "what {CONTROL} has changed cannot be kept for other commands");

@@ -1,107 +1,83 @@
-//! Everything that a visit needs.
+//! The context of a crawl: everything that a visit needs.
 
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use fetch::{Fetch, MemoryBudget, Pacer, RobotsCache, Stalls};
-use sinks::{ArchiveEnd, DigestAlgorithm, Settled, Sink};
+use fetch::{Fetch, MemoryBudget, Pacer, PacingRules, RobotsCache, Stalls};
+use sinks::{ArchiveEnd, Settled, Sink};
 use store::{ArchivePlace, Durable, Frontier, NearDupIndex};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use web::{CanonicalForm, Clock, MainSelectors, ReadLimits, Relations, Scope, TrapRules};
+use web::{Clock, Scope};
 
-use crate::{
-    AdaptiveSignatures, DiskSpace, DuplicateLinks, EarlierArchives, Fault, IndexedPages,
-    ListingRules, Listings, Live, OnDuplicate, Requisites, RobotsFiles, Telemetry,
-};
+use crate::fault::Fault;
+use crate::policy::Policy;
+use crate::runtime::adaptive_signatures::AdaptiveSignatures;
+use crate::runtime::disk_space::DiskSpace;
+use crate::runtime::runtime_overrides::{ActiveOverrides, RuntimeOverrides};
+use crate::runtime::telemetry::Telemetry;
+use crate::steps::earlier_archives::EarlierArchives;
+use crate::steps::listings::quota::ListingQuota;
+use crate::steps::robots_files::RobotsFiles;
 
-/// The seams, the rules and the measures of a crawl; shared by all visits.
+/// The seams, the rules and the state of a crawl; shared by all visits.
 pub struct CrawlContext {
-    /// Asks the web.
+    /// The client that makes requests.
     pub fetch: Arc<dyn Fetch>,
-    /// Says when a host may be asked.
+    /// The pacer that decides when a host may be asked.
     pub pacer: Arc<Pacer>,
-    /// Says what a host may be asked for.
+    /// The robots.txt rules of hosts.
     pub robots: RobotsCache,
     /// The pages to visit.
     pub frontier: Arc<dyn Frontier>,
-    /// What the pages so far looked like.
+    /// The near-duplicate index of the pages so far.
     pub index: Arc<dyn NearDupIndex>,
-    /// Where pages go.
+    /// The archive, and the indexes derived from it.
     pub sink: Arc<dyn Sink>,
-    /// What earlier crawls archived: pages in there are fetched only if they were modified.
+    /// The archives of earlier crawls: pages in there are fetched only if they were modified.
     pub earlier: Option<Arc<EarlierArchives>>,
-    /// What all of these write to.
-    pub room: Arc<DiskSpace>,
-    /// What the seeds let in; redirects of seeds widen it.
+    /// The file systems that all of these write to.
+    pub disk_space: Arc<DiskSpace>,
+    /// The scope of the crawl; redirects of seeds widen it.
     pub scope: RwLock<Scope>,
-    /// What hosts have listed in sitemaps and feeds.
-    pub listings: Listings,
-    /// The robots.txt files that are to be archived.
+    /// The quota of sitemaps and feeds of each host.
+    pub listings: ListingQuota,
+    /// The robots.txt files that wait to be archived.
     pub robots_files: RobotsFiles,
-    /// What a page looks like.
+    /// The builder of page signatures.
     pub adaptive_signatures: AdaptiveSignatures,
     /// The rules of this crawl.
     pub policy: Policy,
-    /// What may change of them while it runs: see [`CrawlContext::obey`].
-    pub live: Live,
-    /// Counts what the frontier does not.
+    /// The overrides of these rules, which may change while the crawl runs: see
+    /// [`CrawlContext::apply`].
+    pub overrides: ActiveOverrides,
+    /// The counts of this session.
     pub telemetry: Telemetry,
-    /// The present.
+    /// The clock of the crawl.
     pub clock: Clock,
-    /// Bounds what computes at a time.
+    /// The bound on concurrent computations.
     pub cores: Arc<Semaphore>,
-    /// Bounds what is held in memory of what servers send.
+    /// The bound on the memory that servers' answers take.
     pub memory: MemoryBudget,
-    /// Counts the exchanges that do not move, whose slots others may take.
+    /// The count of stalled exchanges, whose slots other visits may take.
     pub stalls: Stalls,
 }
 
-/// The rules of a crawl.
-#[derive(Clone, Debug)]
-pub struct Policy {
-    /// What becomes of a page that repeats an earlier one.
-    pub on_duplicate: OnDuplicate,
-    /// The fate of its links.
-    pub duplicate_links: DuplicateLinks,
-    /// Links away from a seed, at most.
-    pub max_depth: Option<u32>,
-    /// Which pictures, styles, scripts and films of a page are fetched with it.
-    pub page_requisites: Requisites,
-    /// Visits of a page that fails in a way that may pass, at most.
-    pub tries: u32,
-    /// Redirects in a row that are followed.
-    pub redirects: usize,
-    /// Whether robots.txt, meta robots and X-Robots-Tag count for nothing.
-    pub ignore_robots: bool,
-    /// Links of these relations are not followed.
-    pub skip_relations: Relations,
-    /// Whether a page is judged by its main content; by all its text otherwise.
-    pub main_content: bool,
-    /// Selectors of the main content of pages, `CSS` or `HOST=CSS`; of several the first that finds
-    /// something.
-    pub main_selectors: MainSelectors,
-    /// The name that robots rules may call us by.
-    pub agent: String,
-    /// Bytes of a body that are read, once its coding is off.
-    pub max_decoded: u64,
-    /// Which pages a search index gets; none where there is no index.
-    pub index: Option<IndexedPages>,
-    /// The digest of a payload that the archive writes.
-    pub digest: DigestAlgorithm,
-    /// Whether the archive tells where each page leads.
-    pub outlinks: bool,
-    /// How much of a document is read.
-    pub read: ReadLimits,
-    /// What is asked of sitemaps and feeds.
-    pub listings: ListingRules,
-    /// Which query parameters say nothing.
-    pub canonical: CanonicalForm,
-    /// Which links are taken for traps, and left out; none where traps are of no concern.
-    pub traps: Option<TrapRules>,
-}
-
 impl CrawlContext {
-    /// Runs work of more than half a millisecond off the reactor, as many at a time as there are
-    /// cores. `None` where it panicked: a document can be that hostile to a library.
+    /// Locks the scope for reading.
+    pub(crate) fn scope(&self) -> RwLockReadGuard<'_, Scope> {
+        self.scope
+            .read()
+            .expect("no panic can happen while the scope is locked")
+    }
+
+    /// Locks the scope for a change.
+    pub(crate) fn scope_mut(&self) -> RwLockWriteGuard<'_, Scope> {
+        self.scope
+            .write()
+            .expect("no panic can happen while the scope is locked")
+    }
+
+    /// Runs work of more than half a millisecond off the reactor, at most one task per core at a
+    /// time. Returns `None` if it panicked: a document can be that hostile to a library.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -114,8 +90,11 @@ impl CrawlContext {
         done.await.ok()
     }
 
-    /// Makes everything that was settled durable: the archive first, since the journal speaks of
+    /// Makes everything that was settled durable: the archive first, since the journal refers to
     /// it.
+    ///
+    /// # Errors
+    /// [`Fault`] if the archive or the journal cannot be synced.
     pub async fn save(&self) -> Result<(), Fault> {
         let archive = self.sink.sync().await?;
         let durable = self
@@ -126,8 +105,20 @@ impl CrawlContext {
         Ok(())
     }
 
+    /// Applies these overrides from now on, in place of those in force. `settings` are the pacing
+    /// rules that hold without overrides.
+    pub fn apply(&self, overrides: RuntimeOverrides, settings: &PacingRules) {
+        self.pacer
+            .change(overrides.pacing(settings), &overrides.host_delays);
+        self.scope_mut().exclude_now(overrides.exclude.clone());
+        self.overrides.replace(overrides);
+    }
+
     /// Ends the crawl: everything is on the disk, and the archive is closed if all its visits are
     /// settled.
+    ///
+    /// # Errors
+    /// [`Fault`] as for [`Self::save`], or if the archive cannot be closed.
     pub async fn close(&self) -> Result<(), Fault> {
         // A file is closed behind the settlements of its visits.
         self.save().await?;
@@ -142,7 +133,7 @@ async fn permit(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
     permit.expect("the semaphore is never closed")
 }
 
-/// Returns what is settled of an archive that is on the disk up to `archive`.
+/// Returns the settled part of an archive that is on the disk up to `archive`.
 pub(crate) fn settled(archive: ArchiveEnd, durable: Durable) -> Option<Settled> {
     let ArchivePlace { file, end } = durable.settled?;
     Some(Settled::new(
@@ -152,7 +143,7 @@ pub(crate) fn settled(archive: ArchiveEnd, durable: Durable) -> Option<Settled> 
     ))
 }
 
-/// The archive's end as the frontier knows it: the two crates do not know each other.
+/// Converts the archive's end for the frontier: the two crates do not know each other.
 fn place(end: ArchiveEnd) -> ArchivePlace {
     ArchivePlace {
         file: end.file,

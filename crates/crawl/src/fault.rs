@@ -1,29 +1,29 @@
-//! What ends a crawl.
+//! The faults that end a crawl.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bytesize::ByteSize;
 use sinks::SinkFault;
 use store::StoreFault;
 
-use crate::Shortage;
-
-/// Our own machinery is broken. Nothing is lost: what was leased is leased again by the next run.
+/// A failure of our own machinery. Nothing is lost: leased pages are leased again by the next run.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
-    /// The memory of the crawl.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreFault),
-    /// The archive.
+    /// The archive failed.
     #[error(transparent)]
     Sink(#[from] SinkFault),
-    /// The disk is full, and stayed so. What was settled is saved.
+    /// The disk is full, and stayed so. Settled visits are saved.
     #[error("the disk is full: {shortage}; the crawl waited {patience:?} for it")]
     NoRoom {
-        /// What is missing.
+        /// The room that is missing.
         shortage: Shortage,
-        /// How long the crawl was to wait.
+        /// The longest wait for room.
         patience: Duration,
     },
     /// A directory of the crawl was deleted or moved while it ran.
@@ -32,13 +32,36 @@ pub enum Fault {
         /// The directory.
         path: PathBuf,
     },
-    /// The disk refused the room that is kept in reserve, and not because it is full.
+    /// The disk refused the reserve, and not because it is full.
     #[error("cannot keep room in reserve")]
     Reserve(#[source] io::Error),
-    /// A body that is too large for memory cannot be kept on disk, or not be read from there again.
+    /// A body that is too large for memory cannot be written to the disk, or not be read back.
     #[error("cannot keep a large body on disk while it is needed")]
     Spool(#[source] io::Error),
     /// A defect in this program.
     #[error("a visit panicked: this is a defect of the crawler")]
     Panicked(#[source] tokio::task::JoinError),
+}
+
+/// A shortage of disk space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// A directory on the file system that is full.
+    pub path: PathBuf,
+    /// The bytes that are free there; none if that is unknown.
+    pub free: Option<u64>,
+    /// The bytes that must be free there before the crawl continues.
+    pub needed: u64,
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = |count: u64| ByteSize(count).display().iec();
+        let needed = bytes(self.needed);
+        match self.free {
+            Some(free) => write!(out, "{} are free and {needed} are needed", bytes(free))?,
+            None => write!(out, "{needed} are needed")?,
+        }
+        write!(out, " where {} is", self.path.display())
+    }
 }

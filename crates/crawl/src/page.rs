@@ -1,8 +1,8 @@
 //! The life of a page.
 //!
 //! [`visit`] tells it from top to bottom. Every step before the last may run twice: a crash in
-//! between costs a second fetch and nothing else, because the page is `Own` to the index and what
-//! it left in the archive is cut off.
+//! between costs a second fetch and nothing else, because the index recognizes the page as its own
+//! and the archive cuts off an unsettled visit.
 
 use std::sync::Arc;
 
@@ -10,94 +10,87 @@ use sinks::{IndexText, Keeping, Note, PayloadDigest, Visit};
 use store::{ArchiveSpan, Fate, Lease, Settlement, VisitRecord};
 use web::{Exchange, PageUrl, Timestamp};
 
-use crate::links::{self, Outlinks};
-use crate::permission::Permission;
-use crate::redirects::{ChainEnd, RedirectChain};
-use crate::retry::{self, Decision, Setback};
-use crate::{
-    CrawlContext, Fault, admission, indexing, outlinks, permission, politeness, reading, redirects,
-    runtime_overrides, visit_record,
-};
+use crate::context::CrawlContext;
+use crate::fault::Fault;
+use crate::runtime::politeness;
+use crate::runtime::retry::{self, Decision, VisitFailure};
+use crate::steps::links::{self, Outlinks};
+use crate::steps::permission::{self, Permission};
+use crate::steps::redirects::{self, ChainEnd, RedirectChain};
+use crate::steps::{admission, indexing, outlinks, reading, visit_record};
 
-/// What a visit came to.
+/// The result of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The page's life is over.
+    /// The page has its final fate.
     Ended(Fate),
-    /// It will be tried again.
+    /// The page will be tried again.
     Postponed,
-    /// It was not begun: its host was not ready after all.
+    /// The page was not begun, because its host was not ready.
     Returned,
 }
 
-/// Lives the life of a page.
+/// Visits a leased page, from robots.txt to settlement.
+///
+/// # Errors
+/// [`Fault`] if our own machinery fails. A failure of the page is an [`Outcome`].
 pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome, Fault> {
     context.pacer.recall(&lease.url.host(), lease.pace);
-    if let Some(reason) = politeness::deadly(&lease) {
-        return give_up(context, lease, RedirectChain::default(), reason).await;
+    let untouched = RedirectChain::default();
+    if let Some(reason) = politeness::too_many_crashes(&lease) {
+        return fail(context, lease, untouched, reason).await;
     }
-    if let Some(reason) =
-        runtime_overrides::exclusion(context, &lease.url).or_else(|| lease.barred.clone())
-    {
-        return leave_out(context, lease, RedirectChain::default(), reason).await;
+    let ruled_out = context.overrides.exclusion(&lease.url);
+    if let Some(reason) = ruled_out.or_else(|| lease.barred.clone()) {
+        return exclude(context, lease, untouched, reason).await;
     }
 
     // robots
-    match permission::ask(context, &lease).await? {
+    match permission::check(context, &lease).await? {
         Permission::Granted => {}
         Permission::NotYet => return put_back(context, lease).await,
-        Permission::Forbidden(rule) => {
-            return leave_out(context, lease, RedirectChain::default(), rule).await;
-        }
-        Permission::Unknown { until, trouble } => {
-            let setback = Setback::of_robots(&trouble);
-            return set_back(
-                context,
-                lease,
-                RedirectChain::unknown(until, trouble),
-                setback,
-                until,
-            )
-            .await;
+        Permission::Forbidden(rule) => return exclude(context, lease, untouched, rule).await,
+        Permission::Unknown { until, error } => {
+            let failure = VisitFailure::of_robots(&error);
+            let chain = RedirectChain::robots_unavailable(until, error);
+            return retry_or_fail(context, lease, chain, failure, until).await;
         }
     }
 
     // pacing → resolve + connect (guarded) → fetch (capped), hop by hop
-    let mut journey = redirects::follow(context, &lease).await?;
-    let page = match journey.landing() {
+    let mut chain = redirects::follow(context, &lease).await?;
+    let page = match chain.end() {
         ChainEnd::Page(page) => page,
-        ChainEnd::Barred(reason) => return leave_out(context, lease, journey, reason).await,
-        ChainEnd::Setback(setback, until) => {
-            return set_back(context, lease, journey, setback, until).await;
+        ChainEnd::Barred(reason) => return exclude(context, lease, chain, reason).await,
+        ChainEnd::Failure(failure, until) => {
+            return retry_or_fail(context, lease, chain, failure, until).await;
         }
     };
 
-    // decode → extract → fingerprint; a page that was not modified is read as an earlier crawl
-    // archived it
+    // decode → extract → fingerprint; an unmodified page is read from an earlier crawl's archive
     let reading = reading::read(context, page, reading::Kind::of(lease.requisite)).await?;
 
     // admit
-    let judgement = admission::admit(context, &lease, page, journey.unmodified(), &reading).await?;
+    let admission = admission::admit(context, &lease, page, chain.unmodified(), &reading).await?;
 
     // discover links
-    let ways = links::discover(context, &lease, page, &reading, &judgement).await?;
+    let links = links::discover(context, &lease, page, &reading, &admission).await?;
 
     // archive → index → settle
-    let row = visit_record::of_page(&lease, page, &journey.exchanges, &reading, &judgement);
-    let exchanges = std::mem::take(&mut journey.exchanges);
-    let kept = Kept {
-        exchanges,
-        matched: judgement.match_notes(),
-        keeping: judgement.keeping,
+    let row = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
+    let contents = VisitContents {
+        exchanges: std::mem::take(&mut chain.exchanges),
+        matched: visit_record::match_notes(admission.original.as_deref(), admission.retained),
+        keeping: admission.keeping,
         payload: Some(reading.payload),
-        outlinks: outlinks::outlinks(context.policy.outlinks, reading.document.as_ref()),
+        outlinks: outlinks::notes(context.policy.outlinks, reading.document.as_ref()),
         text: indexing::text(&context.policy, &row, reading.document),
     };
-    end(context, lease, row, kept, ways, journey.reached).await
+    archive_and_settle(context, lease, row, contents, links, chain.reached).await
 }
 
-/// What the archive gets of a visit.
-struct Kept {
+/// The parts of a visit that the archive and the search index get.
+struct VisitContents {
     exchanges: Vec<Exchange>,
     matched: Vec<Note>,
     keeping: Keeping,
@@ -106,7 +99,7 @@ struct Kept {
     text: Option<Box<IndexText>>,
 }
 
-/// The host was not ready: the page keeps its place.
+/// Returns the lease because the host was not ready; the page keeps its place in the queue.
 async fn put_back(context: &CrawlContext, lease: Lease) -> Result<Outcome, Fault> {
     let pace = politeness::pace(context, &lease);
     context
@@ -116,37 +109,37 @@ async fn put_back(context: &CrawlContext, lease: Lease) -> Result<Outcome, Fault
     Ok(Outcome::Returned)
 }
 
-/// A rule forbids the page, or where it leads.
-async fn leave_out(
+/// Settles a page that a rule forbids, or whose redirects lead to one.
+async fn exclude(
     context: &CrawlContext,
     lease: Lease,
-    journey: RedirectChain,
+    chain: RedirectChain,
     reason: String,
 ) -> Result<Outcome, Fault> {
-    end_without_page(context, lease, journey, Fate::Excluded, reason).await
+    settle_without_page(context, lease, chain, Fate::Excluded, reason).await
 }
 
-/// The page cannot be had.
-async fn give_up(
+/// Settles a page that cannot be fetched.
+async fn fail(
     context: &CrawlContext,
     lease: Lease,
-    journey: RedirectChain,
+    chain: RedirectChain,
     reason: String,
 ) -> Result<Outcome, Fault> {
-    end_without_page(context, lease, journey, Fate::Failed, reason).await
+    settle_without_page(context, lease, chain, Fate::Failed, reason).await
 }
 
-/// Something went wrong: again, not before `until`, or never.
-async fn set_back(
+/// Queues a page again after a failure, not before `until`, or gives it up.
+async fn retry_or_fail(
     context: &CrawlContext,
     lease: Lease,
-    journey: RedirectChain,
-    setback: Setback,
+    chain: RedirectChain,
+    failure: VisitFailure,
     until: Timestamp,
 ) -> Result<Outcome, Fault> {
-    let reason = journey.trouble(setback);
-    let decision = retry::decide(setback, lease.attempts, context.policy.tries);
-    context.telemetry.add(&retry::counts(setback, decision));
+    let reason = chain.reason(failure);
+    let decision = retry::decide(failure, lease.attempts, context.policy.tries);
+    context.telemetry.add(&retry::counts(failure, decision));
     if let Decision::Again(wait) = decision {
         tracing::info!(url = %lease.url, reason, ?wait, "will be tried again");
         let at = until.max(context.clock.now() + wait);
@@ -157,78 +150,61 @@ async fn set_back(
             .await?;
         return Ok(Outcome::Postponed);
     }
-    give_up(context, lease, journey, reason).await
+    fail(context, lease, chain, reason).await
 }
 
-/// What was admitted by an earlier visit that did not end is forgotten, and what was left out for
-/// its sake waits again.
-async fn end_without_page(
+/// Settles a visit that brought no page to judge. If an earlier, unfinished visit admitted the
+/// page, the index forgets it, and pages that were left out as its duplicates are queued again.
+async fn settle_without_page(
     context: &CrawlContext,
     lease: Lease,
-    journey: RedirectChain,
+    chain: RedirectChain,
     fate: Fate,
     reason: String,
 ) -> Result<Outcome, Fault> {
     context.index.forget(lease.url.key()).await?;
-    let row = visit_record::of_no_page(
-        lease.find(),
-        &journey.exchanges,
-        context.clock.date(),
-        fate,
-        reason,
-    );
-    let kept = Kept {
-        exchanges: journey.exchanges,
+    let now = context.clock.date();
+    let row = visit_record::without_page(lease.find(), &chain.exchanges, now, fate, reason);
+    let contents = VisitContents {
+        exchanges: chain.exchanges,
         matched: Vec::new(),
         keeping: Keeping::Whole,
         payload: None,
         outlinks: Vec::new(),
         text: None,
     };
-    end(
-        context,
-        lease,
-        row,
-        kept,
-        Outlinks::default(),
-        journey.reached,
-    )
-    .await
+    let no_links = Outlinks::default();
+    archive_and_settle(context, lease, row, contents, no_links, chain.reached).await
 }
 
-/// Archives, then settles: the lease is given back last.
-async fn end(
+/// Archives the visit, then settles the lease.
+async fn archive_and_settle(
     context: &CrawlContext,
     lease: Lease,
     mut row: VisitRecord,
-    kept: Kept,
-    ways: Outlinks,
+    contents: VisitContents,
+    links: Outlinks,
     reached: Vec<PageUrl>,
 ) -> Result<Outcome, Fault> {
-    let Kept {
-        exchanges,
-        matched,
-        keeping,
-        payload,
-        outlinks,
-        text,
-    } = kept;
-    let notes = visit_record::notes(&row, exchanges.last(), matched, outlinks);
+    let last = contents.exchanges.last();
+    let notes = visit_record::notes(&row, last, contents.matched, contents.outlinks);
     let visit = Visit {
         url: lease.url.clone(),
         at: row.fetched_at,
         robots: context.robots_files.take(lease.url.key()),
-        exchanges,
-        keeping,
-        payload,
+        exchanges: contents.exchanges,
+        keeping: contents.keeping,
+        payload: contents.payload,
         notes,
-        text,
+        text: contents.text,
     };
     let archived = context.sink.write(visit).await?;
     row.warc_file = Some(archived.file.clone());
     row.warc_offset = Some(archived.page_offset);
     let fate = row.fate;
-    tracing::info!(url = %row.url, fate = fate.as_str(), status = row.status, reason = row.reason, "visited");
+    tracing::info!(
+        url = %row.url, fate = fate.as_str(), status = row.status, reason = row.reason, "visited"
+    );
     let span = ArchiveSpan {
         ticket: archived.ticket,
         file: archived.file,
@@ -238,9 +214,9 @@ async fn end(
     let settlement = Settlement::Done {
         row: Box::new(row),
         archived: Some(span),
-        finds: ways.finds,
+        finds: links.discovered,
         reached,
-        left_out: ways.left_out,
+        left_out: links.left_out,
     };
     context.frontier.settle(lease, settlement, pace).await?;
     Ok(Outcome::Ended(fate))

@@ -1,11 +1,12 @@
-//! A visit told once more, from what the archive has of it: what `rebuild` makes a journal of.
+//! Rebuilds a visit from the archive; `crawler rebuild` makes a journal of such visits.
 //!
-//! The verdict is the archive's and is not given anew. What a verdict goes by, the page's looks,
-//! and where it leads on to are read from the page as they were when it was visited, by the same
-//! code; so are the sitemaps that a robots.txt names. What the archive does not have cannot be
-//! told: the text of a page that was left out, and so its links where those were followed. A page
-//! that repeats itself in an earlier crawl leads on as it did, where that crawl's archive is still
-//! there.
+//! The archive's verdict stands and is not given anew. The signature and the links of a page are
+//! read from the archived page by the code that visited it; so are the sitemaps that a robots.txt
+//! names. A page that was left out has no text in the archive, so its links are lost if they were
+//! followed. The links of a page that repeats itself in an earlier crawl are followed again if that
+//! crawl's archive is still there.
+
+mod legacy_reason;
 
 use std::ops::ControlFlow;
 
@@ -13,206 +14,210 @@ use neardup::{Likeness, PageSignature};
 use store::{DiscoveredUrl, Fate, Verdict, VisitRecord};
 use web::{Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
-use crate::duplicate_links::Following;
-use crate::legacy_reason::{self, Matched};
-use crate::links::FollowRules;
-use crate::reading::{self, Reading};
-use crate::unvisited::Sorted;
-use crate::{
-    AdaptiveSignatures, Listings, OnDuplicate, Policy, admission, links, listings, visit_record,
-};
+use self::legacy_reason::Matched;
+use crate::policy::{OnDuplicate, Policy};
+use crate::runtime::adaptive_signatures::AdaptiveSignatures;
+use crate::steps::duplicate_links::Following;
+use crate::steps::links::FollowRules;
+use crate::steps::listings::quota::ListingQuota;
+use crate::steps::reading::{self, Reading};
+use crate::steps::unvisited::LinkTally;
+use crate::steps::{admission, links, listings, visit_record};
 
-/// What an archive has of a visit.
+/// A visit as an archive has it.
 #[derive(Debug)]
 pub struct ArchivedVisit {
-    /// The page, as it was queued.
+    /// The page as it was queued.
     pub page: DiscoveredUrl,
-    /// When the visit began.
+    /// The start of the visit.
     pub at: Timestamp,
-    /// Its exchanges in order. That of a page whose payload was not kept is without its body.
+    /// The exchanges in order. A payload that was not kept leaves its exchange without a body.
     pub exchanges: Vec<Exchange>,
-    /// Whether the last of them is there with its body.
+    /// True if the last exchange has its body.
     pub kept: bool,
-    /// The fields of its `metadata` record, in order.
+    /// The fields of the `metadata` record, in order.
     pub notes: Vec<(String, String)>,
-    /// The robots.txt files that were read on its behalf: where each was, and what stands in it.
+    /// The robots.txt files that were fetched on the page's behalf: URL and content.
     pub robots: Vec<(PageUrl, Vec<u8>)>,
-    /// Where the page repeats itself in an earlier crawl: the page, as that archived it
-    /// ([`EarlierArchives::again`]).
+    /// The page as an earlier crawl archived it, if it repeats itself there
+    /// ([`EarlierArchives::unchanged`]).
     ///
-    /// [`EarlierArchives::again`]: crate::EarlierArchives::again
-    pub again: Option<Exchange>,
+    /// [`EarlierArchives::unchanged`]: crate::EarlierArchives::unchanged
+    pub unchanged: Option<Exchange>,
 }
 
-/// What can be told of it.
+/// A visit rebuilt from an archive.
 #[derive(Debug)]
 pub struct RebuiltVisit {
-    /// Its row, but for the place in the archive.
-    pub row: VisitRecord,
-    /// What the page looks like, where the archive has it.
+    /// The record, without the place in the archive.
+    pub record: VisitRecord,
+    /// The page's signature, if the archive has the page.
     pub signature: Option<PageSignature>,
-    /// Where it was let through beside an original.
-    pub seat: Option<RetainedMatch>,
-    /// The sitemaps that were queued before it was asked for.
-    pub announced: Vec<DiscoveredUrl>,
-    /// Its links that are to be visited.
-    pub finds: Vec<DiscoveredUrl>,
+    /// The match with the original, if the page was retained beside one.
+    pub retained: Option<RetainedMatch>,
+    /// The sitemaps that were queued before the page was requested.
+    pub sitemaps: Vec<DiscoveredUrl>,
+    /// The links that are to be visited.
+    pub discovered: Vec<DiscoveredUrl>,
     /// The targets of the redirects that were followed.
     pub reached: Vec<PageUrl>,
-    /// Those of them that widened the scope.
+    /// The targets among them that widened the scope.
     pub adopted: Vec<PageUrl>,
 }
 
-/// How a page was let through beside an original.
+/// The match of a retained duplicate with its original.
 #[derive(Clone, Copy, Debug)]
 pub struct RetainedMatch {
-    /// In what the two are alike.
+    /// The likeness of the two.
     pub likeness: Likeness,
-    /// Which one of its kind it is.
-    pub number: u32,
-    /// Whether the original was found only because of what the page calls canonical.
+    /// The rank of the page in the original's cluster; the original has rank 1.
+    pub rank: u32,
+    /// True if the original was found only through the page's canonical link.
     pub by_canonical: bool,
 }
 
-/// Tells a visit. Redirects of seeds widen `scope`, as they did then; `told` counts what hosts
-/// list, over all visits.
-pub fn retell(
+/// Rebuilds a visit. Redirects of seeds widen `scope`, as they did then; `quota` counts the
+/// listings of hosts over all visits.
+pub fn rebuild_visit(
     policy: &Policy,
     adaptive_signatures: &AdaptiveSignatures,
     scope: &mut Scope,
-    told: &Listings,
+    quota: &ListingQuota,
     visit: ArchivedVisit,
 ) -> RebuiltVisit {
     let ArchivedVisit {
-        page,
+        page: found,
         at,
         exchanges,
         kept,
         notes,
         robots,
-        again,
+        unchanged,
     } = visit;
     let note = |name: &str| {
-        let found = notes
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(_, value)| value.as_str())
+        let same = |(known, _): &&(String, String)| known.eq_ignore_ascii_case(name);
+        notes.iter().find(same).map(|(_, value)| value.as_str())
     };
-    let fate = note("verdict")
-        .and_then(Fate::of_word)
-        .unwrap_or(Fate::Unique);
-    let reached = exchanges
-        .iter()
-        .skip(1)
-        .map(|exchange| exchange.url.clone());
-    let reached: Vec<PageUrl> = reached.collect();
-    let adopted = adopt(scope, page.depth == 0 && page.via.is_none(), &reached);
-    let find = page.clone();
-    let robots = robots.iter();
-    let announced = robots.flat_map(|(file, lines)| {
+    let targets = exchanges.iter().skip(1);
+    let reached: Vec<PageUrl> = targets.map(|exchange| exchange.url.clone()).collect();
+    let adopted = adopt(scope, found.depth == 0 && found.via.is_none(), &reached);
+    let mut sitemaps = Vec::new();
+    for (file, lines) in &robots {
         let rules = RobotsRules::parse(lines, &policy.agent);
-        let url = asked_for(&find.url, &reached, file);
-        listings::named(policy, scope, told, &find, url, &rules)
-    });
-    let announced: Vec<DiscoveredUrl> = announced.collect();
+        let url = asked_for(&found.url, &reached, file);
+        let named = listings::sitemaps_named(policy, scope, quota, &found, url, &rules);
+        sitemaps.extend(named);
+    }
 
-    let reason = note("reason").unwrap_or_default().to_owned();
-    let mut row = visit_record::of_no_page(page, &exchanges, at, fate, reason);
-    row.reason = row.reason.filter(|reason| !reason.is_empty());
-    row.kept = kept;
-    row.of_earlier = note("duplicate-of-earlier-crawl").is_some();
-    row.duplicate_of =
-        note("duplicate-of").and_then(|url| PageUrl::parse(url, &policy.canonical).ok());
-    row.distance = note("distance").and_then(|bits| bits.parse().ok());
-    row.resemblance = note("resemblance").and_then(|share| share.parse().ok());
-    let matched = match note(visit_record::MATCHED_BY) {
-        Some(matched_by) => Some(Matched {
-            rank: note(visit_record::CLUSTER_RANK).and_then(|rank| rank.parse().ok()),
-            by_canonical: matched_by == visit_record::BY_CANONICAL,
-        }),
-        None => row.reason.as_deref().map(legacy_reason::matched),
-    };
-    let seat = matched.and_then(|matched| {
-        Some(RetainedMatch {
-            likeness: likeness(&row),
-            number: matched.rank?,
-            by_canonical: matched.by_canonical,
-        })
-    });
+    let mut record = archived_record(policy, found.clone(), &exchanges, at, &note);
+    record.kept = kept;
+    let retained = retained_match(&record, &note);
 
-    let read = exchanges.last().filter(|_page| kept && fate.is_page());
-    let mut signature = None;
-    let mut finds = Vec::new();
-    if let Some(page) = read {
-        let reading = reading::read_here(
-            policy,
-            adaptive_signatures,
-            page,
-            reading::Kind::of(find.requisite),
-        );
-        visit_record::read(&mut row, &reading);
-        let on = leads_on(policy, &row, &reading, seat.is_some());
-        finds = ways(policy, scope, told, &find, page, &reading, on);
-        row.payload = Some(reading.signature.payload);
+    let (mut signature, mut discovered) = (None, Vec::new());
+    let kind = reading::Kind::of(found.requisite);
+    let read = |page| reading::read_here(policy, adaptive_signatures, page, kind);
+    let archived = exchanges
+        .last()
+        .filter(|_page| kept && record.fate.is_page());
+    if let Some(page) = archived {
+        let reading = read(page);
+        visit_record::record_content(&mut record, &reading);
+        let following = following(policy, &record, &reading, retained.is_some());
+        discovered = outlinks(policy, scope, quota, &found, page, &reading, following);
+        record.payload = Some(reading.signature.payload);
         signature = Some(reading.signature);
     } else {
-        as_noted(policy, &mut row, &note);
-        if let Some(page) = again.filter(|_| repeats_itself(&row)) {
-            // It was not admitted, and what it looks like is told by the earlier crawl.
-            let reading = reading::read_here(
-                policy,
-                adaptive_signatures,
-                &page,
-                reading::Kind::of(find.requisite),
-            );
-            let on = leads_on(policy, &row, &reading, false);
-            finds = ways(policy, scope, told, &find, &page, &reading, on);
+        record_notes(policy, &mut record, &note);
+        if let Some(page) = unchanged.filter(|_| repeats_itself(&record)) {
+            // It was not admitted; its signature comes from the earlier crawl.
+            let reading = read(&page);
+            let following = following(policy, &record, &reading, false);
+            discovered = outlinks(policy, scope, quota, &found, &page, &reading, following);
         }
     }
     RebuiltVisit {
-        row,
+        record,
         signature,
-        seat,
-        announced,
-        finds,
+        retained,
+        sitemaps,
+        discovered,
         reached,
         adopted,
     }
 }
 
-/// Where a page leads that was found so (`find`) and is `page`.
-fn ways(
+/// Returns the record of a visit as far as the verdict in its notes goes.
+fn archived_record<'a>(
+    policy: &Policy,
+    page: DiscoveredUrl,
+    exchanges: &[Exchange],
+    at: Timestamp,
+    note: &impl Fn(&str) -> Option<&'a str>,
+) -> VisitRecord {
+    let verdict = note("verdict").and_then(Fate::of_word);
+    let reason = note("reason").unwrap_or_default().to_owned();
+    let fate = verdict.unwrap_or(Fate::Unique);
+    let mut record = visit_record::without_page(page, exchanges, at, fate, reason);
+    record.reason = record.reason.filter(|reason| !reason.is_empty());
+    record.of_earlier = note("duplicate-of-earlier-crawl").is_some();
+    record.duplicate_of =
+        note("duplicate-of").and_then(|url| PageUrl::parse(url, &policy.canonical).ok());
+    record.distance = note("distance").and_then(|bits| bits.parse().ok());
+    record.resemblance = note("resemblance").and_then(|share| share.parse().ok());
+    record
+}
+
+/// Returns the match of a page that was retained beside its original.
+fn retained_match<'a>(
+    record: &VisitRecord,
+    note: &impl Fn(&str) -> Option<&'a str>,
+) -> Option<RetainedMatch> {
+    let matched = match note(visit_record::MATCHED_BY) {
+        Some(matched_by) => Matched {
+            rank: note(visit_record::CLUSTER_RANK).and_then(|rank| rank.parse().ok()),
+            by_canonical: matched_by == visit_record::BY_CANONICAL,
+        },
+        None => legacy_reason::matched(record.reason.as_deref()?),
+    };
+    Some(RetainedMatch {
+        likeness: likeness(record),
+        rank: matched.rank?,
+        by_canonical: matched.by_canonical,
+    })
+}
+
+/// Returns the links that are to be visited of `page`, which was queued as `found`.
+fn outlinks(
     policy: &Policy,
     scope: &Scope,
-    told: &Listings,
-    find: &DiscoveredUrl,
+    quota: &ListingQuota,
+    found: &DiscoveredUrl,
     page: &Exchange,
     reading: &Reading,
     following: Following,
 ) -> Vec<DiscoveredUrl> {
-    let leads = FollowRules {
-        on: following.leads_on(),
-        // What is read here is in an archive whole.
-        to_requisites: true,
+    let rules = FollowRules {
+        pages: following.leads_on(),
+        // A page that is read here is archived whole.
+        requisites: true,
     };
-    let mut finds = Vec::new();
-    let (at, sorted) = (&page.url, &mut Sorted::default());
+    let mut discovered = Vec::new();
+    let (at, tally) = (&page.url, &mut LinkTally::default());
     if let Some(document) = &reading.document {
-        finds = links::to_visit(policy, scope, find, at, document, leads, sorted).finds;
+        discovered = links::to_visit(policy, scope, found, at, document, rules, tally).discovered;
     }
-    if let Some(kind) = reading.listing.filter(|_| leads.on) {
+    if let Some(kind) = reading.listing.filter(|_| rules.pages) {
         listings::read_in_parts(policy, page, kind, |part| {
-            finds.extend(listings::to_visit(
-                policy, scope, told, find, at, &part, sorted,
-            ));
+            let listed = listings::to_visit(policy, scope, quota, found, at, &part, tally);
+            discovered.extend(listed);
             ControlFlow::Continue(())
         });
     }
-    following.queued(finds)
+    following.queued(discovered)
 }
 
-/// The URL that a robots.txt was asked for on the way to a page: one of its origin. Where the file
-/// had moved to another origin, it was most likely the page that was queued.
+/// Returns the URL for which a robots.txt was fetched: one of the page's chain and of the file's
+/// origin. If the file had moved to another origin, it was most likely the queued page.
 fn asked_for<'a>(page: &'a PageUrl, reached: &'a [PageUrl], file: &PageUrl) -> &'a PageUrl {
     let mut asked = std::iter::once(page).chain(reached);
     asked
@@ -220,53 +225,59 @@ fn asked_for<'a>(page: &'a PageUrl, reached: &'a [PageUrl], file: &PageUrl) -> &
         .unwrap_or(page)
 }
 
-/// Gives a page that nobody has judged, because another crawler archived it, the verdict of this
-/// crawl: what [`retell`] took for unique may repeat a page before it. The archive has it all the
-/// same.
-pub fn judged(policy: &Policy, retold: &mut RebuiltVisit, verdict: Verdict) {
-    let (original, seat) = match verdict {
+/// Gives this crawl's verdict to a page that another crawler archived without one: a page that
+/// [`rebuild_visit`] took for unique may repeat a page before it. The archive has it all the same.
+pub fn apply_verdict(policy: &Policy, rebuilt: &mut RebuiltVisit, verdict: Verdict) {
+    let (original, retained) = match verdict {
         Verdict::Unique | Verdict::Own => return,
         Verdict::Changed(capture) => {
-            retold.row.fate = Fate::Changed;
-            visit_record::changed(&mut retold.row, &capture);
+            rebuilt.record.fate = Fate::Changed;
+            visit_record::record_change(&mut rebuilt.record, &capture);
             return;
         }
         Verdict::Duplicate(original) => (original, None),
-        Verdict::LetThrough(original, seat) => (original, Some(seat)),
+        Verdict::LetThrough(original, retained) => (original, Some(retained)),
     };
-    retold.row.fate = admission::fate_of(original.likeness);
-    visit_record::repeats(&mut retold.row, &original, seat);
-    let itself = original.earlier && original.page.url == retold.row.url;
-    if !itself && seat.is_none() && policy.on_duplicate != OnDuplicate::Follow {
-        let following = policy.duplicate_links.of_duplicate(is_seed(&retold.row));
-        retold.finds = following.queued(std::mem::take(&mut retold.finds));
+    rebuilt.record.fate = admission::fate_of(original.likeness);
+    visit_record::record_duplicate(&mut rebuilt.record, &original, retained);
+    let itself = original.earlier && original.page.url == rebuilt.record.url;
+    if !itself && retained.is_none() && policy.on_duplicate != OnDuplicate::Follow {
+        let following = policy
+            .duplicate_links
+            .of_duplicate(is_seed(&rebuilt.record));
+        rebuilt.discovered = following.queued(std::mem::take(&mut rebuilt.discovered));
     }
-    retold.seat = seat.map(|seat| RetainedMatch {
+    rebuilt.retained = retained.map(|retained| RetainedMatch {
         likeness: original.likeness,
-        number: seat.number,
+        rank: retained.number,
         by_canonical: original.by_canonical,
     });
 }
 
-/// What the archive says of a page whose text it does not have.
-fn as_noted<'a>(policy: &Policy, row: &mut VisitRecord, note: &impl Fn(&str) -> Option<&'a str>) {
+/// Fills in the record of a page whose text the archive does not have.
+fn record_notes<'a>(
+    policy: &Policy,
+    record: &mut VisitRecord,
+    note: &impl Fn(&str) -> Option<&'a str>,
+) {
     let text = |name| note(name).map(str::to_owned);
-    row.status = note("http-status")
+    record.status = note("http-status")
         .and_then(|status| status.parse().ok())
-        .or(row.status);
-    row.content_type = text("content-type").or_else(|| row.content_type.take());
-    row.bytes = note("bytes")
+        .or(record.status);
+    record.content_type = text("content-type").or_else(|| record.content_type.take());
+    record.bytes = note("bytes")
         .and_then(|bytes| bytes.parse().ok())
-        .unwrap_or(row.bytes);
-    row.charset = text("charset");
-    row.language = text("language");
-    row.title = text("title");
-    row.canonical = note("canonical").and_then(|url| PageUrl::parse(url, &policy.canonical).ok());
-    row.fingerprint = note("fingerprint").and_then(|digits| digits.parse().ok());
-    row.payload = note("payload").and_then(|digits| u128::from_str_radix(digits, 16).ok());
+        .unwrap_or(record.bytes);
+    record.charset = text("charset");
+    record.language = text("language");
+    record.title = text("title");
+    record.canonical =
+        note("canonical").and_then(|url| PageUrl::parse(url, &policy.canonical).ok());
+    record.fingerprint = note("fingerprint").and_then(|digits| digits.parse().ok());
+    record.payload = note("payload").and_then(|digits| u128::from_str_radix(digits, 16).ok());
 }
 
-/// The targets of a seed's redirects that the scope does not let in yet: it does from here on.
+/// Adds the targets of a seed's redirects to the scope, and returns those that it did not let in.
 fn adopt(scope: &mut Scope, is_seed: bool, reached: &[PageUrl]) -> Vec<PageUrl> {
     let mut adopted = Vec::new();
     for url in reached {
@@ -280,8 +291,13 @@ fn adopt(scope: &mut Scope, is_seed: bool, reached: &[PageUrl]) -> Vec<PageUrl> 
     adopted
 }
 
-/// Returns how the links of a page were queued: what `judgement.rs` decided then.
-fn leads_on(policy: &Policy, row: &VisitRecord, reading: &Reading, seated: bool) -> Following {
+/// Returns the way in which the links of a page were queued, as `admission.rs` decided then.
+fn following(
+    policy: &Policy,
+    record: &VisitRecord,
+    reading: &Reading,
+    is_retained: bool,
+) -> Following {
     let asks = reading
         .document
         .as_ref()
@@ -289,27 +305,27 @@ fn leads_on(policy: &Policy, row: &VisitRecord, reading: &Reading, seated: bool)
     if asks.unwrap_or_default().nofollow && !policy.ignore_robots {
         return Following::Nowhere;
     }
-    let is_kept = row.fate.is_original() || repeats_itself(row) || seated;
+    let is_kept = record.fate.is_original() || repeats_itself(record) || is_retained;
     if is_kept || policy.on_duplicate == OnDuplicate::Follow {
         return Following::All;
     }
-    policy.duplicate_links.of_duplicate(is_seed(row))
+    policy.duplicate_links.of_duplicate(is_seed(record))
 }
 
-fn is_seed(row: &VisitRecord) -> bool {
-    row.depth == 0 && row.via.is_none()
+fn is_seed(record: &VisitRecord) -> bool {
+    record.depth == 0 && record.via.is_none()
 }
 
-/// Whether a page is in an earlier crawl what it is in this.
-fn repeats_itself(row: &VisitRecord) -> bool {
-    row.of_earlier && row.duplicate_of.as_ref() == Some(&row.url)
+/// True if an earlier crawl has the same page under the same URL.
+fn repeats_itself(record: &VisitRecord) -> bool {
+    record.of_earlier && record.duplicate_of.as_ref() == Some(&record.url)
 }
 
-fn likeness(row: &VisitRecord) -> Likeness {
-    match row.fate {
+fn likeness(record: &VisitRecord) -> Likeness {
+    match record.fate {
         Fate::NearDuplicate => Likeness::Near {
-            distance: row.distance.unwrap_or_default(),
-            resemblance: row.resemblance.unwrap_or_default(),
+            distance: record.distance.unwrap_or_default(),
+            resemblance: record.resemblance.unwrap_or_default(),
         },
         _ => Likeness::SameText,
     }

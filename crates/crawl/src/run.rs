@@ -1,53 +1,56 @@
-//! The loop that lives many pages at a time.
+//! The loop that runs many visits at a time.
 //!
-//! A slot first, then a lease: as many visits are under way as there are slots, and no lease waits
-//! for one. What ends the crawl ends the leasing; visits under way are finished, unless the user
-//! asks twice. While the disk is full, leasing pauses; so it does while somebody orders that
-//! ([`crate::RuntimeOverrides`]).
+//! A slot comes first, then a lease: as many visits are active as there are slots, and no lease
+//! waits for one. Reaching a limit ends the leasing; active visits are finished, unless the user
+//! asks twice. Leasing pauses while the disk is full, and while an override says so
+//! ([`RuntimeOverrides`]).
+//!
+//! [`RuntimeOverrides`]: crate::RuntimeOverrides
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::{Lease, Supply};
+use store::{Lease, StoreFault, Supply};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use web::Timestamp;
 
-use crate::disk_space::{LOOK_EVERY, Watch};
-use crate::reading::Kind;
-use crate::{CrawlContext, Fault, Outcome, visit};
+use crate::context::CrawlContext;
+use crate::fault::Fault;
+use crate::page::{Outcome, visit};
+use crate::runtime::disk_space::{CHECK_EVERY, DiskSpaceMonitor};
+use crate::steps::reading::Kind;
 
-/// How often what was settled is made durable.
+/// The interval at which settled visits are made durable.
 const SAVE_EVERY: Duration = Duration::from_secs(5);
 
-/// Payload bytes after which it is made durable without waiting for that: they bound what is read
-/// again after a crash.
+/// Payload bytes after which they are made durable without waiting for the interval. They bound the
+/// work that a crash repeats.
 const SAVE_EVERY_BYTES: u64 = 64 << 20;
 
-/// What bounds a crawl.
+/// The limits of a crawl.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Pages under way at a time, at least 1.
+    /// Visits at a time, at least 1.
     pub concurrency: usize,
-    /// Pages fetched and judged, over all sessions; never exceeded. What they need is fetched
-    /// beside that, also when they were enough.
+    /// Pages fetched and judged, over all sessions; never exceeded. Their requisites do not count,
+    /// and are fetched even after the last page.
     pub pages: Option<u64>,
-    /// Payload bytes received, over all sessions; what is under way when it is reached comes on
-    /// top.
+    /// Payload bytes received, over all sessions; active visits may exceed it.
     pub bytes: Option<u64>,
-    /// How long this session leases.
+    /// The time during which this session leases.
     pub time: Option<Duration>,
-    /// The time that running visits get once the crawl is to stop; then they are dropped, and their
-    /// pages wait for the next session.
+    /// The time that active visits get once the crawl stops. Then they are dropped, and their pages
+    /// wait for the next session.
     pub drain: Duration,
 }
 
-/// Slots beside [`Limits::concurrency`], for each of it, that visits without any movement may take:
-/// a host that answers to nobody holds up no other, and a crowd of them is bounded all the same.
+/// Extra slots for each slot of [`Limits::concurrency`], available to stalled visits: a host that
+/// never answers does not hold up others, and the number of such visits stays bounded.
 const STALLED_BESIDE: usize = 3;
 
-/// Why a crawl ended.
+/// The reason why a crawl ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
     /// Nothing is left to visit.
@@ -63,7 +66,7 @@ pub enum Finish {
 }
 
 impl Finish {
-    /// The word in the summary.
+    /// Returns the word in the summary.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -76,15 +79,15 @@ impl Finish {
     }
 }
 
-/// Asks a crawl to stop.
+/// The sender of requests to stop a crawl.
 #[derive(Debug)]
 pub struct StopHandle(watch::Sender<u8>);
 
-/// Hears that the crawl is to stop.
+/// The receiver of requests to stop.
 #[derive(Clone, Debug)]
 pub struct Stop(watch::Receiver<u8>);
 
-/// A way to stop a crawl.
+/// Returns a connected pair to stop a crawl.
 #[must_use]
 pub fn stop() -> (StopHandle, Stop) {
     let (sender, receiver) = watch::channel(0);
@@ -92,7 +95,8 @@ pub fn stop() -> (StopHandle, Stop) {
 }
 
 impl StopHandle {
-    /// Once: visits under way are finished. Twice: they are dropped.
+    /// Asks the crawl to stop. After the first call active visits are finished; after the second
+    /// they are dropped.
     pub fn ask(&self) {
         self.0.send_modify(|asked| *asked = asked.saturating_add(1));
     }
@@ -101,23 +105,26 @@ impl StopHandle {
 impl Stop {
     async fn asked(&mut self, times: u8) {
         if self.0.wait_for(|asked| *asked >= times).await.is_err() {
-            // Nobody is left who could ask.
+            // No sender is left.
             std::future::pending::<()>().await;
         }
     }
 }
 
-/// Visits pages until nothing is left, a limit is reached or somebody asks to stop. What was
-/// settled is durable afterwards, and the archive is closed; so it is where the disk was full for
-/// too long ([`Fault::NoRoom`]).
+/// Visits pages until nothing is left, a limit is reached or a stop is requested. Settled visits
+/// are durable afterwards and the archive is closed, even if the disk was full for too long
+/// ([`Fault::NoRoom`]).
+///
+/// # Errors
+/// [`Fault`] if our own machinery fails, or the disk stays full for too long.
 pub async fn run(context: &Arc<CrawlContext>, limits: Limits, stop: Stop) -> Result<Finish, Fault> {
-    let mut visits = Visits {
+    let mut visits = ActiveVisits {
         under_way: JoinSet::new(),
         requisites: 0,
         pages: context.frontier.standing().totals.pages,
     };
     let ended = run_and_close(context, limits, stop, &mut visits).await;
-    // After a fault nothing goes on behind the caller's back.
+    // After a fault no visit continues behind the caller's back.
     visits.under_way.shutdown().await;
     ended
 }
@@ -126,10 +133,10 @@ async fn run_and_close(
     context: &Arc<CrawlContext>,
     limits: Limits,
     mut stop: Stop,
-    visits: &mut Visits,
+    visits: &mut ActiveVisits,
 ) -> Result<Finish, Fault> {
-    let mut watch = Watch::new(&context.room);
-    let mut ended = lease_until_done(context, limits, stop.clone(), visits, &mut watch).await;
+    let mut monitor = DiskSpaceMonitor::new(&context.disk_space);
+    let mut ended = lease_until_done(context, limits, stop.clone(), visits, &mut monitor).await;
     if !matches!(ended, Ok(_) | Err(Fault::NoRoom { .. })) {
         return ended;
     }
@@ -138,7 +145,11 @@ async fn run_and_close(
         drained = visits.drain() => drained?,
         () = tokio::time::sleep(limits.drain), if is_urgent => {
             let visits_dropped = visits.under_way.len();
-            tracing::info!(visits_dropped, "these visits did not end in time: their pages wait for the next session");
+            tracing::info!(
+                visits_dropped,
+                "these visits did not end in time: \
+                 their pages wait for the next session"
+            );
             visits.under_way.shutdown().await;
         }
         () = stop.asked(2) => {
@@ -146,10 +157,10 @@ async fn run_and_close(
             ended = Ok(Finish::Interrupted);
         }
     }
-    // In order even for the impatient, or the next session would take the pages under way for the
-    // cause of a death.
+    // Closed even after a second request, or the next session would blame the active pages for a
+    // crash.
     context.close().await?;
-    watch.release().await?;
+    monitor.release().await?;
     ended
 }
 
@@ -157,45 +168,37 @@ async fn lease_until_done(
     context: &Arc<CrawlContext>,
     limits: Limits,
     mut stop: Stop,
-    visits: &mut Visits,
-    watch: &mut Watch,
+    visits: &mut ActiveVisits,
+    monitor: &mut DiskSpaceMonitor,
 ) -> Result<Finish, Fault> {
     let started = Instant::now();
     let mut save = every(SAVE_EVERY);
-    let mut look = every(LOOK_EVERY);
-    let mut orders = context.live.listen();
+    let mut check = every(CHECK_EVERY);
+    let mut changes = context.overrides.changes();
     let mut stalls = context.stalls.changes();
-    watch.look().await?;
+    monitor.check().await?;
     let received = || context.frontier.standing().totals.bytes;
     let mut saved = received();
     loop {
         if let Some(finish) = limits.reached(context, started.elapsed()) {
             return Ok(finish);
         }
-        if watch.is_alarmed() {
-            watch.look().await?;
+        if monitor.is_reserve_spent() {
+            monitor.check().await?;
         }
-        if watch.is_to_be_saved(visits.under_way.len()) {
+        if monitor.must_save(visits.under_way.len()) {
             context.save().await?;
         }
-        let ordered = context.live.orders();
+        let overrides = context.overrides.current();
         let limits = Limits {
-            concurrency: ordered.concurrency.unwrap_or(limits.concurrency),
+            concurrency: overrides.concurrency.unwrap_or(limits.concurrency),
             ..limits
         };
-        let (free, now) = (
-            limits.free_slots(visits, context.stalls.count()),
-            context.clock.now(),
-        );
-        let supply = match free.min(limits.pages_left(visits)) {
-            _ if watch.pauses() || ordered.pause => Supply::NothingBefore(Timestamp::NEVER),
-            _ if free == 0 => Supply::NothingBefore(Timestamp::NEVER),
-            0 => context.frontier.lease_requisites(now, free).await?,
-            pages => context.frontier.lease(now, pages).await?,
-        };
+        let may_begin = !(monitor.pauses() || overrides.pause);
+        let supply = lease(context, limits, visits, may_begin).await?;
         let wake = match supply {
             Supply::Exhausted if limits.has_pages(visits) => return Ok(Finish::MaxPages),
-            // A visit that was settled may not have been heard of.
+            // The end of a settled visit may not have been received yet.
             Supply::Exhausted if limits.pages_left(visits) == 0 => Timestamp::NEVER,
             Supply::Exhausted => return Ok(Finish::Exhausted),
             Supply::NothingBefore(time) => time,
@@ -226,14 +229,34 @@ async fn lease_until_done(
             }
             () = tokio::time::sleep_until(until(wake)) => {}
             () = out_of_time(limits.time, started) => {}
-            Ok(()) = orders.changed() => {}
+            Ok(()) = changes.changed() => {}
             Ok(()) = stalls.changed() => {}
-            _ = look.tick() => watch.look().await?,
+            _ = check.tick() => monitor.check().await?,
             _ = save.tick() => {
                 saved = received();
                 context.save().await?;
             }
         }
+    }
+}
+
+/// Leases as many pages as may begin now, or requisites if no page may.
+async fn lease(
+    context: &CrawlContext,
+    limits: Limits,
+    visits: &ActiveVisits,
+    may_begin: bool,
+) -> Result<Supply, StoreFault> {
+    let (free, now) = (
+        limits.free_slots(visits, context.stalls.count()),
+        context.clock.now(),
+    );
+    if !may_begin || free == 0 {
+        return Ok(Supply::NothingBefore(Timestamp::NEVER));
+    }
+    match free.min(limits.pages_left(visits)) {
+        0 => context.frontier.lease_requisites(now, free).await,
+        pages => context.frontier.lease(now, pages).await,
     }
 }
 
@@ -243,7 +266,7 @@ fn every(period: Duration) -> Interval {
     ticks
 }
 
-/// Nothing waits longer without a look around.
+/// The longest wait for an event.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 async fn out_of_time(limit: Option<Duration>, started: Instant) {
@@ -253,16 +276,16 @@ async fn out_of_time(limit: Option<Duration>, started: Instant) {
     }
 }
 
-/// The visits under way.
-struct Visits {
+/// The active visits.
+struct ActiveVisits {
     under_way: JoinSet<(Kind, Result<Outcome, Fault>)>,
-    /// Those among them that are of no page, but of what one needs.
+    /// The visits to requisites among them.
     requisites: usize,
-    /// Pages that were judged so far.
+    /// The pages judged so far.
     pages: u64,
 }
 
-impl Visits {
+impl ActiveVisits {
     fn begin(&mut self, context: &Arc<CrawlContext>, lease: Lease) {
         let (context, kind) = (Arc::clone(context), Kind::of(lease.requisite));
         self.requisites += usize::from(kind == Kind::Requisite);
@@ -283,7 +306,7 @@ impl Visits {
         Ok(())
     }
 
-    /// Visits under way that may turn out to be pages.
+    /// Returns the number of active visits that may turn out to be pages.
     fn may_be_pages(&self) -> u64 {
         (self.under_way.len() - self.requisites) as u64
     }
@@ -305,21 +328,22 @@ impl Limits {
         self.bytes.is_some_and(too_large).then_some(Finish::MaxSize)
     }
 
-    /// Whether there were as many pages as there may be.
-    fn has_pages(&self, visits: &Visits) -> bool {
+    /// True if the page limit is reached.
+    fn has_pages(&self, visits: &ActiveVisits) -> bool {
         self.pages.is_some_and(|max| visits.pages >= max)
     }
 
-    /// Visits that may be begun now, where so many exchanges of those under way are stalled.
-    fn free_slots(&self, visits: &Visits, stalled: usize) -> usize {
+    /// Returns the number of visits that may begin now, if `stalled` exchanges of the active ones
+    /// are stalled.
+    fn free_slots(&self, visits: &ActiveVisits, stalled: usize) -> usize {
         let concurrency = self.concurrency.max(1);
         let beside = stalled.min(concurrency.saturating_mul(STALLED_BESIDE));
         (concurrency + beside).saturating_sub(visits.under_way.len())
     }
 
-    /// Visits of pages that may be begun: each may turn out to be one, so each that is under way
-    /// counts against the limit.
-    fn pages_left(&self, visits: &Visits) -> usize {
+    /// Returns the number of page visits that may begin: each may turn out to be a page, so every
+    /// active one counts against the limit.
+    fn pages_left(&self, visits: &ActiveVisits) -> usize {
         let left = self.pages.map_or(u64::MAX, |max| {
             max.saturating_sub(visits.pages + visits.may_be_pages())
         });

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use crawl::{
-    AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish, Limits,
-    ListingRules, Listings, Live, OnDuplicate, Policy, Telemetry,
+    ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish,
+    Limits, ListingQuota, ListingRules, OnDuplicate, Policy, Telemetry,
 };
 use disk::{Disk, Reserve, ReservedDisk};
 use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
@@ -57,11 +57,11 @@ fn url(path: &str) -> PageUrl {
     .unwrap()
 }
 
-/// A tree of pages, each of which takes about 32 KiB in the archive; counts what it is asked for.
+/// A tree of pages of about 32 KiB each in the archive; counts its requests.
 #[derive(Default)]
 struct Web {
     asked: Mutex<u64>,
-    /// Whether it takes requests and never answers them.
+    /// True if it takes requests and never answers them.
     is_silent: AtomicBool,
 }
 
@@ -97,8 +97,7 @@ impl Fetch for Web {
         if self.is_silent.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
-        // By the runtime's clock; what comes between two looks at the room would else be a whole
-        // crawl.
+        // By the runtime's clock; otherwise a whole crawl would fit between two checks of the disk.
         sleep(Duration::from_millis(400)).await;
         let page = url.as_url().path()[1..].parse().ok().map(Self::page);
         let mut headers = HeaderMap::new();
@@ -230,15 +229,15 @@ impl Machine {
             index: store,
             sink: Arc::new(sink),
             earlier: None,
-            room: Arc::new(room),
+            disk_space: Arc::new(room),
             scope: RwLock::new(scope),
-            listings: Listings::default(),
+            listings: ListingQuota::default(),
             robots_files: crawl::RobotsFiles::default(),
             adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
                 Features::default(),
                 HashKey::ZERO,
             )),
-            live: Live::default(),
+            overrides: ActiveOverrides::default(),
             policy: Policy {
                 on_duplicate: OnDuplicate::Drop,
                 duplicate_links: crawl::DuplicateLinks::Probe,
@@ -268,12 +267,12 @@ impl Machine {
         }
     }
 
-    /// From now on there is room for so many bytes more.
+    /// Leaves room for this many more bytes.
     fn leave(&self, bytes: u64) {
         self.disk.set_budget(Some(self.disk.used() + bytes));
     }
 
-    /// Crawls to the end on a disk that is in order; every page is there then, once.
+    /// Crawls to the end on a disk in order, and asserts that every page is there once.
     async fn completes(&self) {
         self.disk.mend();
         self.disk.set_budget(None);
@@ -300,7 +299,7 @@ impl Machine {
     }
 }
 
-/// After so long by the runtime's clock, which stands still while anything else can happen.
+/// Waits by the runtime's clock, which stands still while any task can run.
 async fn after<T>(wait: Duration, act: impl FnOnce() -> T) -> T {
     sleep(wait).await;
     act()
@@ -370,11 +369,11 @@ async fn a_crawl_that_waited_long_enough_ends_in_order_and_goes_on_later() {
             .await
             .unwrap_err();
         let waited = began.elapsed();
-        let told = fault.to_string();
-        assert!(matches!(fault, Fault::NoRoom { .. }), "{told}");
+        let message = fault.to_string();
+        assert!(matches!(fault, Fault::NoRoom { .. }), "{message}");
         assert!(
-            told.contains("state") && told.contains(" are needed"),
-            "{told}"
+            message.contains("state") && message.contains(" are needed"),
+            "{message}"
         );
         let patience = Duration::from_secs(patience);
         assert!(
@@ -415,14 +414,14 @@ async fn a_disk_that_breaks_ends_the_crawl_names_the_file_and_keeps_what_was_set
             let session = machine.session().await;
             machine.disk.fail(Plan::from(number, failure).of_kind(kind));
             let (_handle, stop) = crawl::stop();
-            let told = crawl::run(&session.context, LIMITS, stop)
+            let message = crawl::run(&session.context, LIMITS, stop)
                 .await
                 .unwrap_err()
                 .to_string();
             let root = machine.directory.path().display().to_string();
             assert!(
-                told.contains(&root),
-                "{failure:?} of {kind:?} {number}: {told}"
+                message.contains(&root),
+                "{failure:?} of {kind:?} {number}: {message}"
             );
             drop(session);
             machine.completes().await;
@@ -430,8 +429,8 @@ async fn a_disk_that_breaks_ends_the_crawl_names_the_file_and_keeps_what_was_set
     }
 }
 
-/// A time limit of 140 s and an interrupt were overrun at 538 s: visits under way were waited for,
-/// however long their servers took.
+/// A time limit of 140 s and an interrupt were overrun at 538 s: the crawl waited for active
+/// visits, however long their servers took.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_the_time_and_an_interrupt_hold_although_a_server_never_answers() {
     for (time, finish) in [(Some(MINUTE), Finish::MaxTime), (None, Finish::Interrupted)] {

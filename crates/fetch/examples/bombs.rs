@@ -1,4 +1,4 @@
-//! What bodies cost that were made to cost much: `cargo run --release -p fetch --example bombs`.
+//! The cost of bodies that were made to cost much: `cargo run --release -p fetch --example bombs`.
 //!
 //! Prints, for each bomb, the bytes received, the bytes it stands for, what was decoded of it under
 //! the crawler's cap, and the milliseconds that this took (the best of three).
@@ -147,7 +147,7 @@ fn show(name: &str, codings: &[&'static str], body: &[u8], stands_for: usize) {
     }
     let Some((took, decoded)) = best else { return };
     let trouble = decoded
-        .trouble
+        .error
         .map_or(String::new(), |trouble| trouble.to_string());
     println!(
         "{name:<44} {:>9} {:>9} {:>9} {:>7.1}  {}{trouble}",

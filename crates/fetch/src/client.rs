@@ -1,91 +1,12 @@
-//! reqwest's clients, kept from everything that they would do on their own: they follow no
-//! redirect, know no cookies, referrer or proxy of the environment, retry nothing, decompress
-//! nothing. What remains is one request and one answer.
+//! One exchange over the real network: options, request, connection, answer, body, decoding.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use reqwest::Client;
-use web::PageUrl;
-
-use crate::names::Names;
-use crate::resolve::GuardedResolver;
-use crate::{FetchOptions, SetupError, tls};
-
-/// Idle connections kept for a host. Each holds a read buffer of up to some hundred KiB: 64 for
-/// each of 64 hosts were 150 MiB.
-const IDLE_PER_HOST: usize = 4;
-/// Idle connections are kept as long as a polite crawler may need them again, and no longer: over
-/// many hosts they are what memory goes into.
-const IDLE: Duration = Duration::from_secs(10);
-/// Bytes that an HTTP/2 server may send ahead of our reading, for a stream and for a connection.
-const H2_STREAM_WINDOW: u32 = 512 << 10;
-const H2_CONNECTION_WINDOW: u32 = 1 << 20;
-
-/// A client for each port that a resolve rule names, as reqwest asks its resolver without saying
-/// the port; and one for the rest.
-#[derive(Debug)]
-pub(crate) struct Clients {
-    of_port: Vec<(u16, Client)>,
-    of_any_port: Client,
-}
-
-impl Clients {
-    pub(crate) fn new(options: &FetchOptions, names: &Arc<Names>) -> Result<Self, SetupError> {
-        let tls = tls::client_config(&options.ca_certificates, &options.insecure_hosts)?;
-        let client = |port| {
-            let proxy = options.proxy.as_ref().map(|proxy| proxy.host().to_owned());
-            let resolver = GuardedResolver::new(Arc::clone(names), port, proxy);
-            client(options, tls.clone(), resolver).map_err(SetupError::Client)
-        };
-        let mut ports: Vec<u16> = options.resolve.iter().map(|rule| rule.port).collect();
-        ports.sort_unstable();
-        ports.dedup();
-        Ok(Self {
-            of_port: ports
-                .into_iter()
-                .map(|port| Ok((port, client(port)?)))
-                .collect::<Result<_, SetupError>>()?,
-            of_any_port: client(0)?,
-        })
-    }
-
-    /// The one that asks for `url`.
-    pub(crate) fn of(&self, url: &PageUrl) -> &Client {
-        let port = url.as_url().port_or_known_default();
-        let ruled = self
-            .of_port
-            .iter()
-            .find(|(of_port, _)| Some(*of_port) == port);
-        ruled.map_or(&self.of_any_port, |(_, client)| client)
-    }
-}
-
-fn client(
-    options: &FetchOptions,
-    tls: rustls::ClientConfig,
-    resolver: GuardedResolver,
-) -> Result<Client, reqwest::Error> {
-    let header_bytes = u32::try_from(options.limits.header_bytes).unwrap_or(u32::MAX);
-    let builder = Client::builder()
-        .tls_backend_preconfigured(tls)
-        .dns_resolver(resolver)
-        .connect_timeout(options.limits.connect_timeout)
-        .pool_idle_timeout(IDLE)
-        .pool_max_idle_per_host(options.connections_per_host.min(IDLE_PER_HOST))
-        .http1_max_headers(options.limits.header_fields)
-        // RFC 9112 section 5.2: each fold is read as spaces, here and in the archive.
-        .http1_allow_obsolete_multiline_headers_in_responses(true)
-        .http2_max_header_list_size(header_bytes)
-        .http2_initial_stream_window_size(H2_STREAM_WINDOW)
-        .http2_initial_connection_window_size(H2_CONNECTION_WINDOW)
-        .tcp_nodelay(true)
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
-        .no_proxy();
-    match &options.proxy {
-        Some(proxy) => builder.proxy(proxy.for_everything()?).build(),
-        None => builder.build(),
-    }
-}
+pub(crate) mod body;
+pub(crate) mod connections;
+pub(crate) mod decode;
+pub(crate) mod http_fetch;
+pub(crate) mod options;
+pub(crate) mod progress;
+pub(crate) mod proxy;
+pub(crate) mod request;
+pub(crate) mod setup_error;
+pub(crate) mod tls;

@@ -1,8 +1,8 @@
-//! Why there was no answer: one variant for every different reaction.
+//! Failures of requests: one variant per reaction.
 //!
-//! reqwest knows the reason but hides it in a chain of sources; `FetchFailure::of` walks the chain
-//! once, from the outside in, and takes the first link that it recognises. Links of ours (a refused
-//! address) come first, then TLS, then what the HTTP engine says, then the socket.
+//! reqwest hides the reason in a chain of sources. `FetchFailure::of` walks the chain once, from
+//! the outside in, and takes the first link that it recognizes. Our own links (a refused address)
+//! come first, then TLS, then the HTTP engine, then the socket.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -10,11 +10,10 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::guard::Refusal;
-use crate::tls::in_words;
+use crate::client::tls::describe;
+use crate::ssrf_guard::address::Refusal;
 
-/// The fate of a page that was not answered. Its text is a short clause, fit for a report's
-/// `reason`.
+/// The reason why a page was not answered, as a short clause for a report's `reason`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchFailure {
     /// The host's name has no address, or could not be looked up.
@@ -25,48 +24,48 @@ pub enum FetchFailure {
     PrivateAddress {
         /// The address that was refused; one of them where there were several.
         address: IpAddr,
-        /// What kind of address it is.
+        /// The kind of address.
         refusal: Refusal,
     },
     /// No connection came about.
     #[error("cannot connect: {0}")]
     Connect(io::ErrorKind),
-    /// The two ends did not agree on TLS, or the certificate is not trusted.
+    /// The TLS handshake failed, or the certificate is not trusted.
     #[error("TLS: {cause}")]
     Tls {
-        /// What is wrong, in words.
+        /// The cause, in words.
         cause: Arc<str>,
     },
-    /// The proxy does not do what it is asked for.
+    /// The proxy fails its task.
     #[error("the proxy: {cause}")]
     Proxy {
-        /// What it says or does instead.
+        /// The cause, in words.
         cause: Arc<str>,
     },
     /// The deadline for the whole exchange passed.
-    #[error("the answer took too long")]
+    #[error("the request timed out")]
     Timeout,
     /// The body came more slowly than the minimum rate.
-    #[error("the body came too slowly")]
+    #[error("the body is slower than the minimum rate")]
     TooSlow,
     /// The connection broke before the answer was whole.
-    #[error("the connection broke off")]
+    #[error("the connection was closed early")]
     Disconnected,
-    /// What came was not HTTP as we understand it.
-    #[error("the answer breaks the rules of HTTP")]
+    /// The answer is not valid HTTP.
+    #[error("the answer is not valid HTTP")]
     Protocol,
     /// The answer's header fields exceed the limits, in bytes or in number.
-    #[error("the answer's headers are too large")]
+    #[error("the answer's header fields are too large")]
     HeadersTooLarge,
     /// The body is too large for memory, and the disk does not take it.
     #[error("the body cannot be kept on disk: {0}")]
     Spool(io::ErrorKind),
     /// The URL cannot be written into a request.
-    #[error("the URL cannot be asked for")]
+    #[error("the URL cannot be requested")]
     Unaskable,
 }
 
-/// [`FetchFailure`] without its details: what a table of retries looks up.
+/// The kind of a [`FetchFailure`], the key of the retry table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FailureKind {
     /// See [`FetchFailure::Dns`].
@@ -96,7 +95,7 @@ pub enum FailureKind {
 }
 
 impl FetchFailure {
-    /// Which reaction is called for.
+    /// Returns the kind of failure.
     #[must_use]
     pub const fn kind(&self) -> FailureKind {
         match self {
@@ -121,7 +120,7 @@ impl FetchFailure {
         }
     }
 
-    /// What reqwest's error comes to.
+    /// Returns the failure in an error of reqwest.
     pub(crate) fn of(error: &reqwest::Error) -> Self {
         if error.is_builder() {
             return Self::Unaskable;
@@ -142,8 +141,8 @@ impl FetchFailure {
         }
     }
 
-    /// The same where a proxy is in between: whatever fails before the proxy has passed us on is
-    /// the proxy's failure.
+    /// Returns the failure in an error of reqwest behind a proxy: a failure before the proxy has
+    /// connected us is the proxy's.
     pub(crate) fn by_way_of_proxy(error: &reqwest::Error, https: bool) -> Self {
         let failure = Self::of(error);
         let before_any_proxy = matches!(failure, Self::PrivateAddress { .. } | Self::Dns);
@@ -152,11 +151,11 @@ impl FetchFailure {
         }
         match chain(error).find_map(|cause| of_proxy(&cause.to_string())) {
             _ if matches!(failure, Self::Proxy { .. }) => failure,
-            Some(InBetween::Said(words)) => Self::proxy(words),
-            Some(InBetween::Unreached) if failure == Self::Connect(io::ErrorKind::Other) => {
+            Some(ProxyFailure::Said(words)) => Self::proxy(words),
+            Some(ProxyFailure::Unreached) if failure == Self::Connect(io::ErrorKind::Other) => {
                 Self::proxy("cannot connect")
             }
-            Some(InBetween::Unreached) => Self::proxy(failure),
+            Some(ProxyFailure::Unreached) => Self::proxy(failure),
             // An http page is asked for in a connection to the proxy; TLS through a tunnel is the
             // page's own.
             None if !https => Self::proxy(failure),
@@ -164,14 +163,14 @@ impl FetchFailure {
         }
     }
 
-    /// What one link of the chain says, where it says anything.
+    /// Returns the failure in one link of the chain, if the link is recognized.
     fn of_link(cause: &(dyn StdError + 'static), connecting: bool) -> Option<Self> {
         if let Some(failure) = cause.downcast_ref::<Self>() {
             return Some(failure.clone());
         }
         if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
             return Some(Self::Tls {
-                cause: in_words(tls).into(),
+                cause: describe(tls).into(),
             });
         }
         if let Some(hyper) = cause.downcast_ref::<hyper::Error>() {
@@ -179,7 +178,7 @@ impl FetchFailure {
         }
         let kind = cause.downcast_ref::<io::Error>()?.kind();
         if connecting {
-            // An io::Error that only carries another error names no cause of its own.
+            // An `io::Error` that only carries another error names no cause of its own.
             return (kind != io::ErrorKind::Other && kind != io::ErrorKind::InvalidData)
                 .then_some(Self::Connect(kind));
         }
@@ -206,43 +205,44 @@ impl FetchFailure {
     }
 }
 
-/// What went wrong between us and the proxy.
-enum InBetween {
-    /// There is no connection to it; why stands further down in the chain, if anywhere.
+/// A failure between us and the proxy.
+enum ProxyFailure {
+    /// There is no connection to the proxy; the cause stands further down in the chain, if
+    /// anywhere.
     Unreached,
     Said(String),
 }
 
-/// What a link of the chain tells of the proxy. reqwest has no types for that: these are
+/// Returns the proxy's failure in a link of the chain. reqwest has no types for that: these are
 /// hyper-util's words, and a test holds them.
-fn of_proxy(text: &str) -> Option<InBetween> {
+fn of_proxy(text: &str) -> Option<ProxyFailure> {
     let said = text.strip_prefix("tunnel error: ");
     let said = said.or_else(|| text.strip_prefix("SOCKS error: "))?;
     let words = match said {
-        "failed to create underlying connection" => return Some(InBetween::Unreached),
-        "proxy authorization required" => "it wants a user and a password",
+        "failed to create underlying connection" => return Some(ProxyFailure::Unreached),
+        "proxy authorization required" => "it requires a user and a password",
         "unsuccessful" => "it opens no tunnel",
         "proxy response headers too long" => "its answer is too long",
         "unexpected end of file"
         | "io error establishing tunnel"
-        | "io error during SOCKS handshake" => "the connection broke off",
+        | "io error during SOCKS handshake" => "the connection was closed early",
         "failed parsing server response" => "it does not speak SOCKS 5",
         "server does not support user/pass authentication" => "it wants a password, or none",
         "credentials not accepted" => "it refuses this user and password",
         other => other,
     };
-    Some(InBetween::Said(words.to_owned()))
+    Some(ProxyFailure::Said(words.to_owned()))
 }
 
-/// An error and what is behind it, from the outside in.
+/// Iterates over an error and its causes, from the outside in.
 fn chain<'a>(
     error: &'a (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
     std::iter::successors(Some(error), |cause| deeper(*cause))
 }
 
-/// The next link inwards. An [`io::Error`] made from another error skips that very error in
-/// `source`, so it is asked for what it wraps.
+/// Returns the next link inwards. An [`io::Error`] made from another error skips that very error in
+/// `source`, so the wrapped error is taken.
 fn deeper<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
     match cause
         .downcast_ref::<io::Error>()
@@ -254,7 +254,7 @@ fn deeper<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError +
 }
 
 impl FailureKind {
-    /// One word, for tables and metrics.
+    /// Returns one word for tables and metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

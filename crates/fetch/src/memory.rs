@@ -6,11 +6,11 @@
 //! |---|---|---|---|
 //! | bodies | a half | a body while it is received, and as long as it is there | it goes to disk |
 //! | pages | a quarter | reading a page, and as long as its document is there | it waits its turn |
-//! | large pages | a quarter | the same of one that decodes to more than 1 MiB | it waits its turn |
+//! | large pages | a quarter | the same, of pages over 1 MiB decoded | it waits its turn |
 //!
-//! So nobody who holds a share waits for somebody who waits for the same part, and no crowd of
-//! large pages holds up the others. A request for more than a part is a request for all of it: such
-//! work is done alone.
+//! So no holder of a share waits for a waiter of the same part, and no crowd of large pages holds
+//! up the others. A request for more than a part is a request for all of it: such work is done
+//! alone.
 //!
 //! The rest of a visit's memory is bounded by its own limits: header fields, links, and
 //! buffers of a connection.
@@ -23,10 +23,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Shares are counted in units of this many bytes.
 const UNIT: u64 = 1 << 10;
 
-/// The least that a crawl can work with, in bytes.
+/// The smallest budget, in bytes.
 const LEAST: u64 = 8 << 20;
 
-/// A budget, shared by all who draw from it.
+/// A memory budget, shared by all its users.
 #[derive(Clone, Debug)]
 pub struct MemoryBudget {
     bodies: Part,

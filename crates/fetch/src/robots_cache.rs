@@ -1,16 +1,17 @@
-//! robots.txt, fetched when it is needed and remembered (RFC 9309 section 2.3).
+//! robots.txt, fetched on demand and cached (RFC 9309 section 2.3).
 //!
 //! | what comes back | what it means | for how long |
 //! |---|---|---|
 //! | 2xx | the rules in the first 500 KiB | 24 h |
-//! | a redirect, at most five in a row | what the last one says; past the fifth or into nowhere: no rules | 24 h |
+//! | a redirect, at most five | the last answer; past the fifth or into nowhere: no rules | 24 h |
 //! | 4xx, even 401 and 403 | no rules: everything may be asked | 24 h |
-//! | 429, 5xx | the host is in trouble: nothing may be asked (429 is not in the RFC; Google does the same) | 30 s |
+//! | 429, 5xx | the host is in trouble: nothing may be asked | 30 s |
 //! | no answer, no address, a private address | nothing may be asked | 30 s |
 //!
-//! Every request waits for its host's turn, the hops of a redirect too. What holds for a day
-//! outlasts the process: whoever keeps [`RobotsAnswer::read`] says it again with
-//! [`RobotsCache::recall`].
+//! The row for 429 is not in the RFC; Google does the same.
+//!
+//! Every request waits for its host, the hops of a redirect too. Rules that hold for a day outlast
+//! the process: callers store [`RobotsAnswer::read`] and give it back with [`RobotsCache::recall`].
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,24 +25,27 @@ use web::{
     whole_lines,
 };
 
-use crate::{Answer, Fetch, FetchFailure, Pacer, decode};
+use crate::client::decode::decode;
+use crate::failure::FetchFailure;
+use crate::fetch::Fetch;
+use crate::politeness::pacer::Pacer;
+use crate::politeness::pacing::Answer;
 
-/// Bytes of robots.txt that are decoded: one more than are read, so that a line that is cut shows.
+/// Bytes of robots.txt that are decoded: one more than are read, so that a cut line shows.
 const READ: u64 = MAX_ROBOTS_BYTES as u64 + 1;
 /// Redirects in a row (section 2.3.1.2).
 const REDIRECTS: usize = 5;
-/// How long an answer holds (section 2.4).
+/// The time that an answer holds (section 2.4).
 const HOLDS: Duration = Duration::from_secs(24 * 3600);
-/// How long "nothing may be asked" holds before the host is tried again.
+/// The time that "nothing may be asked" holds before the host is tried again.
 const HOLDS_UNREACHABLE: Duration = Duration::from_secs(30);
-/// Bytes of robots.txt that are parsed in less than half a millisecond.
+/// The most bytes of robots.txt that are parsed on the reactor, in less than half a millisecond.
 const QUICK: usize = 16 << 10;
-/// Bytes of robots.txt that all remembered rules together may stem from, and what each costs at
-/// least.
+/// The most bytes of robots.txt behind all cached rules, and the least that each counts.
 const REMEMBERED: usize = 32 << 20;
 const LEAST: usize = 512;
 
-/// The rules of many origins.
+/// The cached rules of many origins.
 pub struct RobotsCache {
     fetch: Arc<dyn Fetch>,
     pacer: Arc<Pacer>,
@@ -50,49 +54,49 @@ pub struct RobotsCache {
     origins: Mutex<Origins>,
 }
 
-/// What a host lets us ask for.
+/// The rules of a host for us.
 #[derive(Clone, Debug)]
 pub struct RobotsAnswer {
     /// The rules for us.
     pub rules: Arc<RobotsRules>,
-    /// Where they come from.
-    pub standing: RobotsStanding,
-    /// What was in the way where they are [`RobotsStanding::Unreachable`], and only there.
-    pub trouble: Option<RobotsTrouble>,
-    /// When they are to be asked for again: where they are [`RobotsStanding::Unreachable`], a page
-    /// that they forbid is worth another try then.
+    /// The source of the rules.
+    pub source: RobotsSource,
+    /// The reason why they are [`RobotsSource::Unreachable`], and only then.
+    pub error: Option<RobotsError>,
+    /// The time until which they hold. A page that [`RobotsSource::Unreachable`] rules forbid is
+    /// worth another try then.
     pub until: Timestamp,
-    /// What was fetched just now, redirects first; empty where the rules were remembered.
+    /// The exchanges of this request, redirects first; empty if the rules were cached.
     pub exchanges: Vec<Exchange>,
-    /// The hosts that were asked just now, answered or not, in order; one may be there twice.
+    /// The hosts that were asked for this request, answered or not, in order, with repetitions.
     pub asked: Vec<Host>,
-    /// What was read just now and holds for a day.
+    /// The text that was read for this request and holds for a day.
     pub read: Option<RobotsText>,
 }
 
-/// What stands in a robots.txt, to be remembered.
+/// The text of a robots.txt, to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsText {
-    /// Its lines, at most [`MAX_ROBOTS_BYTES`]; none where there is no robots.txt.
+    /// Its lines, at most [`MAX_ROBOTS_BYTES`]; none if there is no robots.txt.
     pub lines: Option<Bytes>,
-    /// When it is to be asked for again.
+    /// The time until which it holds.
     pub until: Timestamp,
 }
 
-/// Where rules come from.
+/// The source of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RobotsStanding {
-    /// From a robots.txt.
+pub enum RobotsSource {
+    /// A robots.txt.
     Given,
     /// There is no robots.txt: everything may be asked.
     Missing,
-    /// It could not be had: nothing may be asked for the time being.
+    /// robots.txt is unavailable: nothing may be asked for the time being.
     Unreachable,
 }
 
-/// Why a robots.txt could not be had. Its text is a clause.
+/// The reason why a robots.txt is unavailable, as a clause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RobotsTrouble {
+pub enum RobotsError {
     /// There was no answer.
     #[error(transparent)]
     Lost(#[from] FetchFailure),
@@ -101,26 +105,26 @@ pub enum RobotsTrouble {
     Status(u16),
 }
 
-/// The rules of one origin. Whoever fetches them holds `asking`; the others wait there and then
-/// look again.
+/// The rules of one origin. The task that fetches them holds `asking`; the others wait there and
+/// then look again.
 #[derive(Default)]
 struct Origin {
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<CachedRules>>,
     asking: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone)]
-struct Known {
+struct CachedRules {
     rules: Arc<RobotsRules>,
-    standing: RobotsStanding,
-    trouble: Option<RobotsTrouble>,
+    source: RobotsSource,
+    error: Option<RobotsError>,
     until: Timestamp,
     weight: usize,
 }
 
 impl RobotsCache {
-    /// A cache that knows nothing yet. `agent_token` is the name by which robots.txt may call us,
-    /// without version; `capacity` how many origins are remembered.
+    /// Returns an empty cache. `agent_token` is our product token in robots.txt, without version;
+    /// `capacity` is the number of origins that are cached.
     pub fn new(
         fetch: Arc<dyn Fetch>,
         pacer: Arc<Pacer>,
@@ -138,17 +142,17 @@ impl RobotsCache {
         }
     }
 
-    /// The rules for `url` where they are known and hold, without asking anybody. The pacer is told
-    /// about `Crawl-delay`.
+    /// Returns the rules for `url` if they are cached and hold, and tells the pacer the
+    /// `Crawl-delay`.
     #[must_use]
     pub fn cached(&self, url: &PageUrl) -> Option<RobotsAnswer> {
         let origin = self.origins().get(&url.origin())?;
         let known = origin.known_at(self.clock.now())?;
-        Some(self.answer(url, known, Asking::default()))
+        Some(self.answer(url, known, FetchLog::default()))
     }
 
-    /// Takes over what an earlier session read for `url`, unless something is known that holds. It
-    /// holds no longer than a day from now, whatever a clock that was set may have made of the
+    /// Takes over the text that an earlier session read for `url`, unless rules are cached that
+    /// hold. It holds no longer than a day from now, whatever a changed clock may have made of the
     /// time.
     pub async fn recall(&self, url: &PageUrl, text: RobotsText) {
         let now = self.clock.now();
@@ -158,33 +162,33 @@ impl RobotsCache {
         if until <= now || origin.known_at(now).is_some() {
             return;
         }
-        let reading = text.lines.map_or(Reading::Missing, Reading::Given);
+        let reading = text.lines.map_or(RobotsFile::Missing, RobotsFile::Given);
         let known = self.known(&reading, until).await;
         self.learn(&origin, known);
     }
 
-    /// The rules for `url`, asked for where they are not known. Of tasks that want the same rules
-    /// at the same time, one fetches. The pacer is told about `Crawl-delay` every time.
+    /// Returns the rules for `url`, and fetches them if they are not cached. Of tasks that want the
+    /// same rules at the same time, one fetches. Tells the pacer the `Crawl-delay` every time.
     ///
-    /// Waits for turns of the host: do not hold one meanwhile.
+    /// Waits for permits of the host: do not hold one meanwhile.
     pub async fn rules(&self, url: &PageUrl) -> RobotsAnswer {
         let origin = self.origins().get_or_insert(url.origin());
         let (known, asking) = match origin.known_at(self.clock.now()) {
-            Some(known) => (known, Asking::default()),
+            Some(known) => (known, FetchLog::default()),
             None => self.ask(url, &origin).await,
         };
         self.answer(url, known, asking)
     }
 
-    fn answer(&self, url: &PageUrl, known: Known, asking: Asking) -> RobotsAnswer {
+    fn answer(&self, url: &PageUrl, known: CachedRules, asking: FetchLog) -> RobotsAnswer {
         let crawl_delay = known.rules.crawl_delay();
         if !asking.exchanges.is_empty() || crawl_delay.is_some() {
             self.pacer.ask_crawl_delay(&url.host(), crawl_delay);
         }
         RobotsAnswer {
             rules: known.rules,
-            standing: known.standing,
-            trouble: known.trouble,
+            source: known.source,
+            error: known.error,
             until: known.until,
             exchanges: asking.exchanges,
             asked: asking.hosts,
@@ -192,9 +196,9 @@ impl RobotsCache {
         }
     }
 
-    async fn ask(&self, url: &PageUrl, origin: &Origin) -> (Known, Asking) {
+    async fn ask(&self, url: &PageUrl, origin: &Origin) -> (CachedRules, FetchLog) {
         let _asking = origin.asking.lock().await;
-        let mut asking = Asking::default();
+        let mut asking = FetchLog::default();
         if let Some(known) = origin.known_at(self.clock.now()) {
             return (known, asking);
         }
@@ -206,73 +210,73 @@ impl RobotsCache {
         (known, asking)
     }
 
-    fn learn(&self, origin: &Origin, known: Known) {
+    fn learn(&self, origin: &Origin, known: CachedRules) {
         let weight = known.weight;
         *origin.known() = Some(known);
         self.origins().weigh(weight);
     }
 
-    /// Fetches /robots.txt and what it redirects to.
-    async fn follow(&self, url: &PageUrl, asking: &mut Asking) -> Reading {
+    /// Fetches /robots.txt and follows its redirects.
+    async fn follow(&self, url: &PageUrl, asking: &mut FetchLog) -> RobotsFile {
         let form = CanonicalForm::keep_all();
         let Ok(mut next) = url.join("/robots.txt", &form) else {
-            return Reading::Missing;
+            return RobotsFile::Missing;
         };
         for _hop in 0..=REDIRECTS {
             asking.hosts.push(next.host());
             let exchange = match self.exchange(&next).await {
                 Ok(exchange) => exchange,
-                Err(failure) => return Reading::Unreachable(failure.into()),
+                Err(failure) => return RobotsFile::Unreachable(failure.into()),
             };
             let target = exchange
                 .location()
                 .map(|location| next.join(&location, &form));
-            let reading = Reading::of(&exchange);
+            let reading = RobotsFile::of(&exchange);
             asking.exchanges.push(exchange);
             next = match target {
                 Some(Ok(target)) => target,
-                Some(Err(_not_a_page)) => return Reading::Missing,
+                Some(Err(_not_a_page)) => return RobotsFile::Missing,
                 None => return reading,
             };
         }
-        Reading::Missing
+        RobotsFile::Missing
     }
 
     async fn exchange(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
-        let to = self.pacer.addressee(&*self.fetch, url).await;
-        let turn = self.pacer.turn(to).await;
+        let to = self.pacer.politeness_key(&*self.fetch, url).await;
+        let permit = self.pacer.permit(to).await;
         let outcome = self.fetch.fetch(url).await;
-        turn.finish(Answer::of(&outcome, self.clock.date()));
+        permit.finish(Answer::of(&outcome, self.clock.date()));
         outcome
     }
 
-    async fn known(&self, reading: &Reading, until: Timestamp) -> Known {
-        let (standing, rules, weight) = match reading {
-            Reading::Given(body) => (
-                RobotsStanding::Given,
+    async fn known(&self, reading: &RobotsFile, until: Timestamp) -> CachedRules {
+        let (source, rules, weight) = match reading {
+            RobotsFile::Given(body) => (
+                RobotsSource::Given,
                 self.parse(body).await,
                 body.len() + LEAST,
             ),
-            Reading::Missing => (RobotsStanding::Missing, RobotsRules::allow_all(), LEAST),
-            Reading::Unreachable(_) => (
-                RobotsStanding::Unreachable,
+            RobotsFile::Missing => (RobotsSource::Missing, RobotsRules::allow_all(), LEAST),
+            RobotsFile::Unreachable(_) => (
+                RobotsSource::Unreachable,
                 RobotsRules::disallow_all(),
                 LEAST,
             ),
         };
-        Known {
+        CachedRules {
             rules: Arc::new(rules),
-            standing,
-            trouble: match reading {
-                Reading::Unreachable(trouble) => Some(trouble.clone()),
-                Reading::Given(_) | Reading::Missing => None,
+            source,
+            error: match reading {
+                RobotsFile::Unreachable(error) => Some(error.clone()),
+                RobotsFile::Given(_) | RobotsFile::Missing => None,
             },
             until,
             weight,
         }
     }
 
-    /// Large files are read off the reactor.
+    /// Parses a robots.txt; a large file off the reactor.
     async fn parse(&self, body: &Bytes) -> RobotsRules {
         if body.len() <= QUICK {
             return RobotsRules::parse(body, &self.agent_token);
@@ -283,7 +287,7 @@ impl RobotsCache {
             Ok(rules) => rules,
             Err(failed) => match failed.try_into_panic() {
                 Ok(panic) => resume_unwind(panic),
-                // The runtime is shutting down: nobody will ask for these any more.
+                // The runtime is shutting down: nobody will ask for these rules.
                 Err(_cancelled) => RobotsRules::disallow_all(),
             },
         }
@@ -294,27 +298,27 @@ impl RobotsCache {
     }
 }
 
-/// What asking for a robots.txt brought beside the rules.
+/// The traces of a fetch, beside the rules.
 #[derive(Default)]
-struct Asking {
+struct FetchLog {
     exchanges: Vec<Exchange>,
     hosts: Vec<Host>,
     read: Option<RobotsText>,
 }
 
-/// What an exchange comes to.
-enum Reading {
+/// The result of an exchange.
+enum RobotsFile {
     Given(Bytes),
     Missing,
-    /// What was in the way.
-    Unreachable(RobotsTrouble),
+    /// The reason.
+    Unreachable(RobotsError),
 }
 
-impl Reading {
+impl RobotsFile {
     fn of(exchange: &Exchange) -> Self {
         match exchange.status {
             200..=299 => Self::Given(decode(&exchange.headers, &exchange.body, READ).bytes),
-            status @ (429 | 500..) => Self::Unreachable(RobotsTrouble::Status(status)),
+            status @ (429 | 500..) => Self::Unreachable(RobotsError::Status(status)),
             _ => Self::Missing,
         }
     }
@@ -326,7 +330,7 @@ impl Reading {
         }
     }
 
-    /// A host in trouble is asked again soon, and is not worth remembering.
+    /// Returns the text to store. A host in trouble is asked again soon, and not worth storing.
     fn to_remember(&self, until: Timestamp) -> Option<RobotsText> {
         let lines = match self {
             Self::Given(body) => Some(body.slice(..whole_lines(body).len())),
@@ -338,11 +342,11 @@ impl Reading {
 }
 
 impl Origin {
-    fn known(&self) -> MutexGuard<'_, Option<Known>> {
+    fn known(&self) -> MutexGuard<'_, Option<CachedRules>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known_at(&self, now: Timestamp) -> Option<Known> {
+    fn known_at(&self, now: Timestamp) -> Option<CachedRules> {
         self.known()
             .as_ref()
             .filter(|known| known.until > now)
@@ -350,13 +354,13 @@ impl Origin {
     }
 }
 
-/// Two generations of origins: whatever is asked for moves to the young one, and when that is full,
-/// the old one is forgotten and the young one grows old. So the size is bounded, what is in use
-/// stays, and there is no list to keep in order.
+/// A cache of two generations: an origin that is asked for moves to the young one, and when that is
+/// full, the old one is dropped and the young one becomes the old. So the size is bounded, origins
+/// in use stay, and there is no list to keep in order.
 struct Origins {
     young: HashMap<String, Arc<Origin>>,
     old: HashMap<String, Arc<Origin>>,
-    /// What the rules of the young generation weigh.
+    /// The weight of the young generation's rules.
     weight: usize,
     most: usize,
     most_weight: usize,
@@ -399,7 +403,7 @@ impl Origins {
         origin
     }
 
-    /// Rules have come to an origin of the young generation.
+    /// Adds the weight of new rules to the young generation.
     fn weigh(&mut self, weight: usize) {
         self.weight += weight;
         if self.weight > self.most_weight {

@@ -1,8 +1,8 @@
 //! Exchanges that do not move: a count of them, so that a crawl gives their places to others.
 //!
-//! A server that takes a connection and says nothing costs a socket, and must not cost the slot in
-//! which a page of another host could be fetched. An exchange counts as stalled after [`PATIENCE`]
-//! without an answer, or while its body comes more slowly than the minimum rate.
+//! A server that accepts a connection and stays silent costs a socket, and must not cost the slot
+//! of another host's page. An exchange counts as stalled after [`PATIENCE`] without an answer, or
+//! while its body comes more slowly than the minimum rate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 /// The wait after which an exchange counts as stalled.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A count of stalled exchanges, shared by all who change it or watch it.
+/// The count of stalled exchanges, shared by all its users.
 #[derive(Clone, Debug, Default)]
 pub struct Stalls(Arc<watch::Sender<usize>>);
 
@@ -28,7 +28,7 @@ impl Stalls {
         *self.0.borrow()
     }
 
-    /// Returns a receiver that is told when that number changes.
+    /// Returns a receiver of changes of that number.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<usize> {
         self.0.subscribe()
@@ -40,7 +40,7 @@ impl Stalls {
         Stalled(Arc::clone(&self.0))
     }
 
-    /// Awaits an answer, which is stalled from [`PATIENCE`] on.
+    /// Awaits an answer, which counts as stalled from [`PATIENCE`] on.
     pub(crate) async fn watch<T>(&self, answer: impl Future<Output = T>) -> T {
         let mut answer = std::pin::pin!(answer);
         if let Ok(answered) = timeout(PATIENCE, &mut answer).await {

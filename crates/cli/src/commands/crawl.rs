@@ -119,7 +119,7 @@ async fn crawl(
         Ok(_) => kept.map(|()| ExitCode::SUCCESS),
         Err(error) => {
             // Where the directory is gone, whatever failed first failed for that.
-            let gone = assembly.room.gone().map(|path| Fault::Gone { path });
+            let gone = assembly.disk_space.gone().map(|path| Fault::Gone { path });
             // Dropping the tables would flush them, and on a full disk sled may wait for that for
             // ever. The journal has it all.
             std::mem::forget(assembly);

@@ -7,8 +7,8 @@ use testkit::{Failure, FaultyDisk, Plan, Random};
 use crate::session::Crawl;
 use crate::{of_environment, seed};
 
-/// A crawl on a disk that fails, and then on one that is well again; sometimes the power had failed
-/// in between.
+/// Crawls on a disk that fails, and then on one that works again; sometimes with a power cut
+/// between.
 fn survives(call: u64, failure: Failure, lasting: bool, random: &mut Random) {
     let case = format!(
         "call {call}: {failure:?}{}",
@@ -40,7 +40,7 @@ fn a_crawl_goes_on_after_its_disk_has_failed_at_any_call() {
     let mut random = Random::of(seed(), 1);
     let kinds = [Failure::Broken, Failure::NoRoom, Failure::ReadOnly];
     for number in 0..failures {
-        // Spread over the first 500, another few each time; with 500, each of them.
+        // Spread over the first 500 calls, a few others each time; with 500, each of them.
         let step = (500 / failures.max(1)).max(1);
         let call = 1 + number * step + random.below(usize::try_from(step).unwrap()) as u64;
         survives(call, random.pick(&kinds), random.below(2) == 0, &mut random);

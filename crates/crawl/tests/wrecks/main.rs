@@ -1,13 +1,13 @@
 //! Whole crawls on a disk that breaks: the power fails at any call, or calls fail, once or for
 //! good.
 //!
-//! A crawl of a small web is put together as the command line does it, but for the network and the
-//! clock: a function answers, and time passes only where everybody waits, so delays and the five
-//! seconds between two checkpoints cost nothing.
+//! A crawl of a small web is assembled as by the command line, without the network and the clock: a
+//! function answers, and time passes only when every task waits, so delays and the five seconds
+//! between two checkpoints cost nothing.
 //!
-//! `POWER_CUTS` says how often the power fails (12 times otherwise, always the same), `FAILURES` at
-//! how many of the first calls of a crawl the disk does (12 otherwise, spread over the first 500;
-//! from 500 on, at each), `WRECK_SEED` repeats a run.
+//! `POWER_CUTS` is the number of power cuts (by default 12, always the same), `FAILURES` the number
+//! of failing calls among the first 500 of a crawl (by default 12, spread; with 500, each),
+//! `WRECK_SEED` repeats a run.
 
 #![expect(
     clippy::unwrap_used,
@@ -31,7 +31,7 @@ fn of_environment(name: &str) -> Option<u64> {
     )
 }
 
-/// What chance is drawn from; said, so that a run that failed can be repeated.
+/// The seed of the random choices; printed, so that a failed run can be repeated.
 #[expect(
     clippy::print_stderr,
     reason = "a run that failed can only be repeated by its seed"

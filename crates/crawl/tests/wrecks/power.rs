@@ -26,7 +26,7 @@ fn a_crawl_whose_power_fails_at_random_calls_loses_no_page_and_archives_none_twi
             if random.below(3) == 0 {
                 disk.remember(&crawl.tables()).unwrap();
             }
-            // More than a session that is left in peace makes, now and then.
+            // Sometimes more calls than an undisturbed session makes.
             let most = 1 << (4 + random.below(7));
             let call = 1 + random.below(most) as u64;
             let call = disk.count() + call;
@@ -53,7 +53,7 @@ fn a_crawl_whose_power_fails_at_random_calls_loses_no_page_and_archives_none_twi
                 wrecked.clone_from(&found);
             }
             if random.below(4) == 0 {
-                // Some sessions end before they look at the tables.
+                // Some sessions end before they read the tables.
                 let tables = if found == wrecked {
                     Tables::Wrecked
                 } else {
@@ -65,7 +65,7 @@ fn a_crawl_whose_power_fails_at_random_calls_loses_no_page_and_archives_none_twi
     }
 }
 
-/// The files in a directory and below it, and what they hold.
+/// Returns the files below a directory with their content.
 fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     if !directory.is_dir() {

@@ -1,4 +1,4 @@
-//! Where the archive goes on of which nothing was settled.
+//! Resumption of an archive without a settled visit.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -93,9 +93,9 @@ fn row(lease: &Lease) -> VisitRecord {
 }
 
 /// The archive was synced up to the end of a visit, the journal said so, and the process died
-/// before that visit was settled. The next session began the archive anew, and what it wrote up to
-/// that place was taken for durable although it was not: when the power failed, the crawl could not
-/// be gone on with, or kept a page whose records were lost.
+/// before that visit was settled. The next session began the archive anew, and its bytes up to that
+/// place were taken for durable although they were not: after a power cut the crawl could not be
+/// continued, or kept a page whose records were lost.
 #[tokio::test]
 async fn an_archive_that_is_begun_anew_is_not_taken_for_durable() {
     for seed in 0..12 {
@@ -132,9 +132,9 @@ async fn an_archive_that_is_begun_anew_is_not_taken_for_durable() {
     }
 }
 
-/// Visits were taken back that the archive had lost, and the next session said how far the archive
-/// was on the disk before any visit was settled. The session after that took the end of a lost
-/// visit for the end of the archive: it could not be gone on with.
+/// Visits that the archive had lost were revoked, and the next session recorded the archive's
+/// synced end before any visit was settled. The session after that took the end of a lost visit for
+/// the end of the archive: it could not be continued.
 #[tokio::test]
 async fn the_end_of_an_archive_that_lost_visits_is_not_where_they_ended() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! One session of a crawl, from opening what the one before it left to its end; and what is in the
+//! A session of a crawl, from opening the files of the one before to its end, and the checks of the
 //! directory afterwards.
 
 use std::collections::BTreeMap;
@@ -7,8 +7,8 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use crawl::{
-    AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish, Limits,
-    ListingRules, Listings, Live, OnDuplicate, Policy, Telemetry,
+    ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish,
+    Limits, ListingQuota, ListingRules, OnDuplicate, Policy, Telemetry,
 };
 use disk::Disk;
 use fetch::{Pacer, PacingRules, RobotsCache};
@@ -50,12 +50,12 @@ pub(crate) fn store_options(now: Timestamp, disk: Arc<dyn Disk>) -> StoreOptions
     }
 }
 
-/// What became of sled's files since the last session.
+/// The fate of sled's files since the last session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tables {
     /// Nothing.
     Whole,
-    /// They are others: older, cut short, or gone.
+    /// They are older, cut short, or gone.
     Wrecked,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Tables {
 pub(crate) struct Crawl {
     directory: TempDir,
     site: Arc<Site>,
-    /// When the next session begins.
+    /// The start of the next session.
     now: Timestamp,
 }
 
@@ -80,7 +80,7 @@ impl Crawl {
         self.directory.path()
     }
 
-    /// What sled writes, behind the disk's back.
+    /// Returns the directory that sled writes to, behind the disk's back.
     pub(crate) fn tables(&self) -> PathBuf {
         self.state().join("sled")
     }
@@ -93,8 +93,7 @@ impl Crawl {
         self.directory().join("archive")
     }
 
-    /// Runs a session to its end. Nothing of it is left when this returns: neither a task nor a
-    /// lock.
+    /// Runs a session to its end. No task and no lock of it is left on return.
     pub(crate) fn session(&mut self, disk: Arc<dyn Disk>) -> Result<Finish, Fault> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -153,15 +152,15 @@ impl Crawl {
             index: store.clone(),
             sink: Arc::new(archive),
             earlier: None,
-            room: Arc::new(DiskSpace::new(disk, None, Vec::new(), NO_ROOM_NEEDED)),
+            disk_space: Arc::new(DiskSpace::new(disk, None, Vec::new(), NO_ROOM_NEEDED)),
             scope: RwLock::new(scope),
-            listings: Listings::default(),
+            listings: ListingQuota::default(),
             robots_files: crawl::RobotsFiles::default(),
             adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
                 Features::default(),
                 store.key(),
             )),
-            live: Live::default(),
+            overrides: ActiveOverrides::default(),
             policy: Policy {
                 on_duplicate: OnDuplicate::Drop,
                 duplicate_links: crawl::DuplicateLinks::Probe,
@@ -202,7 +201,7 @@ impl Crawl {
         ended
     }
 
-    /// That no page was asked for again that had been settled for good.
+    /// Asserts that no page was requested again that had been settled for good.
     pub(crate) fn asked_no_page_in_vain(&self, case: &str) {
         let again: Vec<String> = self
             .site
@@ -213,8 +212,8 @@ impl Crawl {
         assert_eq!(again, [] as [String; 0], "{case}");
     }
 
-    /// That what a session left is sound, however it ended. Tables that a power cut has changed may
-    /// be past reading, and then it has to be said.
+    /// Asserts that the files of a session are sound, however it ended. Tables that a power cut has
+    /// changed may be unreadable, and then that must be reported.
     pub(crate) fn is_sound(&self, tables: Tables, case: &str) {
         self.asked_no_page_in_vain(case);
         if !EmbeddedStore::exists(&self.state()) {
@@ -229,7 +228,7 @@ impl Crawl {
         assert_eq!(found.complaints, [] as [String; 0], "{case}");
     }
 
-    /// That every page was archived exactly once, and that each came to what it had to come to.
+    /// Asserts that every page was archived exactly once, with the expected result.
     pub(crate) fn is_complete(&self, case: &str) {
         self.is_sound(Tables::Whole, case);
         let truth = Site::truth();
@@ -267,8 +266,8 @@ impl Crawl {
         assert_eq!(self.archived(), expected, "{case}");
     }
 
-    /// The URLs of the archive's `response` records, in order of their names; every record is
-    /// whole.
+    /// Returns the URLs of the archive's `response` records in order, and asserts that every record
+    /// is whole.
     fn archived(&self) -> Vec<String> {
         let mut archived = Vec::new();
         for item in std::fs::read_dir(self.archive()).unwrap() {
@@ -277,7 +276,7 @@ impl Crawl {
                 continue;
             }
             check_file(&path, &mut |record| {
-                assert!(record.digests_hold(), "{record:?}")
+                assert!(record.digests_hold(), "{record:?}");
             })
             .unwrap();
             let mut reader = WarcReader::open(&path).unwrap();

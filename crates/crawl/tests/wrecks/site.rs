@@ -1,4 +1,4 @@
-//! A small web without a network, and what has to come of it.
+//! A small web without a network, and the expected results of its crawl.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Mutex;
@@ -16,18 +16,18 @@ const HUBS: u64 = 7;
 /// Answers for the hosts, each of them a chain of hubs that lead to a page, to two that are nearly
 /// the same, to one that all hosts have, to a redirect, and to one that is gone.
 pub(crate) struct Site {
-    /// Pages that were settled for good, as far as anybody was told.
+    /// Pages that were settled for good, as far as the test knows.
     settled: Mutex<HashSet<PageUrl>>,
-    /// Those that were asked for once more.
+    /// The settled pages that were requested again.
     again: Mutex<Vec<PageUrl>>,
 }
 
-/// What a complete crawl has to come to.
+/// The expected result of a complete crawl.
 pub(crate) struct Truth {
     pub(crate) verdicts: BTreeMap<String, &'static str>,
-    /// One of each is unique, the others repeat it.
+    /// One of each group is unique, the others repeat it.
     pub(crate) alike: Vec<BTreeSet<String>>,
-    /// Has an answer in the archive, and is no unique page.
+    /// Answered and archived, but no unique page.
     pub(crate) also_archived: Vec<String>,
 }
 
@@ -45,12 +45,12 @@ impl Site {
         HOSTS.iter().map(|host| parse(host).unwrap()).collect()
     }
 
-    /// These pages must not be asked for again.
+    /// Records pages that must not be requested again.
     pub(crate) fn settle(&self, pages: impl IntoIterator<Item = PageUrl>) {
         self.settled.lock().unwrap().extend(pages);
     }
 
-    /// Pages that were asked for although they had been settled for good.
+    /// Returns the settled pages that were requested again.
     pub(crate) fn asked_again(&self) -> Vec<PageUrl> {
         self.again.lock().unwrap().clone()
     }
@@ -144,7 +144,7 @@ impl Fetch for Site {
         if self.settled.lock().unwrap().contains(url) {
             self.again.lock().unwrap().push(url.clone());
         }
-        // Long enough for others to be under way meanwhile.
+        // Long enough for other visits to run meanwhile.
         tokio::time::sleep(Duration::from_millis(100)).await;
         let reply = Self::reply(&Request::get(url.as_str()));
         let mut headers = HeaderMap::new();

@@ -1,4 +1,4 @@
-//! Stands before a frontier and remembers what it promised.
+//! A frontier that records the promises of another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -10,10 +10,10 @@ use store::{
 };
 use web::{Host, Pace, PageUrl, Timestamp};
 
-/// A frontier, and which pages it settled for good.
+/// A frontier, and the pages that it settled for good.
 pub(crate) struct Witness {
     frontier: Arc<dyn Frontier>,
-    /// Settled, and where in the archive that ends.
+    /// The settled pages, and the archive's end of each.
     settled: Mutex<BTreeMap<PageUrl, Option<ArchivePlace>>>,
     durable: Mutex<BTreeSet<PageUrl>>,
 }
@@ -98,7 +98,7 @@ impl Frontier for Witness {
 
     async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {
         let settled = self.settled.lock().unwrap().clone();
-        let told = self.frontier.checkpoint(archive.clone()).await?;
+        let checkpoint = self.frontier.checkpoint(archive.clone()).await?;
         let within = |place: &Option<ArchivePlace>| match (place, &archive) {
             (None, _) => true,
             (Some(_), None) => false,
@@ -112,7 +112,7 @@ impl Frontier for Witness {
             .lock()
             .unwrap()
             .extend(durable.map(|(page, _)| page));
-        Ok(told)
+        Ok(checkpoint)
     }
 
     async fn close(&self) -> Result<(), StoreFault> {

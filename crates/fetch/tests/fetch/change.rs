@@ -1,16 +1,16 @@
-//! Rules that change while turns are given out, on the runtime's paused clock.
+//! Rules that change while permits are given out, on the runtime's paused clock.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use fetch::{Answer, Asked, Pacer, PacingRules};
+use fetch::{Answer, AnswerKind, Pacer, PacingRules};
 use tokio::time::{Instant, advance, timeout};
 use web::{Clock, GroupBy, Host, Timestamp};
 
 const FINE: Answer = Answer {
     elapsed: Duration::ZERO,
-    asked: Asked::Fine,
+    kind: AnswerKind::Fine,
 };
 
 const fn ms(millis: u64) -> Duration {
@@ -37,10 +37,10 @@ fn none() -> BTreeMap<Host, Duration> {
     BTreeMap::new()
 }
 
-/// Asks once, and says how long that took.
+/// Makes one request and returns the time that it waited.
 async fn ask(pacer: &Pacer, host: &Host) -> Duration {
     let before = Instant::now();
-    pacer.turn(host).await.finish(FINE);
+    pacer.permit(host).await.finish(FINE);
     before.elapsed()
 }
 
@@ -59,7 +59,7 @@ async fn whoever_waits_already_waits_longer() {
     let (pacer, host) = (pacer(1_000), Host::new("a.test"));
     ask(&pacer, &host).await;
     let before = Instant::now();
-    assert!(timeout(ms(500), pacer.turn(&host)).await.is_err());
+    assert!(timeout(ms(500), pacer.permit(&host)).await.is_err());
     let (asked, ()) = tokio::join!(ask(&pacer, &host), async {
         tokio::time::sleep(ms(100)).await;
         pacer.change(every(3_000), &none());
@@ -94,7 +94,7 @@ async fn a_hosts_own_delay_is_one_more_reason() {
     assert_eq!(ask(&pacer, &host).await, ms(600));
     pacer.ask_crawl_delay(&host, Some(ms(900)));
     assert_eq!(ask(&pacer, &host).await, ms(900), "the longest counts");
-    // Longer than what servers can talk us into: it is the user who wants it.
+    // Longer than the cap on servers: the user wants it.
     pacer.change(every(100), &BTreeMap::from([(host.clone(), ms(60_000))]));
     assert_eq!(ask(&pacer, &host).await, ms(60_000));
     pacer.change(every(100), &none());
@@ -140,6 +140,6 @@ async fn hosts_that_share_their_pace_share_the_longer_delay_too() {
         &BTreeMap::from([(other.clone(), ms(9_000))]),
     );
     assert_eq!(ask(&pacer, &other).await, ms(9_000));
-    // A host's own delay is what its group waits after it was asked.
+    // The group of a host waits for the host's own delay.
     assert_eq!(ask(&pacer, &one).await, ms(9_000));
 }

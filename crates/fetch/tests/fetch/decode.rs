@@ -1,9 +1,9 @@
-//! Content codings taken off: honest bodies, broken ones, and bombs, which are built here.
+//! Content codings: valid bodies, broken ones, and bombs, which are built here.
 
 use std::io::Write;
 
 use bytes::Bytes;
-use fetch::{DecodeTrouble, Decoded, decode};
+use fetch::{DecodeError, Decoded, decode};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use http::header::CONTENT_ENCODING;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use testkit::brotli;
 
 const CAP: u64 = 64 << 10;
-/// The names under which we can both encode and decode; `raw` is `deflate` without its zlib frame.
+/// The codings that we can encode as well; `raw` is `deflate` without its zlib frame.
 const CODINGS: [&str; 6] = ["gzip", "x-gzip", "deflate", "raw", "br", "zstd"];
 
 fn encode(coding: &str, text: &[u8]) -> Vec<u8> {
@@ -28,7 +28,7 @@ fn encode(coding: &str, text: &[u8]) -> Vec<u8> {
     .expect("memory does not fail")
 }
 
-/// As small as it gets.
+/// The smallest bomb.
 fn best(coding: &str, text: &[u8]) -> Vec<u8> {
     let level = Compression::best();
     match coding {
@@ -60,7 +60,7 @@ fn whole(text: &[u8]) -> Decoded {
     Decoded {
         bytes: Bytes::copy_from_slice(text),
         truncated: false,
-        trouble: None,
+        error: None,
     }
 }
 
@@ -115,8 +115,8 @@ fn codings_on_top_of_each_other_come_off_in_reverse() {
     let too_often = encode("gzip", &thrice);
     let answer = decoded(&["gzip, br, zstd, gzip"], &too_often, CAP);
     assert_eq!(
-        (&answer.bytes[..], answer.trouble),
-        (&too_often[..], Some(DecodeTrouble::Layers))
+        (&answer.bytes[..], answer.error),
+        (&too_often[..], Some(DecodeError::Layers))
     );
 }
 
@@ -125,8 +125,8 @@ fn an_unknown_coding_leaves_the_bytes_alone() {
     for field in ["compress", "gzip, sdch", "x-zstd", "gzip;q=1"] {
         let answer = decoded(&[field], b"bytes", CAP);
         assert_eq!(
-            (&answer.bytes[..], answer.trouble),
-            (&b"bytes"[..], Some(DecodeTrouble::Unknown))
+            (&answer.bytes[..], answer.error),
+            (&b"bytes"[..], Some(DecodeError::Unknown))
         );
     }
 }
@@ -156,7 +156,7 @@ fn members_and_frames_are_counted() {
                 "{coding}"
             );
             let answer = decoded(&[coding], &[most, piece_coded].concat(), CAP);
-            assert_eq!(answer.trouble, Some(DecodeTrouble::Broken), "{coding}");
+            assert_eq!(answer.error, Some(DecodeError::Broken), "{coding}");
             assert_eq!(
                 &answer.bytes[..],
                 piece.repeat(MOST),
@@ -164,7 +164,7 @@ fn members_and_frames_are_counted() {
             );
         }
     }
-    // Frames that are to be skipped are frames (RFC 8878 section 3.1.2).
+    // Skippable frames count as frames (RFC 8878 section 3.1.2).
     let skipped = [0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, b'?'];
     let page = encode("zstd", b"page");
     assert_eq!(
@@ -173,8 +173,8 @@ fn members_and_frames_are_counted() {
     );
     let answer = decoded(&["zstd"], &[skipped.repeat(MOST), page].concat(), CAP);
     assert_eq!(
-        (answer.bytes.len(), answer.trouble),
-        (0, Some(DecodeTrouble::Broken))
+        (answer.bytes.len(), answer.error),
+        (0, Some(DecodeError::Broken))
     );
 }
 
@@ -190,7 +190,7 @@ fn a_text_is_whole_at_the_cap_and_cut_one_byte_past_it() {
         let cut = Decoded {
             bytes: Bytes::from_static(b"012345678"),
             truncated: true,
-            trouble: None,
+            error: None,
         };
         assert_eq!(decoded(&[coding], &body, 9), cut, "{coding}");
     }
@@ -206,8 +206,8 @@ fn a_broken_tail_costs_only_the_tail() {
         body.truncate(body.len() / 2);
         let answer = decoded(&[coding], &body, 1 << 20);
         assert_eq!(
-            (answer.truncated, answer.trouble),
-            (false, Some(DecodeTrouble::Broken)),
+            (answer.truncated, answer.error),
+            (false, Some(DecodeError::Broken)),
             "{coding}"
         );
         assert!(text.starts_with(&answer.bytes), "{coding}");
@@ -229,7 +229,7 @@ fn rubbish_after_gzip_does_not_spoil_what_came_before() {
 fn what_is_not_coded_at_all_is_trouble() {
     for coding in ["gzip", "br", "zstd"] {
         let answer = decoded(&[coding], b"<html>not coded</html>", CAP);
-        assert_eq!(answer.trouble, Some(DecodeTrouble::Broken), "{coding}");
+        assert_eq!(answer.error, Some(DecodeError::Broken), "{coding}");
     }
 }
 
@@ -268,8 +268,8 @@ fn what_grows_a_thousandfold_is_left_at_a_mebibyte() {
         };
         let answer = decoded(&[coding], &bomb, ROOM);
         assert_eq!(
-            (answer.truncated, answer.trouble),
-            (true, Some(DecodeTrouble::Bomb)),
+            (answer.truncated, answer.error),
+            (true, Some(DecodeError::Bomb)),
             "{coding}"
         );
         assert!(
@@ -279,7 +279,7 @@ fn what_grows_a_thousandfold_is_left_at_a_mebibyte() {
         );
         // Two layers of it are no better.
         let twice = decoded(&[coding, "gzip"], &best("gzip", &bomb), ROOM);
-        assert_eq!(twice.trouble, Some(DecodeTrouble::Bomb), "{coding} in gzip");
+        assert_eq!(twice.error, Some(DecodeError::Bomb), "{coding} in gzip");
     }
 }
 
@@ -308,21 +308,21 @@ fn a_bomb_inside_a_bomb_stops_at_the_cap() {
     let bomb = encode("gzip", &encode("gzip", &zeros));
     assert!(bomb.len() < 8 << 10, "{} bytes are no bomb", bomb.len());
     let answer = decoded(&["gzip", "gzip"], &bomb, CAP);
-    // The inner layer is cut as well: whatever came out of it before is kept.
+    // The inner layer is cut as well: its output up to there is kept.
     assert!(answer.bytes.len() as u64 <= CAP);
-    assert!(answer.truncated || answer.trouble.is_some());
+    assert!(answer.truncated || answer.error.is_some());
 }
 
 #[test]
 fn a_layer_that_yields_nothing_is_not_read_for_ever() {
-    // Empty stored blocks: five bytes each that stand for none (RFC 1951 section 3.2.4).
+    // Empty stored blocks: five bytes each that decode to none (RFC 1951 section 3.2.4).
     let hollow = [0, 0, 0, 0xff, 0xff].repeat(1 << 20);
     let bomb = encode("zstd", &[hollow, encode("raw", b"never reached")].concat());
     assert!(bomb.len() < 10_000, "{} bytes", bomb.len());
     let answer = decoded(&["raw", "zstd"], &bomb, CAP);
     assert_eq!(
-        (answer.bytes.len(), answer.trouble),
-        (0, Some(DecodeTrouble::Broken))
+        (answer.bytes.len(), answer.error),
+        (0, Some(DecodeError::Broken))
     );
 }
 
@@ -330,7 +330,7 @@ fn a_layer_that_yields_nothing_is_not_read_for_ever() {
 fn windows_larger_than_the_web_allows_are_refused() {
     // brotli's extension: 0x11, then the number of bits (30: a gibibyte).
     let answer = decoded(&["br"], &[0x11, 30, 0x03], CAP);
-    assert_eq!(answer.trouble, Some(DecodeTrouble::Broken));
+    assert_eq!(answer.error, Some(DecodeError::Broken));
 
     // A frame header that asks for 16 MiB (RFC 8878 section 3.1.1.1.2: exponent 14 in the high five
     // bits).
@@ -347,8 +347,8 @@ fn windows_larger_than_the_web_allows_are_refused() {
         b'x',
     ];
     assert_eq!(
-        decoded(&["zstd"], &wide, CAP).trouble,
-        Some(DecodeTrouble::Broken)
+        decoded(&["zstd"], &wide, CAP).error,
+        Some(DecodeError::Broken)
     );
     let mut fits = wide;
     fits[5] = 13 << 3;

@@ -1,6 +1,6 @@
-//! Server-side request forgery: nobody talks the crawler into asking its owner's network.
+//! Server-side request forgery: no URL makes the crawler ask its owner's network.
 //!
-//! A canary listens on loopback. Whoever connects to it has lost.
+//! A canary listens on loopback and counts connections. A test fails if there is one.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -14,8 +14,7 @@ use web::{CanonicalForm, Clock, PageUrl, Timestamp};
 
 use crate::server::page;
 
-/// Spellings of this machine that would reach the canary if nobody stood in the way. `{}` is its
-/// port.
+/// Spellings of this machine that would reach the canary without a guard. `{}` is its port.
 const REACHING: [&str; 62] = [
     "http://127.0.0.1:{}/",
     "HTTP://127.0.0.1:{}",
@@ -56,7 +55,7 @@ const REACHING: [&str; 62] = [
     "http://①②⑦.⓪.⓪.①:{}/",
     "http://𝟏𝟐𝟕.𝟎.𝟎.𝟏:{}/",
     "http://０ｘ７ｆ０００００１:{}/",
-    // what is passed over: soft hyphens, spaces of no width, tabs and ends of lines
+    // ignored characters: soft hyphens, spaces of no width, tabs and ends of lines
     "http://127\u{ad}.0.0.1:{}/",
     "http://127.0.0\u{200b}.1:{}/",
     "http://12\n7.0.0.1:{}/",
@@ -74,21 +73,21 @@ const REACHING: [&str; 62] = [
     "http:\\\\127.0.0.1:{}\\",
     "http:\\/127.0.0.1:{}/",
     "http://127.0.0.1:{}\\@93.184.216.34/",
-    // whom it is really for
+    // user information before the host
     "http://93.184.216.34@127.0.0.1:{}/",
     "http://public.test:80@127.0.0.1:{}/",
     "http://user:pass%40word@127.0.0.1:{}/",
     "http://public.test%2F@127.0.0.1:{}/",
     "http://127.0.0.1:{}#@public.test/",
     "http://127.0.0.1:{}?@public.test/",
-    // names, of which the resolver of this test says that they are loopback addresses
+    // names that the resolver of this test maps to loopback addresses
     "http://localhost:{}/",
     "http://a.localhost:{}/",
     "http://127.0.0.1.nip.io:{}/",
     "http://metadata.google.internal:{}/",
 ];
 
-/// Spellings that are no URLs, or of places that no test may ask for: never asked either.
+/// Spellings that are no URLs, or of places that no test may ask: never asked either.
 const OTHERS: [&str; 78] = [
     "http://LOCALHOST.:{}/",
     "http://a.b.localhost.:{}/",
@@ -119,7 +118,7 @@ const OTHERS: [&str; 78] = [
     "http://１２７。０。０。２５６:{}/",
     "file://127.0.0.1:{}/",
     "gopher://127.0.0.1:{}/",
-    // IPv6: itself, nobody, zones
+    // IPv6: loopback, unspecified, zones
     "http://[::1]:{}/",
     "https://[::1]:{}/",
     "http://[0:0:0:0:0:0:0:1]:{}/",
@@ -173,7 +172,7 @@ const OTHERS: [&str; 78] = [
     "http://224.0.0.1:{}/",
 ];
 
-/// Listens and counts.
+/// A listener that counts connections.
 struct Canary {
     port: u16,
     heard: Arc<AtomicUsize>,
@@ -189,7 +188,7 @@ impl Canary {
             while let Ok((mut stream, _)) = listener.accept().await {
                 counted.fetch_add(1, Ordering::SeqCst);
                 tokio::spawn(async move {
-                    // Who asks is to have an answer, so that a test can tell that it came through.
+                    // The client gets an answer, so that a test can tell that it came through.
                     let _request = stream.read(&mut [0; 1024]).await;
                     let answer = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
                     stream.write_all(answer).await.ok();
@@ -199,7 +198,7 @@ impl Canary {
         Self { port, heard }
     }
 
-    /// How many have connected so far. Connections are accepted in their order: when ours is, all
+    /// Returns the number of connections so far. They are accepted in order: when ours is, all
     /// before it were.
     async fn connections(self) -> usize {
         let mut ours = TcpStream::connect(("127.0.0.1", self.port))
@@ -231,7 +230,7 @@ fn spelled(template: &str, port: u16) -> String {
 
 #[tokio::test]
 async fn no_spelling_of_a_private_address_reaches_it() {
-    // Every address of this machine, so that whatever a spelling comes to is heard.
+    // Every address of this machine, so that the canary sees every spelling.
     let canary = Canary::on("0.0.0.0:0").await;
     let (form, base) = (CanonicalForm::default(), page("http://public.test/page"));
     let guarded = HttpFetch::new(options(everything_is_here())).unwrap();
@@ -253,7 +252,7 @@ async fn no_spelling_of_a_private_address_reaches_it() {
     assert_eq!(canary.connections().await, 0);
 }
 
-/// That the table above tests something: the same spellings, and nobody in the way.
+/// Proves that the table above tests something: the same spellings connect without a guard.
 #[tokio::test]
 async fn without_the_guard_the_same_spellings_reach_it() {
     let canary = Canary::on("0.0.0.0:0").await;
@@ -287,8 +286,7 @@ async fn the_systems_own_names_for_this_machine_are_refused() {
     assert_eq!(canary.connections().await, 0);
 }
 
-/// Two servers on one port: one at an address that is let through, and the canary at one that is
-/// not.
+/// Two servers on one port: one at an allowed address, and the canary at a refused one.
 async fn a_public_server_and_a_canary(answer: &'static str) -> (Arc<AtomicUsize>, Canary) {
     loop {
         let public = TcpListener::bind("127.0.0.2:0")
@@ -324,7 +322,7 @@ async fn a_public_server_and_a_canary(answer: &'static str) -> (Arc<AtomicUsize>
 const CLOSING: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
 const STAYING: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// The good address, the bad one, and both in either order, by turns.
+/// The good address, the bad one, and both in either order, in rotation.
 fn flipping() -> (NameService, Arc<AtomicUsize>) {
     let (good, bad) = (IpAddr::from([127, 0, 0, 2]), IpAddr::from([127, 0, 0, 1]));
     let look_ups = Arc::new(AtomicUsize::new(0));
@@ -384,7 +382,7 @@ async fn a_kept_connection_goes_on_to_the_address_that_was_allowed() {
     let fetch = letting_the_good_one_through(names, Duration::ZERO);
     let url = page(&format!("http://rebinding.test:{}/", canary.port));
     for _ in 0..100 {
-        // Told anew each time, and flipping; what is open already stays where it is.
+        // A new answer each time, in rotation; an open connection stays where it is.
         fetch.address(&url).await;
         let Ok(exchange) = fetch.fetch(&url).await else {
             continue;

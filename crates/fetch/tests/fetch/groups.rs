@@ -1,5 +1,5 @@
-//! Hosts that share a pace, on the runtime's paused clock: a small crawl, whose frontier knows
-//! hosts only.
+//! Hosts that share a pace, on the runtime's paused clock: a small crawl whose frontier only knows
+//! hosts.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fetch::{Answer, Asked, Pacer, PacingRules, PolitenessKey};
+use fetch::{Answer, AnswerKind, Pacer, PacingRules, PolitenessKey};
 use proptest::prelude::*;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -43,18 +43,18 @@ fn at(name: &str, address: u8) -> PolitenessKey {
 
 const FINE: Answer = Answer {
     elapsed: Duration::ZERO,
-    asked: Asked::Fine,
+    kind: AnswerKind::Fine,
 };
 
-/// One visit: how long the answer takes, how it comes out, and where a redirect leads.
+/// A visit: its response time, its result, and the target of its redirect.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     elapsed: u64,
-    asked: Asked,
+    kind: AnswerKind,
     leads_to: Option<usize>,
 }
 
-/// A crawl of hosts, each with its group and the visits that are to be made there.
+/// A crawl of hosts, each with its group and its visits.
 #[derive(Clone, Debug)]
 struct Plan {
     group_by: GroupBy,
@@ -63,7 +63,7 @@ struct Plan {
     hosts: Vec<(u8, Vec<Step>)>,
 }
 
-/// What was seen of one request.
+/// A request as the server saw it.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     host: usize,
@@ -71,10 +71,10 @@ struct Seen {
     ended: Instant,
 }
 
-/// What a crawl came to.
-struct Told {
+/// The result of a crawl.
+struct CrawlLog {
     seen: Vec<Seen>,
-    /// Visits that were begun and not the group's turn.
+    /// Visits that were begun although their group was not ready.
     returned: usize,
 }
 
@@ -84,9 +84,9 @@ impl Plan {
         at(&format!("h{host}.g{group}.test"), group)
     }
 
-    /// Crawls as `crawl::run` does: slots first, hosts in the order in which they are ready, never
-    /// two visits of one.
-    async fn play(self: Arc<Self>) -> Told {
+    /// Crawls like `crawl::run`: slots first, hosts in the order in which they are ready, never two
+    /// visits of one at a time.
+    async fn play(self: Arc<Self>) -> CrawlLog {
         let pacer = Arc::new(pacer(rules(self.group_by, self.delay)));
         let began = Instant::now();
         let mut waiting = BinaryHeap::new();
@@ -95,7 +95,7 @@ impl Plan {
             waiting.push(Reverse((EPOCH, host)));
         }
         let mut under_way: JoinSet<(usize, Timestamp, Vec<Seen>)> = JoinSet::new();
-        let mut told = Told {
+        let mut log = CrawlLog {
             seen: Vec::new(),
             returned: 0,
         };
@@ -113,7 +113,7 @@ impl Plan {
                 under_way.spawn(async move { plan.visit(&pacer, host, step).await });
             }
             if under_way.is_empty() && waiting.is_empty() {
-                return told;
+                return log;
             }
             let soon = waiting.peek().filter(|_| under_way.len() < self.slots);
             let wake = soon.map_or(Duration::MAX, |Reverse((ready, _))| ready.since(now));
@@ -122,11 +122,11 @@ impl Plan {
                 Some(ended) = under_way.join_next() => {
                     let (host, ready, seen) = ended.expect("no task panics");
                     if seen.is_empty() {
-                        told.returned += 1;
+                        log.returned += 1;
                     } else {
                         next[host] += 1;
                     }
-                    told.seen.extend(seen);
+                    log.seen.extend(seen);
                     waiting.push(Reverse((ready, host)));
                 }
                 () = sleep(wake) => {}
@@ -137,9 +137,9 @@ impl Plan {
     async fn visit(&self, pacer: &Pacer, host: usize, step: Step) -> (usize, Timestamp, Vec<Seen>) {
         let to = self.to(host);
         let mut seen = Vec::new();
-        if pacer.line_up(&to) {
+        if pacer.enqueue_unless_ready(&to) {
             for hop in [Some(host), step.leads_to].into_iter().flatten() {
-                let turn = pacer.turn(self.to(hop)).await;
+                let permit = pacer.permit(self.to(hop)).await;
                 let began = Instant::now();
                 sleep(ms(step.elapsed)).await;
                 seen.push(Seen {
@@ -147,9 +147,9 @@ impl Plan {
                     began,
                     ended: Instant::now(),
                 });
-                turn.finish(Answer {
+                permit.finish(Answer {
                     elapsed: ms(step.elapsed),
-                    asked: step.asked,
+                    kind: step.kind,
                 });
             }
         }
@@ -164,7 +164,7 @@ impl Plan {
     }
 }
 
-fn play(plan: Plan) -> Told {
+fn play(plan: Plan) -> CrawlLog {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -175,14 +175,16 @@ fn play(plan: Plan) -> Told {
 
 fn plans() -> impl Strategy<Value = Plan> {
     let asked = prop_oneof![
-        8 => Just(Asked::Fine),
-        1 => Just(Asked::Failed),
-        1 => prop::option::of(0_u64..5).prop_map(|seconds| Asked::SlowDown { retry_after: seconds.map(Duration::from_secs) }),
+        8 => Just(AnswerKind::Fine),
+        1 => Just(AnswerKind::Failed),
+        1 => prop::option::of(0_u64..5).prop_map(|seconds| AnswerKind::SlowDown {
+            retry_after: seconds.map(Duration::from_secs),
+        }),
     ];
     let step = (0_u64..2000, asked, prop::option::weighted(0.2, 0_usize..12));
     let steps = step.prop_map(|(elapsed, asked, leads_to)| Step {
         elapsed,
-        asked,
+        kind: asked,
         leads_to,
     });
     let hosts = prop::collection::vec((0_u8..3, prop::collection::vec(steps, 0..6)), 12);
@@ -199,11 +201,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_two_turns_of_a_group_are_nearer_than_the_delay_and_each_host_gets_its_turns(plan in plans()) {
-        let told = play(plan.clone());
-        prop_assert_eq!(told.seen.len(), plan.requests(), "every host had all its turns");
+    fn permits_of_a_group_keep_the_delay_and_each_host_gets_all(plan in plans()) {
+        let log = play(plan.clone());
+        prop_assert_eq!(log.seen.len(), plan.requests(), "every host had all its permits");
         let mut groups: HashMap<u8, Vec<Seen>> = HashMap::new();
-        for seen in &told.seen {
+        for seen in &log.seen {
             groups.entry(plan.hosts[seen.host].0).or_default().push(*seen);
         }
         for requests in groups.values_mut() {
@@ -218,15 +220,15 @@ proptest! {
 fn calm(elapsed: u64) -> Step {
     Step {
         elapsed,
-        asked: Asked::Fine,
+        kind: AnswerKind::Fine,
         leads_to: None,
     }
 }
 
 #[test]
 fn two_thousand_hosts_of_one_domain_cost_few_returns_and_leave_another_host_its_pace() {
-    // The first host is alone in its group; the others come one after the other, each twice, and
-    // answer faster and slower.
+    // The first host is alone in its group; the others come one after the other, each twice, with
+    // slower and faster answers.
     let mut hosts = vec![(0, vec![calm(50); 500])];
     for number in 1..=2000 {
         hosts.push((
@@ -241,10 +243,10 @@ fn two_thousand_hosts_of_one_domain_cost_few_returns_and_leave_another_host_its_
         hosts,
     };
     let requests = plan.requests();
-    let told = play(plan);
-    assert_eq!(told.seen.len(), requests);
-    let began = told.seen.iter().map(|seen| seen.began).min().unwrap();
-    let alone = told.seen.iter().filter(|seen| seen.host == 0);
+    let log = play(plan);
+    assert_eq!(log.seen.len(), requests);
+    let began = log.seen.iter().map(|seen| seen.began).min().unwrap();
+    let alone = log.seen.iter().filter(|seen| seen.host == 0);
     let ended = alone.map(|seen| seen.ended - began).max().unwrap();
     assert_eq!(
         ended,
@@ -252,13 +254,13 @@ fn two_thousand_hosts_of_one_domain_cost_few_returns_and_leave_another_host_its_
         "as if it were alone in the world"
     );
 
-    let many = told.seen.iter().filter(|seen| seen.host != 0);
+    let many = log.seen.iter().filter(|seen| seen.host != 0);
     let took = many.clone().map(|seen| seen.ended).max().unwrap() - began;
     let busy: Duration = many.map(|seen| seen.ended - seen.began + ms(1000)).sum();
     // Measured: 4,664 s for 4,580, and 4.4 returns a request. The clock is a model, so the figures
     // are always the same.
     assert!(took < busy + busy / 20, "{took:?} for {busy:?}");
-    assert!(told.returned < 6 * requests, "{} returns", told.returned);
+    assert!(log.returned < 6 * requests, "{} returns", log.returned);
 }
 
 #[tokio::test(start_paused = true)]
@@ -272,9 +274,9 @@ async fn hosts_of_one_domain_take_turns_and_others_do_not_wait_for_them() {
         ("site.test", 2000),
         ("a.site.test", 3000),
     ] {
-        let turn = pacer.turn(&Host::new(name)).await;
+        let permit = pacer.permit(&Host::new(name)).await;
         assert_eq!(began.elapsed(), ms(expected), "{name}");
-        turn.finish(FINE);
+        permit.finish(FINE);
     }
 }
 
@@ -288,12 +290,12 @@ async fn hosts_of_one_address_take_turns_and_a_host_of_no_address_is_alone() {
         (at("b.test", 2), 0),
         (nowhere, 0),
         (at("c.test", 1), 1000),
-        // It has moved, and is left alone by itself all the same.
+        // It has another address, and keeps its own wait.
         (at("c.test", 3), 2000),
     ] {
-        let turn = pacer.turn(to.clone()).await;
+        let permit = pacer.permit(to.clone()).await;
         assert_eq!(began.elapsed(), ms(expected), "{to:?}");
-        turn.finish(FINE);
+        permit.finish(FINE);
     }
 }
 
@@ -302,21 +304,27 @@ async fn who_finds_the_group_not_ready_is_told_a_time_of_its_own() {
     let pacer = pacer(rules(GroupBy::Domain, 1000));
     let to = |number: u32| PolitenessKey::from(&Host::new(&format!("h{number}.site.test")));
     let ready = |number: u32| pacer.pace(&to(number).host).ready;
-    assert!(pacer.line_up(&to(0)));
-    let turn = pacer.turn(to(0)).await;
+    assert!(pacer.enqueue_unless_ready(&to(0)));
+    let permit = pacer.permit(to(0)).await;
     for number in 1..=5 {
-        assert!(!pacer.line_up(&to(number)));
+        assert!(!pacer.enqueue_unless_ready(&to(number)));
         assert_eq!(ready(number), EPOCH + ms(1000) * number);
     }
-    turn.finish(FINE);
-    // Whoever is told asks again in time, in the order in which they came; a newcomer does not get
+    permit.finish(FINE);
+    // Waiting hosts ask again in time, in the order in which they came; a newcomer does not get
     // between.
     for number in 1..=5 {
         sleep_until(Instant::now() + ms(1000)).await;
-        assert!(!pacer.line_up(&to(99)), "the others came before");
-        assert!(pacer.line_up(&to(number)), "{number}");
-        assert!(!pacer.line_up(&to(98)), "it was promised to another");
-        pacer.turn(to(number)).await.finish(FINE);
+        assert!(
+            !pacer.enqueue_unless_ready(&to(99)),
+            "the others came before"
+        );
+        assert!(pacer.enqueue_unless_ready(&to(number)), "{number}");
+        assert!(
+            !pacer.enqueue_unless_ready(&to(98)),
+            "it was promised to another"
+        );
+        pacer.permit(to(number)).await.finish(FINE);
     }
 }
 
@@ -324,25 +332,25 @@ async fn who_finds_the_group_not_ready_is_told_a_time_of_its_own() {
 async fn a_plea_to_slow_down_is_heeded_for_the_group_and_a_dead_host_is_not() {
     let pacer = pacer(rules(GroupBy::Domain, 1000));
     let host = |name: &str| Host::new(&format!("{name}.site.test"));
-    drop(pacer.turn(&host("dead")).await);
+    drop(pacer.permit(&host("dead")).await);
     let began = Instant::now();
-    let turn = pacer.turn(&host("busy")).await;
+    let permit = pacer.permit(&host("busy")).await;
     assert_eq!(
         began.elapsed(),
         ms(1000),
         "no more than after any other request"
     );
     let retry_after = Some(ms(7000));
-    turn.finish(Answer {
+    permit.finish(Answer {
         elapsed: Duration::ZERO,
-        asked: Asked::SlowDown { retry_after },
+        kind: AnswerKind::SlowDown { retry_after },
     });
     let began = Instant::now();
-    let turn = pacer.turn(&host("other")).await;
+    let permit = pacer.permit(&host("other")).await;
     assert_eq!(began.elapsed(), ms(7000));
-    turn.finish(Answer {
+    permit.finish(Answer {
         elapsed: Duration::ZERO,
-        asked: Asked::SlowDown { retry_after: None },
+        kind: AnswerKind::SlowDown { retry_after: None },
     });
     let pace = pacer.pace(&host("other"));
     assert_eq!(
@@ -351,9 +359,9 @@ async fn a_plea_to_slow_down_is_heeded_for_the_group_and_a_dead_host_is_not() {
         "the second plea of the group in a row"
     );
     let began = Instant::now();
-    pacer.turn(&host("third")).await.finish(FINE);
+    pacer.permit(&host("third")).await.finish(FINE);
     assert_eq!(began.elapsed(), ms(4000));
-    pacer.turn(&host("fourth")).await.finish(FINE);
+    pacer.permit(&host("fourth")).await.finish(FINE);
     assert_eq!(began.elapsed(), ms(5000), "a good answer forgives");
 }
 
@@ -367,17 +375,17 @@ async fn a_host_that_rests_for_an_hour_does_not_keep_its_group_waiting() {
     let resting = Host::new("resting.site.test");
     pacer.recall(&resting, hour);
     let began = Instant::now();
-    let long = pacer.turn(&resting);
+    let long = pacer.permit(&resting);
     tokio::pin!(long);
     let others = async {
         for number in 0..10 {
             let host = Host::new(&format!("h{number}.site.test"));
-            pacer.turn(&host).await.finish(FINE);
+            pacer.permit(&host).await.finish(FINE);
         }
         began.elapsed()
     };
     let took = tokio::select! {
-        _turn = &mut long => panic!("it rests"),
+        _permit = &mut long => panic!("it rests"),
         took = others => took,
     };
     assert_eq!(took, ms(9000));
@@ -394,15 +402,14 @@ async fn a_group_is_left_alone_after_a_restart_for_as_long_as_its_last_answer_as
         address: at("x", 1).address,
         ..Pace::default()
     };
-    // What is remembered of a host of the group → when another is asked, after the 400 ms that
-    // passed
+    // stored pace of a host of the group → wait of another host, after the 400 ms that passed
     for (group_by, pace, expected) in [
         (GroupBy::Domain, asked(1000, Why::Delay), 1002),
         (GroupBy::Address, asked(1000, Why::Delay), 1002),
         (GroupBy::Address, asked(9000, Why::RetryAfter), 9002),
         (GroupBy::Domain, asked(600_000, Why::Failures), 1002),
         (GroupBy::Host, asked(9000, Why::RetryAfter), 0),
-        // Whatever became of the clock.
+        // No wait is longer than the rules allow, whatever the clock.
         (
             GroupBy::Domain,
             Pace {
@@ -416,7 +423,7 @@ async fn a_group_is_left_alone_after_a_restart_for_as_long_as_its_last_answer_as
         let clock = Clock::new(move || now + clock_began.elapsed());
         let pacer = Pacer::new(rules(group_by, 1000), clock);
         pacer.recall(&Host::new("a.site.test"), pace);
-        pacer.turn(at("b.site.test", 1)).await.finish(FINE);
+        pacer.permit(at("b.site.test", 1)).await.finish(FINE);
         assert_eq!(clock_began.elapsed(), ms(expected), "{group_by} {pace:?}");
     }
 }
@@ -424,13 +431,13 @@ async fn a_group_is_left_alone_after_a_restart_for_as_long_as_its_last_answer_as
 #[tokio::test(start_paused = true)]
 async fn after_a_session_that_died_no_group_is_asked_before_its_delay_has_passed() {
     let pacer = pacer(rules(GroupBy::Domain, 1000));
-    pacer.suppose_all_asked();
+    pacer.assume_just_asked();
     let began = Instant::now();
     let to = PolitenessKey::from(&Host::new("a.site.test"));
-    assert!(!pacer.line_up(&to));
+    assert!(!pacer.enqueue_unless_ready(&to));
     assert_eq!(pacer.pace(&to.host).ready, EPOCH + ms(1000));
-    pacer.turn(to).await.finish(FINE);
+    pacer.permit(to).await.finish(FINE);
     assert_eq!(began.elapsed(), ms(1000));
-    pacer.turn(&Host::new("b.site.test")).await.finish(FINE);
+    pacer.permit(&Host::new("b.site.test")).await.finish(FINE);
     assert_eq!(began.elapsed(), ms(2000));
 }

@@ -1,4 +1,4 @@
-//! Which addresses are refused: a table, an edge on either side wherever there is one.
+//! Refused addresses: a table with an edge on either side of each range.
 
 use fetch::{Refusal, refusal};
 

@@ -1,4 +1,4 @@
-//! The crate as its users see it, against real sockets on loopback where there is something to
+//! The public API of the crate, against real sockets on loopback where there is something to
 //! connect to.
 
 mod change;

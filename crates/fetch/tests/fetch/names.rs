@@ -1,4 +1,4 @@
-//! Names and their addresses: told beforehand, looked up once, and the same that are asked.
+//! Names and their addresses: looked up once, and the same beforehand and in the request.
 
 use std::io;
 use std::net::IpAddr;
@@ -27,7 +27,7 @@ fn asking(names: NameService) -> HttpFetch {
     HttpFetch::new(options(names)).expect("these options work")
 }
 
-/// Answers the same for every name, and counts how often it was asked.
+/// Returns a service with one answer for every name, and the count of its look-ups.
 fn always(addresses: &[&str]) -> (NameService, Arc<AtomicUsize>) {
     let addresses: Vec<IpAddr> = addresses.iter().map(|address| ip(address)).collect();
     let asked = Arc::new(AtomicUsize::new(0));
@@ -60,8 +60,8 @@ async fn the_address_told_is_the_first_that_may_be_asked_whatever_the_order_of_t
         (&[], None),
     ];
     for (found, expected) in cases {
-        let told = address(&asking(always(found).0), "http://a.test/").await;
-        assert_eq!(told, expected.map(ip), "{found:?}");
+        let address = address(&asking(always(found).0), "http://a.test/").await;
+        assert_eq!(address, expected.map(ip), "{found:?}");
     }
 }
 
@@ -109,10 +109,10 @@ async fn the_address_told_is_the_address_asked_with_one_look_up() {
     .unwrap();
     let url = page(&format!("http://a.test:{}/", server.address.port()));
     for _ in 0..3 {
-        let told = fetch.address(&url).await;
+        let address = fetch.address(&url).await;
         let asked = fetch.fetch(&url).await.unwrap().address;
         assert_eq!(
-            (told, asked),
+            (address, asked),
             (Some(server.address.ip()), Some(server.address))
         );
     }
@@ -141,8 +141,8 @@ async fn look_ups_of_one_name_at_the_same_time_are_one() {
         )
     };
     let open = async { gate.add_permits(1) };
-    let (told, ()) = tokio::join!(waiting, open);
-    assert_eq!(<[_; 3]>::from(told), [Some(ip("93.184.216.34")); 3]);
+    let (addresses, ()) = tokio::join!(waiting, open);
+    assert_eq!(<[_; 3]>::from(addresses), [Some(ip("93.184.216.34")); 3]);
     assert_eq!(asked.load(Ordering::SeqCst), 1);
 }
 

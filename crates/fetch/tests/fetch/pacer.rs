@@ -1,4 +1,4 @@
-//! Turns, on the runtime's paused clock: it moves only when everybody waits, and then exactly as
+//! Permits, on the runtime's paused clock: it moves only when every task waits, and then exactly as
 //! far as needed.
 
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use fetch::{Answer, Asked, Pacer, PacingRules, Turn};
+use fetch::{Answer, AnswerKind, Pacer, PacingRules, Permit};
 use tokio::time::{Instant, advance, timeout};
 use web::{Clock, Host, Pace, Timestamp, Why};
 
@@ -15,7 +15,7 @@ use crate::server::page;
 const EPOCH: Timestamp = Timestamp::from_millis(1_000_000);
 const FINE: Answer = Answer {
     elapsed: Duration::ZERO,
-    asked: Asked::Fine,
+    kind: AnswerKind::Fine,
 };
 
 const fn ms(millis: u64) -> Duration {
@@ -40,15 +40,15 @@ fn host(name: &str) -> Host {
     page(&format!("http://{name}/")).host()
 }
 
-/// The turn, if it comes within that time.
-async fn within(wait: Duration, pacer: &Pacer, host: &Host) -> Option<Turn> {
-    timeout(wait, pacer.turn(host)).await.ok()
+/// Returns the permit, if it comes within that time.
+async fn within(wait: Duration, pacer: &Pacer, host: &Host) -> Option<Permit> {
+    timeout(wait, pacer.permit(host)).await.ok()
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_next_turn_comes_499_ms_after_the_last_is_too_early_and_500_is_fine() {
+async fn the_next_permit_comes_499_ms_after_the_last_is_too_early_and_500_is_fine() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
-    let first = pacer.turn(&a).await;
+    let first = pacer.permit(&a).await;
     advance(ms(3000)).await;
     assert_eq!(
         first.finish(FINE),
@@ -67,17 +67,17 @@ async fn the_next_turn_comes_499_ms_after_the_last_is_too_early_and_500_is_fine(
 #[tokio::test(start_paused = true)]
 async fn whoever_comes_a_fraction_of_a_millisecond_early_waits_for_it() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
-    let turn = pacer.turn(&a).await;
+    let permit = pacer.permit(&a).await;
     advance(Duration::from_micros(300)).await;
     let ended = Instant::now();
     assert_eq!(
-        turn.finish(FINE),
+        permit.finish(FINE),
         EPOCH + ms(500),
         "a timestamp knows no fractions"
     );
 
     advance(Duration::from_micros(499_700)).await;
-    drop(pacer.turn(&a).await);
+    drop(pacer.permit(&a).await);
     assert!(ended.elapsed() >= ms(500), "{:?}", ended.elapsed());
 }
 
@@ -86,45 +86,45 @@ async fn hosts_do_not_wait_for_each_other() {
     let pacer = pacer(every(1000));
     let began = Instant::now();
     for name in ["a.test", "b.test", "c.test"] {
-        pacer.turn(&host(name)).await.finish(FINE);
+        pacer.permit(&host(name)).await.finish(FINE);
     }
     assert_eq!(began.elapsed(), Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]
-async fn turns_of_a_host_are_given_in_the_order_in_which_they_were_asked_for() {
+async fn permits_of_a_host_are_given_in_the_order_in_which_they_were_asked_for() {
     let (pacer, a) = (pacer(every(1000)), host("a.test"));
     let began = Instant::now();
     let one = async |name| {
-        let turn = pacer.turn(&a).await;
+        let permit = pacer.permit(&a).await;
         let at = began.elapsed();
-        turn.finish(FINE);
+        permit.finish(FINE);
         (name, at)
     };
-    let turns = tokio::join!(one("first"), one("second"), one("third"));
+    let permits = tokio::join!(one("first"), one("second"), one("third"));
     assert_eq!(
-        turns,
+        permits,
         (("first", ms(0)), ("second", ms(1000)), ("third", ms(2000)))
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_so_many_turns_of_a_host_are_under_way() {
+async fn only_so_many_permits_of_a_host_are_held() {
     for connections in [1, 3] {
         let rules = PacingRules {
             connections_per_host: connections,
             ..every(0)
         };
         let (pacer, a) = (pacer(rules), host("a.test"));
-        let mut turns = Vec::new();
+        let mut permits = Vec::new();
         for _ in 0..connections {
-            turns.push(pacer.turn(&a).await);
+            permits.push(pacer.permit(&a).await);
         }
         assert!(
             within(ms(10_000), &pacer, &a).await.is_none(),
             "{connections} is all there are"
         );
-        turns.pop().unwrap().finish(FINE);
+        permits.pop().unwrap().finish(FINE);
         assert!(within(ms(1), &pacer, &a).await.is_some());
     }
 }
@@ -137,9 +137,9 @@ async fn several_connections_keep_their_distance_all_the_same() {
     };
     let (pacer, a) = (pacer(rules), host("a.test"));
     let began = Instant::now();
-    let mut turns = Vec::new();
+    let mut permits = Vec::new();
     for expected in [0, 500, 1000, 1500] {
-        turns.push(pacer.turn(&a).await);
+        permits.push(pacer.permit(&a).await);
         assert_eq!(began.elapsed(), ms(expected));
     }
 }
@@ -148,23 +148,23 @@ async fn several_connections_keep_their_distance_all_the_same() {
 async fn a_crawl_delay_counts_until_it_is_taken_back() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     pacer.ask_crawl_delay(&a, Some(ms(2500)));
-    assert_eq!(pacer.turn(&a).await.finish(FINE), EPOCH + ms(2500));
+    assert_eq!(pacer.permit(&a).await.finish(FINE), EPOCH + ms(2500));
     pacer.ask_crawl_delay(&a, None);
-    assert_eq!(pacer.turn(&a).await.finish(FINE), EPOCH + ms(3000));
+    assert_eq!(pacer.permit(&a).await.finish(FINE), EPOCH + ms(3000));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_that_is_dropped_is_a_failure() {
+async fn a_permit_that_is_dropped_is_a_failure() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
-    drop(pacer.turn(&a).await);
+    drop(pacer.permit(&a).await);
     assert_eq!(pacer.pace(&a).ready, EPOCH + ms(1000));
-    drop(pacer.turn(&a).await);
+    drop(pacer.permit(&a).await);
     assert_eq!(
         pacer.pace(&a).ready,
         EPOCH + ms(1000) + ms(2000),
         "and the second in a row counts double"
     );
-    pacer.turn(&a).await.finish(FINE);
+    pacer.permit(&a).await.finish(FINE);
     assert_eq!(
         pacer.pace(&a).ready,
         EPOCH + ms(3000) + ms(500),
@@ -173,9 +173,9 @@ async fn a_turn_that_is_dropped_is_a_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn giving_up_the_wait_for_a_turn_costs_nothing() {
+async fn giving_up_the_wait_for_a_permit_costs_nothing() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
-    pacer.turn(&a).await.finish(FINE);
+    pacer.permit(&a).await.finish(FINE);
     assert!(within(ms(100), &pacer, &a).await.is_none());
     assert_eq!(pacer.pace(&a).ready, EPOCH + ms(500));
 }
@@ -192,7 +192,7 @@ async fn the_total_rate_holds_over_all_hosts() {
         let began = Instant::now();
         for number in 0..11 {
             pacer
-                .turn(&host(&format!("h{number}.test")))
+                .permit(&host(&format!("h{number}.test")))
                 .await
                 .finish(FINE);
         }
@@ -220,7 +220,7 @@ async fn a_high_rate_is_reached_although_the_timer_is_coarse() {
     let began = Instant::now();
     for number in 0..10_000 {
         pacer
-            .turn(&host(&format!("h{}.test", number % 100)))
+            .permit(&host(&format!("h{}.test", number % 100)))
             .await
             .finish(FINE);
     }
@@ -232,18 +232,18 @@ async fn a_high_rate_is_reached_although_the_timer_is_coarse() {
 async fn hosts_are_forgotten_when_they_say_nothing_any_more() {
     let pacer = pacer(every(1000));
     let (busy, resting) = (host("busy.test"), host("resting.test"));
-    let turn = pacer.turn(&busy).await;
+    let permit = pacer.permit(&busy).await;
     let hour = Some(Duration::from_secs(3600));
-    let asked = Asked::SlowDown { retry_after: hour };
-    pacer.turn(&resting).await.finish(Answer {
+    let asked = AnswerKind::SlowDown { retry_after: hour };
+    pacer.permit(&resting).await.finish(Answer {
         elapsed: Duration::ZERO,
-        asked,
+        kind: asked,
     });
     let free = pacer.pace(&resting).ready;
 
     for number in 0..20_000 {
         pacer
-            .turn(&host(&format!("h{number}.test")))
+            .permit(&host(&format!("h{number}.test")))
             .await
             .finish(FINE);
         advance(ms(50)).await;
@@ -261,9 +261,9 @@ async fn hosts_are_forgotten_when_they_say_nothing_any_more() {
     );
     assert!(
         within(ms(10_000), &pacer, &busy).await.is_none(),
-        "nor is a turn under way"
+        "nor is a permit under way"
     );
-    turn.finish(FINE);
+    permit.finish(FINE);
 }
 
 fn remembered(ready: Timestamp, failures: u32, crawl_delay: Option<u64>) -> Pace {
@@ -275,13 +275,13 @@ fn remembered(ready: Timestamp, failures: u32, crawl_delay: Option<u64>) -> Pace
     }
 }
 
-/// What is remembered of a host but for its last answer: when it may be asked, its failures, its
-/// Crawl-delay.
+/// Returns the stored pace of a host without its last answer: the time it is ready, its failures,
+/// its Crawl-delay.
 fn gist(pace: Pace) -> (Timestamp, u32, Option<Duration>) {
     (pace.ready, pace.failures, pace.crawl_delay)
 }
 
-/// Twice what rounding can take off a remembered time.
+/// Twice the rounding of a stored time.
 const ROUNDING: Duration = ms(2);
 
 #[tokio::test(start_paused = true)]
@@ -289,11 +289,11 @@ async fn a_host_that_an_earlier_session_was_asked_to_leave_alone_is_left_alone()
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     pacer.recall(&a, remembered(EPOCH + ms(60_000), 1, None));
     let began = Instant::now();
-    let turn = pacer.turn(&a).await;
+    let permit = pacer.permit(&a).await;
     assert_eq!(began.elapsed(), ms(60_000) + ROUNDING);
-    let waits = turn.finish(Answer {
+    let waits = permit.finish(Answer {
         elapsed: Duration::ZERO,
-        asked: Asked::Failed,
+        kind: AnswerKind::Failed,
     });
     let second_in_a_row = began.elapsed() + ms(2000);
     assert_eq!(
@@ -317,7 +317,7 @@ async fn what_is_remembered_of_a_host_is_what_was_recalled() {
     };
     pacer.recall(&a, known);
     assert_eq!(pacer.pace(&a), known);
-    pacer.turn(&a).await.finish(FINE);
+    pacer.permit(&a).await.finish(FINE);
     let answered = Pace {
         ready: EPOCH + ms(2500),
         failures: 0,
@@ -332,7 +332,7 @@ async fn what_is_remembered_of_a_host_is_what_was_recalled() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_of_this_session_says_more_than_what_was_remembered() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
-    pacer.turn(&a).await.finish(FINE);
+    pacer.permit(&a).await.finish(FINE);
     pacer.recall(&a, remembered(EPOCH + ms(100), 3, Some(2500)));
     assert_eq!(
         gist(pacer.pace(&a)),
@@ -352,27 +352,27 @@ async fn the_longest_reason_is_told_and_what_was_asked() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     let slow_down = |seconds: Option<u64>| Answer {
         elapsed: Duration::ZERO,
-        asked: Asked::SlowDown {
+        kind: AnswerKind::SlowDown {
             retry_after: seconds.map(Duration::from_secs),
         },
     };
     let seen = |pace: Pace| (pace.why, pace.wait, pace.retry_after);
-    pacer.turn(&a).await.finish(FINE);
+    pacer.permit(&a).await.finish(FINE);
     assert_eq!(seen(pacer.pace(&a)), (Why::Delay, ms(500), None));
     pacer.ask_crawl_delay(&a, Some(ms(900)));
     assert_eq!(seen(pacer.pace(&a)), (Why::CrawlDelay, ms(900), None));
-    pacer.turn(&a).await.finish(slow_down(None));
+    pacer.permit(&a).await.finish(slow_down(None));
     assert_eq!(seen(pacer.pace(&a)), (Why::SlowDown, ms(1000), None));
-    pacer.turn(&a).await.finish(slow_down(Some(7200)));
+    pacer.permit(&a).await.finish(slow_down(Some(7200)));
     let hour = Duration::from_secs(3600);
     assert_eq!(
         seen(pacer.pace(&a)),
         (Why::RetryAfter, hour, Some(2 * hour))
     );
-    drop(pacer.turn(&a).await);
+    drop(pacer.permit(&a).await);
     assert_eq!(seen(pacer.pace(&a)), (Why::Failures, ms(4000), None));
     pacer.ask_crawl_delay(&a, None);
-    pacer.turn(&a).await.finish(FINE);
+    pacer.permit(&a).await.finish(FINE);
     assert_eq!(seen(pacer.pace(&a)), (Why::Delay, ms(500), None));
 }
 
@@ -380,16 +380,16 @@ async fn the_longest_reason_is_told_and_what_was_asked() {
 async fn failures_are_forgiven_by_time_in_this_session_and_over_a_restart() {
     let (pacer, a, b) = (pacer(every(500)), host("a.test"), host("b.test"));
     for _ in 0..4 {
-        drop(pacer.turn(&a).await);
+        drop(pacer.permit(&a).await);
     }
     let failed = pacer.pace(&a);
     assert_eq!((failed.failures, failed.wait), (4, ms(8000)));
-    // It may be asked in 8 s; then it is left in peace for twice the longest back-off.
+    // It may be asked in 8 s; then it is idle for twice the longest back-off.
     advance(ms(8000 + 1_200_000)).await;
     pacer.recall(&a, failed);
     pacer.recall(&b, failed);
     for host in [&a, &b] {
-        drop(pacer.turn(host).await);
+        drop(pacer.permit(host).await);
         let again = pacer.pace(host);
         assert_eq!((again.failures, again.wait), (2, ms(2000)), "{host}");
     }
@@ -408,7 +408,7 @@ async fn hosts_that_failed_together_do_not_come_back_together() {
         let pacer = Pacer::seeded(rules.clone(), clock.clone(), seed);
         for number in 0..10 {
             let host = host(&format!("h{number}.test"));
-            drop(pacer.turn(&host).await);
+            drop(pacer.permit(&host).await);
             let wait = pacer.pace(&host).wait;
             assert!((ms(1000)..=ms(1250)).contains(&wait), "{wait:?}");
             waits.insert(wait);
@@ -422,7 +422,7 @@ async fn a_clock_that_was_set_back_does_not_close_a_host_for_years() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     pacer.recall(&a, remembered(Timestamp::NEVER, u32::MAX, Some(u64::MAX)));
     let began = Instant::now();
-    drop(pacer.turn(&a).await);
+    drop(pacer.permit(&a).await);
     assert_eq!(
         began.elapsed(),
         PacingRules::default().retry_after_cap + ROUNDING
@@ -434,22 +434,22 @@ async fn after_a_session_that_died_no_host_is_asked_before_its_delay_has_passed_
 {
     let pacer = pacer(every(500));
     let (known, patient, asks) = (host("known.test"), host("patient.test"), host("asks.test"));
-    pacer.suppose_all_asked();
+    pacer.assume_just_asked();
     advance(ms(200)).await;
     let began = Instant::now();
     assert_eq!(pacer.pace(&known).ready, EPOCH + ms(500));
     pacer.recall(&patient, remembered(EPOCH, 0, Some(2500)));
     pacer.ask_crawl_delay(&asks, Some(ms(1500)));
     let waited = async |host| {
-        let turn = pacer.turn(host).await;
+        let permit = pacer.permit(host).await;
         let waited = began.elapsed();
-        turn.finish(FINE);
+        permit.finish(FINE);
         waited
     };
     let waits = tokio::join!(waited(&known), waited(&patient), waited(&asks));
     assert_eq!(waits, (ms(300), ms(2300), ms(1300)));
     let later = Instant::now();
-    pacer.turn(&host("later.test")).await.finish(FINE);
+    pacer.permit(&host("later.test")).await.finish(FINE);
     assert_eq!(
         later.elapsed(),
         Duration::ZERO,

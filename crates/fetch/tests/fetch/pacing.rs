@@ -1,8 +1,8 @@
-//! The formula: what a host's answer means for the next request, to the millisecond.
+//! The pacing formula, to the millisecond.
 
 use std::time::Duration;
 
-use fetch::{Answer, Asked, FetchFailure, HostPace, PacingRules, Rest, retry_after};
+use fetch::{Answer, AnswerKind, Cooldown, FetchFailure, HostPace, PacingRules, retry_after};
 use http::HeaderMap;
 use proptest::prelude::*;
 use web::{Exchange, Protocol, Timestamp, Why};
@@ -21,11 +21,11 @@ fn rules(delay: u64, factor: f64) -> PacingRules {
     }
 }
 
-/// No luck, good or bad.
+/// No jitter.
 const EVEN: f64 = 0.0;
 
-fn rest(millis: u64, why: Why) -> Rest {
-    Rest {
+fn rest(millis: u64, why: Why) -> Cooldown {
+    Cooldown {
         wait: ms(millis),
         why,
     }
@@ -34,26 +34,26 @@ fn rest(millis: u64, why: Why) -> Rest {
 fn fine(elapsed: u64) -> Answer {
     Answer {
         elapsed: ms(elapsed),
-        asked: Asked::Fine,
+        kind: AnswerKind::Fine,
     }
 }
 
 const fn slow_down(retry_after: Option<Duration>) -> Answer {
     Answer {
         elapsed: Duration::ZERO,
-        asked: Asked::SlowDown { retry_after },
+        kind: AnswerKind::SlowDown { retry_after },
     }
 }
 
 const FAILED: Answer = Answer {
     elapsed: Duration::ZERO,
-    asked: Asked::Failed,
+    kind: AnswerKind::Failed,
 };
 
 #[test]
 fn after_a_good_answer_the_longest_of_three_counts_up_to_the_cap() {
     use Why::{CrawlDelay, Delay, Slowness};
-    // delay, factor, response time, Crawl-delay → wait, and why
+    // delay, factor, response time, Crawl-delay → wait, reason
     let cases = [
         (0, 0.0, 700, None, 0, Delay),
         (500, 0.0, 700, None, 500, Delay),
@@ -71,7 +71,7 @@ fn after_a_good_answer_the_longest_of_three_counts_up_to_the_cap() {
         (1000, 5.0, 1400, Some(7000), 7000, Slowness),
         (1000, 0.0, 0, Some(86_400_000), 30_000, CrawlDelay),
         (0, 0.0, 0, Some(7000), 7000, CrawlDelay),
-        // A delay that the user asked for is not shortened by the cap on what servers ask for.
+        // The cap on servers does not shorten the user's delay.
         (60_000, 5.0, 20_000, Some(90_000), 60_000, Delay),
         // Not numbers to multiply with.
         (1000, -1.0, 5000, None, 1000, Delay),
@@ -166,7 +166,7 @@ fn chance_adds_up_to_a_quarter_to_a_wait_after_failures_and_to_no_other() {
         (1, 1.0, 5000),
         (20, 0.0, 600_000),
         (20, 1.0, 750_000),
-        // No shares.
+        // Invalid shares.
         (0, -1.0, 2000),
         (0, 7.0, 2500),
         (0, f64::NAN, 2000),
@@ -248,7 +248,7 @@ fn time_forgives_half_of_the_failures_for_each_longest_back_off_that_a_host_was_
 fn retry_after_counts_where_it_is_longer_and_up_to_its_cap() {
     let seconds = |seconds| Some(Duration::from_secs(seconds));
     use Why::{RetryAfter, SlowDown};
-    // Retry-After, failures before → wait, and why
+    // Retry-After, failures before → wait, reason
     let cases = [
         (None, 0, 2000, SlowDown),
         (seconds(0), 0, 2000, SlowDown),
@@ -328,25 +328,25 @@ fn outcomes_are_read_as_answers() {
             started: now,
             elapsed: ms(70),
         };
-        Answer::of(&Ok(exchange), now).asked
+        Answer::of(&Ok(exchange), now).kind
     };
     for status in [200, 204, 301, 304, 400, 403, 404, 500, 502] {
-        assert_eq!(answered(status, Some("9")), Asked::Fine, "{status}");
+        assert_eq!(answered(status, Some("9")), AnswerKind::Fine, "{status}");
     }
     for status in [429, 503] {
         assert_eq!(
             answered(status, None),
-            Asked::SlowDown { retry_after: None }
+            AnswerKind::SlowDown { retry_after: None }
         );
         assert_eq!(
             answered(status, Some("9")),
-            Asked::SlowDown {
+            AnswerKind::SlowDown {
                 retry_after: Some(ms(9000))
             }
         );
         assert_eq!(
             answered(status, Some("rubbish")),
-            Asked::SlowDown { retry_after: None }
+            AnswerKind::SlowDown { retry_after: None }
         );
     }
     assert_eq!(Answer::of(&Err(FetchFailure::Timeout), now), FAILED);
@@ -364,25 +364,31 @@ proptest! {
         idle in any::<u64>(),
         crawl_delay in prop::option::of(any::<u64>()),
         asked in prop_oneof![
-            Just(Asked::Fine),
-            Just(Asked::Failed),
-            prop::option::of(any::<u64>()).prop_map(|wait| Asked::SlowDown { retry_after: wait.map(ms) }),
+            Just(AnswerKind::Fine),
+            Just(AnswerKind::Failed),
+            prop::option::of(any::<u64>()).prop_map(|wait| AnswerKind::SlowDown {
+                retry_after: wait.map(ms),
+            }),
         ],
     ) {
         let rules = rules(delay, factor);
         let pace = HostPace { failures, crawl_delay: crawl_delay.map(ms), retry_after: None };
-        let (_, Rest { wait, why }) = pace.after(&Answer { elapsed: ms(elapsed), asked }, &rules, chance);
+        let answer = Answer { elapsed: ms(elapsed), kind: asked };
+        let (_, Cooldown { wait, why }) = pace.after(&answer, &rules, chance);
         prop_assert!(wait >= rules.delay);
         prop_assert!(wait <= rules.longest_wait());
         let (_, calm) = pace.after(&fine(elapsed), &rules, chance);
         prop_assert!(wait >= calm.wait, "a failure is never rewarded");
-        let least = if let Asked::SlowDown { retry_after: Some(asked) } = asked { asked } else { ms(0) };
+        let least = match asked {
+            AnswerKind::SlowDown { retry_after } => retry_after.unwrap_or_default(),
+            AnswerKind::Fine | AnswerKind::Failed => ms(0),
+        };
         prop_assert!(wait >= least.min(rules.retry_after_cap), "chance only adds");
         let idle = pace.after_idling(ms(idle), &rules);
         prop_assert!(idle.failures <= failures);
-        let (_, even) = pace.after(&Answer { elapsed: ms(elapsed), asked }, &rules, 0.0);
+        let (_, even) = pace.after(&Answer { elapsed: ms(elapsed), kind: asked }, &rules, 0.0);
         prop_assert!(wait >= even.wait && wait <= even.wait + even.wait / 4 + ms(1));
-        if asked == Asked::Fine {
+        if asked == AnswerKind::Fine {
             prop_assert!(matches!(why, Why::Delay | Why::Slowness | Why::CrawlDelay));
         }
     }

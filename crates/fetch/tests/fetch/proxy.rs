@@ -1,9 +1,8 @@
-//! By way of a proxy, guarded all the same: what it is asked for, what it learns, and what it can
-//! do to us.
+//! Requests through a proxy: what it gets, what it learns, how it can misbehave, and the guard.
 //!
-//! The proxies of these tests lead to a server of the test whatever they are asked for, so public
-//! addresses can be asked for without leaving this machine. The guard is on throughout; the proxy's
-//! own address is a private one.
+//! The proxies of these tests connect to a server of the test whatever they are asked for, so that
+//! public addresses can be requested without leaving this machine. The guard is on throughout; the
+//! proxy's own address is a private one.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -159,7 +158,7 @@ async fn a_proxy_that_is_reached_over_tls_is_checked_like_a_server() {
     let url = page("http://a.test/");
     let checked = through("https", address, public());
     let failure = checked.fetch(&url).await.unwrap_err();
-    let expected = "the proxy: TLS: nobody whom we trust vouches for the certificate";
+    let expected = "the proxy: TLS: the certificate's issuer is not trusted";
     assert_eq!(failure.to_string(), expected);
     assert!(inner.asked().is_empty());
 
@@ -187,8 +186,8 @@ async fn an_address_of_the_new_kind_is_asked_for_as_such() {
             .await
             .unwrap();
         assert_eq!(exchange.status, 200, "{kind}");
-        // reqwest cannot check a certificate for such an address behind a proxy, so nobody is
-        // bothered.
+        // reqwest cannot check a certificate for such an address behind a proxy, so no request is
+        // made.
         let secure = fetch.fetch(&page("https://[2606:2800:0::1]:8443/")).await;
         assert_eq!(secure.unwrap_err(), FetchFailure::Unaskable, "{kind}");
         assert_eq!(proxy.asked(), [expected]);
@@ -254,7 +253,7 @@ async fn a_name_that_flips_is_asked_for_by_its_public_address_only() {
     assert_eq!(proxy.asked(), ["SOCKS 93.184.216.34:80"; 200]);
 }
 
-/// The proxy's own address is the user's business; that does not make a page of it.
+/// The user may give the proxy any address; that does not allow pages there.
 #[tokio::test]
 async fn the_proxys_name_may_be_private_and_is_still_no_page() {
     let server = Server::answering(OK).await;
@@ -326,7 +325,7 @@ async fn user_and_password_are_for_the_proxy_and_nobody_else() {
             ("archived", archived),
             ("sent", server.heads().concat()),
         ] {
-            // What is none of the proxy's business calls itself so.
+            // A failure that is not the proxy's does not name it.
             let text = text.to_lowercase().replace("secrets", "");
             assert!(
                 !text.contains("cret") && !text.contains("user:") && !text.contains("proxy-auth"),
@@ -352,7 +351,7 @@ async fn user_and_password_are_for_the_proxy_and_nobody_else() {
     }
 }
 
-/// A proxy that says this whatever it hears, and hangs up.
+/// A proxy that answers every request with this and closes the connection.
 async fn saying(answer: Vec<u8>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("it is bound");
@@ -363,7 +362,7 @@ async fn saying(answer: Vec<u8>) -> SocketAddr {
             tokio::spawn(async move {
                 stream.write_all(&answer).await.ok();
                 stream.shutdown().await.ok();
-                // What the client says is read, so that it is not reset before it has read ours.
+                // The client's bytes are read, so that it is not reset before it has read ours.
                 stream.read_to_end(&mut Vec::new()).await.ok();
             });
         }
@@ -396,7 +395,7 @@ async fn a_proxy_that_fails_says_how() {
         (
             "http",
             http("HTTP/1.1 407 No\r\n\r\n"),
-            "it wants a user and a password",
+            "it requires a user and a password",
         ),
         (
             "http",
@@ -405,9 +404,13 @@ async fn a_proxy_that_fails_says_how() {
         ),
         ("http", long, "its answer is too long"),
         ("http", many, "it opens no tunnel"),
-        ("http", http("HTTP/1.1 200"), "the connection broke off"),
-        ("http", Vec::new(), "the connection broke off"),
-        ("socks5", Vec::new(), "the connection broke off"),
+        (
+            "http",
+            http("HTTP/1.1 200"),
+            "the connection was closed early",
+        ),
+        ("http", Vec::new(), "the connection was closed early"),
+        ("socks5", Vec::new(), "the connection was closed early"),
         (
             "socks5",
             http("HTTP/1.1 400 Bad Request\r\n\r\n"),
@@ -422,7 +425,7 @@ async fn a_proxy_that_fails_says_how() {
         (
             "socks5h",
             vec![5, 0, 5, 0, 0, 3, 255, 1],
-            "the connection broke off",
+            "the connection was closed early",
         ),
     ];
     for (kind, answer, expected) in cases {
@@ -479,10 +482,10 @@ async fn a_proxy_that_says_nothing_is_given_up() {
 async fn where_a_request_goes_is_known_unless_the_proxy_looks_it_up() {
     let nowhere = "127.0.0.1:9".parse().unwrap();
     for (kind, expected) in [("http", true), ("socks5", true), ("socks5h", false)] {
-        let told = through(kind, nowhere, public())
+        let failed = through(kind, nowhere, public())
             .address(&page("http://a.test/"))
             .await;
-        assert_eq!(told.is_some(), expected, "{kind}");
+        assert_eq!(failed.is_some(), expected, "{kind}");
     }
 }
 

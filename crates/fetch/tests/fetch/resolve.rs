@@ -1,4 +1,4 @@
-//! `HOST:PORT:ADDR`, as a user types it.
+//! `HOST:PORT:ADDR` rules.
 
 use fetch::{ResolveRule, ResolveRuleError};
 use proptest::prelude::*;

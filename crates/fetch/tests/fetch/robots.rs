@@ -1,4 +1,4 @@
-//! robots.txt as RFC 9309 section 2.3 has it, over a web that exists only here.
+//! robots.txt by RFC 9309 section 2.3, over a web in memory.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use fetch::{
-    Answer, Asked, Fetch, FetchFailure, Pacer, PacingRules, Refusal, RobotsAnswer, RobotsCache,
-    RobotsStanding, RobotsText,
+    Answer, AnswerKind, Fetch, FetchFailure, Pacer, PacingRules, Refusal, RobotsAnswer,
+    RobotsCache, RobotsSource, RobotsText,
 };
 use http::HeaderMap;
 use tokio::time::Instant;
@@ -55,7 +55,7 @@ impl Fetch for Script {
             .lock()
             .expect("no test panics in here")
             .push(url.to_string());
-        // Long enough for others to come and ask for the same.
+        // Long enough for other tasks to ask for the same.
         tokio::task::yield_now().await;
         let answer = self
             .answers
@@ -126,9 +126,9 @@ impl Robots {
 
 #[tokio::test(start_paused = true)]
 async fn the_status_decides_what_is_allowed() {
-    use RobotsStanding::{Given, Missing, Unreachable};
+    use RobotsSource::{Given, Missing, Unreachable};
     let no_entry = "User-agent: *\nDisallow: /private";
-    // status → standing, whether /private is allowed, whether / is
+    // status → source, is /private allowed, is / allowed
     let cases = [
         (200, Given, false, true),
         (206, Given, false, true),
@@ -146,7 +146,7 @@ async fn the_status_decides_what_is_allowed() {
         let robots = robots(0, 100);
         robots.web.say("http://a.test/robots.txt", status, no_entry);
         let answer = robots.of("http://a.test/private").await;
-        assert_eq!(answer.standing, standing, "{status}");
+        assert_eq!(answer.source, standing, "{status}");
         assert_eq!(answer.exchanges.len(), 1);
         assert_eq!(
             robots.allowed("http://a.test/private").await,
@@ -254,7 +254,7 @@ async fn redirects_in_a_circle_or_into_nowhere_are_no_rules() {
         let robots = robots(0, 100);
         robots.web.say("http://a.test/robots.txt", 301, target);
         let answer = robots.of("http://a.test/").await;
-        assert_eq!(answer.standing, RobotsStanding::Missing, "{target}");
+        assert_eq!(answer.source, RobotsSource::Missing, "{target}");
     }
 }
 
@@ -299,12 +299,12 @@ async fn of_many_who_want_the_same_rules_one_asks() {
 async fn whoever_gives_up_asking_leaves_it_to_the_next() {
     let robots = robots(0, 100);
     robots.web.say("http://a.test/robots.txt", 200, "");
-    let busy = robots.pacer.turn(&page("http://a.test/").host()).await;
+    let busy = robots.pacer.permit(&page("http://a.test/").host()).await;
     let given_up = tokio::time::timeout(Duration::from_secs(1), robots.of("http://a.test/")).await;
     assert!(given_up.is_err(), "the host is busy");
     busy.finish(Answer {
         elapsed: Duration::ZERO,
-        asked: Asked::Fine,
+        kind: AnswerKind::Fine,
     });
     assert_eq!(robots.of("http://a.test/").await.exchanges.len(), 1);
 }
@@ -340,11 +340,11 @@ async fn a_crawl_delay_reaches_the_pacer_even_from_memory() {
     let host = page("http://a.test/").host();
     let fine = Answer {
         elapsed: Duration::ZERO,
-        asked: Asked::Fine,
+        kind: AnswerKind::Fine,
     };
 
     robots.of("http://a.test/").await;
-    // The delay was only known once robots.txt had been had, and the page came right behind it.
+    // The delay was known only after robots.txt, and the page followed at once.
     let seven_seconds_on = Timestamp::from_millis(7000);
     assert_eq!(
         robots.pacer.pace(&host).ready,
@@ -354,10 +354,10 @@ async fn a_crawl_delay_reaches_the_pacer_even_from_memory() {
     robots.pacer.ask_crawl_delay(&host, None);
     robots.of("http://a.test/").await;
     let began = Instant::now();
-    let turn = robots.pacer.turn(&host).await;
+    let permit = robots.pacer.permit(&host).await;
     assert_eq!(began.elapsed(), Duration::from_secs(7));
-    // The clock that times are told by stands still in this test.
-    assert_eq!(turn.finish(fine), seven_seconds_on);
+    // The clock of timestamps stands still in this test.
+    assert_eq!(permit.finish(fine), seven_seconds_on);
 }
 
 #[tokio::test(start_paused = true)]

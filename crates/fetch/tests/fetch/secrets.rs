@@ -1,4 +1,4 @@
-//! What is said to some origins only, over the wire, and what archives are told of it.
+//! Credentials on the wire, and the part of them that archives get.
 
 use std::sync::Arc;
 
@@ -37,10 +37,10 @@ async fn secrets_are_sent_to_their_origin_and_archives_are_told_their_names_only
     };
     let said = "x-token: SECRET1\r\nauthorization: Basic dTpTRUNSRVQy\r\ncookie: id=SECRET3\r\n";
     assert_eq!(own.heads(), [head(&own, "text/secret", said)]);
-    let told = "x-token: [not kept]\r\nauthorization: [not kept]\r\ncookie: [not kept]\r\n";
+    let fields = "x-token: [not kept]\r\nauthorization: [not kept]\r\ncookie: [not kept]\r\n";
     assert_eq!(
         String::from_utf8(kept).unwrap(),
-        head(&own, "[not kept]", told)
+        head(&own, "[not kept]", fields)
     );
 
     let plain = head(&other, "text/html,application/xhtml+xml,*/*;q=0.8", "");

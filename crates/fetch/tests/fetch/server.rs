@@ -1,4 +1,4 @@
-//! Servers of a dozen lines: raw sockets, so that they can say what no HTTP library would.
+//! Small servers on raw sockets, which can send bytes that no HTTP library would.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -123,7 +123,7 @@ pub(crate) fn page(url: &str) -> PageUrl {
     PageUrl::parse(url, &CanonicalForm::default()).expect("tests ask for pages")
 }
 
-/// Up to and with the empty line; `None` once the client has hung up.
+/// Reads up to and including the empty line; `None` once the client has closed the connection.
 async fn read_head(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

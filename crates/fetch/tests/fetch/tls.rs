@@ -1,4 +1,4 @@
-//! https, with an authority made for the occasion.
+//! https, with a certificate authority of the test.
 
 use std::convert::Infallible;
 use std::io::ErrorKind;
@@ -23,12 +23,12 @@ use web::{Clock, Exchange, Protocol, Timestamp, Truncation};
 
 use crate::server::page;
 
-/// A certificate for `secure.test` and the file with the authority that signed it.
+/// Returns an acceptor with a certificate for `secure.test`, and the file of its authority.
 pub(crate) fn acceptor(protocol: &str) -> (TlsAcceptor, NamedTempFile) {
     acceptor_with(protocol, |_leaf| {})
 }
 
-/// The same with another certificate.
+/// Returns such an acceptor whose certificate has this change.
 fn acceptor_with(
     protocol: &str,
     change: impl FnOnce(&mut CertificateParams),
@@ -168,8 +168,8 @@ async fn http_1_1_over_tls_is_recorded_as_it_was_sent() {
     );
 }
 
-/// Old servers end such a body by hanging up, without TLS's farewell: whether it is whole, nobody
-/// can tell.
+/// Old servers end such a body by closing the connection, without a close notification: whether it
+/// is whole cannot be known.
 #[tokio::test]
 async fn a_body_that_ends_with_the_connection_is_kept_and_marked() {
     let (acceptor, authority) = acceptor("http/1.1");
@@ -210,7 +210,7 @@ async fn a_certificate_of_an_unknown_authority_is_not_trusted() {
 
     assert_eq!(
         failure.to_string(),
-        "TLS: nobody whom we trust vouches for the certificate"
+        "TLS: the certificate's issuer is not trusted"
     );
 }
 
@@ -229,8 +229,8 @@ async fn plain_http_on_the_tls_port_is_no_tls() {
     assert_eq!(failure.to_string(), "TLS: the server does not speak TLS");
 }
 
-/// A server that shows what `change` makes of a good certificate, as often as it is asked; and who
-/// signed it.
+/// Starts a server with a certificate after `change`, for any number of connections; returns its
+/// authority, too.
 async fn showing(change: impl FnOnce(&mut CertificateParams)) -> (SocketAddr, NamedTempFile) {
     let (acceptor, authority) = acceptor_with("http/1.1", change);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -289,20 +289,20 @@ async fn a_certificate_that_is_not_accepted_is_told_why() {
 
 #[tokio::test]
 async fn a_handshake_that_goes_wrong_is_told_how() {
-    // a record of TLS: kind, version, length; an alert is 2 (fatal) and its number (RFC 8446
-    // sections 5.1 and 6)
+    // A TLS record: type, version, length; an alert is 2 (fatal) and its number (RFC 8446 sections
+    // 5.1 and 6).
     let cases: [(&[u8], &str); 4] = [
         (
             &[0x15, 3, 3, 0, 2, 2, 40],
-            "TLS: the server breaks off: HandshakeFailure",
+            "TLS: the server sent the alert HandshakeFailure",
         ),
         (
             &[0x15, 3, 1, 0, 2, 2, 70],
-            "TLS: the server breaks off: ProtocolVersion",
+            "TLS: the server sent the alert ProtocolVersion",
         ),
         (
             &[0x17, 3, 3, 0, 1, 0],
-            "TLS: the server breaks the rules of TLS",
+            "TLS: the server violates the TLS protocol",
         ),
         (
             b"SSH-2.0-OpenSSH_9.2\r\n",

@@ -1,4 +1,4 @@
-//! What goes over the wire, and what a server can do to us there.
+//! Requests on the wire, and the ways in which a server can misbehave there.
 
 use std::future::pending;
 use std::io::{ErrorKind, Write};
@@ -74,8 +74,10 @@ async fn the_request_head_is_what_the_server_saw_byte_for_byte() {
         .unwrap();
 
     let expected = format!(
-        "GET /a%20b?q=%C3%A4 HTTP/1.1\r\nhost: {}\r\nuser-agent: crawler/0.1 (+https://example.org/bot)\r\n\
-         accept: text/html,application/xhtml+xml,*/*;q=0.8\r\naccept-encoding: gzip, deflate, br, zstd\r\n\r\n",
+        "GET /a%20b?q=%C3%A4 HTTP/1.1\r\nhost: {}\r\n\
+         user-agent: crawler/0.1 (+https://example.org/bot)\r\n\
+         accept: text/html,application/xhtml+xml,*/*;q=0.8\r\n\
+         accept-encoding: gzip, deflate, br, zstd\r\n\r\n",
         server.address
     );
     assert_eq!(String::from_utf8(exchange.request_head).unwrap(), expected);
@@ -107,7 +109,8 @@ async fn what_is_known_of_a_page_makes_the_request_conditional_and_not_modified_
 #[tokio::test]
 async fn a_redirect_is_an_answer_and_is_not_followed() {
     let server = Server::answering(
-        "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nSet-Cookie: a=b\r\n\
+         Content-Length: 0\r\n\r\n",
     )
     .await;
     let fetch = limited(FetchLimits::default());
@@ -170,8 +173,9 @@ async fn a_compressed_body_is_kept_as_it_came() {
 #[tokio::test]
 async fn chunks_are_put_together_and_hints_passed_over() {
     let server = Server::answering(
-        "HTTP/1.1 103 Early ResponseMetadata\r\nLink: </a.css>\r\n\r\n\
-         HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nmany\r\n6;x=y\r\n words\r\n0\r\n\r\n",
+        "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n\
+         HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+         4\r\nmany\r\n6;x=y\r\n words\r\n0\r\n\r\n",
     )
     .await;
     let exchange = fetch(&server).await.unwrap();
@@ -182,13 +186,13 @@ async fn chunks_are_put_together_and_hints_passed_over() {
     assert_eq!(exchange.header("link"), None);
 }
 
-/// The engine passes over 100 Continue and 103 Early ResponseMetadata, however many, and tells
-/// nobody: the deadline is what ends them.
+/// The engine skips 100 Continue and 103 Early Hints, however many, without a report: the deadline
+/// ends them.
 #[tokio::test]
 async fn hints_without_end_are_given_up_at_the_deadline() {
     for hint in [
         "HTTP/1.1 100 Continue\r\n\r\n",
-        "HTTP/1.1 103 Early ResponseMetadata\r\nLink: </a.css>\r\n\r\n",
+        "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n",
     ] {
         let server = Server::with(move |mut stream| async move {
             while stream.write_all(hint.repeat(100).as_bytes()).await.is_ok() {}
@@ -258,7 +262,7 @@ async fn what_comes_around_chunks_is_bounded_and_passed_over() {
                 assert_eq!(exchange.header("x-trailer"), None);
             }
             Err(failure) => {
-                assert_eq!(Err(failure.kind()), expected, "{begins:?} gave {failure:?}")
+                assert_eq!(Err(failure.kind()), expected, "{begins:?} gave {failure:?}");
             }
         }
     }
@@ -384,7 +388,7 @@ async fn an_endless_body_is_cut_past_every_permit() {
         while stream.write_all(&[b'x'; 64 << 10]).await.is_ok() {}
     })
     .await;
-    // More of them at a time than may be large at a time, each larger than a small one.
+    // More concurrent downloads than the budget has large shares, each larger than a small body.
     let fetch = limited(FetchLimits {
         body: 5 << 20,
         ..FetchLimits::default()
@@ -506,7 +510,7 @@ async fn broken_answers_have_their_failure() {
     ];
     for (answer, expected) in cases {
         let begins = answer.chars().take(80).collect::<String>();
-        // The client may hang up first.
+        // The client may close the connection first.
         let server = Server::with(move |mut stream| {
             let answer = answer.clone();
             async move { drop(stream.write_all(answer.as_bytes()).await) }
@@ -538,7 +542,8 @@ async fn a_status_that_no_standard_has_is_an_answer() {
 /// RFC 9112 section 5.2. Such an answer was a breach of HTTP: every page of an old server was lost.
 #[tokio::test]
 async fn a_folded_field_is_read_as_one_line() {
-    let answer = "HTTP/1.1 200 OK\r\nX-Field: one\r\n two\r\n\t three \r\nContent-Type:\r\n text/html\r\n\
+    let answer = "HTTP/1.1 200 OK\r\nX-Field: one\r\n two\r\n\t three \r\n\
+                  Content-Type:\r\n text/html\r\n\
                   Content-Length:\r\n 2\r\n\r\nok";
     let server = Server::answering(answer.to_owned()).await;
     let exchange = fetch(&server).await.unwrap();

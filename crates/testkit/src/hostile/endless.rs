@@ -217,12 +217,12 @@ pub(super) fn modes() -> Vec<Mode> {
         ),
         mode(
             "endless-hints",
-            "103 Early ResponseMetadata without end, with a link each",
+            "103 Early Hints without end, with a link each",
             Failed,
             |_| {
                 let hint = |number| {
                     format!(
-                        "HTTP/1.1 103 Early ResponseMetadata\r\nLink: </{number}>; rel=preload\r\n\r\n"
+                        "HTTP/1.1 103 Early Hints\r\nLink: </{number}>; rel=preload\r\n\r\n"
                     )
                 };
                 Script::new().stream(Piece::Numbered(hint), ENDLESS, TICK)

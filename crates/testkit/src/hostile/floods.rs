@@ -72,7 +72,7 @@ pub(super) fn modes() -> Vec<Mode> {
         ),
         mode(
             "h2-flood-informational",
-            "103 Early ResponseMetadata without end",
+            "103 Early Hints without end",
             |_| {
                 // A literal field with an indexed name, `:status` (RFC 7541 section 6.2.2).
                 let hints = [&[0x08, 3][..], b"103"].concat();

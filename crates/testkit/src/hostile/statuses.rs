@@ -239,12 +239,12 @@ pub(super) fn modes() -> Vec<Mode> {
         ),
         mode(
             "status-103-then-page",
-            "Early ResponseMetadata, then the page",
+            "Early Hints, then the page",
             Page,
             |asked| {
                 after(
                     asked,
-                    "HTTP/1.1 103 Early ResponseMetadata\r\nLink: </style.css>; rel=preload\r\n\r\n",
+                    "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n",
                 )
             },
         ),

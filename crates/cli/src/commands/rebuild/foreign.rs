@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crawl::retry::{self, Decision, Setback};
+use crawl::retry::{self, Decision, VisitFailure};
 use sinks::warc::{WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, Exchange, PageUrl};
 
@@ -176,7 +176,7 @@ impl<'a> Visits<'a> {
 
 /// Whether a visit that came to this is one that our own crawl would not make again.
 fn is_over(status: u16) -> bool {
-    let may_be_again = retry::decide(Setback::Status(status), 0, u32::MAX);
+    let may_be_again = retry::decide(VisitFailure::Status(status), 0, u32::MAX);
     (200..300).contains(&status) || (status >= 400 && may_be_again == Decision::GiveUp)
 }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crawl::{
-    AdaptiveSignatures, ArchivedVisit, EarlierArchives, Listings, RebuiltVisit, RetainedMatch,
+    AdaptiveSignatures, ArchivedVisit, EarlierArchives, ListingQuota, RebuiltVisit, RetainedMatch,
 };
 use disk::{Disk, SystemDisk};
 use neardup::{HashKey, PageSignature};
@@ -35,7 +35,7 @@ pub(super) struct Rebuilding {
     policy: crawl::Policy,
     scope: Scope,
     /// What hosts have listed in sitemaps and feeds.
-    listings: Listings,
+    listings: ListingQuota,
     /// What earlier crawls archived, where pages were found to be unchanged since.
     earlier: Option<EarlierArchives>,
     /// The pages that others may have been let through beside, where that is allowed at all.
@@ -76,7 +76,7 @@ impl Rebuilding {
             adaptive_signatures,
             policy: assembly::policy(settings, form),
             scope,
-            listings: Listings::default(),
+            listings: ListingQuota::default(),
             earlier: None,
             originals: (settings.per_cluster > 1).then(HashMap::new),
             judge,
@@ -211,7 +211,7 @@ impl Rebuilding {
             kept: false,
             notes,
             robots: Vec::new(),
-            again: None,
+            unchanged: None,
         });
         self.tell_foreign(file, revisit.offset, retold)?;
         Ok(None)
@@ -241,12 +241,12 @@ impl Rebuilding {
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
             robots: Vec::new(),
-            again: None,
+            unchanged: None,
         });
         if let (Some(judge), Some(signature)) = (&self.judge, &retold.signature) {
-            let row = &retold.row;
+            let row = &retold.record;
             let verdict = judge.admit(&row.page(), signature, row.canonical.as_ref())?;
-            crawl::judged(&self.policy, &mut retold, verdict);
+            crawl::apply_verdict(&self.policy, &mut retold, verdict);
         }
         self.tell_foreign(file, visit.offset, retold)
     }
@@ -266,10 +266,10 @@ impl Rebuilding {
         offset: Option<u64>,
         mut retold: RebuiltVisit,
     ) -> Result<(), CliError> {
-        retold.row.warc_file = offset.map(|_| file.to_owned());
-        retold.row.warc_offset = offset;
-        retold.row.kept &= offset.is_some();
-        self.repeatable.hear(&retold.row);
+        retold.record.warc_file = offset.map(|_| file.to_owned());
+        retold.record.warc_offset = offset;
+        retold.record.kept &= offset.is_some();
+        self.repeatable.hear(&retold.record);
         self.report.without_place += u64::from(offset.is_none());
         self.report.foreign_visits += 1;
         self.tell(retold, None)
@@ -278,7 +278,7 @@ impl Rebuilding {
     fn retell(&mut self, visit: ArchivedVisit) -> RebuiltVisit {
         let (policy, adaptive_signatures, listings) =
             (&self.policy, &self.adaptive_signatures, &self.listings);
-        crawl::retell(
+        crawl::rebuild_visit(
             policy,
             adaptive_signatures,
             &mut self.scope,
@@ -335,10 +335,10 @@ impl Rebuilding {
             kept: visit.kept,
             notes: visit.notes,
             robots: visit.robots,
-            again,
+            unchanged: again,
         });
-        retold.row.warc_file = Some(file.clone());
-        retold.row.warc_offset = Some(page_offset);
+        retold.record.warc_file = Some(file.clone());
+        retold.record.warc_offset = Some(page_offset);
         self.report.archived_visits += 1;
         self.tell(retold, Some(ArchivePlace { file, end }))
     }
@@ -353,7 +353,7 @@ impl Rebuilding {
             .last()
             .filter(|_| of == *url && !visit.kept)?;
         let archived = match (&self.earlier, visit.original_at) {
-            (Some(earlier), Some(at)) => earlier.again(url, at, answer, &self.policy.canonical),
+            (Some(earlier), Some(at)) => earlier.unchanged(url, at, answer, &self.policy.canonical),
             _ => Ok(None),
         };
         let told = archived.unwrap_or_else(|trouble| {
@@ -369,11 +369,11 @@ impl Rebuilding {
     /// Tells a visit that ends there in the archive, if that is ours.
     fn tell(&mut self, retold: RebuiltVisit, end: Option<ArchivePlace>) -> Result<(), CliError> {
         let RebuiltVisit {
-            row,
+            record: row,
             signature,
-            seat,
-            announced,
-            finds,
+            retained: seat,
+            sitemaps: announced,
+            discovered: finds,
             reached,
             adopted,
         } = retold;
@@ -425,7 +425,7 @@ impl Rebuilding {
             of,
             earlier: row.of_earlier,
             likeness: seat.likeness,
-            number: seat.number,
+            number: seat.rank,
             by_canonical: seat.by_canonical,
         }))
     }

@@ -1,0 +1,144 @@
+//! The rules of a crawl, as the user chose them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use sinks::DigestAlgorithm;
+use store::Fate;
+use web::{CanonicalForm, MainSelectors, ReadLimits, Relations, TrapRules};
+
+use crate::choice::UnknownChoice;
+use crate::steps::duplicate_links::DuplicateLinks;
+use crate::steps::listings::rules::ListingRules;
+use crate::steps::requisites::Requisites;
+
+/// The rules of a crawl.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// The treatment of a page that repeats an earlier one.
+    pub on_duplicate: OnDuplicate,
+    /// The treatment of the links of such a page.
+    pub duplicate_links: DuplicateLinks,
+    /// The greatest number of links from a seed.
+    pub max_depth: Option<u32>,
+    /// The requisites (pictures, styles, scripts, films) that are fetched with a page.
+    pub page_requisites: Requisites,
+    /// The greatest number of visits to a page that fails in a way that may pass.
+    pub tries: u32,
+    /// The greatest number of redirects in a row.
+    pub redirects: usize,
+    /// True if robots.txt, meta robots and X-Robots-Tag are ignored.
+    pub ignore_robots: bool,
+    /// The link relations that are not followed.
+    pub skip_relations: Relations,
+    /// True if a page is judged by its main content; by all its text otherwise.
+    pub main_content: bool,
+    /// Selectors of the main content of pages, `CSS` or `HOST=CSS`; the first that matches counts.
+    pub main_selectors: MainSelectors,
+    /// The product token by which robots rules name this crawler.
+    pub agent: String,
+    /// The greatest number of bytes of a decoded body that are read.
+    pub max_decoded: u64,
+    /// The pages that the search index gets; none if there is no index.
+    pub index: Option<IndexedPages>,
+    /// The digest of payloads in the archive.
+    pub digest: DigestAlgorithm,
+    /// True if the archive records the outlinks of each page.
+    pub outlinks: bool,
+    /// The limits on reading a document.
+    pub read: ReadLimits,
+    /// The rules for sitemaps and feeds.
+    pub listings: ListingRules,
+    /// The canonical form of URLs, with the query parameters that are dropped.
+    pub canonical: CanonicalForm,
+    /// The rules for crawler traps; none if traps are followed.
+    pub traps: Option<TrapRules>,
+}
+
+/// A choice of what happens to a page that repeats an earlier one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDuplicate {
+    /// Not archived, and its links are not followed.
+    #[default]
+    Drop,
+    /// Archived, and marked as a duplicate; its links are not followed.
+    Keep,
+    /// Archived and marked, and its links are followed.
+    Follow,
+}
+
+impl OnDuplicate {
+    /// Returns the option's value.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::Keep => "keep",
+            Self::Follow => "follow",
+        }
+    }
+}
+
+impl fmt::Display for OnDuplicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for OnDuplicate {
+    type Err = UnknownChoice;
+
+    fn from_str(word: &str) -> Result<Self, UnknownChoice> {
+        let all = [Self::Drop, Self::Keep, Self::Follow];
+        all.into_iter()
+            .find(|policy| policy.as_str() == word)
+            .ok_or_else(|| UnknownChoice::new(word, "drop, keep or follow"))
+    }
+}
+
+/// The archived pages that can be searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IndexedPages {
+    /// Pages that repeat none, and new versions of pages that an earlier crawl archived.
+    #[default]
+    Unique,
+    /// Pages that repeat an earlier one, too.
+    Kept,
+}
+
+impl IndexedPages {
+    /// Returns the option's value.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unique => "unique",
+            Self::Kept => "kept",
+        }
+    }
+
+    /// Returns true if a page of this fate, archived with its payload, can be searched.
+    #[must_use]
+    pub fn has(self, fate: Fate) -> bool {
+        match self {
+            Self::Unique => fate.is_original(),
+            Self::Kept => fate.is_page(),
+        }
+    }
+}
+
+impl fmt::Display for IndexedPages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for IndexedPages {
+    type Err = UnknownChoice;
+
+    fn from_str(word: &str) -> Result<Self, UnknownChoice> {
+        [Self::Unique, Self::Kept]
+            .into_iter()
+            .find(|pages| pages.as_str() == word)
+            .ok_or_else(|| UnknownChoice::new(word, "unique or kept"))
+    }
+}

@@ -1,0 +1,10 @@
+//! The state of a crawl that outlasts a visit, and the settings that may change while it runs.
+
+pub(crate) mod adaptive_signatures;
+pub(crate) mod disk_space;
+pub(crate) mod politeness;
+pub(crate) mod resuming;
+pub mod retry;
+pub(crate) mod runtime_overrides;
+pub(crate) mod telemetry;
+pub(crate) mod unvisited_urls;

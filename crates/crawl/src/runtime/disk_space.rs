@@ -1,0 +1,224 @@
+//! Disk space: a crawl waits for room rather than end.
+//!
+//! Active visits are finished from the reserve (`disk::Reserve`), which the first write that finds
+//! no room frees. Leasing pauses as soon as the reserve was freed or less is free than the
+//! low-water mark, and continues when there is room again.
+//!
+//! Invariant: between the first sign of a shortage and its end no visit begins.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use disk::{Disk, Reserve, Restored};
+use tokio::time::Instant;
+
+use crate::fault::{Fault, Shortage};
+
+/// The interval of checks. A crawl writes less than the low-water mark in that time.
+pub(crate) const CHECK_EVERY: Duration = Duration::from_secs(1);
+
+/// The room that a crawl needs, and its patience.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiskSpaceRules {
+    /// The low-water mark: with fewer bytes free, no visit begins. Zero for none.
+    pub least: u64,
+    /// The time that a crawl waits for room before it ends.
+    pub patience: Duration,
+}
+
+/// The file systems that a crawl writes to.
+#[derive(Debug)]
+pub struct DiskSpace {
+    disk: Arc<dyn Disk>,
+    reserve: Option<Arc<Reserve>>,
+    directories: Vec<PathBuf>,
+    rules: DiskSpaceRules,
+}
+
+impl DiskSpace {
+    /// Returns the disk space of these directories. `reserve` is the one that writes through the
+    /// crawl's disk may free, if there is one.
+    #[must_use]
+    pub fn new(
+        disk: Arc<dyn Disk>,
+        reserve: Option<Arc<Reserve>>,
+        directories: Vec<PathBuf>,
+        rules: DiskSpaceRules,
+    ) -> Self {
+        Self {
+            disk,
+            reserve,
+            directories,
+            rules,
+        }
+    }
+
+    /// Returns a directory of the crawl that is gone: writes still succeed, but nobody can reach
+    /// the files.
+    #[must_use]
+    pub fn gone(&self) -> Option<PathBuf> {
+        let is_gone = |path: &&PathBuf| {
+            std::fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        };
+        self.directories.iter().find(is_gone).cloned()
+    }
+
+    fn check_directories(&self) -> Result<(), Fault> {
+        self.gone().map_or(Ok(()), |path| Err(Fault::Gone { path }))
+    }
+
+    /// Returns the shortage, if there is one. Restores the reserve if possible. Blocks on the disk.
+    fn shortage(&self, paused: bool) -> io::Result<Option<Shortage>> {
+        let spent = self.reserve.as_deref().filter(|reserve| reserve.is_spent());
+        // A pause ends a little above the mark, or a disk at the mark would begin and end one every
+        // second.
+        let margin = if paused { self.rules.least / 4 } else { 0 };
+        let reserved = spent.map_or(0, Reserve::bytes);
+        let needed = self
+            .rules
+            .least
+            .saturating_add(margin)
+            .saturating_add(reserved);
+        for directory in &self.directories {
+            let free = self.disk.free_room(directory);
+            if free.is_some_and(|free| free < needed) {
+                return Ok(Some(self.short(directory, free, needed)));
+            }
+        }
+        match (
+            spent.map(Reserve::restore).transpose()?,
+            self.directories.first(),
+        ) {
+            (Some(Restored::NoRoom), Some(directory)) => Ok(Some(self.short(
+                directory,
+                self.disk.free_room(directory),
+                needed,
+            ))),
+            _ => Ok(None),
+        }
+    }
+
+    fn short(&self, directory: &std::path::Path, free: Option<u64>, needed: u64) -> Shortage {
+        Shortage {
+            path: directory.to_owned(),
+            free,
+            needed,
+        }
+    }
+
+    fn release(&self) -> io::Result<()> {
+        self.reserve
+            .as_ref()
+            .map_or(Ok(()), |reserve| reserve.release())
+    }
+}
+
+/// The monitor of a crawl's disk space while it runs.
+pub(crate) struct DiskSpaceMonitor {
+    disk_space: Arc<DiskSpace>,
+    pause: Option<Pause>,
+}
+
+struct Pause {
+    began: Instant,
+    saved: bool,
+}
+
+impl DiskSpaceMonitor {
+    pub(crate) fn new(disk_space: &Arc<DiskSpace>) -> Self {
+        Self {
+            disk_space: Arc::clone(disk_space),
+            pause: None,
+        }
+    }
+
+    /// Returns true if the reserve was freed since the last check. Costs nothing.
+    pub(crate) fn is_reserve_spent(&self) -> bool {
+        let spent = self
+            .disk_space
+            .reserve
+            .as_ref()
+            .is_some_and(|reserve| reserve.is_spent());
+        spent && !self.pauses()
+    }
+
+    /// Returns true if no visit may begin.
+    pub(crate) fn pauses(&self) -> bool {
+        self.pause.is_some()
+    }
+
+    /// Returns true once in a pause, when no visit is active any more: the results are to be saved.
+    pub(crate) fn must_save(&mut self, under_way: usize) -> bool {
+        let Some(pause) = self
+            .pause
+            .as_mut()
+            .filter(|pause| under_way == 0 && !pause.saved)
+        else {
+            return false;
+        };
+        pause.saved = true;
+        true
+    }
+
+    /// Begins or ends a pause, and warns the user; a fault if the crawl's patience is at its end.
+    pub(crate) async fn check(&mut self) -> Result<(), Fault> {
+        let (room, paused) = (Arc::clone(&self.disk_space), self.pauses());
+        let checking = tokio::task::spawn_blocking(move || {
+            room.check_directories()?;
+            room.shortage(paused).map_err(Fault::Reserve)
+        });
+        let found = checking.await.map_err(Fault::Panicked)??;
+        let patience = self.disk_space.rules.patience;
+        match (&self.pause, found) {
+            (None, None) => {}
+            (None, Some(shortage)) => {
+                // Without patience the fault says it.
+                if !patience.is_zero() {
+                    tracing::warn!(
+                        path = %shortage.path.display(),
+                        free = shortage.free,
+                        needed = shortage.needed,
+                        "the disk is full: {shortage}. Nothing new is begun; \
+                         make room, and the crawl goes on by itself \
+                         (it waits {patience:?})"
+                    );
+                }
+                self.pause = Some(Pause {
+                    began: Instant::now(),
+                    saved: false,
+                });
+                return self.wait_no_longer_than(patience, shortage);
+            }
+            (Some(_), Some(shortage)) => return self.wait_no_longer_than(patience, shortage),
+            (Some(pause), None) => {
+                let waited = pause.began.elapsed();
+                tracing::warn!(
+                    ?waited,
+                    "there is room on the disk again: the crawl goes on"
+                );
+                self.pause = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Releases the reserve at the end of a crawl; a fault if a directory is gone.
+    pub(crate) async fn release(self) -> Result<(), Fault> {
+        let released = tokio::task::spawn_blocking(move || {
+            self.disk_space.check_directories()?;
+            self.disk_space.release().map_err(Fault::Reserve)
+        });
+        released.await.map_err(Fault::Panicked)?
+    }
+
+    fn wait_no_longer_than(&self, patience: Duration, shortage: Shortage) -> Result<(), Fault> {
+        match &self.pause {
+            Some(pause) if pause.began.elapsed() >= patience => {
+                Err(Fault::NoRoom { shortage, patience })
+            }
+            _ => Ok(()),
+        }
+    }
+}

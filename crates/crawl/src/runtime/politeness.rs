@@ -1,0 +1,100 @@
+//! The pacing state of hosts, from one session to the next.
+//!
+//! The pacer has the state while the crawl runs, the frontier stores it beyond that. The state of a
+//! lease's host comes with the lease and is settled with it. For hosts reached on the way
+//! (redirects, robots.txt), the frontier is read before the request and written afterwards. So the
+//! state is known before a host is asked again, whatever led there. One case is left: a robots.txt
+//! that redirects to another host, which is paced by what this session knows of that host.
+//!
+//! A process may die at any moment, and a settlement is recorded long after its answer: the page is
+//! read before, and may wait for its turn in the archive. So a state that slows a host down is
+//! stored at once: that the host is asked for the first time, before the request; and that its wait
+//! is longer than before, when the answer ends.
+//!
+//! Invariant: whenever the process dies, the journal has the longest wait that the last answer of
+//! each host led to.
+
+use store::{Lease, StoreFault};
+use web::{Host, Pace, Timestamp, Why};
+
+use crate::context::CrawlContext;
+
+/// The most sessions that may die while they visit a page. From the second on, the frontier hands
+/// it out alone, so that it costs no other page. A killed process looks like one that a page ended,
+/// so the number is high: with three, ten kills of a crawl of sixty pages lost two of them.
+const MAX_CRASHES: u32 = 8;
+
+/// Returns the reason to give up a page that has crashed the crawler too often.
+pub(crate) fn too_many_crashes(lease: &Lease) -> Option<String> {
+    let crashes = lease.strikes;
+    (crashes >= MAX_CRASHES)
+        .then(|| format!("the crawler died {crashes} times while it visited this page"))
+}
+
+/// Returns true if the hosts that share their pace with the lease's host allow a request now. If
+/// not, the host's pace says when to come again.
+pub(crate) async fn is_ready(context: &CrawlContext, lease: &Lease) -> bool {
+    let key = context
+        .pacer
+        .politeness_key(&*context.fetch, &lease.url)
+        .await;
+    context.pacer.enqueue_unless_ready(&key)
+}
+
+/// Returns the pace of a lease's host, as far as it is known.
+pub(crate) fn pace(context: &CrawlContext, lease: &Lease) -> Pace {
+    context.pacer.pace(&lease.url.host())
+}
+
+/// Gives the pacer the stored state of a host reached on the way, before it is asked.
+pub(crate) async fn recall(
+    context: &CrawlContext,
+    lease: &Lease,
+    host: &Host,
+) -> Result<(), StoreFault> {
+    if lease.url.host() == *host {
+        return Ok(());
+    }
+    if let Some(pace) = context.frontier.pace(host).await? {
+        context.pacer.recall(host, pace);
+    }
+    Ok(())
+}
+
+/// Stores that a host is asked that has never answered: if the process dies first, the next one
+/// knows since when the host is silent.
+pub(crate) async fn record_unanswered(
+    context: &CrawlContext,
+    host: &Host,
+) -> Result<(), StoreFault> {
+    let known = context.frontier.pace(host).await?;
+    if known.is_some_and(|known| known.why == Why::Unanswered || has_answered(&known)) {
+        return Ok(());
+    }
+    let pace = Pace {
+        address: known.and_then(|known| known.address),
+        ..Pace::unanswered(context.clock.now(), context.pacer.pace(host).wait)
+    };
+    context.frontier.note_pace(host, pace).await
+}
+
+/// Stores the pace of a host that was just asked: of another host than the lease's, which no
+/// settlement stores, and of the lease's own if its wait is longer than the stored one.
+pub(crate) async fn record_pace(
+    context: &CrawlContext,
+    lease: &Lease,
+    host: &Host,
+) -> Result<(), StoreFault> {
+    let pace = context.pacer.pace(host);
+    if lease.url.host() == *host {
+        let known = context.frontier.pace(host).await?.filter(has_answered);
+        if known.is_some_and(|known| pace.wait <= known.wait) {
+            return Ok(());
+        }
+    }
+    context.frontier.note_pace(host, pace).await
+}
+
+fn has_answered(pace: &Pace) -> bool {
+    pace.answered != Timestamp::default()
+}

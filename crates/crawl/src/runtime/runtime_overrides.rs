@@ -1,0 +1,124 @@
+//! Settings that may change while a crawl runs.
+//!
+//! [`RuntimeOverrides`] are one value that is replaced as a whole; a setting without an override
+//! holds. [`CrawlContext::apply`] is the one place where they take effect: the pacer uses them from
+//! its next decision on, the scope from the next page on (also for queued pages), and the leasing
+//! loop is woken.
+//!
+//! [`CrawlContext::apply`]: crate::CrawlContext::apply
+//!
+//! Invariant: a wait that was promised to a host stays. Longer delays count from its last answer,
+//! shorter ones from its next.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fetch::PacingRules;
+use tokio::sync::watch;
+use web::{Exclusions, Host, PageUrl};
+
+/// Overrides of the settings; none at first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RuntimeOverrides {
+    /// In place of [`PacingRules::delay`].
+    pub delay: Option<Duration>,
+    /// In place of [`PacingRules::factor`].
+    pub delay_factor: Option<f64>,
+    /// In place of [`PacingRules::max_delay`].
+    pub max_delay: Option<Duration>,
+    /// In place of [`PacingRules::rate`].
+    pub rate: Option<NonZeroU32>,
+    /// In place of [`crate::Limits::concurrency`].
+    pub concurrency: Option<usize>,
+    /// Pages that are not visited, in addition to those that the scope excludes.
+    pub exclude: Exclusions,
+    /// The least delays of single hosts. The longest of all reasons to wait counts.
+    pub host_delays: BTreeMap<Host, Duration>,
+    /// True if no new visit begins.
+    pub pause: bool,
+}
+
+impl RuntimeOverrides {
+    /// Returns the pacing rules with these overrides.
+    #[must_use]
+    pub fn pacing(&self, settings: &PacingRules) -> PacingRules {
+        let delay = self.delay.unwrap_or(settings.delay);
+        PacingRules {
+            delay,
+            factor: self.delay_factor.unwrap_or(settings.factor),
+            max_delay: self.max_delay.unwrap_or(settings.max_delay).max(delay),
+            rate: self.rate.or(settings.rate),
+            ..settings.clone()
+        }
+    }
+}
+
+/// The overrides in force; each change is broadcast.
+#[derive(Debug, Default)]
+pub struct ActiveOverrides(watch::Sender<Arc<RuntimeOverrides>>);
+
+impl ActiveOverrides {
+    /// Returns the overrides in force.
+    #[must_use]
+    pub fn current(&self) -> Arc<RuntimeOverrides> {
+        Arc::clone(&self.0.borrow())
+    }
+
+    /// Returns a receiver of every change from now on.
+    pub(crate) fn changes(&self) -> watch::Receiver<Arc<RuntimeOverrides>> {
+        self.0.subscribe()
+    }
+
+    /// Puts these overrides in force.
+    pub(crate) fn replace(&self, overrides: RuntimeOverrides) {
+        self.0.send_replace(Arc::new(overrides));
+    }
+
+    /// Returns the reason why a page that was in scope when it was found is not visited now, if
+    /// there is one.
+    pub(crate) fn exclusion(&self, url: &PageUrl) -> Option<String> {
+        let judged = self.0.borrow().exclude.judge(url);
+        judged.err().map(|excluded| excluded.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_without_an_override_stay() {
+        let settings = PacingRules {
+            delay: Duration::from_secs(2),
+            max_delay: Duration::from_secs(30),
+            rate: NonZeroU32::new(7),
+            ..PacingRules::default()
+        };
+        assert_eq!(RuntimeOverrides::default().pacing(&settings), settings);
+        let overrides = RuntimeOverrides {
+            delay: Some(Duration::from_secs(60)),
+            delay_factor: Some(0.5),
+            ..RuntimeOverrides::default()
+        };
+        let expected = PacingRules {
+            delay: Duration::from_secs(60),
+            max_delay: Duration::from_secs(60),
+            factor: 0.5,
+            ..settings.clone()
+        };
+        assert_eq!(overrides.pacing(&settings), expected);
+        let overrides = RuntimeOverrides {
+            max_delay: Some(Duration::from_secs(5)),
+            rate: NonZeroU32::new(1),
+            ..RuntimeOverrides::default()
+        };
+        let expected = PacingRules {
+            max_delay: Duration::from_secs(5),
+            rate: NonZeroU32::new(1),
+            ..settings.clone()
+        };
+        assert_eq!(overrides.pacing(&settings), expected);
+    }
+}

@@ -1,0 +1,92 @@
+//! Counts of the URLs that links lead to and that are not visited.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use store::SkippedBy;
+use web::UrlKey;
+
+/// The most URLs of a kind that are counted. A full set takes 2 MB.
+const MAX_URLS: usize = 100_000;
+
+/// A count of different URLs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DistinctUrls {
+    /// The number of different URLs.
+    pub urls: u64,
+    /// True if there may be more, because the count has reached its bound.
+    pub at_least: bool,
+}
+
+/// The URLs of links that were not followed in this session, by kind.
+#[derive(Debug)]
+pub(crate) struct UnvisitedUrls {
+    kinds: [Mutex<HashSet<UrlKey>>; SkippedBy::ALL.len()],
+    most: usize,
+}
+
+impl Default for UnvisitedUrls {
+    fn default() -> Self {
+        Self {
+            kinds: Default::default(),
+            most: MAX_URLS,
+        }
+    }
+}
+
+impl UnvisitedUrls {
+    /// Adds the URLs of one page.
+    pub(crate) fn add(&self, urls: &[(SkippedBy, UrlKey)]) {
+        for kind in SkippedBy::ALL {
+            let mut new = urls.iter().filter(|(of, _)| *of == kind).peekable();
+            if new.peek().is_none() {
+                continue;
+            }
+            let mut known = self.kinds[kind as usize]
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            for (_, url) in new {
+                if known.len() < self.most {
+                    known.insert(*url);
+                }
+            }
+        }
+    }
+
+    /// Counts the URLs of this kind.
+    pub(crate) fn count(&self, kind: SkippedBy) -> DistinctUrls {
+        let known = self.kinds[kind as usize]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        DistinctUrls {
+            urls: known.len() as u64,
+            at_least: known.len() >= self.most,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_counted_once_and_beyond_the_bound_not_at_all() {
+        let unvisited = UnvisitedUrls {
+            most: 3,
+            ..UnvisitedUrls::default()
+        };
+        let urls = |keys: &[u64], kind| -> Vec<(SkippedBy, UrlKey)> {
+            keys.iter()
+                .map(|key| (kind, UrlKey::from_u64(*key)))
+                .collect()
+        };
+        let count = |urls, at_least| DistinctUrls { urls, at_least };
+        unvisited.add(&urls(&[1, 2, 2, 1], SkippedBy::Scope));
+        unvisited.add(&urls(&[2], SkippedBy::Trap));
+        assert_eq!(unvisited.count(SkippedBy::Scope), count(2, false));
+        assert_eq!(unvisited.count(SkippedBy::Trap), count(1, false));
+        unvisited.add(&urls(&[2, 3, 4, 5], SkippedBy::Scope));
+        assert_eq!(unvisited.count(SkippedBy::Scope), count(3, true));
+        assert_eq!(unvisited.count(SkippedBy::Limit), count(0, false));
+    }
+}

@@ -1,0 +1,23 @@
+//! The steps of a visit, in the order in which `page.rs` takes them.
+
+pub(crate) mod permission;
+
+pub(crate) mod conditional;
+pub(crate) mod earlier_archives;
+pub(crate) mod redirects;
+
+pub(crate) mod reading;
+
+pub(crate) mod admission;
+pub(crate) mod evidence;
+
+pub(crate) mod duplicate_links;
+pub(crate) mod links;
+pub(crate) mod listings;
+pub(crate) mod requisites;
+pub(crate) mod unvisited;
+
+pub(crate) mod indexing;
+pub(crate) mod outlinks;
+pub(crate) mod robots_files;
+pub(crate) mod visit_record;

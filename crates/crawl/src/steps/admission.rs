@@ -1,0 +1,215 @@
+//! Admission to the near-duplicate index, and its consequences: whether a page is archived, and
+//! whether its links are followed.
+
+use neardup::Likeness;
+use sinks::Keeping;
+use store::{
+    EarlierCapture, Fate, Lease, Original, PAGE_REASON, Page, RetainedDuplicate, StoreFault,
+    Verdict,
+};
+use web::Exchange;
+
+use crate::context::CrawlContext;
+use crate::policy::OnDuplicate;
+use crate::runtime::telemetry::Counts;
+use crate::steps::duplicate_links::Following;
+use crate::steps::evidence::{self, Evidence};
+use crate::steps::reading::Reading;
+
+/// The decision about a page.
+pub(crate) struct Admission {
+    pub(crate) fate: Fate,
+    /// The page that it repeats.
+    pub(crate) original: Option<Box<Original>>,
+    /// The capture of which it is a new version.
+    pub(crate) earlier: Option<Box<EarlierCapture>>,
+    /// Its rank in the original's cluster, if it is retained beside the original.
+    pub(crate) retained: Option<RetainedDuplicate>,
+    /// The rule that decided, if it was not likeness.
+    pub(crate) reason: Option<String>,
+    /// The part of the page that the archive gets.
+    pub(crate) keeping: Keeping,
+    /// The way in which its links are queued.
+    pub(crate) following: Following,
+    /// The evidence for which it is kept although it repeats a page of another site.
+    pub(crate) evidence: Option<Evidence>,
+    /// True if the archive can show it, so that its requisites are fetched too.
+    pub(crate) is_shown: bool,
+}
+
+impl Admission {
+    /// Returns the admission of a page that is archived whole because it repeats none.
+    fn whole(fate: Fate, following: Following) -> Self {
+        Self {
+            fate,
+            original: None,
+            earlier: None,
+            retained: None,
+            reason: None,
+            keeping: Keeping::Whole,
+            following,
+            evidence: None,
+            is_shown: true,
+        }
+    }
+
+    /// Returns the admission of a page that forbids archiving it.
+    fn forbidden(following: Following) -> Self {
+        let reason = format!("{PAGE_REASON} not to be archived (robots: noarchive)");
+        Self {
+            reason: Some(reason),
+            keeping: Keeping::LeftOut,
+            is_shown: false,
+            ..Self::whole(Fate::Excluded, following)
+        }
+    }
+
+    /// Returns the admission of a page that the server says is unmodified since an earlier crawl.
+    /// Its links are followed, as they are if the crawl itself finds the same bytes.
+    fn unmodified(original: &Page, following: Following) -> Self {
+        let reason = format!(
+            "not modified since {}; it repeats itself in an earlier crawl",
+            original.at
+        );
+        Self {
+            reason: Some(reason),
+            keeping: Keeping::NotModified {
+                of: archived_at(original),
+            },
+            original: Some(Box::new(Original {
+                page: original.clone(),
+                likeness: Likeness::SamePayload,
+                earlier: true,
+                bytes: Some(original.clone()),
+                by_canonical: false,
+            })),
+            ..Self::whole(Fate::ExactDuplicate, following)
+        }
+    }
+
+    /// Returns the admission of a page that counts as unique although it repeats `original`.
+    fn outweighing(original: &Original, evidence: Evidence, following: Following) -> Self {
+        let reason = format!(
+            "it says the same as {}, and it is kept: {}",
+            original.page.url,
+            evidence.as_str()
+        );
+        Self {
+            reason: Some(reason),
+            ..Self::whole(Fate::Unique, following)
+        }
+    }
+}
+
+/// Admits a page to the index and decides what follows from the verdict.
+///
+/// A page that was not modified since `unmodified` is not admitted: its original is known.
+pub(crate) async fn admit(
+    context: &CrawlContext,
+    lease: &Lease,
+    exchange: &Exchange,
+    unmodified: Option<&Page>,
+    reading: &Reading,
+) -> Result<Admission, StoreFault> {
+    let document = reading.document.as_ref();
+    let directives = document.map_or_else(Default::default, |document| document.directives);
+    let obeys = !context.policy.ignore_robots;
+    let may_follow = !(obeys && directives.nofollow);
+    let following = Following::all_if(may_follow);
+    if obeys && directives.noarchive {
+        // Never admitted: a page that is not kept must not exclude a like page that may be.
+        return Ok(Admission::forbidden(following));
+    }
+    if let Some(original) = unmodified {
+        // A visit before this one, which did not end, may have admitted another page here.
+        context.index.forget(lease.url.key()).await?;
+        context.telemetry.add(&Counts {
+            not_modified: 1,
+            ..Counts::default()
+        });
+        return Ok(Admission::unmodified(original, following));
+    }
+    let page = Page {
+        url: lease.url.clone(),
+        final_url: exchange.url.clone(),
+        at: exchange.started,
+    };
+    let canonical = document
+        .filter(|_| lease.requisite == 0)
+        .and_then(|document| document.canonical.as_ref());
+    let verdict = context
+        .index
+        .admit(&page, &reading.signature, canonical)
+        .await?;
+    let (original, retained) = match verdict {
+        Verdict::Unique | Verdict::Own => return Ok(Admission::whole(Fate::Unique, following)),
+        // Kept whatever else it is like: an archive has the versions of a page.
+        Verdict::Changed(capture) => {
+            return Ok(Admission {
+                earlier: Some(capture),
+                ..Admission::whole(Fate::Changed, following)
+            });
+        }
+        Verdict::Duplicate(original) => (original, None),
+        Verdict::LetThrough(original, retained) => (original, Some(retained)),
+    };
+    let evidence = evidence::of(context, lease, exchange, reading, &original);
+    let policy = &context.policy;
+    let of_duplicate = match may_follow {
+        true => policy.duplicate_links.of_duplicate(is_seed(lease)),
+        false => Following::Nowhere,
+    };
+    if let Some(evidence) = evidence.filter(|evidence| evidence.outweighs_arrival()) {
+        return Ok(Admission::outweighing(&original, evidence, of_duplicate));
+    }
+    // The links of a page that repeats itself in an earlier crawl are followed, or a second crawl
+    // would end at a seed that is unchanged.
+    let itself = original.earlier && original.page.url == page.url;
+    let is_followed = itself || retained.is_some() || policy.on_duplicate == OnDuplicate::Follow;
+    let is_kept =
+        retained.is_some() || evidence.is_some() || policy.on_duplicate != OnDuplicate::Drop;
+    let keeping = keeping(&original, is_kept || lease.requisite > 0);
+    Ok(Admission {
+        fate: fate_of(original.likeness),
+        original: Some(original),
+        earlier: None,
+        retained,
+        reason: None,
+        following: if is_followed { following } else { of_duplicate },
+        evidence,
+        // The same style sheet at another place names other pictures.
+        is_shown: itself || lease.requisite > 0 || keeping == Keeping::Whole,
+        keeping,
+    })
+}
+
+/// Returns the part of a duplicate that the archive gets.
+fn keeping(original: &Original, is_kept: bool) -> Keeping {
+    match &original.bytes {
+        // A revisit record names the same bytes without repeating them, so no policy loses any.
+        Some(page) => Keeping::Revisit {
+            of: archived_at(page),
+        },
+        None if is_kept => Keeping::Whole,
+        None => Keeping::LeftOut,
+    }
+}
+
+fn is_seed(lease: &Lease) -> bool {
+    lease.depth == 0 && lease.via.is_none()
+}
+
+fn archived_at(page: &Page) -> sinks::Original {
+    sinks::Original {
+        url: page.final_url.clone(),
+        at: page.at,
+    }
+}
+
+/// Returns the fate of a page that repeats another with this likeness.
+pub(crate) fn fate_of(likeness: Likeness) -> Fate {
+    match likeness {
+        Likeness::SamePayload | Likeness::SameText => Fate::ExactDuplicate,
+        Likeness::Near { .. } => Fate::NearDuplicate,
+    }
+}

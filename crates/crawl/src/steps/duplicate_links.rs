@@ -1,0 +1,106 @@
+//! The rule for links of pages that are left out as duplicates.
+//!
+//! A page with the same text may lead elsewhere, because its links resolve against its own URL: the
+//! index of a manual's second edition equals that of the first. So its links are probed unless the
+//! user says otherwise:
+//!
+//! | `--duplicate-links` | of a page that was left out | of a seed |
+//! |---|---|---|
+//! | `probe` | unseen URLs wait behind all others; folders without new ones are closed | the same |
+//! | `follow` | followed | followed |
+//! | `none` | left out, and listed (Manku, Jain, Das Sarma 2007, section 1) | followed |
+//!
+//! The frontier does the probing: `store/src/patterns/probes.rs`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use store::DiscoveredUrl;
+
+use crate::choice::UnknownChoice;
+
+/// A choice of what happens to the links of pages that are left out as duplicates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DuplicateLinks {
+    /// Unseen URLs are queued last, and bounded by what they bring.
+    #[default]
+    Probe,
+    /// All are followed.
+    Follow,
+    /// None is followed.
+    None,
+}
+
+impl DuplicateLinks {
+    /// Returns the option's value.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Probe => "probe",
+            Self::Follow => "follow",
+            Self::None => "none",
+        }
+    }
+
+    /// Returns the way in which the links of a duplicate are queued. The links of seeds are always
+    /// queued.
+    pub(crate) const fn of_duplicate(self, is_seed: bool) -> Following {
+        match (self, is_seed) {
+            (Self::Follow, _) | (Self::None, true) => Following::All,
+            (Self::Probe, _) | (Self::None, false) => Following::Probed,
+        }
+    }
+}
+
+impl fmt::Display for DuplicateLinks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for DuplicateLinks {
+    type Err = UnknownChoice;
+
+    fn from_str(word: &str) -> Result<Self, UnknownChoice> {
+        let all = [Self::Probe, Self::Follow, Self::None];
+        all.into_iter()
+            .find(|choice| choice.as_str() == word)
+            .ok_or_else(|| UnknownChoice::new(word, "probe, follow or none"))
+    }
+}
+
+/// The way in which the links of a page are queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Following {
+    /// No link is queued.
+    Nowhere,
+    /// Links are queued as those of a page that was left out.
+    Probed,
+    /// Links are queued as those of a page that is kept.
+    All,
+}
+
+impl Following {
+    /// Returns [`Self::All`] if the page may be followed, and [`Self::Nowhere`] otherwise.
+    pub(crate) const fn all_if(may_follow: bool) -> Self {
+        if may_follow { Self::All } else { Self::Nowhere }
+    }
+
+    /// Returns true if any link is queued.
+    pub(crate) const fn leads_on(self) -> bool {
+        !matches!(self, Self::Nowhere)
+    }
+
+    /// Marks the pages among the URLs for probing, if they are to be probed; requisites are not
+    /// pages.
+    pub(crate) fn queued(self, finds: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
+        if self != Self::Probed {
+            return finds;
+        }
+        let queued = finds.into_iter().map(|find| match find.requisite {
+            0 => find.probed(),
+            _ => find,
+        });
+        queued.collect()
+    }
+}

@@ -1,0 +1,224 @@
+//! The archives of earlier crawls, for conditional requests.
+//!
+//! A page that was archived whole is requested with the validators that came with it (RFC 9110
+//! section 13). They are neither in memory nor in a journal: they are read from the archive's
+//! record when the page is visited. If the answer is 304 Not Modified, the page is read from the
+//! archive, because its links are followed.
+//!
+//! Invariant: a capture that cannot be found or read makes the request unconditional. It never
+//! costs a page.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use http::header::{CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderValue};
+use sinks::warc::{self, Record, WarcReader};
+use store::embedded::Earlier;
+use store::{Page, VisitRecord};
+use web::{CanonicalForm, Exchange, PageUrl, Timestamp, UrlKey, Validators};
+
+/// The status of an answer that says that the page has not changed.
+pub(crate) const NOT_MODIFIED: u16 = 304;
+
+/// The archives of earlier crawls.
+#[derive(Debug)]
+pub struct EarlierArchives {
+    pages: Arc<Earlier>,
+    /// The archive directory of each crawl in `pages`, in order; none if its pages only count as
+    /// seen.
+    directories: Vec<Option<PathBuf>>,
+    warned: AtomicBool,
+}
+
+/// A capture of an earlier crawl.
+#[derive(Clone, Debug)]
+pub(crate) struct ArchivedPage {
+    pub(crate) validators: Validators,
+    pub(crate) page: Page,
+    file: PathBuf,
+    offset: u64,
+}
+
+/// A page that was not modified since an earlier crawl.
+#[derive(Debug)]
+pub(crate) struct UnmodifiedPage {
+    /// The archived exchange, its header fields brought up to date by the 304 answer.
+    pub(crate) exchange: Exchange,
+    /// The page in the earlier crawl.
+    pub(crate) original: Page,
+}
+
+/// The most bytes of a record's head: as much as a server may send.
+const MAX_HEAD: usize = 256 << 10;
+/// The largest record that is read. The page of a larger one is fetched.
+const MAX_RECORD: usize = 64 << 20;
+/// The longest validator that is sent. Servers refuse requests that are too large, and the page
+/// would be lost.
+const MAX_VALIDATOR: usize = 1 << 10;
+
+impl EarlierArchives {
+    /// Returns the archives of the crawls in `pages`, with the archive directory of each that may
+    /// be read.
+    #[must_use]
+    pub fn new(pages: Arc<Earlier>, directories: Vec<Option<PathBuf>>) -> Self {
+        Self {
+            pages,
+            directories,
+            warned: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns true if a crawl may have this page.
+    pub(crate) fn knows(&self, url: UrlKey) -> bool {
+        self.pages.knows(url)
+    }
+
+    /// Returns a page, visited at the time `at`, that an earlier crawl has unchanged. `answer` is
+    /// the server's: 304 Not Modified, or the same bytes again, without a body. Returns none if the
+    /// crawls have no page of that time.
+    ///
+    /// # Errors
+    /// The reason why the capture cannot be read.
+    pub fn unchanged(
+        &self,
+        url: &PageUrl,
+        at: Timestamp,
+        answer: &Exchange,
+        form: &CanonicalForm,
+    ) -> Result<Option<Exchange>, String> {
+        let Some(known) = self.find(url, form)?.filter(|known| known.page.at == at) else {
+            return Ok(None);
+        };
+        let archived = known.read(form)?;
+        Ok(Some(match answer.status {
+            NOT_MODIFIED => freshened(archived, answer),
+            _ => Exchange {
+                body: archived.body,
+                truncated: archived.truncated,
+                ..answer.clone()
+            },
+        }))
+    }
+
+    /// Returns the capture in the newest of the archives that may be read.
+    pub(crate) fn find(
+        &self,
+        url: &PageUrl,
+        form: &CanonicalForm,
+    ) -> Result<Option<ArchivedPage>, String> {
+        let is_asked = |crawl: usize| self.directories.get(crawl).is_some_and(Option::is_some);
+        let newest = self.pages.newest(url.key(), is_asked);
+        let Some((crawl, row)) = newest.map_err(|fault| fault.to_string())? else {
+            return Ok(None);
+        };
+        let (Some(Some(directory)), Some(file), Some(offset)) =
+            (self.directories.get(crawl), &row.warc_file, row.warc_offset)
+        else {
+            return Ok(None);
+        };
+        let file = warc::locate(directory, file);
+        let record = warc::read_head(&file, offset, MAX_HEAD).map_err(|fault| fault.to_string())?;
+        let Some(archived) = whole_page(&record, &row, form) else {
+            return Ok(None);
+        };
+        Ok(Some(ArchivedPage {
+            validators: usable(Validators::of(&archived)),
+            page: row.page(),
+            file,
+            offset,
+        }))
+    }
+
+    /// Warns once that an archive cannot be read: the same may hold for each page.
+    pub(crate) fn warn_once(&self, url: &PageUrl, error: &str) {
+        if self.warned.swap(true, Ordering::Relaxed) {
+            tracing::debug!(%url, error, "cannot be asked for conditionally");
+        } else {
+            tracing::warn!(
+                %url,
+                error,
+                "an earlier archive cannot be read: pages are fetched whole; told only once"
+            );
+        }
+    }
+}
+
+impl ArchivedPage {
+    /// Reads the page again from its archive.
+    pub(crate) fn read(&self, form: &CanonicalForm) -> Result<Exchange, String> {
+        let mut reader =
+            WarcReader::open_at(&self.file, self.offset).map_err(|fault| fault.to_string())?;
+        let record = reader
+            .next_record(MAX_RECORD)
+            .map_err(|fault| fault.to_string())?;
+        let record =
+            record.filter(|record| record.digests_hold() && record.head_and_payload().is_some());
+        record
+            .and_then(|record| record.answer(form))
+            .ok_or_else(|| {
+                format!(
+                    "{} at {}: not what it was",
+                    self.file.display(),
+                    self.offset
+                )
+            })
+    }
+}
+
+impl UnmodifiedPage {
+    /// Returns the page as it was `archived`, brought up to date by the `answer` that said so.
+    pub(crate) fn new(archived: Exchange, answer: &Exchange, original: Page) -> Self {
+        Self {
+            exchange: freshened(archived, answer),
+            original,
+        }
+    }
+}
+
+/// Returns the answer in a record, if it is the whole page of `row` under the requested URL itself:
+/// the validators of a redirect's target say nothing about the redirect.
+fn whole_page(record: &Record, row: &VisitRecord, form: &CanonicalForm) -> Option<Exchange> {
+    let is_whole = record.kind() == "response"
+        && record.truncated().is_none()
+        && record.block_length <= MAX_RECORD as u64
+        && record.date() == row.fetched_at.to_string();
+    let archived = record.answer(form).filter(|_| is_whole)?;
+    (archived.url == row.url && (200..300).contains(&archived.status)).then_some(archived)
+}
+
+fn usable(validators: Validators) -> Validators {
+    let short = |value: &HeaderValue| !value.is_empty() && value.len() <= MAX_VALIDATOR;
+    Validators {
+        etag: validators.etag.filter(short),
+        last_modified: validators.last_modified.filter(short),
+    }
+}
+
+/// Returns the archived page with the header fields of the newer answer (RFC 9111 section 3.2),
+/// except those about that answer's own body.
+fn freshened(archived: Exchange, answer: &Exchange) -> Exchange {
+    let mut headers = archived.headers;
+    let newer = |name: &HeaderName| {
+        let of_body = *name == CONTENT_LENGTH || *name == TRANSFER_ENCODING;
+        !of_body && !name.as_str().starts_with("content-")
+    };
+    for name in answer.headers.keys().filter(|name| newer(name)) {
+        replace(&mut headers, name, &answer.headers);
+    }
+    Exchange {
+        headers,
+        started: answer.started,
+        elapsed: answer.elapsed,
+        address: answer.address,
+        ..archived
+    }
+}
+
+fn replace(headers: &mut HeaderMap, name: &HeaderName, by: &HeaderMap) {
+    headers.remove(name);
+    for value in by.get_all(name) {
+        headers.append(name, value.clone());
+    }
+}

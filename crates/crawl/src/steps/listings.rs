@@ -1,0 +1,311 @@
+//! Sitemaps and feeds ("listings").
+//!
+//! A listing is an ordinary visit: leased, paced, checked against robots.txt, archived like a page,
+//! and recognized when it is read. Sitemaps are found through robots.txt. They are queued each time
+//! a session first reads that robots.txt, before any page of its origin is requested: so no kill
+//! can lose them, and discovery drops repetitions.
+//!
+//! | what | depth | what lets it in |
+//! |---|---|---|
+//! | a sitemap in robots.txt | that of the requesting page | no exclusion; on other hosts, few |
+//! | a sitemap in an index | that of the index | the same host as the index, or the scope |
+//! | an entry of a sitemap or feed | one more | the scope; the range of dates |
+//!
+//! The quota of sitemaps and pages per host starts at zero in each session: it brakes hosts that
+//! list without end, and is no promise. The limits on a host over sessions hold for its listings,
+//! too. An index and the first sitemap of a host are read at once, each further one after the
+//! host's other pages: so the queue of a host is bounded by a few sitemaps, and nothing is lost.
+//! Entries are queued in parts, so that memory is bounded by one part.
+
+pub(crate) mod quota;
+pub(crate) mod rules;
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use fetch::{Decoded, Decoding, RobotsAnswer, RobotsSource};
+use store::{DiscoveredUrl, Lease, StoreFault};
+use tokio::sync::mpsc;
+use web::{
+    Exchange, Listed, Listing, ListingKind, OutOfScope, PageUrl, RobotsRules,
+    SNIFFED_LISTING_BYTES, Scope, read_listing_in_parts,
+};
+
+use self::quota::ListingQuota;
+use self::rules::{ROBOTS, Sitemaps};
+use crate::context::CrawlContext;
+use crate::policy::Policy;
+use crate::steps::duplicate_links::Following;
+use crate::steps::unvisited::LinkTally;
+
+/// Queues the sitemaps that the robots.txt of `url`'s origin names.
+pub(crate) async fn queue_sitemaps(
+    context: &CrawlContext,
+    lease: &Lease,
+    url: &PageUrl,
+    answer: &RobotsAnswer,
+) -> Result<(), StoreFault> {
+    if answer.source == RobotsSource::Unreachable {
+        return Ok(());
+    }
+    let discovered = {
+        let scope = context.scope();
+        let (policy, find) = (&context.policy, lease.find());
+        sitemaps_named(policy, &scope, &context.listings, &find, url, &answer.rules)
+    };
+    if !discovered.is_empty() {
+        context.frontier.discover(discovered).await?;
+    }
+    Ok(())
+}
+
+/// Returns the sitemaps that the robots.txt of `url`'s origin names, which was fetched on behalf of
+/// `find`.
+pub(crate) fn sitemaps_named(
+    policy: &Policy,
+    scope: &Scope,
+    quota: &ListingQuota,
+    find: &DiscoveredUrl,
+    url: &PageUrl,
+    robots: &RobotsRules,
+) -> Vec<DiscoveredUrl> {
+    let rules = &policy.listings;
+    let leads_too_deep = policy.max_depth.is_some_and(|max| find.depth >= max);
+    // Otherwise the sitemap of another host would bring in the sitemaps that one names, and so on.
+    let is_ours = matches!(scope.judge(url), Ok(()) | Err(OutOfScope::NotIncluded));
+    if rules.sitemaps == Sitemaps::Off || leads_too_deep || !is_ours {
+        return Vec::new();
+    }
+    let form = &policy.canonical;
+    let at_origin = |path: &str| url.join(path, form).ok();
+    let mut discovered = Vec::new();
+    let mut queue = |sitemap: PageUrl, via: Option<PageUrl>| {
+        let judged = scope.judge(&sitemap);
+        if matches!(judged, Err(OutOfScope::Excluded { .. })) {
+            return;
+        }
+        let is_elsewhere = judged.is_err() && sitemap.host() != url.host();
+        if let Some(place) = quota.admit_named(rules, url, &sitemap, is_elsewhere) {
+            discovered.push(place.of(DiscoveredUrl::new(sitemap, find.depth, via)));
+        }
+    };
+    for sitemap in robots.sitemaps() {
+        if let Ok(sitemap) = PageUrl::parse(sitemap.as_str(), form) {
+            queue(sitemap, at_origin(ROBOTS));
+        }
+    }
+    let guesses = rules.sitemaps == Sitemaps::Guess && find.depth == 0;
+    if guesses
+        && robots.sitemaps().is_empty()
+        && let Some(sitemap) = at_origin(USUAL)
+    {
+        queue(sitemap, Some(url.clone()));
+    }
+    discovered
+}
+
+/// The usual path of a sitemap.
+const USUAL: &str = "/sitemap.xml";
+
+/// Returns true if a redirect of this lease may lead to `to` although that is out of scope: a
+/// sitemap may move on its host, for example where `--scope prefix` lets in one folder.
+pub(crate) fn may_move(context: &CrawlContext, lease: &Lease, to: &PageUrl) -> bool {
+    let is_named = lease
+        .via
+        .as_ref()
+        .is_some_and(|via| via.as_url().path() == ROBOTS);
+    let is_sitemap = is_named || context.listings.knows(lease.url.key());
+    is_sitemap && to.host() == lease.url.host()
+}
+
+/// Returns the kind of listing in a body, if listings of that kind are wanted. `decoded` is the
+/// body without its content coding, or the beginning of that.
+pub(crate) fn kind(policy: &Policy, exchange: &Exchange, decoded: &Decoded) -> Option<ListingKind> {
+    let content_type = exchange.header("content-type");
+    let kind = if is_packed(&decoded.bytes) {
+        let head = fetch::gunzip(&decoded.bytes, SNIFFED_LISTING_BYTES as u64);
+        ListingKind::of(None, &head.bytes)
+    } else {
+        ListingKind::of(content_type, &decoded.bytes)
+    };
+    kind.filter(|kind| policy.listings.wants(*kind))
+}
+
+/// Reads a listing in parts of a bounded size, until `use_part` breaks off. Computes for long.
+pub(crate) fn read_in_parts(
+    policy: &Policy,
+    exchange: &Exchange,
+    kind: ListingKind,
+    mut use_part: impl FnMut(Listing) -> ControlFlow<()>,
+) {
+    let rules = &policy.listings;
+    let cap = rules.bytes;
+    let mut body = BufReader::new(Decoding::of(&exchange.headers, &exchange.body, cap));
+    let is_packed = body.fill_buf().is_ok_and(is_packed);
+    let body: Box<dyn Read> = match is_packed {
+        true => Box::new(Decoding::gunzip(body, cap)),
+        false => Box::new(body),
+    };
+    let is_cut = exchange.truncated.is_some();
+    let (mut pages, mut further) = (0, 0);
+    let warnings = read_listing_in_parts(
+        kind,
+        body.chain(BodyEnd { is_cut }),
+        exchange.header("content-type"),
+        &exchange.url,
+        &policy.canonical,
+        &rules.limits,
+        |part| {
+            pages += part.pages.len();
+            further += part.further.len();
+            use_part(part)
+        },
+    );
+    tracing::info!(url = %exchange.url, ?kind, pages, further, ?warnings, "listing read");
+}
+
+/// Parts of a listing that wait to be queued.
+const PARTS_WAITING: usize = 1;
+
+/// Queues the entries of the listing at `page`, part by part: there may be more than fits in
+/// memory. After a kill, the visit is repeated and queues the rest.
+pub(crate) async fn discover(
+    context: &Arc<CrawlContext>,
+    lease: &Lease,
+    page: &Exchange,
+    kind: ListingKind,
+    following: Following,
+    tally: &mut LinkTally,
+) -> Result<(), StoreFault> {
+    let (sender, parts) = mpsc::channel(PARTS_WAITING);
+    let (context_too, exchange) = (Arc::clone(context), page.clone());
+    let reading = context.compute(move || {
+        read_in_parts(&context_too.policy, &exchange, kind, |part| {
+            match sender.blocking_send(part) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_nobody_listens) => ControlFlow::Break(()),
+            }
+        });
+    });
+    let find = lease.find();
+    let queuing = queue(context, &find, &page.url, following, parts, tally);
+    let (read, queued) = tokio::join!(reading, queuing);
+    if read.is_none() {
+        tracing::error!(
+            url = %page.url,
+            "reading this listing panicked: it counts as far as it was read"
+        );
+    }
+    queued
+}
+
+/// Queues the parts of a listing as they arrive. A fault ends the reading, too, because the
+/// receiver is dropped.
+async fn queue(
+    context: &CrawlContext,
+    find: &DiscoveredUrl,
+    at: &PageUrl,
+    following: Following,
+    mut parts: mpsc::Receiver<Listing>,
+    tally: &mut LinkTally,
+) -> Result<(), StoreFault> {
+    while let Some(part) = parts.recv().await {
+        let discovered = {
+            let scope = context.scope();
+            to_visit(
+                &context.policy,
+                &scope,
+                &context.listings,
+                find,
+                at,
+                &part,
+                tally,
+            )
+        };
+        context
+            .frontier
+            .discover(following.queued(discovered))
+            .await?;
+    }
+    Ok(())
+}
+
+/// Returns true if a body is packed with gzip itself, as `sitemap.xml.gz` is.
+pub(crate) fn is_packed(body: &[u8]) -> bool {
+    body.starts_with(&[0x1f, 0x8b])
+}
+
+/// The end of a body; reading it fails if the body was cut.
+struct BodyEnd {
+    is_cut: bool,
+}
+
+impl Read for BodyEnd {
+    fn read(&mut self, _into: &mut [u8]) -> io::Result<usize> {
+        match self.is_cut {
+            true => Err(io::ErrorKind::UnexpectedEof.into()),
+            false => Ok(0),
+        }
+    }
+}
+
+/// Returns the entries of a listing to visit. `find` is the listing as it was queued, `at` its
+/// final URL.
+pub(crate) fn to_visit(
+    policy: &Policy,
+    scope: &Scope,
+    quota: &ListingQuota,
+    find: &DiscoveredUrl,
+    at: &PageUrl,
+    listing: &Listing,
+    tally: &mut LinkTally,
+) -> Vec<DiscoveredUrl> {
+    let rules = &policy.listings;
+    let leads_too_deep = policy.max_depth.is_some_and(|max| find.depth >= max);
+    tally.counts.links_found += (listing.pages.len() + listing.further.len()) as u64;
+    if leads_too_deep {
+        for listed in listing.pages.iter().chain(&listing.further) {
+            tally.too_deep(&listed.url);
+        }
+        return Vec::new();
+    }
+    let mut discovered = Vec::new();
+    let found = |listed: &Listed, depth: u32| {
+        DiscoveredUrl::new(listed.url.clone(), depth, Some(at.clone()))
+    };
+    if listing.kind.is_sitemap() {
+        for sitemap in &listing.further {
+            let judged = scope.judge(&sitemap.url);
+            let shares_host = sitemap.url.host() == at.host();
+            let is_excluded = matches!(judged, Err(OutOfScope::Excluded { .. }));
+            if is_excluded || (judged.is_err() && !shares_host) {
+                tally.out_of_scope(&sitemap.url);
+            } else if rules.is_too_old(sitemap.lastmod) {
+                // Nothing in it changed since. After the end of the range, older entries may still
+                // be in it.
+                tally.counts.links_of_other_dates += 1;
+            } else if let Some(place) = quota.admit_nested(rules, find, at, &sitemap.url) {
+                discovered.push(place.of(found(sitemap, find.depth)));
+            } else {
+                tally.too_many(&sitemap.url);
+            }
+        }
+    }
+    let goes_on = listing
+        .further
+        .iter()
+        .filter(|_| !listing.kind.is_sitemap());
+    for page in listing.pages.iter().chain(goes_on) {
+        if rules.is_too_old(page.lastmod) || rules.is_too_new(page.lastmod) {
+            tally.counts.links_of_other_dates += 1;
+        } else if scope.judge(&page.url).is_err() {
+            tally.out_of_scope(&page.url);
+        } else if quota.admit_page(rules, at) {
+            discovered.push(found(page, find.depth + 1));
+        } else {
+            tally.too_many(&page.url);
+        }
+    }
+    discovered
+}

@@ -1,0 +1,113 @@
+//! The rules for sitemaps and feeds.
+
+use std::fmt;
+use std::str::FromStr;
+
+use web::{Lastmod, ListingKind, ListingLimits, Timestamp};
+
+use crate::choice::UnknownChoice;
+
+/// The path where a site says what crawlers may ask for.
+pub(crate) const ROBOTS: &str = "/robots.txt";
+
+/// The sitemaps that are fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sitemaps {
+    /// None, and their entries are not followed.
+    Off,
+    /// Those named by robots.txt, a page or the user.
+    #[default]
+    On,
+    /// Also `/sitemap.xml` of seeds' hosts whose robots.txt names none. Most hosts have none there,
+    /// and each costs a request for something that nobody mentioned.
+    Guess,
+}
+
+impl fmt::Display for Sitemaps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::Guess => "guess",
+        })
+    }
+}
+
+impl FromStr for Sitemaps {
+    type Err = UnknownChoice;
+
+    fn from_str(word: &str) -> Result<Self, UnknownChoice> {
+        let all = [Self::Off, Self::On, Self::Guess];
+        let known = all
+            .into_iter()
+            .find(|sitemaps| sitemaps.to_string() == word);
+        known.ok_or_else(|| UnknownChoice::new(word, "on, off or guess"))
+    }
+}
+
+/// The rules for listings and their quotas.
+#[derive(Clone, Copy, Debug)]
+pub struct ListingRules {
+    /// The sitemaps that are fetched.
+    pub sitemaps: Sitemaps,
+    /// True if the entries of feeds are followed.
+    pub feeds: bool,
+    /// Entries that were last changed before this are not queued.
+    pub from: Option<Timestamp>,
+    /// Entries that were changed after this are not queued.
+    pub to: Option<Timestamp>,
+    /// The most bytes of a decoded listing that are read.
+    pub bytes: u64,
+    /// The limits of one listing.
+    pub limits: ListingLimits,
+    /// The deepest nesting of indexes; the protocol has none.
+    pub nesting: u8,
+    /// The most sitemaps that a host may name, in robots.txt and in indexes.
+    pub sitemaps_per_host: u32,
+    /// The sitemaps that are read before the host's pages. Each further one waits until no other
+    /// page of the host does, so that no more of a host is queued than can soon be visited.
+    pub sitemaps_first: u32,
+    /// The most sitemaps in a robots.txt that lie on other hosts, outside the scope.
+    pub elsewhere_per_host: u32,
+    /// The most pages that a host may list.
+    pub pages_per_host: u64,
+}
+
+impl Default for ListingRules {
+    fn default() -> Self {
+        Self {
+            sitemaps: Sitemaps::On,
+            feeds: true,
+            from: None,
+            to: None,
+            // The protocol has 50 MiB; a byte more shows that there is more.
+            bytes: (50 << 20) + 1,
+            limits: ListingLimits::default(),
+            nesting: 3,
+            sitemaps_per_host: 1_000,
+            sitemaps_first: 2,
+            elsewhere_per_host: 20,
+            pages_per_host: 1_000_000,
+        }
+    }
+}
+
+impl ListingRules {
+    pub(crate) fn wants(&self, kind: ListingKind) -> bool {
+        if kind.is_sitemap() {
+            self.sitemaps != Sitemaps::Off
+        } else {
+            self.feeds
+        }
+    }
+
+    pub(crate) fn is_too_old(&self, lastmod: Option<Lastmod>) -> bool {
+        let before = |from: Timestamp| lastmod.is_some_and(|lastmod| lastmod.last < from);
+        self.from.is_some_and(before)
+    }
+
+    pub(crate) fn is_too_new(&self, lastmod: Option<Lastmod>) -> bool {
+        let after = |to: Timestamp| lastmod.is_some_and(|lastmod| lastmod.first > to);
+        self.to.is_some_and(after)
+    }
+}

@@ -1,0 +1,343 @@
+//! Reading: from an answer to a document and its signature.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use fetch::{Decoded, MemoryShare};
+use neardup::{PageSignature, PageText};
+use sinks::{DigestAlgorithm, PayloadDigest};
+use web::{Body, Document, Exchange, ListingKind, MainContent, Media, ResponseMetadata};
+
+use crate::context::CrawlContext;
+use crate::fault::Fault;
+use crate::policy::Policy;
+use crate::runtime::adaptive_signatures::AdaptiveSignatures;
+use crate::steps::listings;
+
+/// The kind of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A page, compared with others by its text.
+    Page,
+    /// A requisite of a page, compared byte by byte.
+    Requisite,
+}
+
+impl Kind {
+    /// Returns the kind of a URL that is `requisite` steps from the page that needs it.
+    pub(crate) const fn of(requisite: u8) -> Self {
+        match requisite {
+            0 => Self::Page,
+            _ => Self::Requisite,
+        }
+    }
+}
+
+/// The content of an answer.
+pub(crate) struct Reading {
+    /// SHA-1 of the payload as received.
+    pub(crate) payload: PayloadDigest,
+    /// The page's signature.
+    pub(crate) signature: PageSignature,
+    /// The document; none if reading it failed.
+    pub(crate) document: Option<Document>,
+    /// The kind of listing, if the page is a sitemap or a feed.
+    pub(crate) listing: Option<ListingKind>,
+    /// The share of the memory budget that the document takes while it exists.
+    _share: Option<MemoryShare>,
+}
+
+impl Reading {
+    fn with(self, share: MemoryShare) -> Self {
+        Self {
+            _share: Some(share),
+            ..self
+        }
+    }
+}
+
+/// The largest plain body that is read on the reactor. Reading it takes half a millisecond; a
+/// switch to another thread and back costs a tenth of that.
+const SMALL_BODY: usize = 32 << 10;
+
+/// The least size of a large body, decoded. Only decoding tells the size, so reading begins with a
+/// share for this much, and begins again with a share for the maximum.
+const LARGE_BODY: u64 = 1 << 20;
+
+/// Bytes of memory that reading takes for each decoded byte, about: the tree, its text, and copies
+/// of both.
+const READING_FACTOR: u64 = 8;
+
+/// Decoded bytes for each received one, usually. A body that grows more is read all the same,
+/// within [`LARGE_BODY`].
+const USUAL_GROWTH: u64 = 12;
+
+/// Reads an answer: off the reactor, unless it is small, and within the memory budget.
+pub(crate) async fn read(
+    context: &Arc<CrawlContext>,
+    exchange: &Exchange,
+    kind: Kind,
+) -> Result<Reading, Fault> {
+    let coded = exchange.header("content-encoding").is_some();
+    let small = exchange
+        .body
+        .held()
+        .is_some_and(|body| body.len() <= SMALL_BODY && !coded && !listings::is_packed(body));
+    let reading = if small {
+        read_at_once(
+            &context.policy,
+            &context.adaptive_signatures,
+            exchange,
+            kind,
+        )
+    } else {
+        read_elsewhere(context, exchange, kind).await
+    };
+    match reading {
+        Some(reading) => reading,
+        None => by_its_bytes(&context.policy, &context.adaptive_signatures, exchange),
+    }
+    .map_err(Fault::Spool)
+}
+
+/// Reads an answer on another thread; returns none if that panicked.
+async fn read_elsewhere(
+    context: &Arc<CrawlContext>,
+    exchange: &Exchange,
+    kind: Kind,
+) -> Option<io::Result<Reading>> {
+    let is_coded = exchange.header("content-encoding").is_some();
+    let growth = if is_coded { USUAL_GROWTH } else { 1 };
+    let likely = exchange.body.len().saturating_mul(growth).min(LARGE_BODY);
+    let share = context.memory.page(likely * READING_FACTOR).await;
+    let (context_too, exchange_too) = (Arc::clone(context), exchange.clone());
+    let unless_large = move || {
+        read_unless_large(
+            &context_too.policy,
+            &context_too.adaptive_signatures,
+            &exchange_too,
+            kind,
+        )
+    };
+    if let Some(reading) = context.compute(unless_large).await?.transpose() {
+        return Some(reading.map(|reading| reading.with(share)));
+    }
+    drop(share);
+    let share = context
+        .memory
+        .large_page(context.policy.max_decoded * READING_FACTOR)
+        .await;
+    let (context_too, exchange) = (Arc::clone(context), exchange.clone());
+    let read = move || {
+        read_now(
+            &context_too.policy,
+            &context_too.adaptive_signatures,
+            &exchange,
+            kind,
+        )
+    };
+    let reading = context.compute(read).await?;
+    Some(reading.map(|reading| reading.with(share)))
+}
+
+/// Reads an answer from an archive, on this thread.
+pub(crate) fn read_here(
+    policy: &Policy,
+    adaptive_signatures: &AdaptiveSignatures,
+    exchange: &Exchange,
+    kind: Kind,
+) -> Reading {
+    read_at_once(policy, adaptive_signatures, exchange, kind)
+        .unwrap_or_else(|| by_its_bytes(policy, adaptive_signatures, exchange))
+        .expect("what comes from an archive is in memory")
+}
+
+/// Reads an answer on this thread; returns none if that panicked: a document can be that hostile to
+/// a library, and the page is to blame.
+fn read_at_once(
+    policy: &Policy,
+    adaptive_signatures: &AdaptiveSignatures,
+    exchange: &Exchange,
+    kind: Kind,
+) -> Option<io::Result<Reading>> {
+    catch_unwind(AssertUnwindSafe(|| {
+        read_now(policy, adaptive_signatures, exchange, kind)
+    }))
+    .ok()
+}
+
+fn by_its_bytes(
+    policy: &Policy,
+    adaptive_signatures: &AdaptiveSignatures,
+    exchange: &Exchange,
+) -> io::Result<Reading> {
+    tracing::error!(
+        url = %exchange.url,
+        "reading this page panicked: it is judged by its bytes alone"
+    );
+    let (payload, name) = digests(policy, &exchange.body)?;
+    Ok(Reading {
+        signature: adaptive_signatures.signature(name, None),
+        payload,
+        document: None,
+        listing: None,
+        _share: None,
+    })
+}
+
+/// Returns the document of an answer, read on this thread; none if reading it failed.
+#[must_use]
+pub fn document_here(policy: &Policy, exchange: &Exchange) -> Option<Document> {
+    catch_unwind(AssertUnwindSafe(|| {
+        documents(policy, exchange, &decoded(policy, exchange)).0
+    }))
+    .ok()
+}
+
+fn read_now(
+    policy: &Policy,
+    adaptive_signatures: &AdaptiveSignatures,
+    exchange: &Exchange,
+    kind: Kind,
+) -> io::Result<Reading> {
+    read_decoded(
+        policy,
+        adaptive_signatures,
+        exchange,
+        kind,
+        &decoded(policy, exchange),
+    )
+}
+
+/// Reads an answer unless its body is large. The beginning of a sitemap or feed is enough: it has
+/// no text to compare, and its entries are read elsewhere.
+fn read_unless_large(
+    policy: &Policy,
+    adaptive_signatures: &AdaptiveSignatures,
+    exchange: &Exchange,
+    kind: Kind,
+) -> io::Result<Option<Reading>> {
+    let decoded = fetch::decode(
+        &exchange.headers,
+        &exchange.body,
+        LARGE_BODY.min(policy.max_decoded),
+    );
+    let is_large = decoded.truncated && listings::kind(policy, exchange, &decoded).is_none();
+    match is_large {
+        true => Ok(None),
+        false => read_decoded(policy, adaptive_signatures, exchange, kind, &decoded).map(Some),
+    }
+}
+
+fn read_decoded(
+    policy: &Policy,
+    adaptive_signatures: &AdaptiveSignatures,
+    exchange: &Exchange,
+    kind: Kind,
+    decoded: &Decoded,
+) -> io::Result<Reading> {
+    let (payload, name) = digests(policy, &exchange.body)?;
+    let (document, listing) = documents(policy, exchange, decoded);
+    // Only pages are compared by text: a likeness of texts says little about files of data.
+    let is_compared = document.media == Media::Html && kind == Kind::Page;
+    let text = is_compared.then(|| page_text(&document, policy.main_content));
+    let signature = adaptive_signatures.signature(name, text);
+    Ok(Reading {
+        payload,
+        signature,
+        document: Some(document),
+        listing,
+        _share: None,
+    })
+}
+
+fn decoded(policy: &Policy, exchange: &Exchange) -> Decoded {
+    fetch::decode(&exchange.headers, &exchange.body, policy.max_decoded)
+}
+
+/// Returns the document in an answer, and the kind of listing if it is one.
+fn documents(
+    policy: &Policy,
+    exchange: &Exchange,
+    decoded: &Decoded,
+) -> (Document, Option<ListingKind>) {
+    if let Some(error) = decoded.error {
+        tracing::debug!(url = %exchange.url, %error, "content coding");
+    }
+    // Invalid bytes in a value leave the rest of it valid.
+    let values = |name| -> Vec<_> {
+        let values = exchange.headers.get_all(name).iter();
+        values
+            .map(|value| String::from_utf8_lossy(value.as_bytes()))
+            .collect()
+    };
+    let (tags, link) = (values("x-robots-tag"), values("link"));
+    let content_location = values("content-location");
+    let x_robots_tag: Vec<&str> = tags.iter().map(|tag| &**tag).collect();
+    let link: Vec<&str> = link.iter().map(|link| &**link).collect();
+    let listing = listings::kind(policy, exchange, decoded);
+    let is_markup = listing.is_some_and(ListingKind::is_markup);
+    let metadata = ResponseMetadata {
+        url: &exchange.url,
+        // Some servers call a listing HTML, and it has no text to compare.
+        content_type: if is_markup {
+            Some("application/xml")
+        } else {
+            exchange.header("content-type")
+        },
+        x_robots_tag: &x_robots_tag,
+        link: &link,
+        content_location: content_location.first().map(|location| &**location),
+        refresh: exchange.header("refresh"),
+        agent: &policy.agent,
+        main: Some(&policy.main_selectors),
+    };
+    let document = web::read(&decoded.bytes, &metadata, &policy.canonical, &policy.read);
+    (document, listing)
+}
+
+/// Returns the text that a document is judged by: everything outside the site's frame, or all of
+/// it.
+#[must_use]
+pub fn page_text(document: &Document, main_content: bool) -> PageText<'_> {
+    let own = match document.judged_own() {
+        MainContent::Main => None,
+        MainContent::PageFallback { own_text } => Some(own_text.as_str()),
+    };
+    let (text, own) = match main_content {
+        true => (document.judged_text(), own),
+        false => (document.full_text(), None),
+    };
+    PageText {
+        text,
+        own,
+        title: document.title.as_deref(),
+        heading: document.heading.as_deref(),
+    }
+}
+
+/// Returns the name of a payload in the index: the first 128 bits of its SHA-1, whatever digest the
+/// archive writes, because crawls are compared by it.
+#[must_use]
+pub fn payload_name(payload: &[u8]) -> u128 {
+    name_by(&PayloadDigest::of(payload))
+}
+
+fn name_by(sha1: &PayloadDigest) -> u128 {
+    let mut name = [0; 16];
+    name.copy_from_slice(&sha1.as_bytes()[..16]);
+    u128::from_be_bytes(name)
+}
+
+/// Returns the payload's digest for the archive and its name in the index, computed once if both
+/// are SHA-1.
+fn digests(policy: &Policy, payload: &Body) -> io::Result<(PayloadDigest, u128)> {
+    let sha1 = DigestAlgorithm::Sha1.of_body(payload)?;
+    let name = name_by(&sha1);
+    let digest = match policy.digest {
+        DigestAlgorithm::Sha1 => sha1,
+        other @ DigestAlgorithm::Sha256 => other.of_body(payload)?,
+    };
+    Ok((digest, name))
+}

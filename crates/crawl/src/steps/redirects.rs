@@ -1,0 +1,253 @@
+//! From a leased URL to the page: the crawl follows redirects itself, one hop at a time.
+//!
+//! Invariant: no hop is requested that a page would not be. Each is canonical, in scope, allowed by
+//! robots.txt, guarded (by the fetcher) and paced by its own host; each is kept for the archive.
+//! Only the leased URL itself is requested conditionally, and never twice.
+
+use std::io;
+use std::sync::Arc;
+
+use fetch::{Answer, FetchFailure, RobotsError};
+use store::{Lease, Page, StoreFault};
+use web::{Exchange, PageUrl, Timestamp, Validators};
+
+use crate::context::CrawlContext;
+use crate::fault::Fault;
+use crate::runtime::politeness;
+use crate::runtime::retry::VisitFailure;
+use crate::steps::earlier_archives::{NOT_MODIFIED, UnmodifiedPage};
+use crate::steps::permission::{self, Permission};
+use crate::steps::{conditional, listings};
+
+/// The requests from a leased URL to its page.
+#[derive(Default)]
+pub(crate) struct RedirectChain {
+    /// The exchanges in order.
+    pub(crate) exchanges: Vec<Exchange>,
+    /// The targets of the redirects that were followed.
+    pub(crate) reached: Vec<PageUrl>,
+    stopped_by: StopReason,
+}
+
+/// The reason why a chain goes no further.
+#[derive(Default)]
+enum StopReason {
+    /// The last exchange is no redirect.
+    #[default]
+    Arrived,
+    /// The last exchange says that the page is what an earlier crawl archived.
+    NotModified(Box<UnmodifiedPage>),
+    /// The next hop was not answered.
+    Unanswered(FetchFailure),
+    /// A rule forbids the next hop.
+    Barred(String),
+    /// The robots.txt of the next hop is unavailable.
+    RobotsUnavailable {
+        until: Timestamp,
+        error: RobotsError,
+    },
+}
+
+/// The result of a chain.
+pub(crate) enum ChainEnd<'a> {
+    /// A page to read.
+    Page(&'a Exchange),
+    /// The rule that forbids a hop.
+    Barred(String),
+    /// A failure; the page is not tried again before this time.
+    Failure(VisitFailure, Timestamp),
+}
+
+impl RedirectChain {
+    /// Returns a chain without a request, because robots.txt is unavailable until `until`.
+    pub(crate) fn robots_unavailable(until: Timestamp, error: RobotsError) -> Self {
+        Self {
+            stopped_by: StopReason::RobotsUnavailable { until, error },
+            ..Self::default()
+        }
+    }
+
+    /// Returns the result: an answer is a page if its status is 200 to 299 (RFC 9110 section 15.3).
+    pub(crate) fn end(&self) -> ChainEnd<'_> {
+        let soon = Timestamp::default();
+        match &self.stopped_by {
+            StopReason::Barred(reason) => ChainEnd::Barred(reason.clone()),
+            StopReason::RobotsUnavailable { until, error } => {
+                ChainEnd::Failure(VisitFailure::of_robots(error), *until)
+            }
+            StopReason::Unanswered(failure) => {
+                ChainEnd::Failure(VisitFailure::Fetch(failure.kind()), soon)
+            }
+            StopReason::NotModified(unmodified) => ChainEnd::Page(&unmodified.exchange),
+            StopReason::Arrived => match self.exchanges.last() {
+                Some(page) if (200..300).contains(&page.status) => ChainEnd::Page(page),
+                Some(other) => ChainEnd::Failure(VisitFailure::Status(other.status), soon),
+                None => ChainEnd::Barred("nothing was requested".to_owned()),
+            },
+        }
+    }
+
+    /// Returns the page of an earlier crawl that has not been modified since.
+    pub(crate) fn unmodified(&self) -> Option<&Page> {
+        match &self.stopped_by {
+            StopReason::NotModified(unmodified) => Some(&unmodified.original),
+            _ => None,
+        }
+    }
+
+    /// Returns the reason of a failure, as a clause.
+    pub(crate) fn reason(&self, failure: VisitFailure) -> String {
+        match (&self.stopped_by, failure) {
+            (StopReason::Unanswered(failure), _) => failure.to_string(),
+            (_, VisitFailure::Status(status)) => format!("HTTP status {status}"),
+            (StopReason::RobotsUnavailable { error, .. }, _) => {
+                format!("robots.txt is unavailable ({error}), which forbids everything")
+            }
+            (_, VisitFailure::Robots(_)) => {
+                "robots.txt is unavailable, which forbids everything".to_owned()
+            }
+            (_, VisitFailure::Fetch(kind)) => kind.to_string(),
+        }
+    }
+
+    fn stop(mut self, reason: StopReason) -> Result<Self, Fault> {
+        self.stopped_by = reason;
+        Ok(self)
+    }
+}
+
+/// Requests the leased URL and follows its redirects.
+///
+/// # Errors
+/// A broken store, or a disk that rejects a large body although it is not full: the page is not to
+/// blame.
+pub(crate) async fn follow(
+    context: &Arc<CrawlContext>,
+    lease: &Lease,
+) -> Result<RedirectChain, Fault> {
+    let mut chain = RedirectChain::default();
+    let mut url = lease.url.clone();
+    let mut archived = conditional::archived(context, &url).await;
+    loop {
+        let asked_by = archived.take();
+        let validators = asked_by.as_ref().map(|page| page.validators.clone());
+        let outcome = request(context, lease, &url, &validators.unwrap_or_default()).await?;
+        let exchange = match outcome {
+            Ok(exchange) => exchange,
+            Err(FetchFailure::Spool(kind)) if !is_want_of_room(kind) => {
+                return Err(Fault::Spool(kind.into()));
+            }
+            Err(failure) => return chain.stop(StopReason::Unanswered(failure)),
+        };
+        if let Some(asked_by) = asked_by.filter(|_| is_about_conditions(&exchange)) {
+            if exchange.status == NOT_MODIFIED
+                && let Some(page) = conditional::unmodified(context, asked_by, &exchange).await
+            {
+                chain.exchanges.push(exchange);
+                return chain.stop(StopReason::NotModified(Box::new(page)));
+            }
+            // Once more, unconditionally.
+            continue;
+        }
+        let target = exchange
+            .location()
+            .map(|location| url.join(&location, &context.policy.canonical));
+        chain.exchanges.push(exchange);
+        let next = match target {
+            None => return chain.stop(StopReason::Arrived),
+            Some(Err(error)) => {
+                let reason = format!("redirects to an invalid URL: {error}");
+                return chain.stop(StopReason::Barred(reason));
+            }
+            Some(Ok(next)) => next,
+        };
+        if let Some(reason) = bar(context, lease, &chain, &next).await? {
+            return chain.stop(reason);
+        }
+        chain.reached.push(next.clone());
+        url = next;
+    }
+}
+
+/// Requests one hop when its host is ready.
+async fn request(
+    context: &CrawlContext,
+    lease: &Lease,
+    url: &PageUrl,
+    validators: &Validators,
+) -> Result<Result<Exchange, FetchFailure>, StoreFault> {
+    let host = url.host();
+    politeness::recall(context, lease, &host).await?;
+    let key = context.pacer.politeness_key(&*context.fetch, url).await;
+    let permit = context.pacer.permit(key).await;
+    politeness::record_unanswered(context, &host).await?;
+    let outcome = context.fetch.ask(url, validators).await;
+    permit.finish(Answer::of(&outcome, context.clock.date()));
+    politeness::record_pace(context, lease, &host).await?;
+    Ok(outcome)
+}
+
+/// Returns true if there may be room later.
+fn is_want_of_room(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}
+
+/// The answer of servers that take If-None-Match for a demand (RFC 9110 section 13.1.2 has it so
+/// for other methods than ours).
+const PRECONDITION_FAILED: u16 = 412;
+
+fn is_about_conditions(answer: &Exchange) -> bool {
+    matches!(answer.status, NOT_MODIFIED | PRECONDITION_FAILED)
+}
+
+/// Returns the reason not to take the next hop, if there is one.
+async fn bar(
+    context: &CrawlContext,
+    lease: &Lease,
+    chain: &RedirectChain,
+    next: &PageUrl,
+) -> Result<Option<StopReason>, StoreFault> {
+    let barred = |reason: String| Ok(Some(StopReason::Barred(reason)));
+    let most = context.policy.redirects;
+    if chain.exchanges.len() > most {
+        return barred(format!("more than {most} redirects in a row"));
+    }
+    if chain.exchanges.iter().any(|exchange| exchange.url == *next) {
+        return barred("redirects in a circle".to_owned());
+    }
+    let judged = context.scope().judge(next);
+    if let Err(out_of_scope) = judged
+        && !(lease.requisite > 0 && is_requisite(context, next))
+    {
+        let is_seed = lease.depth == 0 && lease.via.is_none();
+        if out_of_scope.is_exclusion() || !(is_seed || listings::may_move(context, lease, next)) {
+            return barred(format!("redirects to {next}: {out_of_scope}"));
+        }
+        if is_seed {
+            // The user means the place that a seed has moved to.
+            context.frontier.adopt_seed(next).await?;
+            context.scope_mut().add_seed(next);
+        }
+    }
+    match permission::check_hop(context, lease, next).await? {
+        Permission::Granted | Permission::NotYet => {}
+        Permission::Forbidden(reason) => return barred(format!("redirects to {next}: {reason}")),
+        Permission::Unknown { until, error } => {
+            return Ok(Some(StopReason::RobotsUnavailable { until, error }));
+        }
+    }
+    if !context.frontier.claim(lease, next).await? {
+        return barred(format!(
+            "redirects to {next}, which this crawl visits for itself"
+        ));
+    }
+    Ok(None)
+}
+
+/// True if a requisite of a page may be at `url`.
+fn is_requisite(context: &CrawlContext, url: &PageUrl) -> bool {
+    context.policy.page_requisites.let_in(&context.scope(), url)
+}

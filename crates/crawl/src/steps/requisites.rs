@@ -1,0 +1,70 @@
+//! The requisites of a page: pictures, styles, scripts and films that are fetched with it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use web::{OutOfScope, PageUrl, Scope};
+
+use crate::choice::UnknownChoice;
+
+/// A choice of which requisites are fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Requisites {
+    /// No requisite is fetched.
+    #[default]
+    Off,
+    /// Those in scope are fetched, even for a page at the greatest depth.
+    Scope,
+    /// Those on any host are fetched; exclusions hold.
+    Any,
+}
+
+impl Requisites {
+    /// Returns the option's value.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Scope => "scope",
+            Self::Any => "any",
+        }
+    }
+
+    /// The most steps from a page: what the page names (1), what a style sheet of it names (2), and
+    /// so on. Browsers have no bound, and a server may answer each sheet with the import of
+    /// another.
+    pub(crate) const MOST_STEPS: u8 = 8;
+
+    /// The most requisites of one page or style sheet; more are left out, and counted by
+    /// [`Requisites::RULE`]. The largest pages of the web have some hundred.
+    pub(crate) const MOST_PER_PAGE: usize = 1_000;
+
+    /// The name of the rule [`Requisites::MOST_PER_PAGE`] where left-out links are listed.
+    pub(crate) const RULE: &'static str = "max-requisites-per-page";
+
+    /// Returns true if a requisite with this URL may be fetched.
+    pub(crate) fn let_in(self, scope: &Scope, url: &PageUrl) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Scope => scope.judge(url).is_ok(),
+            Self::Any => !matches!(scope.judge(url), Err(OutOfScope::Excluded { .. })),
+        }
+    }
+}
+
+impl fmt::Display for Requisites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Requisites {
+    type Err = UnknownChoice;
+
+    fn from_str(word: &str) -> Result<Self, UnknownChoice> {
+        let all = [Self::Off, Self::Scope, Self::Any];
+        all.into_iter()
+            .find(|requisites| requisites.as_str() == word)
+            .ok_or_else(|| UnknownChoice::new(word, "off, scope or any"))
+    }
+}

@@ -1,0 +1,84 @@
+//! Links that are not followed: their number, and the rule that leaves each one out.
+//!
+//! The journal does not record left-out links one by one, because there can be any number of them.
+//! While a crawl runs their URLs are counted, each once up to a bound; afterwards the archived
+//! pages are read again and judged by the same rules.
+
+use store::SkippedBy;
+use web::{Document, Link, LinkKind, PageUrl, Scope, UrlKey};
+
+use crate::policy::Policy;
+use crate::runtime::telemetry::Counts;
+
+/// The counts of a page's links by decision.
+#[derive(Debug, Default)]
+pub(crate) struct LinkTally {
+    pub(crate) counts: Counts,
+    /// The left-out URLs, by kind of rule.
+    pub(crate) unvisited: Vec<(SkippedBy, UrlKey)>,
+}
+
+impl LinkTally {
+    /// Counts a link that leads out of the scope.
+    pub(crate) fn out_of_scope(&mut self, url: &PageUrl) {
+        self.counts.links_out_of_scope += 1;
+        self.unvisited.push((SkippedBy::Scope, url.key()));
+    }
+
+    /// Counts a link that is too far from a seed.
+    pub(crate) fn too_deep(&mut self, url: &PageUrl) {
+        self.counts.links_too_deep += 1;
+        self.unvisited.push((SkippedBy::Limit, url.key()));
+    }
+
+    /// Counts what a host lists beyond what one host may.
+    pub(crate) fn too_many(&mut self, url: &PageUrl) {
+        self.counts.links_too_many += 1;
+        self.unvisited.push((SkippedBy::Limit, url.key()));
+    }
+
+    /// Counts a link that was taken for a trap.
+    pub(crate) fn trap(&mut self, url: &PageUrl) {
+        self.counts.links_to_traps += 1;
+        self.unvisited.push((SkippedBy::Trap, url.key()));
+    }
+}
+
+/// Returns the rule that leaves out a link of a page, with the reason; none if no rule does, and
+/// for requisites. `depth` is that of the page.
+#[must_use]
+pub fn why_unvisited(
+    policy: &Policy,
+    scope: &Scope,
+    page: &PageUrl,
+    depth: u32,
+    document: &Document,
+    link: &Link,
+) -> Option<(SkippedBy, String)> {
+    if link.kind == LinkKind::Requisite {
+        return None;
+    }
+    if let Err(out_of_scope) = scope.judge(&link.url) {
+        return Some((SkippedBy::Scope, out_of_scope.to_string()));
+    }
+    if let Some(trap) = policy
+        .traps
+        .as_ref()
+        .and_then(|rules| rules.judge(&link.url, Some(page)))
+    {
+        return Some((SkippedBy::Trap, trap.to_string()));
+    }
+    if document.directives.nofollow && !policy.ignore_robots {
+        let reason = "its page asks not to follow its links (robots: nofollow)";
+        return Some((SkippedBy::Page, reason.to_owned()));
+    }
+    if link.relations.has_any_of(policy.skip_relations) {
+        let reason = format!("its page asks not to follow this link (rel={})", link.rel);
+        return Some((SkippedBy::Page, reason));
+    }
+    let max = policy.max_depth.filter(|max| depth >= *max)?;
+    Some((
+        SkippedBy::Limit,
+        format!("it is {} links from a seed (--max-depth {max})", depth + 1),
+    ))
+}

@@ -1,0 +1,261 @@
+//! The record of a visit: a row for the journal, and fields for the archive.
+
+use neardup::Likeness;
+use sinks::{Keeping, Note};
+use store::{DiscoveredUrl, EarlierCapture, Fate, Lease, Original, RetainedDuplicate, VisitRecord};
+use web::{Exchange, PageUrl, Timestamp};
+
+use crate::steps::admission::Admission;
+use crate::steps::reading::Reading;
+
+/// Returns the row of a visit without a page to judge, from the exchanges alone.
+pub(crate) fn without_page(
+    page: DiscoveredUrl,
+    exchanges: &[Exchange],
+    now: Timestamp,
+    fate: Fate,
+    reason: String,
+) -> VisitRecord {
+    let last = exchanges.last();
+    let final_url = last
+        .map(|exchange| &exchange.url)
+        .filter(|url| **url != page.url);
+    let media = last
+        .and_then(|exchange| exchange.header("content-type"))
+        .map(web::essence);
+    let row = VisitRecord::new(page, fate, last.map_or(now, |exchange| exchange.started));
+    VisitRecord {
+        final_url: final_url.cloned(),
+        status: last.map(|exchange| exchange.status),
+        content_type: media,
+        bytes: exchanges.iter().map(|exchange| exchange.body.len()).sum(),
+        reason: Some(reason),
+        kept: !exchanges.is_empty(),
+        ..row
+    }
+}
+
+/// Returns the row of a page that was read and admitted. `page` is the last exchange, or the
+/// archived one if that is unmodified.
+pub(crate) fn with_page(
+    lease: &Lease,
+    page: &Exchange,
+    exchanges: &[Exchange],
+    reading: &Reading,
+    admission: &Admission,
+) -> VisitRecord {
+    let mut row = without_page(
+        lease.find(),
+        exchanges,
+        Timestamp::default(),
+        admission.fate,
+        String::new(),
+    );
+    row.reason.clone_from(&admission.reason);
+    row.content_type = page.header("content-type").map(web::essence);
+    row.kept = admission.keeping == Keeping::Whole;
+    row.payload = Some(reading.signature.payload);
+    record_content(&mut row, reading);
+    if let Some(original) = &admission.original {
+        record_duplicate(&mut row, original, admission.retained);
+    }
+    if let (Some(reason), Some(evidence)) = (&mut row.reason, admission.evidence) {
+        reason.push_str("; kept all the same: ");
+        reason.push_str(evidence.as_str());
+    }
+    if let Some(capture) = &admission.earlier {
+        record_change(&mut row, capture);
+    }
+    row
+}
+
+/// Records that an earlier crawl archived another version of the page.
+pub(crate) fn record_change(row: &mut VisitRecord, capture: &EarlierCapture) {
+    row.duplicate_of = Some(capture.page.url.clone());
+    row.of_earlier = true;
+    row.distance = capture.distance;
+    // Rounded as in the archive, so that a rebuilt journal has the same value.
+    row.resemblance = capture
+        .resemblance
+        .map(|share| (share * 10_000.0).round() / 10_000.0);
+    let nearness = match (capture.resemblance, capture.distance) {
+        (Some(1.0), Some(0)) => "; the same text".to_owned(),
+        (Some(resemblance), Some(distance)) => {
+            format!("; resemblance {resemblance:.2}, {distance} bits apart")
+        }
+        (None, Some(distance)) => format!("; {distance} bits apart"),
+        (_, None) => String::new(),
+    };
+    row.reason = Some(format!(
+        "other bytes than an earlier crawl archived on {}{nearness}",
+        capture.page.at
+    ));
+}
+
+/// Records that the page repeats another.
+pub(crate) fn record_duplicate(
+    row: &mut VisitRecord,
+    original: &Original,
+    retained: Option<RetainedDuplicate>,
+) {
+    row.duplicate_of = Some(original.page.url.clone());
+    row.of_earlier = original.earlier;
+    let (distance, resemblance) = match original.likeness {
+        Likeness::SamePayload | Likeness::SameText => (0, 1.0),
+        Likeness::Near {
+            distance,
+            resemblance,
+        } => (distance, resemblance),
+    };
+    row.distance = Some(distance);
+    row.resemblance = Some(resemblance);
+    if row.reason.is_none() {
+        row.reason = Some(reason(row, original, retained));
+    }
+}
+
+/// Records the content of the page.
+pub(crate) fn record_content(row: &mut VisitRecord, reading: &Reading) {
+    row.fingerprint = reading.signature.text.as_ref().map(|text| text.fingerprint);
+    if let Some(document) = &reading.document {
+        row.charset = Some(document.charset.to_owned()).filter(|name| !name.is_empty());
+        row.language.clone_from(&document.language);
+        row.title.clone_from(&document.title);
+        let canonical = document.canonical.as_ref();
+        let is_itself = |url: &&PageUrl| **url == row.url || Some(*url) == row.final_url.as_ref();
+        row.canonical = canonical.filter(|url| !is_itself(url)).cloned();
+    }
+}
+
+/// Returns the likeness of a page to its original, in words.
+fn reason(row: &VisitRecord, original: &Original, retained: Option<RetainedDuplicate>) -> String {
+    let mut reason = match original.likeness {
+        Likeness::SamePayload => "the same bytes".to_owned(),
+        Likeness::SameText => "the same text".to_owned(),
+        Likeness::Near {
+            distance,
+            resemblance,
+        } => {
+            let with = canonical_clause(row, original);
+            format!("resemblance {resemblance:.2}{with}, {distance} bits apart")
+        }
+    };
+    if original.earlier && original.page.url == row.url {
+        reason.push_str("; it repeats itself in an earlier crawl");
+    } else if original.earlier {
+        reason.push_str("; the original is in an earlier crawl");
+    }
+    if let Some(RetainedDuplicate { number, of }) = retained {
+        reason.push_str(&format!("; let through: {number} of {of} of its kind"));
+    }
+    reason
+}
+
+/// Returns the clause for a match by the page's canonical link; empty for other matches.
+fn canonical_clause(row: &VisitRecord, original: &Original) -> String {
+    if !original.by_canonical {
+        return String::new();
+    }
+    let Original { page, .. } = original;
+    let canonical = row.canonical.as_ref();
+    let is_original = canonical.is_some_and(|url| *url == page.url || *url == page.final_url);
+    let whom = if is_original {
+        "the page"
+    } else {
+        "the original of the page"
+    };
+    format!(" with {whom} that it calls canonical")
+}
+
+/// Returns the fields of the `metadata` record about the match of a page with its original, and its
+/// rank in the original's cluster. `crawler rebuild` reads them ([`rebuild_visit`]).
+///
+/// [`rebuild_visit`]: crate::rebuild_visit
+///
+pub(crate) fn match_notes(
+    original: Option<&Original>,
+    retained: Option<RetainedDuplicate>,
+) -> Vec<Note> {
+    let Some(original) = original else {
+        return Vec::new();
+    };
+    let matched_by = match original.likeness {
+        _ if original.by_canonical => BY_CANONICAL,
+        Likeness::SamePayload => "payload",
+        Likeness::SameText => "text",
+        Likeness::Near { .. } => "resemblance",
+    };
+    let rank = retained.map(|retained| (CLUSTER_RANK, retained.number.to_string()));
+    std::iter::once((MATCHED_BY, matched_by.to_owned()))
+        .chain(rank)
+        .collect()
+}
+
+/// The field with the feature that matched a page with its original.
+pub(crate) const MATCHED_BY: &str = "matched-by";
+
+/// The value of [`MATCHED_BY`] for a page that is near enough only to a page that it calls
+/// canonical.
+pub(crate) const BY_CANONICAL: &str = "canonical";
+
+/// The field with the rank of a retained duplicate in its cluster; the original has rank 1.
+pub(crate) const CLUSTER_RANK: &str = "cluster-rank";
+
+/// Returns the fields of the archive's `metadata` record. `last` is the last exchange, `matched`
+/// the fields of [`match_notes`], `outlinks` those of the page's links.
+pub(crate) fn notes(
+    row: &VisitRecord,
+    last: Option<&Exchange>,
+    matched: Vec<Note>,
+    outlinks: Vec<Note>,
+) -> Vec<Note> {
+    let fields = [
+        ("verdict", Some(row.fate.as_str().to_owned())),
+        ("reason", row.reason.clone()),
+        (
+            "duplicate-of",
+            row.duplicate_of.as_ref().map(ToString::to_string),
+        ),
+        ("canonical", row.canonical.as_ref().map(ToString::to_string)),
+        ("distance", row.distance.map(|bits| bits.to_string())),
+        (
+            "resemblance",
+            row.resemblance.map(|share| format!("{share:.4}")),
+        ),
+        (
+            "fingerprint",
+            row.fingerprint.map(|fingerprint| fingerprint.to_string()),
+        ),
+        (
+            "duplicate-of-earlier-crawl",
+            row.of_earlier.then(|| "yes".to_owned()),
+        ),
+        (
+            "payload",
+            // A payload in the archive has a digest of its own there.
+            row.payload
+                .filter(|_| !row.kept)
+                .map(|payload| format!("{payload:032x}")),
+        ),
+        ("http-status", row.status.map(|status| status.to_string())),
+        ("content-type", row.content_type.clone()),
+        ("bytes", Some(row.bytes.to_string())),
+        ("charset", row.charset.clone()),
+        ("language", row.language.clone()),
+        ("title", row.title.clone()),
+        ("via", row.via.as_ref().map(ToString::to_string)),
+        (
+            "requisite",
+            (row.requisite > 0).then(|| row.requisite.to_string()),
+        ),
+        ("hopsFromSeed", Some(row.depth.to_string())),
+        (
+            "fetchTimeMs",
+            last.map(|exchange| exchange.elapsed.as_millis().to_string()),
+        ),
+    ];
+    let fields = fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
+    fields.chain(matched).chain(outlinks).collect()
+}

@@ -1,0 +1,272 @@
+//! Reads a body that may be endless, slow, broken or huge.
+//!
+//! Memory: a download holds at most [`HELD`] bytes, and only as far as the budget has a share for
+//! it; a longer body goes to a spool, a file without a name. So no download waits for another, the
+//! deadline and the minimum rate always run, and *n* downloads take at most *n* × [`HELD`] bytes of
+//! memory and *n* × the limit of disk.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use disk::{Spool, Spooled};
+use http::Version;
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use reqwest::Response;
+use tokio::time::{Instant, timeout_at};
+use web::{Body, StoredBytes, Truncation};
+
+use crate::client::options::{FetchLimits, FetchOptions};
+use crate::client::progress::{Movement, Progress};
+use crate::failure::FetchFailure;
+use crate::memory::{MemoryBudget, MemoryShare};
+use crate::stalls::{Stalled, Stalls};
+
+/// Bytes of a body that are held in memory.
+const HELD: usize = 256 << 10;
+/// The step in which shares are taken, in bytes.
+const STEP: usize = 32 << 10;
+
+#[derive(Debug)]
+pub(crate) struct BodyReader {
+    limits: FetchLimits,
+    memory: MemoryBudget,
+    spool: Option<PathBuf>,
+    stalls: Stalls,
+}
+
+/// A body as received, perhaps cut.
+#[derive(Debug)]
+pub(crate) struct ReceivedBody {
+    pub(crate) body: Body,
+    pub(crate) truncated: Option<Truncation>,
+}
+
+impl BodyReader {
+    pub(crate) fn new(options: &FetchOptions) -> Self {
+        Self {
+            limits: options.limits.clone(),
+            memory: options.memory.clone(),
+            spool: options.spool.clone(),
+            stalls: options.stalls.clone(),
+        }
+    }
+
+    /// Reads until the end, the limit (the body is cut, not failed), the deadline, or until too few
+    /// bytes came recently. A broken connection is a failure, unless the body ends with its
+    /// connection.
+    pub(crate) async fn read(
+        &self,
+        response: &mut Response,
+        deadline: Instant,
+    ) -> Result<ReceivedBody, FetchFailure> {
+        let mut received = BodyBuffer::new(&self.memory, self.spool.as_deref());
+        let mut progress = Progress::new(&self.limits, Instant::now());
+        let mut stalled: Option<Stalled> = None;
+        loop {
+            if Instant::now() >= progress.due() {
+                stalled = match progress.look(Instant::now()) {
+                    Movement::TooSlow => return Err(FetchFailure::TooSlow),
+                    Movement::Stalled => stalled.or_else(|| Some(self.stalls.begin())),
+                    Movement::Moving => None,
+                };
+            }
+            let look = progress.due();
+            let chunk = match timeout_at(deadline.min(look), response.chunk()).await {
+                Ok(Ok(Some(chunk))) => chunk,
+                Ok(Ok(None)) => return received.end(None).await,
+                Ok(Err(error)) => match FetchFailure::of(&error) {
+                    FetchFailure::Disconnected if ends_with_connection(response) => {
+                        return received.end(Some(Truncation::Disconnect)).await;
+                    }
+                    failure => return Err(failure),
+                },
+                Err(_elapsed) if deadline <= look => return Err(FetchFailure::Timeout),
+                Err(_elapsed) => continue,
+            };
+            progress.add(chunk.len());
+            let room = self.limits.body - received.length();
+            if chunk.len() as u64 > room {
+                let room = usize::try_from(room).unwrap_or(chunk.len());
+                received.add(&chunk[..room]).await?;
+                return received.end(Some(Truncation::Length)).await;
+            }
+            received.add(&chunk).await?;
+        }
+    }
+}
+
+/// A body as received so far: the last part in memory, those before it in the spool.
+struct BodyBuffer<'a> {
+    memory: &'a MemoryBudget,
+    /// The directory of the spool; none if everything stays in memory.
+    directory: Option<&'a Path>,
+    held: Vec<u8>,
+    /// The bytes that the share allows.
+    granted: usize,
+    share: Option<MemoryShare>,
+    spool: Option<Spool>,
+}
+
+impl<'a> BodyBuffer<'a> {
+    fn new(memory: &'a MemoryBudget, directory: Option<&'a Path>) -> Self {
+        Self {
+            memory,
+            directory,
+            held: Vec::new(),
+            granted: 0,
+            share: None,
+            spool: None,
+        }
+    }
+
+    fn length(&self) -> u64 {
+        self.spool.as_ref().map_or(0, Spool::length) + self.held.len() as u64
+    }
+
+    async fn add(&mut self, chunk: &[u8]) -> Result<(), FetchFailure> {
+        if !self.may_hold(self.held.len() + chunk.len()) {
+            self.spill().await?;
+        }
+        self.held.extend_from_slice(chunk);
+        Ok(())
+    }
+
+    /// Takes the missing share for `bytes`; returns true if they may be held.
+    fn may_hold(&mut self, bytes: usize) -> bool {
+        while self.granted < bytes.min(HELD) {
+            let Some(step) = self.memory.try_body(STEP) else {
+                return self.directory.is_none();
+            };
+            self.granted += STEP;
+            match &mut self.share {
+                Some(share) => share.merge(step),
+                None => self.share = Some(step),
+            }
+        }
+        bytes <= HELD || self.directory.is_none()
+    }
+
+    /// Moves the held bytes to the spool, off the reactor.
+    async fn spill(&mut self) -> Result<(), FetchFailure> {
+        let Some(directory) = self.directory.filter(|_| !self.held.is_empty()) else {
+            return Ok(());
+        };
+        let (spool, mut held) = (self.spool.take(), std::mem::take(&mut self.held));
+        let directory = directory.to_owned();
+        let spilled = tokio::task::spawn_blocking(move || {
+            let mut spool = spool.map_or_else(|| Spool::in_directory(&directory), Ok)?;
+            spool.append(&held)?;
+            held.clear();
+            io::Result::Ok((spool, held))
+        });
+        let spilled = spilled
+            .await
+            .map_err(|_stopped| FetchFailure::Spool(io::ErrorKind::Interrupted))?;
+        let (spool, held) = spilled.map_err(|error| FetchFailure::Spool(error.kind()))?;
+        (self.spool, self.held) = (Some(spool), held);
+        Ok(())
+    }
+
+    async fn end(mut self, truncated: Option<Truncation>) -> Result<ReceivedBody, FetchFailure> {
+        if self.spool.is_some() {
+            self.spill().await?;
+        }
+        let body = match self.spool {
+            Some(spool) => Body::stored(Arc::new(Stored(spool.finish()))),
+            None => {
+                self.held.shrink_to_fit();
+                match self.share {
+                    Some(share) => Body::from(share.hold(self.held)),
+                    None => Body::from(self.held),
+                }
+            }
+        };
+        Ok(ReceivedBody { body, truncated })
+    }
+}
+
+/// The bytes of a body in a spool.
+#[derive(Debug)]
+struct Stored(Spooled);
+
+impl StoredBytes for Stored {
+    fn length(&self) -> u64 {
+        self.0.length()
+    }
+
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.0.read_at(into, offset)
+    }
+}
+
+/// Returns true if the body ends with its connection, so that a clean end looks like any other (RFC
+/// 9112 section 6.3): over TLS many servers omit the close notification, and asking again would not
+/// change it.
+fn ends_with_connection(response: &Response) -> bool {
+    let fields = response.headers();
+    response.version() < Version::HTTP_2
+        && !fields.contains_key(CONTENT_LENGTH)
+        && !fields.contains_key(TRANSFER_ENCODING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn received(memory: &MemoryBudget, bytes: usize, chunk: usize) -> Body {
+        let directory = tempfile::tempdir().unwrap();
+        let mut received = BodyBuffer::new(memory, Some(directory.path()));
+        let body: Vec<u8> = (0..bytes).map(|number| number as u8).collect();
+        for chunk in body.chunks(chunk) {
+            received.add(chunk).await.unwrap();
+            assert!(received.held.len() <= HELD.max(chunk.len()));
+        }
+        let body_again = received.end(None).await.unwrap().body;
+        assert_eq!(body_again.to_bytes().unwrap(), body);
+        body_again
+    }
+
+    #[tokio::test]
+    async fn a_body_is_held_up_to_its_limit_and_stored_beyond() {
+        let memory = MemoryBudget::default();
+        for (bytes, is_held) in [
+            (0, true),
+            (1, true),
+            (HELD, true),
+            (HELD + 1, false),
+            (3 * HELD, false),
+        ] {
+            let body = received(&memory, bytes, 10_000).await;
+            assert_eq!(body.held().is_some(), is_held, "{bytes}");
+        }
+        received(&memory, 3 * HELD, 2 * HELD).await;
+    }
+
+    #[tokio::test]
+    async fn without_a_share_of_the_budget_a_body_is_stored() {
+        let memory = MemoryBudget::new(8 << 20);
+        let _all = memory.try_body(4 << 20).unwrap();
+        assert!(received(&memory, 3 * STEP, STEP).await.held().is_none());
+    }
+
+    #[tokio::test]
+    async fn without_a_directory_a_body_stays_in_memory() {
+        let memory = MemoryBudget::new(8 << 20);
+        let mut received = BodyBuffer::new(&memory, None);
+        for _piece in 0..24 {
+            received.add(&vec![7; HELD]).await.unwrap();
+        }
+        let body = received.end(None).await.unwrap().body;
+        assert_eq!(body.held().unwrap().len(), 24 * HELD);
+    }
+
+    #[tokio::test]
+    async fn a_body_that_cannot_be_stored_is_a_failure_of_its_own() {
+        let memory = MemoryBudget::default();
+        let mut received = BodyBuffer::new(&memory, Some(Path::new("/nowhere/at/all")));
+        received.add(&vec![0; HELD]).await.unwrap();
+        let failed = received.add(&[0]).await.unwrap_err();
+        assert_eq!(failed, FetchFailure::Spool(io::ErrorKind::NotFound));
+    }
+}

@@ -1,0 +1,207 @@
+//! [`Fetch`] over the real network.
+//!
+//! Addresses are checked three times: an address in the URL before anything happens (the engine
+//! never asks a resolver for it), every address of a name when it is looked up, and the peer at the
+//! end. With a proxy the peer is the proxy; [`crate::client::proxy`] describes the checks then.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use http::{HeaderValue, StatusCode, Version};
+use reqwest::{Request, Response};
+use tokio::time::{Instant, timeout, timeout_at};
+use web::{Clock, Exchange, PageUrl, Protocol, Validators};
+
+use crate::client::body::{BodyReader, ReceivedBody};
+use crate::client::connections::Clients;
+use crate::client::options::{FetchLimits, FetchOptions};
+use crate::client::proxy::{ProxyPrecheck, ProxyUrl};
+use crate::client::request::{self, RequestHeaders};
+use crate::client::setup_error::SetupError;
+use crate::failure::FetchFailure;
+use crate::fetch::Fetch;
+use crate::ssrf_guard::guard::Guard;
+use crate::ssrf_guard::names::Names;
+use crate::stalls::Stalls;
+
+/// The client for real servers.
+#[derive(Debug)]
+pub struct HttpFetch {
+    clients: Clients,
+    guard: Guard,
+    names: Arc<Names>,
+    proxy: Option<ProxyUrl>,
+    request_headers: RequestHeaders,
+    body: BodyReader,
+    stalls: Stalls,
+    limits: FetchLimits,
+    clock: Clock,
+}
+
+impl HttpFetch {
+    /// Prepares a client; reads certificates but touches no network.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] if the options cannot be fulfilled. A machine without root certificates is no
+    /// error: https then fails page by page.
+    pub fn new(options: FetchOptions) -> Result<Self, SetupError> {
+        let Ok(user_agent) = HeaderValue::from_str(&options.user_agent) else {
+            return Err(SetupError::UserAgent(options.user_agent));
+        };
+        let guard = Guard::new(options.allow_private, &options.allow_addresses);
+        let names = Arc::new(Names::new(
+            options.names.clone(),
+            &options.resolve,
+            guard.clone(),
+            options.limits.names_kept,
+        ));
+        Ok(Self {
+            body: BodyReader::new(&options),
+            stalls: options.stalls.clone(),
+            clients: Clients::new(&options, &names)?,
+            guard,
+            names,
+            proxy: options.proxy,
+            request_headers: RequestHeaders::new(user_agent, options.secrets),
+            limits: options.limits,
+            clock: options.clock,
+        })
+    }
+
+    /// Checks whether a page may be requested, except for the checks in a connection's own look-up.
+    async fn check(&self, url: &PageUrl) -> Result<(), FetchFailure> {
+        let host = url.as_url().host_str().ok_or(FetchFailure::Unaskable)?;
+        self.guard.check_literal(host)?;
+        let Some(proxy) = &self.proxy else {
+            return Ok(());
+        };
+        if url.as_url().scheme() == "https" && host.starts_with('[') {
+            return Err(FetchFailure::Unaskable);
+        }
+        match proxy.precheck(host) {
+            ProxyPrecheck::Nothing => Ok(()),
+            ProxyPrecheck::Spelling => self.guard.check_unresolved(host),
+            ProxyPrecheck::Addresses => {
+                let port = url.as_url().port_or_known_default().unwrap_or_default();
+                let found = timeout(
+                    self.limits.connect_timeout,
+                    self.names.addresses(host, port),
+                )
+                .await;
+                found.unwrap_or(Err(FetchFailure::Dns)).map(|_addresses| ())
+            }
+        }
+    }
+
+    /// Returns the head of the answer.
+    async fn answer(&self, url: &PageUrl, request: Request) -> Result<Response, FetchFailure> {
+        self.check(url).await?;
+        let asked = self.clients.of(url).execute(request).await;
+        let https = url.as_url().scheme() == "https";
+        let response = match (asked, &self.proxy) {
+            (Ok(response), _) => response,
+            (Err(error), None) => return Err(FetchFailure::of(&error)),
+            (Err(error), Some(_)) => return Err(FetchFailure::by_way_of_proxy(&error, https)),
+        };
+        match &self.proxy {
+            None => {
+                if let Some(peer) = response.remote_addr() {
+                    self.guard.check(peer.ip())?;
+                }
+            }
+            Some(proxy) => {
+                let refused = response.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED;
+                if refused && proxy.reads_requests(https) {
+                    return Err(FetchFailure::proxy("it requires a user and a password"));
+                }
+            }
+        }
+        check_head(&response, &self.limits)?;
+        Ok(response)
+    }
+}
+
+#[async_trait]
+impl Fetch for HttpFetch {
+    async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
+        let started = self.clock.date();
+        let headers = self.request_headers.for_url(url, known, started);
+        let request = request::request(url, &headers)?;
+        let began = Instant::now();
+        let deadline = began + self.limits.timeout;
+
+        let answer = self.stalls.watch(self.answer(url, request));
+        let answered = timeout_at(deadline, answer).await;
+        let mut response = answered.unwrap_or(Err(FetchFailure::Timeout))?;
+        // With a proxy the peer is the proxy, and the server's address is not known.
+        let address = response.remote_addr().filter(|_| self.proxy.is_none());
+        let ReceivedBody { body, truncated } = self.body.read(&mut response, deadline).await?;
+
+        let protocol = protocol(response.version())?;
+        Ok(Exchange {
+            url: url.clone(),
+            request_head: request::head(url, &headers, protocol)?,
+            status: response.status().as_u16(),
+            headers: std::mem::take(response.headers_mut()),
+            body,
+            truncated,
+            address: address.map(unmapped),
+            protocol,
+            started,
+            elapsed: began.elapsed(),
+        })
+    }
+
+    async fn address(&self, url: &PageUrl) -> Option<IpAddr> {
+        if self.proxy.as_ref().is_some_and(ProxyUrl::looks_up_itself) {
+            return None;
+        }
+        let (host, port) = (
+            url.as_url().host_str()?,
+            url.as_url().port_or_known_default()?,
+        );
+        let found = timeout(
+            self.limits.connect_timeout,
+            self.names.addresses(host, port),
+        )
+        .await;
+        found.ok()?.ok()?.first().copied()
+    }
+}
+
+/// Checks the head of an answer. The engine counts the fields of HTTP/1 and the bytes of HTTP/2;
+/// here both count for both.
+fn check_head(response: &Response, limits: &FetchLimits) -> Result<(), FetchFailure> {
+    let fields = response.headers();
+    let bytes: usize = fields
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + 4)
+        .sum();
+    if bytes > limits.header_bytes || fields.len() > limits.header_fields {
+        return Err(FetchFailure::HeadersTooLarge);
+    }
+    // 101 Switching Protocols was not requested. 600 to 999 are invalid and sent all the same (999
+    // by linkedin.com): RFC 9110 section 15 has a client treat them as errors, and they are
+    // answers.
+    if response.status().as_u16() >= 200 {
+        Ok(())
+    } else {
+        Err(FetchFailure::Protocol)
+    }
+}
+
+fn protocol(version: Version) -> Result<Protocol, FetchFailure> {
+    match version {
+        Version::HTTP_10 => Ok(Protocol::Http10),
+        Version::HTTP_11 => Ok(Protocol::Http11),
+        Version::HTTP_2 => Ok(Protocol::Http2),
+        _ => Err(FetchFailure::Protocol),
+    }
+}
+
+/// Returns the IPv4 address of an IPv4 peer seen through an IPv6 socket.
+fn unmapped(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}

@@ -1,0 +1,117 @@
+//! The options of a client, and every limit that it keeps. (The limit on a URL's length is
+//! [`PageUrl`](web::PageUrl)'s.)
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use web::Clock;
+
+use crate::client::proxy::ProxyUrl;
+use crate::client::tls::InsecureHost;
+use crate::credentials::Secrets;
+use crate::memory::MemoryBudget;
+use crate::ssrf_guard::names::NameService;
+use crate::ssrf_guard::resolve_rule::ResolveRule;
+use crate::stalls::Stalls;
+
+/// The options of a client.
+#[derive(Clone, Debug)]
+pub struct FetchOptions {
+    /// The `User-Agent` field, whole.
+    pub user_agent: String,
+    /// The limits at which an answer is cut or given up.
+    pub limits: FetchLimits,
+    /// True if private, loopback and link-local addresses may be asked.
+    pub allow_private: bool,
+    /// Single addresses that may be asked although they are not public.
+    pub allow_addresses: Vec<IpAddr>,
+    /// The service that resolves names. Its answers are guarded.
+    pub names: NameService,
+    /// The names that are not looked up. Their addresses are guarded all the same.
+    pub resolve: Vec<ResolveRule>,
+    /// PEM files with certificates to trust besides the system's.
+    pub ca_certificates: Vec<PathBuf>,
+    /// Hosts whose certificates are not checked.
+    pub insecure_hosts: Vec<InsecureHost>,
+    /// The proxy of all requests. The environment (`http_proxy`) has no effect.
+    pub proxy: Option<ProxyUrl>,
+    /// The fields and cookies for single origins.
+    pub secrets: Arc<Secrets>,
+    /// The number of idle connections per host: as many as are used at a time (see
+    /// [`PacingRules::connections_per_host`](crate::PacingRules::connections_per_host)).
+    pub connections_per_host: usize,
+    /// The memory budget of bodies.
+    pub memory: MemoryBudget,
+    /// The directory on whose file system larger bodies are kept while they are needed. Without one
+    /// they stay in memory.
+    pub spool: Option<PathBuf>,
+    /// The count of stalled exchanges.
+    pub stalls: Stalls,
+    /// The clock that dates exchanges.
+    pub clock: Clock,
+}
+
+impl FetchOptions {
+    /// Returns the defaults with this user agent and clock.
+    #[must_use]
+    pub fn new(user_agent: impl Into<String>, clock: Clock) -> Self {
+        Self {
+            user_agent: user_agent.into(),
+            limits: FetchLimits::default(),
+            allow_private: false,
+            allow_addresses: Vec::new(),
+            names: NameService::system(),
+            resolve: Vec::new(),
+            ca_certificates: Vec::new(),
+            insecure_hosts: Vec::new(),
+            proxy: None,
+            secrets: Arc::default(),
+            connections_per_host: 1,
+            memory: MemoryBudget::default(),
+            spool: None,
+            stalls: Stalls::default(),
+            clock,
+        }
+    }
+}
+
+/// The limits on every size and time that a server could stretch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FetchLimits {
+    /// Bytes of a body as received; a longer one is cut, and the exchange counts as answered.
+    pub body: u64,
+    /// Bytes of header fields: names and values, plus four per field.
+    pub header_bytes: usize,
+    /// Number of header fields.
+    pub header_fields: usize,
+    /// Time from the look-up of the name to the last byte.
+    pub timeout: Duration,
+    /// Time from the look-up of the name to the end of the TLS handshake.
+    pub connect_timeout: Duration,
+    /// Minimum rate of a body in bytes per second, averaged over each `min_rate_grace`; 0 for none.
+    pub min_rate: u64,
+    /// The time before the rate of a body counts, and the window over which it counts then.
+    pub min_rate_grace: Duration,
+    /// The time that the addresses of a name are cached.
+    pub names_kept: Duration,
+    /// The greatest number of redirects in a row, for the code that follows them.
+    pub redirects: usize,
+}
+
+impl Default for FetchLimits {
+    fn default() -> Self {
+        Self {
+            body: 50 << 20,
+            header_bytes: 64 << 10,
+            header_fields: 256,
+            timeout: Duration::from_secs(60),
+            connect_timeout: Duration::from_secs(10),
+            min_rate: 512,
+            min_rate_grace: Duration::from_secs(20),
+            names_kept: Duration::from_secs(120),
+            redirects: 10,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The request: its header fields, and its head as an archive keeps it.
+//!
+//! The fields are sent in this order. Fields for single origins (credentials, cookies, the user's
+//! own) come from [`Secrets`], and an archive keeps only their names. Fields for a proxy are added
+//! by reqwest, which alone knows it, and are never archived.
+
+use std::sync::Arc;
+
+use http::header::{ACCEPT, ACCEPT_ENCODING, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Method};
+use reqwest::Request;
+use web::{PageUrl, Protocol, Timestamp, Validators};
+
+use crate::credentials::{REDACTED, Secrets};
+use crate::failure::FetchFailure;
+
+/// The header fields of every request.
+#[derive(Debug)]
+pub(crate) struct RequestHeaders {
+    always: HeaderMap,
+    /// The fields for single origins.
+    secrets: Arc<Secrets>,
+}
+
+impl RequestHeaders {
+    /// Returns the fields of this user agent, with these secrets.
+    pub(crate) fn new(user_agent: HeaderValue, secrets: Arc<Secrets>) -> Self {
+        let mut always = HeaderMap::with_capacity(3);
+        always.insert(USER_AGENT, user_agent);
+        let pages = HeaderValue::from_static("text/html,application/xhtml+xml,*/*;q=0.8");
+        always.insert(ACCEPT, pages);
+        let codings = HeaderValue::from_static("gzip, deflate, br, zstd");
+        always.insert(ACCEPT_ENCODING, codings);
+        Self { always, secrets }
+    }
+
+    /// Returns every field of a request for `url` now, except `Host`. `known` are the validators of
+    /// an earlier answer.
+    pub(crate) fn for_url(&self, url: &PageUrl, known: &Validators, now: Timestamp) -> HeaderMap {
+        let mut headers = self.always.clone();
+        headers.extend(self.secrets.headers_for(url, now));
+        if let Some(etag) = &known.etag {
+            headers.insert(IF_NONE_MATCH, etag.clone());
+        }
+        if let Some(date) = &known.last_modified {
+            headers.insert(IF_MODIFIED_SINCE, date.clone());
+        }
+        headers
+    }
+}
+
+/// Builds a request for `url` with these fields.
+pub(crate) fn request(url: &PageUrl, headers: &HeaderMap) -> Result<Request, FetchFailure> {
+    let mut request = Request::new(Method::GET, url.as_url().clone());
+    let fields = request.headers_mut();
+    if url.as_url().scheme() == "http" {
+        fields.insert(HOST, host_field(url)?);
+    }
+    fields.extend(headers.clone());
+    Ok(request)
+}
+
+fn host_field(url: &PageUrl) -> Result<HeaderValue, FetchFailure> {
+    HeaderValue::from_str(url.authority()).map_err(|_not_a_field| FetchFailure::Unaskable)
+}
+
+/// Returns the request as it was written to an HTTP/1.1 connection, byte for byte. The frames of
+/// HTTP/2 are written the same way, as archives do, and a request to a proxy as the proxy passes it
+/// on.
+///
+/// `Host` comes first over http, where we set it. Over https the protocol is not known beforehand,
+/// and HTTP/2 has no such field, so the engine appends it if it is needed.
+///
+/// The value of a secret is replaced by [`REDACTED`].
+pub(crate) fn head(
+    url: &PageUrl,
+    headers: &HeaderMap,
+    protocol: Protocol,
+) -> Result<Vec<u8>, FetchFailure> {
+    let host = host_field(url)?;
+    let host_last = url.as_url().scheme() == "https" && protocol != Protocol::Http2;
+    let mut head = Vec::with_capacity(256 + url.as_str().len());
+    head.extend_from_slice(b"GET ");
+    head.extend_from_slice(url.as_url().path().as_bytes());
+    if let Some(query) = url.as_url().query() {
+        head.push(b'?');
+        head.extend_from_slice(query.as_bytes());
+    }
+    head.extend_from_slice(b" HTTP/1.1\r\n");
+    if !host_last {
+        write_field(&mut head, "host", &host);
+    }
+    for (name, value) in headers {
+        write_field(&mut head, name.as_str(), value);
+    }
+    if host_last {
+        write_field(&mut head, "host", &host);
+    }
+    head.extend_from_slice(b"\r\n");
+    Ok(head)
+}
+
+fn write_field(head: &mut Vec<u8>, name: &str, value: &HeaderValue) {
+    let shown = if value.is_sensitive() {
+        REDACTED.as_bytes()
+    } else {
+        value.as_bytes()
+    };
+    for part in [name.as_bytes(), b": ", shown, b"\r\n"] {
+        head.extend_from_slice(part);
+    }
+}

@@ -1,0 +1,30 @@
+//! Errors of a setup that cannot work.
+
+use std::path::PathBuf;
+
+use rustls::pki_types::pem;
+
+/// The reason why a client cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The user agent has characters that a header field cannot carry.
+    #[error("the user agent {0:?} cannot be sent in a header field")]
+    UserAgent(String),
+    /// A file of certificates cannot be read.
+    #[error("cannot read certificates from {path:?}")]
+    CertificateFile {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: pem::Error,
+    },
+    /// A file of certificates holds none.
+    #[error("there is no PEM certificate in {0:?}")]
+    NoCertificate(PathBuf),
+    /// The TLS library does not accept its configuration.
+    #[error("cannot set up TLS")]
+    Tls(#[source] rustls::Error),
+    /// The HTTP library does not accept its configuration.
+    #[error("cannot set up the HTTP client")]
+    Client(#[source] reqwest::Error),
+}

@@ -1,0 +1,201 @@
+//! TLS: rustls with ring, the system's roots and those of the user.
+//!
+//! One verifier serves every connection. It gets the name that a certificate is shown for, accepts
+//! the names that the user called insecure, and leaves all others to the system. rustls keeps
+//! resumable sessions by name, so a session with an insecure host serves no other.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
+use rustls_platform_verifier::Verifier;
+use tracing::warn;
+
+use crate::client::setup_error::SetupError;
+use crate::ssrf_guard::resolve_rule::canonical_host;
+
+/// A host whose certificates are not checked, on any port: TLS proves names, not ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InsecureHost {
+    host: String,
+    name: ServerName<'static>,
+}
+
+/// The error for a text that is no [`InsecureHost`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is not a host, as in old.example.org or [::1] \
+     (a certificate is for all ports of a host: none can be named)"
+)]
+pub struct InsecureHostError(String);
+
+impl FromStr for InsecureHost {
+    type Err = InsecureHostError;
+
+    fn from_str(text: &str) -> Result<Self, InsecureHostError> {
+        let wrong = || InsecureHostError(text.to_owned());
+        let host = canonical_host(text).ok_or_else(wrong)?;
+        let bare = host
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .to_owned();
+        let name = ServerName::try_from(bare).map_err(|_not_a_name| wrong())?;
+        Ok(Self { host, name })
+    }
+}
+
+impl fmt::Display for InsecureHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.host)
+    }
+}
+
+/// Returns the TLS configuration of every connection: HTTP/2 if the server speaks it, else HTTP/1.1
+/// (ALPN).
+pub(crate) fn client_config(
+    extra_roots: &[PathBuf],
+    insecure: &[InsecureHost],
+) -> Result<ClientConfig, SetupError> {
+    let mut extra = Vec::new();
+    for path in extra_roots {
+        extra.extend(read_certificates(path)?);
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier = CertificateVerifier {
+        system: system_verifier(extra, Arc::clone(&provider))?,
+        insecure: insecure.iter().map(|host| host.name.clone()).collect(),
+        provider: Arc::clone(&provider),
+    };
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(SetupError::Tls)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// Returns the platform's verifier; `None` if the machine has no root certificates, which makes
+/// https impossible but does not prevent a crawl over http.
+fn system_verifier(
+    extra: Vec<CertificateDer<'static>>,
+    provider: Arc<CryptoProvider>,
+) -> Result<Option<Verifier>, SetupError> {
+    let given = !extra.is_empty();
+    match Verifier::new_with_extra_roots(extra, provider) {
+        Ok(verifier) => Ok(Some(verifier)),
+        Err(error) if given => Err(SetupError::Tls(error)),
+        Err(error) => {
+            warn!(%error, "no root certificates: https pages cannot be fetched");
+            Ok(None)
+        }
+    }
+}
+
+fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SetupError> {
+    let unreadable = |source| SetupError::CertificateFile {
+        path: path.to_owned(),
+        source,
+    };
+    let certificates = CertificateDer::pem_file_iter(path)
+        .and_then(|entries| entries.collect::<Result<Vec<_>, _>>())
+        .map_err(unreadable)?;
+    if certificates.is_empty() {
+        return Err(SetupError::NoCertificate(path.to_owned()));
+    }
+    Ok(certificates)
+}
+
+/// The verifier of certificates.
+#[derive(Debug)]
+struct CertificateVerifier {
+    system: Option<Verifier>,
+    insecure: Vec<ServerName<'static>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for CertificateVerifier {
+    fn verify_server_cert(
+        &self,
+        shown: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        if self.insecure.iter().any(|insecure| insecure == name) {
+            return Ok(ServerCertVerified::assertion());
+        }
+        match &self.system {
+            Some(system) => system.verify_server_cert(shown, intermediates, name, ocsp, now),
+            None => Err(CertificateError::UnknownIssuer.into()),
+        }
+    }
+
+    // Insecure hosts too must prove that they have the key of their certificate.
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        shown: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, shown, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        shown: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, shown, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}
+
+/// Describes a failed handshake for a report.
+pub(crate) fn describe(error: &Error) -> String {
+    use CertificateError as Bad;
+    let words = match error {
+        Error::InvalidCertificate(bad) => match bad {
+            Bad::Expired | Bad::ExpiredContext { .. } => "the certificate has expired",
+            Bad::NotValidYet | Bad::NotValidYetContext { .. } => "the certificate is not valid yet",
+            Bad::UnknownIssuer => "the certificate's issuer is not trusted",
+            Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
+                "the certificate is for another name"
+            }
+            Bad::Revoked => "the certificate was revoked",
+            Bad::BadSignature => "the certificate's signature is wrong",
+            Bad::BadEncoding => "the certificate cannot be read",
+            Bad::InvalidPurpose | Bad::InvalidPurposeContext { .. } => {
+                "the certificate is not for servers"
+            }
+            Bad::Other(verdict) => return format!("the certificate is not accepted: {verdict}"),
+            other => return format!("the certificate is not accepted: {other}"),
+        },
+        Error::NoCertificatesPresented => "the server presents no certificate",
+        Error::PeerIncompatible(_) => "the server has no TLS version or cipher in common with us",
+        Error::AlertReceived(alert) => return format!("the server sent the alert {alert:?}"),
+        Error::InvalidMessage(_) => "the server does not speak TLS",
+        Error::InappropriateMessage { .. }
+        | Error::InappropriateHandshakeMessage { .. }
+        | Error::PeerMisbehaved(_) => "the server violates the TLS protocol",
+        other => return other.to_string(),
+    };
+    words.to_owned()
+}

@@ -1,0 +1,120 @@
+//! Credentials: header fields and cookies that only some origins may get.
+//!
+//! A crawler follows strangers' links, so a secret that followed them would reach anybody who asks
+//! for it. Here each secret is bound to origins (scheme, host and port: RFC 6454 section 4) before
+//! the first request, and each request asks anew for the fields of its own URL. Nothing is learned
+//! on the way: neither `Set-Cookie` nor a redirect binds a secret to anything.
+//!
+//! Invariant: the values are marked sensitive ([`http::HeaderValue::set_sensitive`]). So `Debug`
+//! hides them, HTTP/2 does not put them into its tables (RFC 7541 section 7.1.3), and archives get
+//! [`REDACTED`] instead.
+
+pub(crate) mod cookies;
+pub(crate) mod fields;
+
+use std::collections::HashSet;
+use std::fmt;
+
+use http::HeaderMap;
+use http::header::COOKIE;
+use web::{PageUrl, Timestamp};
+
+use self::cookies::{Cookie, Jar};
+use self::fields::SecretField;
+
+/// The text in archives in place of a secret value.
+pub const REDACTED: &str = "[not kept]";
+
+/// The fields and cookies for single origins. `Debug` hides their values.
+#[derive(Default)]
+pub struct Secrets {
+    fields: Vec<SecretField>,
+    /// The origins of the seeds, which get the fields that name no origin.
+    seeds: HashSet<String>,
+    jar: Jar,
+}
+
+impl Secrets {
+    /// Binds fields and cookies to the origins of these seeds: fields that name no origin, and
+    /// cookies as the header of `cookies.rs` says.
+    #[must_use]
+    pub fn new(fields: Vec<SecretField>, cookies: Vec<Cookie>, seeds: &[PageUrl]) -> Self {
+        if fields.is_empty() && cookies.is_empty() {
+            return Self::default();
+        }
+        let mut jar = Jar::new(cookies);
+        let mut origins = HashSet::new();
+        for seed in seeds {
+            if origins.insert(seed.origin()) {
+                jar.open_for(seed);
+            }
+        }
+        Self {
+            fields,
+            seeds: origins,
+            jar,
+        }
+    }
+
+    /// Returns the additional fields of a request for `url`; they never depend on the way that led
+    /// there.
+    #[must_use]
+    pub fn headers_for(&self, url: &PageUrl, now: Timestamp) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if !self.fields.is_empty() {
+            let origin = url.origin();
+            for field in self
+                .fields
+                .iter()
+                .filter(|field| self.binds(field, &origin))
+            {
+                headers.append(field.name.clone(), field.value.clone());
+            }
+        }
+        if let Some(cookies) = self.jar.headers_for(url, now) {
+            headers.insert(COOKIE, cookies);
+        }
+        headers
+    }
+
+    /// Returns the number of origins that get fields, and the number of these over http, where they
+    /// are sent in the clear.
+    #[must_use]
+    pub fn origins(&self) -> (usize, usize) {
+        let named = self.fields.iter().filter_map(|field| field.origin.as_ref());
+        let mut all: HashSet<&String> = named.collect();
+        if self.fields.iter().any(|field| field.origin.is_none()) {
+            all.extend(&self.seeds);
+        }
+        let open = all
+            .iter()
+            .filter(|origin| origin.starts_with("http://"))
+            .count();
+        (all.len(), open)
+    }
+
+    /// Returns the number of cookies that can be sent, and the number of these over http.
+    #[must_use]
+    pub fn cookies(&self) -> (usize, usize) {
+        self.jar.count()
+    }
+
+    fn binds(&self, field: &SecretField, origin: &str) -> bool {
+        match &field.origin {
+            Some(bound) => bound == origin,
+            None => self.seeds.contains(origin),
+        }
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secrets")
+            .field("fields", &self.fields)
+            .field("cookies", &self.jar.count().0)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

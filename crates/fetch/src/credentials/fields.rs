@@ -1,0 +1,204 @@
+//! A header field for single origins: `[ORIGIN ]Name: value`.
+
+use data_encoding::BASE64;
+use http::header::AUTHORIZATION;
+use http::{HeaderName, HeaderValue};
+use web::{CanonicalForm, PageUrl};
+
+/// The longest value, in bytes: servers accept fields up to 8 KiB.
+const MAX_VALUE_BYTES: usize = 8 << 10;
+
+/// Fields that the user may not set, and the reason.
+const NOT_YOURS: [(&[&str], &str); 7] = [
+    (
+        &["cookie"],
+        "--load-cookies FILE says cookies, each to its own site",
+    ),
+    (
+        &["user-agent"],
+        "--user-agent says it, and to robots.txt as well",
+    ),
+    (
+        &["proxy-authorization"],
+        "it is for the proxy: --proxy http://USER:PASSWORD@HOST:PORT",
+    ),
+    (
+        &["host"],
+        "it follows from the URL; --resolve connects elsewhere for it",
+    ),
+    (&["accept-encoding"], "it says what the crawler can unpack"),
+    (
+        &[
+            "if-none-match",
+            "if-modified-since",
+            "if-match",
+            "if-unmodified-since",
+            "if-range",
+            "range",
+        ],
+        "pages are asked for whole, and conditionally by --since",
+    ),
+    (
+        &[
+            "connection",
+            "content-length",
+            "expect",
+            "http2-settings",
+            "keep-alive",
+            "proxy-connection",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade",
+        ],
+        "it belongs to the connection",
+    ),
+];
+
+/// A header field for single origins. `Debug` hides its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretField {
+    /// The origin that gets it; the origins of the seeds if none.
+    pub(super) origin: Option<String>,
+    pub(super) name: HeaderName,
+    pub(super) value: HeaderValue,
+}
+
+/// The reason why a text is no [`SecretField`]. No variant repeats what may be a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SecretFieldError {
+    /// No colon.
+    #[error("it is not 'Name: value', nor 'https://example.org Name: value'")]
+    Form,
+    /// The text before it is no origin.
+    #[error("the text before the field must be an origin, as in 'https://example.org Name: value'")]
+    Origin,
+    /// The text before the colon is no token (RFC 9110 section 5.1).
+    #[error("the text before the colon must be a field name: letters, digits and hyphens")]
+    Name,
+    /// Nothing follows the colon.
+    #[error("{0} has no value; quotes make one word of it: 'Name: value'")]
+    Empty(HeaderName),
+    /// A control character, a line end (RFC 9110 section 5.5), or too long.
+    #[error(
+        "{0} has a value that a field cannot carry: \
+         control characters, or more than {MAX_VALUE_BYTES} bytes"
+    )]
+    Value(HeaderName),
+    /// A field that the crawler sets itself.
+    #[error("{name} cannot be set this way: {instead}")]
+    NotYours {
+        /// The field.
+        name: HeaderName,
+        /// The reason, with the alternative.
+        instead: &'static str,
+    },
+    /// A user that cannot be separated from its password, or a control character (RFC 7617 section
+    /// 2).
+    #[error(
+        "user or password has a character that HTTP authentication cannot carry, or is too long"
+    )]
+    Login,
+}
+
+impl SecretField {
+    /// Reads `Name: value` or `ORIGIN Name: value`.
+    ///
+    /// # Errors
+    ///
+    /// [`SecretFieldError`] if it is neither, or a field that the crawler sets itself.
+    pub fn parse(text: &str) -> Result<Self, SecretFieldError> {
+        let (origin, field) = scoped(text)?;
+        let (name, value) = field.split_once(':').ok_or(SecretFieldError::Form)?;
+        let name = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_not_a_token| SecretFieldError::Name)?;
+        if let Some((_, instead)) = NOT_YOURS
+            .iter()
+            .find(|(names, _)| names.contains(&name.as_str()))
+        {
+            return Err(SecretFieldError::NotYours { name, instead });
+        }
+        let value = value.trim_matches([' ', '\t']);
+        if value.is_empty() {
+            return Err(SecretFieldError::Empty(name));
+        }
+        match secret(value.as_bytes()) {
+            Some(value) => Ok(Self {
+                origin,
+                name,
+                value,
+            }),
+            None => Err(SecretFieldError::Value(name)),
+        }
+    }
+
+    /// Returns the field of Basic authentication (RFC 7617) for `login`: a user, or an origin and a
+    /// user, and perhaps a password after a colon; otherwise `password` is it. Returns `None`
+    /// without any password: an empty one is written with a colon.
+    ///
+    /// # Errors
+    ///
+    /// [`SecretFieldError`] for characters that cannot be sent, and for two passwords.
+    pub fn basic(login: &str, password: Option<&str>) -> Result<Option<Self>, SecretFieldError> {
+        let (origin, login) = scoped(login)?;
+        let (user, password) = match (login.split_once(':'), password) {
+            // The first colon ends the user, so a user cannot have one.
+            (Some(_), Some(_)) => return Err(SecretFieldError::Login),
+            (Some(both), None) => both,
+            (None, Some(password)) => (login, password),
+            (None, None) => return Ok(None),
+        };
+        let login = format!("{user}:{password}");
+        if login.chars().any(char::is_control) {
+            return Err(SecretFieldError::Login);
+        }
+        let value = format!("Basic {}", BASE64.encode(login.as_bytes()));
+        let value = secret(value.as_bytes()).ok_or(SecretFieldError::Login)?;
+        Ok(Some(Self {
+            origin,
+            name: AUTHORIZATION,
+            value,
+        }))
+    }
+
+    /// Returns the name of the field.
+    #[must_use]
+    pub fn name(&self) -> &HeaderName {
+        &self.name
+    }
+
+    /// Returns true if it names its origin.
+    #[must_use]
+    pub fn names_its_origin(&self) -> bool {
+        self.origin.is_some()
+    }
+}
+
+/// Returns a value that `Debug` hides; none if it is invalid or too long.
+pub(super) fn secret(value: &[u8]) -> Option<HeaderValue> {
+    if value.len() > MAX_VALUE_BYTES {
+        return None;
+    }
+    let mut value = HeaderValue::from_bytes(value).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// Splits off the text before the first space, if it is a URL. No name of a field has a slash in
+/// it.
+fn scoped(text: &str) -> Result<(Option<String>, &str), SecretFieldError> {
+    let text = text.trim_start();
+    let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let lower = first.get(..8).unwrap_or(first).to_ascii_lowercase();
+    if !lower.starts_with("http://") && !lower.starts_with("https://") {
+        return Ok((None, text));
+    }
+    let url = PageUrl::parse(first, &CanonicalForm::keep_all())
+        .map_err(|_no_url| SecretFieldError::Origin)?;
+    let is_origin =
+        url.as_url().path() == "/" && url.as_url().query().is_none() && !first.contains('@');
+    if !is_origin {
+        return Err(SecretFieldError::Origin);
+    }
+    Ok((Some(url.origin()), rest.trim_start()))
+}

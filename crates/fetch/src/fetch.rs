@@ -1,0 +1,40 @@
+//! The seam: one request, one answer.
+
+use std::net::IpAddr;
+
+use async_trait::async_trait;
+use web::{Exchange, PageUrl, Validators};
+
+use crate::failure::FetchFailure;
+
+/// A client that requests pages.
+///
+/// Every implementation guarantees:
+/// - With validators, a request is conditional: 304 Not Modified is an answer like any other.
+/// - A call makes exactly one request, or none if it is refused beforehand. A redirect is an answer
+///   like any other and is not followed.
+/// - The body is what the server sent, with its content coding, cut at a known limit.
+/// - The call ends: there is a deadline for the whole exchange.
+/// - `Err` is the page's fate, a value to be counted and perhaps retried, never a fault of ours.
+#[async_trait]
+pub trait Fetch: Send + Sync {
+    /// Requests `url`, unless it is still what `known` names, and waits for the whole answer.
+    ///
+    /// # Errors
+    /// [`FetchFailure`] if there is no whole answer.
+    async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
+
+    /// Requests `url` unconditionally and waits for the whole answer.
+    ///
+    /// # Errors
+    /// [`FetchFailure`] if there is no whole answer.
+    async fn fetch(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
+        self.ask(url, &Validators::default()).await
+    }
+
+    /// Returns the address that the next request for `url` goes to, if it is known beforehand:
+    /// hosts of one address may share a pace.
+    async fn address(&self, _url: &PageUrl) -> Option<IpAddr> {
+        None
+    }
+}

@@ -1,0 +1,444 @@
+//! The pacer: makes requests to a host wait until the host is ready.
+//!
+//! Times inside are the runtime's (`Instant`: exact, never set back, pausable in tests).
+//! [`Timestamp`]s for callers are good to a millisecond; a caller that comes a fraction of one
+//! early waits here.
+//!
+//! Hosts may share their pace ([`GroupBy`]): then a permit is one of the host and of its group. A
+//! caller that finds the group not ready gets a time of its own to come again
+//! ([`Pacer::enqueue_unless_ready`]), instead of waiting with a slot of the crawl in hand.
+//!
+//! A host is forgotten once its state says nothing: no permit is held or awaited, and the time at
+//! which the host may be asked lies behind by `KEPT`, or by the wait itself if that was longer. So
+//! the map holds the hosts of the last minutes, not those of the whole crawl; groups likewise. The
+//! state that outlasts that, and the process, is a [`Pace`]: callers read it with [`Pacer::pace`]
+//! and give it back with [`Pacer::recall`].
+//!
+//! Invariant: after a session that died, no host and no group is asked before its delay has passed
+//! since the opening ([`Pacer::assume_just_asked`]), whatever led there.
+//!
+//! The rules may change while permits are given out ([`Pacer::change`]). A wait that was promised
+//! to a host stays: a longer delay counts from its last answer, a shorter one from its next. No
+//! code takes a second lock while holding one.
+//!
+//! Order of waiting: a host's slot before its group's, and the host's own time before its group's
+//! slot. The holder of a group's slot waits only for the group's time; so there is no deadlock, and
+//! no host keeps its group waiting.
+//!
+//! [`GroupBy`]: web::GroupBy
+
+mod expiring_map;
+mod group;
+mod host;
+mod slots;
+mod wait_queue;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, sleep_until};
+use tracing::debug;
+use web::{Clock, Group, GroupBy, Host, Pace, PageUrl, Timestamp};
+
+use self::expiring_map::{Expiring as _, ExpiringMap};
+use self::group::GroupState;
+use self::host::HostState;
+use self::slots::acquire;
+use crate::fetch::Fetch;
+use crate::politeness::gate::Gate;
+use crate::politeness::jitter::chance;
+use crate::politeness::pacing::{Answer, AnswerKind, HostPace, PacingRules};
+use crate::politeness::rules_in_force::RulesInForce;
+
+/// The pacer of a crawl. Cheap to ask if no delay applies.
+pub struct Pacer {
+    shared: Arc<PacerInner>,
+}
+
+struct PacerInner {
+    rules: RwLock<Arc<RulesInForce>>,
+    clock: Clock,
+    gate: RwLock<Arc<Gate>>,
+    seed: u64,
+    known: Mutex<PacerState>,
+}
+
+#[derive(Default)]
+struct PacerState {
+    hosts: ExpiringMap<Host, HostState>,
+    groups: ExpiringMap<Group, GroupState>,
+    /// The time at which unknown hosts count as asked.
+    supposed: Option<Instant>,
+}
+
+/// The key under which requests share a pace: a host, and its address if hosts of one address share
+/// a pace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolitenessKey {
+    /// The host.
+    pub host: Host,
+    /// The address of the next request, if it is known and matters.
+    pub address: Option<IpAddr>,
+}
+
+impl From<&Host> for PolitenessKey {
+    fn from(host: &Host) -> Self {
+        let host = host.clone();
+        Self {
+            host,
+            address: None,
+        }
+    }
+}
+
+/// A permit for one request to a host. Finish it, or the request counts as a failure.
+#[must_use = "a permit that is dropped counts as a failed request"]
+pub struct Permit {
+    shared: Arc<PacerInner>,
+    host: Host,
+    group: Option<Group>,
+    /// Empty once finished.
+    slots: Vec<OwnedSemaphorePermit>,
+}
+
+impl Pacer {
+    /// Returns a pacer without any host. `clock` only translates times for others.
+    #[must_use]
+    pub fn new(rules: PacingRules, clock: Clock) -> Self {
+        Self::seeded(rules, clock, 0)
+    }
+
+    /// Returns a pacer without any host, whose jitter after failures follows from `seed`, so that
+    /// crawlers do not come back at the same time.
+    #[must_use]
+    pub fn seeded(rules: PacingRules, clock: Clock, seed: u64) -> Self {
+        let gate = Arc::new(Gate::new(&rules));
+        let rules = Arc::new(RulesInForce::new(rules, &BTreeMap::new()));
+        Self {
+            shared: Arc::new(PacerInner {
+                rules: RwLock::new(rules),
+                clock,
+                gate: RwLock::new(gate),
+                seed,
+                known: Mutex::default(),
+            }),
+        }
+    }
+
+    /// Returns the key of a request for `url` now. Asks `fetch` only if hosts are grouped by
+    /// address; that may look the name up.
+    pub async fn politeness_key(&self, fetch: &dyn Fetch, url: &PageUrl) -> PolitenessKey {
+        let address = match self.shared.rules().common.group_by {
+            GroupBy::Address => fetch.address(url).await,
+            GroupBy::Host | GroupBy::Domain => None,
+        };
+        let host = url.host();
+        PolitenessKey { host, address }
+    }
+
+    /// Returns true if the group of `to` allows a request now: take the permit at once, it comes
+    /// soon. Otherwise the host keeps a place in the group's queue, and [`Pacer::pace`] says when
+    /// to call again.
+    ///
+    /// Always true for a host with a pace of its own: the frontier and the permit wait for its
+    /// time.
+    #[must_use]
+    pub fn enqueue_unless_ready(&self, to: &PolitenessKey) -> bool {
+        let shared = &self.shared;
+        let Some(group) = shared.group_of(to) else {
+            return true;
+        };
+        let (now, rules) = (Instant::now(), shared.rules());
+        let mut known = shared.known();
+        let due = known
+            .group(&group, now, &rules)
+            .enqueue_unless_ready(&to.host, now);
+        known.host(&to.host, now, &rules).place = due;
+        due.is_none()
+    }
+
+    /// Waits for a permit: until fewer than `connections_per_host` permits are held there, the
+    /// host's next allowed time has come, and both limits of the gate let the request pass. Permits
+    /// of a host are given out in the order of the calls. If the host shares its pace, all this
+    /// holds for its group as well.
+    ///
+    /// A caller must not wait for a second permit while holding one.
+    pub async fn permit(&self, to: impl Into<PolitenessKey>) -> Permit {
+        let (shared, to) = (&self.shared, to.into());
+        let group = shared.group_of(&to);
+        let host = &to.host;
+        let mut slots =
+            vec![acquire(shared.with_host(host, |entry, _| Arc::clone(&entry.slots))).await];
+        match &group {
+            Some(group) => slots.push(shared.begin_in(group, host).await),
+            None => {
+                while let Some(ready) =
+                    shared.with_host(host, |entry, rules| entry.begin(Instant::now(), rules))
+                {
+                    sleep_until(ready).await;
+                }
+            }
+        }
+        if shared.rules().common.group_by == GroupBy::Address {
+            shared.with_host(host, |entry, _| entry.address = to.address);
+        }
+        shared.gate().pass(host, group.as_ref()).await;
+        Permit {
+            shared: Arc::clone(shared),
+            host: to.host,
+            group,
+            slots,
+        }
+    }
+
+    /// Returns the pace of a host to store. A host without any state may be asked at once.
+    #[must_use]
+    pub fn pace(&self, host: &Host) -> Pace {
+        let shared = &self.shared;
+        let (now, rules) = (Instant::now(), shared.rules());
+        let rules = rules.of(host);
+        let known = shared.known();
+        let Some(entry) = known.hosts.get(host) else {
+            let least = HostPace::default().least(rules);
+            return Pace {
+                ready: shared.stamp(known.first_ready(rules, now), now),
+                wait: least.wait,
+                why: least.why,
+                ..Pace::default()
+            };
+        };
+        let ready = entry.ready().max(entry.place.unwrap_or(now));
+        Pace {
+            ready: shared.stamp(ready, now),
+            failures: entry.pace.failures,
+            crawl_delay: entry.pace.crawl_delay,
+            retry_after: entry.pace.retry_after,
+            wait: entry.cooldown.wait,
+            why: entry.cooldown.why,
+            answered: entry.answered,
+            address: entry.address,
+        }
+    }
+
+    /// Takes over the stored pace of a host, and so of its group, unless newer or stricter state is
+    /// known. No wait is longer than the rules can lead to, whatever a changed clock may have made
+    /// of the time.
+    pub fn recall(&self, host: &Host, pace: Pace) {
+        let shared = &self.shared;
+        let (now, present, rules) = (Instant::now(), shared.clock.now(), shared.rules());
+        let mut known = shared.known();
+        if pace != Pace::default() {
+            let entry = known.host(host, now, &rules);
+            entry.recall(pace, now, present, rules.of(host));
+        }
+        let common = &rules.common;
+        let rests = pace.shared_rest(common.delay) > present;
+        if let Some(group) = common.group_by.group(host, pace.address).filter(|_| rests) {
+            let group = known.group(&group, now, &rules);
+            group.recall(pace, now, present, common);
+        }
+    }
+
+    /// Assumes that every host's last answer ended now. Call it before the first permit if the
+    /// session before this one died and the hosts that it had just asked are unknown.
+    pub fn assume_just_asked(&self) {
+        self.shared.known().supposed = Some(Instant::now());
+    }
+
+    /// Sets the `Crawl-delay` of the host's robots.txt. Hosts are forgotten after a while: repeat
+    /// it whenever the rules are read.
+    pub fn ask_crawl_delay(&self, host: &Host, delay: Option<Duration>) {
+        let shared = &self.shared;
+        shared.with_host(host, |entry, rules| entry.ask_crawl_delay(delay, rules));
+    }
+
+    /// Replaces the rules. `delays` are the least delays of single hosts, one more reason to wait.
+    /// The connections per host, and the groups, stay as they are.
+    pub fn change(&self, rules: PacingRules, delays: &BTreeMap<Host, Duration>) {
+        let shared = &self.shared;
+        *shared.gate.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Gate::new(&rules));
+        let rules = Arc::new(RulesInForce::new(rules, delays));
+        let before = {
+            let mut in_force = shared.rules.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *in_force, Arc::clone(&rules))
+        };
+        let mut known = shared.known();
+        for (host, entry) in known.hosts.iter_mut() {
+            entry.keep_distance(rules.of(host));
+        }
+        let longer = rules.common.delay.saturating_sub(before.common.delay);
+        for (_, group) in known.groups.iter_mut() {
+            group.wait_longer(longer);
+        }
+    }
+
+    /// Returns the number of hosts that are remembered now.
+    #[must_use]
+    pub fn hosts(&self) -> usize {
+        self.shared.known().hosts.len()
+    }
+}
+
+impl Permit {
+    /// Gives the permit back, and returns the time until which the host is left alone.
+    pub fn finish(mut self, answer: Answer) -> Timestamp {
+        self.end(&answer)
+    }
+
+    fn end(&mut self, answer: &Answer) -> Timestamp {
+        let shared = &self.shared;
+        let (now, present, in_force) = (Instant::now(), shared.clock.now(), shared.rules());
+        let rules = in_force.of(&self.host);
+        let mut known = shared.known();
+        let entry = known.host(&self.host, now, &in_force);
+        let chance = chance(shared.seed, &self.host, entry.pace.failures);
+        let (pace, mut cooldown) = entry.pace.after(answer, rules, chance);
+        if let Some(group) = &self.group {
+            let group = known.group(group, now, &in_force);
+            // The host waits for its group, too.
+            let all = group.end(now, answer, pace, rules, chance);
+            cooldown = cooldown.or_longer(all.wait, all.why);
+        }
+        let entry = known.host(&self.host, now, &in_force);
+        let ready = entry.end(now, present, pace, cooldown);
+        drop(known);
+        if answer.kind != AnswerKind::Fine {
+            debug!(
+                host = %self.host,
+                wait = ?cooldown.wait,
+                why = %cooldown.why,
+                answer = ?answer.kind,
+                "backing off"
+            );
+        }
+        // Only now, or the next in the queue would see the old time.
+        self.slots.clear();
+        shared.stamp(ready, now)
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if !self.slots.is_empty() {
+            self.end(&Answer {
+                elapsed: Duration::ZERO,
+                kind: AnswerKind::Failed,
+            });
+        }
+    }
+}
+
+impl PacerInner {
+    fn known(&self) -> MutexGuard<'_, PacerState> {
+        // Every change is one assignment or two, so a panic leaves nothing half done.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn rules(&self) -> Arc<RulesInForce> {
+        Arc::clone(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn gate(&self) -> Arc<Gate> {
+        Arc::clone(&self.gate.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn with_host<T>(
+        &self,
+        host: &Host,
+        change: impl FnOnce(&mut HostState, &PacingRules) -> T,
+    ) -> T {
+        let rules = self.rules();
+        change(
+            self.known().host(host, Instant::now(), &rules),
+            rules.of(host),
+        )
+    }
+
+    fn with_group<T>(&self, group: &Group, change: impl FnOnce(&mut GroupState) -> T) -> T {
+        let rules = self.rules();
+        change(self.known().group(group, Instant::now(), &rules))
+    }
+
+    fn group_of(&self, to: &PolitenessKey) -> Option<Group> {
+        self.rules().common.group_by.group(&to.host, to.address)
+    }
+
+    /// Begins a request to a host whose slot is held, when both the group and the host are ready,
+    /// and returns the group's slot.
+    async fn begin_in(&self, group: &Group, host: &Host) -> OwnedSemaphorePermit {
+        loop {
+            while let Some(ready) =
+                self.with_host(host, |entry, _| entry.waits_until(Instant::now()))
+            {
+                sleep_until(ready).await;
+            }
+            let slot = acquire(self.with_group(group, |group| Arc::clone(&group.slots))).await;
+            while let Some(ready) =
+                self.with_group(group, |group| group.waits_until(Instant::now()))
+            {
+                sleep_until(ready).await;
+            }
+            if self.begins_both(group, host) {
+                return slot;
+            }
+        }
+    }
+
+    fn begins_both(&self, group: &Group, host: &Host) -> bool {
+        let (now, rules) = (Instant::now(), self.rules());
+        let mut known = self.known();
+        let is_early = known.group(group, now, &rules).waits_until(now).is_some();
+        let entry = known.host(host, now, &rules);
+        if is_early || entry.begin(now, rules.of(host)).is_some() {
+            return false;
+        }
+        let least = entry.pace.least(rules.of(host));
+        known.group(group, now, &rules).begin(host, now, least);
+        true
+    }
+
+    /// Converts `moment` to the clock of callers; a moment in the past becomes the present.
+    fn stamp(&self, moment: Instant, now: Instant) -> Timestamp {
+        self.clock.now() + moment.saturating_duration_since(now)
+    }
+}
+
+impl PacerState {
+    fn host(&mut self, host: &Host, now: Instant, rules: &RulesInForce) -> &mut HostState {
+        let rules = rules.of(host);
+        let (ended, ready) = (self.supposed, self.first_ready(rules, now));
+        self.hosts
+            .or_insert_with(host, now, || HostState::new(ended, ready, rules))
+    }
+
+    fn group(&mut self, group: &Group, now: Instant, rules: &RulesInForce) -> &mut GroupState {
+        let rules = &rules.common;
+        let ready = self.first_ready(rules, now);
+        self.groups
+            .or_insert_with(group, now, || GroupState::new(ready, now, rules))
+    }
+
+    /// Returns the first time at which an unknown host or group may be asked.
+    fn first_ready(&self, rules: &PacingRules, now: Instant) -> Instant {
+        let least = HostPace::default().least(rules).wait;
+        self.supposed.map_or(now, |ended| now.max(ended + least))
+    }
+}
+
+impl fmt::Debug for Pacer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pacer")
+            .field("rules", &self.shared.rules)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Permit").field(&self.host).finish()
+    }
+}

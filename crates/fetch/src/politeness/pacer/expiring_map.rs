@@ -1,0 +1,98 @@
+//! A map that forgets items that say nothing any more.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// The least time that a host is remembered after it was ready.
+pub(super) const KEPT: Duration = Duration::from_secs(60);
+/// The most that rounding takes off a stored time: two clocks are read in whole milliseconds to
+/// write one down.
+pub(super) const ROUNDED: Duration = Duration::from_millis(2);
+/// The size below which no sweep is made.
+const FEW: usize = 1024;
+/// The most items. Beyond, waiting items are forgotten too, the soonest ready first: the frontier
+/// knows their times as well.
+pub(super) const MOST: usize = 1 << 18;
+
+/// An item that need not be remembered for ever.
+pub(super) trait Expiring {
+    /// Returns true if a permit is held or awaited.
+    fn is_in_use(&self) -> bool;
+    /// Returns the time at which it may be asked.
+    fn ready(&self) -> Instant;
+    /// Returns the time until which it is worth remembering.
+    fn kept(&self) -> Instant;
+}
+
+pub(super) struct ExpiringMap<K, V> {
+    items: HashMap<K, V>,
+    /// The size at which the next sweep is made.
+    sweep_at: usize,
+}
+
+impl<K, V> Default for ExpiringMap<K, V> {
+    fn default() -> Self {
+        Self {
+            items: HashMap::new(),
+            sweep_at: 0,
+        }
+    }
+}
+
+impl<K: Clone + Eq + Hash, V: Expiring> ExpiringMap<K, V> {
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(super) fn get(&self, key: &K) -> Option<&V> {
+        self.items.get(key)
+    }
+
+    /// Iterates over all items.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
+        self.items.iter_mut()
+    }
+
+    /// Returns the item under this key, or inserts a new one.
+    pub(super) fn or_insert_with(
+        &mut self,
+        key: &K,
+        now: Instant,
+        new: impl FnOnce() -> V,
+    ) -> &mut V {
+        if !self.items.contains_key(key) {
+            self.make_room(MOST, now);
+        }
+        self.items.entry(key.clone()).or_insert_with(new)
+    }
+
+    /// Makes a sweep now and then, and forgets items that are not worth remembering: the cost is
+    /// spread over those that came since the last sweep.
+    fn make_room(&mut self, most: usize, now: Instant) {
+        if self.items.len() < self.sweep_at.max(FEW) {
+            return;
+        }
+        self.items
+            .retain(|_, item| item.is_in_use() || item.kept() > now);
+        if self.items.len() >= most {
+            self.forget_soonest_ready(most / 2);
+        }
+        self.items.shrink_to(2 * self.items.len());
+        self.sweep_at = (2 * self.items.len()).min(most);
+    }
+
+    fn forget_soonest_ready(&mut self, forget: usize) {
+        let idle = self.items.values().filter(|item| !item.is_in_use());
+        let mut idle: Vec<Instant> = idle.map(Expiring::ready).collect();
+        if idle.is_empty() {
+            return;
+        }
+        let last = forget.min(idle.len()) - 1;
+        let (_, &mut bound, _) = idle.select_nth_unstable(last);
+        self.items
+            .retain(|_, item| item.is_in_use() || item.ready() > bound);
+    }
+}

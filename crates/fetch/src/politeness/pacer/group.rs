@@ -1,0 +1,191 @@
+//! The pacer's state of hosts that share their pace.
+//!
+//! | an answer of one of them | what it means for all |
+//! |---|---|
+//! | fine | the host's own wait: its delay, its slowness, its Crawl-delay |
+//! | 429, 503 | the host's own wait; those in a row are counted over all hosts |
+//! | none | the wait after a good answer: the failure is the host's own |
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use web::{Host, Pace, Timestamp, Why};
+
+use super::expiring_map::{Expiring, KEPT, ROUNDED};
+use super::slots::slots;
+use super::wait_queue::WaitQueue;
+use crate::politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, PacingRules};
+
+/// The longest wait that is made with a slot of the crawl in hand.
+const SHORT: Duration = Duration::from_millis(100);
+/// The least distance of the times that hosts are given.
+const LEAST_GAP: Duration = Duration::from_millis(10);
+
+pub(super) struct GroupState {
+    /// Requests to slow down in a row, of any of the hosts.
+    failures: u32,
+    /// Not before.
+    ready: Instant,
+    kept: Instant,
+    /// The approximate time from one request to the next.
+    gap: Duration,
+    /// The beginning of the last request.
+    began: Instant,
+    /// The host that may ask and has not begun yet, with the time of its grant.
+    granted: Option<(Host, Instant)>,
+    queue: WaitQueue,
+    /// True if one of the hosts was asked in this session, so that the state of earlier ones is
+    /// obsolete.
+    fresh: bool,
+    /// The permits of the group; every holder and waiter also holds this `Arc`.
+    pub(super) slots: Arc<Semaphore>,
+}
+
+impl GroupState {
+    pub(super) fn new(ready: Instant, now: Instant, rules: &PacingRules) -> Self {
+        Self {
+            failures: 0,
+            ready,
+            kept: ready + KEPT,
+            gap: HostPace::default().least(rules).wait.max(LEAST_GAP),
+            began: now,
+            granted: None,
+            queue: WaitQueue::default(),
+            fresh: false,
+            slots: slots(rules),
+        }
+    }
+
+    /// Allows a host to be asked now and returns none, or returns the time to come again.
+    pub(super) fn enqueue_unless_ready(&mut self, host: &Host, now: Instant) -> Option<Instant> {
+        let first_due = self.queue.first_due(now);
+        let is_due = match self.queue.due(host) {
+            Some(due) => due <= now + SHORT,
+            // A host that is due in a moment does not wait for one that comes just now.
+            None => first_due.is_none_or(|first| first > now + self.gap),
+        };
+        let vacant = self.is_vacant(host, now);
+        if vacant && is_due && self.ready <= now + SHORT {
+            self.queue.leave(host);
+            self.granted = Some((host.clone(), now));
+            self.began = now;
+            return None;
+        }
+        let base = if vacant {
+            self.ready.max(now)
+        } else {
+            // The end of the answer is unknown.
+            let expected = (self.began + self.gap).max(now + self.gap / 2);
+            self.ready.max(expected)
+        };
+        let due = self.queue.schedule(host, base, self.gap);
+        self.kept = self.kept.max(due + KEPT);
+        Some(due)
+    }
+
+    /// Returns true if a connection is free and granted to no other host. Waiters are served first.
+    fn is_vacant(&self, host: &Host, now: Instant) -> bool {
+        let promised = self
+            .granted
+            .as_ref()
+            .is_some_and(|(other, at)| other != host && *at + self.gap + SHORT > now);
+        !promised && self.slots.available_permits() > 0
+    }
+
+    /// Lengthens the delay of all by this, counted from the last answer.
+    pub(super) fn wait_longer(&mut self, by: Duration) {
+        self.ready += by;
+        self.kept = self.kept.max(self.ready + KEPT);
+    }
+
+    /// Returns the time to come back; none if one of the hosts may be asked now.
+    pub(super) fn waits_until(&self, now: Instant) -> Option<Instant> {
+        (self.ready > now).then_some(self.ready)
+    }
+
+    /// Records the beginning of a request to this host, which was granted or is a redirect's
+    /// target.
+    pub(super) fn begin(&mut self, host: &Host, now: Instant, least: Cooldown) {
+        self.queue.leave(host);
+        if self
+            .granted
+            .as_ref()
+            .is_some_and(|(granted, _)| granted == host)
+        {
+            self.granted = None;
+        }
+        self.began = now;
+        self.ready = now + least.wait;
+        self.kept = self.kept.max(self.ready + KEPT);
+    }
+
+    /// Records an answer, and returns the wait of the whole group.
+    pub(super) fn end(
+        &mut self,
+        now: Instant,
+        answer: &Answer,
+        host: HostPace,
+        rules: &PacingRules,
+        chance: f64,
+    ) -> Cooldown {
+        self.fresh = true;
+        let calm = Answer {
+            kind: AnswerKind::Fine,
+            ..*answer
+        };
+        let pace = HostPace {
+            failures: self.failures,
+            ..host
+        };
+        let (_, usual) = pace.after(&calm, rules, chance);
+        let cooldown = match answer.kind {
+            AnswerKind::Failed => usual,
+            AnswerKind::Fine | AnswerKind::SlowDown { .. } => {
+                let (pace, cooldown) = pace.after(answer, rules, chance);
+                self.failures = pace.failures;
+                cooldown
+            }
+        };
+        // Averaged with the old gap: one slow answer does not move all that wait.
+        self.gap = ((self.gap + answer.elapsed.saturating_add(usual.wait)) / 2).max(LEAST_GAP);
+        self.ready = self.ready.max(now + cooldown.wait);
+        self.kept = self.kept.max(self.ready + cooldown.wait.max(KEPT));
+        cooldown
+    }
+
+    /// Takes over the stored pace of one of the hosts.
+    pub(super) fn recall(
+        &mut self,
+        pace: Pace,
+        now: Instant,
+        present: Timestamp,
+        rules: &PacingRules,
+    ) {
+        if !self.fresh && matches!(pace.why, Why::SlowDown | Why::RetryAfter) {
+            self.failures = self.failures.max(pace.failures);
+        }
+        let wait = pace.shared_rest(rules.delay).since(present);
+        if wait.is_zero() {
+            return;
+        }
+        let wait = wait.min(rules.longest_wait()) + ROUNDED;
+        self.ready = self.ready.max(now + wait);
+        self.kept = self.kept.max(self.ready + KEPT);
+    }
+}
+
+impl Expiring for GroupState {
+    fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.slots) > 1
+    }
+
+    fn ready(&self) -> Instant {
+        self.ready
+    }
+
+    fn kept(&self) -> Instant {
+        self.kept
+    }
+}

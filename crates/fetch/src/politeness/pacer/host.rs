@@ -1,0 +1,158 @@
+//! The pacer's state of one host.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use web::{Pace, Timestamp};
+
+use super::expiring_map::{Expiring, KEPT, ROUNDED};
+use super::slots::slots;
+use crate::politeness::pacing::{Cooldown, HostPace, PacingRules};
+
+pub(super) struct HostState {
+    pub(super) pace: HostPace,
+    /// The wait after its last answer, with the reason.
+    pub(super) cooldown: Cooldown,
+    /// The end of its last answer, for callers.
+    pub(super) answered: Timestamp,
+    /// The address of its last request.
+    pub(super) address: Option<IpAddr>,
+    /// Its time in the group's queue: not before.
+    pub(super) place: Option<Instant>,
+    /// True if it was asked in this session, so that the state of earlier ones is obsolete.
+    fresh: bool,
+    /// The end of the last answer, or its assumed end.
+    ended: Option<Instant>,
+    /// Not before.
+    ready: Instant,
+    kept: Instant,
+    /// The permits of this host; every holder and waiter also holds this `Arc`.
+    pub(super) slots: Arc<Semaphore>,
+}
+
+impl HostState {
+    pub(super) fn new(ended: Option<Instant>, ready: Instant, rules: &PacingRules) -> Self {
+        let pace = HostPace::default();
+        Self {
+            pace,
+            cooldown: pace.least(rules),
+            answered: Timestamp::default(),
+            address: None,
+            place: None,
+            fresh: false,
+            ended,
+            ready,
+            kept: ready + KEPT,
+            slots: slots(rules),
+        }
+    }
+
+    /// Returns the time to come back; none if the host may be asked now.
+    pub(super) fn waits_until(&self, now: Instant) -> Option<Instant> {
+        (self.ready > now).then_some(self.ready)
+    }
+
+    /// Begins a request now, or returns the time to come back. With several connections to a host,
+    /// the next request keeps its distance from this one's beginning too.
+    pub(super) fn begin(&mut self, now: Instant, rules: &PacingRules) -> Option<Instant> {
+        if let Some(ready) = self.waits_until(now) {
+            return Some(ready);
+        }
+        self.pace = self.pace.after_idling(now - self.ready, rules);
+        self.ready = now + self.pace.least(rules).wait;
+        self.place = None;
+        None
+    }
+
+    /// Sets the `Crawl-delay`. It counts from the request for robots.txt itself, which ended before
+    /// the delay was known.
+    pub(super) fn ask_crawl_delay(&mut self, delay: Option<Duration>, rules: &PacingRules) {
+        self.pace.crawl_delay = delay;
+        self.keep_distance(rules);
+    }
+
+    /// Keeps the least distance of the rules from the last answer, if it is longer than before.
+    pub(super) fn keep_distance(&mut self, rules: &PacingRules) {
+        let least = self.pace.least(rules);
+        if least.wait > self.cooldown.wait || self.cooldown.why == web::Why::CrawlDelay {
+            self.cooldown = least;
+        }
+        if let Some(ended) = self.ended {
+            self.ready = self.ready.max(ended + least.wait);
+            self.kept = self.kept.max(self.ready + KEPT);
+        }
+    }
+
+    /// Takes over a stored pace, unless newer or stricter state is known.
+    pub(super) fn recall(
+        &mut self,
+        pace: Pace,
+        now: Instant,
+        present: Timestamp,
+        rules: &PacingRules,
+    ) {
+        let mut wait = pace.ready.since(present).min(rules.longest_wait());
+        if !self.fresh {
+            let known = HostPace {
+                failures: pace.failures,
+                ..HostPace::default()
+            };
+            let known = known.after_idling(present.since(pace.ready), rules);
+            self.pace.failures = self.pace.failures.max(known.failures);
+            self.pace.crawl_delay = self.pace.crawl_delay.max(pace.crawl_delay);
+            self.pace.retry_after = pace.retry_after;
+            self.address = pace.address;
+            self.answered = pace.answered;
+            if pace.wait > self.cooldown.wait {
+                self.cooldown = Cooldown {
+                    wait: pace.wait,
+                    why: pace.why,
+                };
+            }
+            self.keep_distance(rules);
+            if !wait.is_zero() {
+                wait += ROUNDED;
+            }
+        }
+        // Without a wait, the time since when it could have been asked is known better.
+        if !wait.is_zero() {
+            self.ready = self.ready.max(now + wait);
+        }
+        self.kept = self.kept.max(self.ready + KEPT);
+    }
+
+    /// Records an answer and its consequences.
+    pub(super) fn end(
+        &mut self,
+        now: Instant,
+        present: Timestamp,
+        pace: HostPace,
+        cooldown: Cooldown,
+    ) -> Instant {
+        self.fresh = true;
+        self.ended = Some(now);
+        self.answered = present;
+        self.pace = pace;
+        self.cooldown = cooldown;
+        self.ready = self.ready.max(now + cooldown.wait);
+        self.kept = self.ready + cooldown.wait.max(KEPT);
+        self.ready
+    }
+}
+
+impl Expiring for HostState {
+    fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.slots) > 1
+    }
+
+    fn ready(&self) -> Instant {
+        self.ready
+    }
+
+    fn kept(&self) -> Instant {
+        self.kept
+    }
+}

@@ -1,0 +1,161 @@
+//! The hosts that wait for their group, in the order in which they came.
+//!
+//! No task waits: a host that comes too early is given a time to come again, one gap behind those
+//! before. So ten thousand hosts of a group cost ten thousand times, and no slot of the crawl.
+//! Times are guesses, because the length of answers is unknown: a host that comes and is still too
+//! early keeps its number and gets a new time. Hosts far behind get a time sooner than their turn
+//! can be, so that a group that got faster is not asked as if it were still slow.
+//!
+//! Invariant: numbers are given out in order and never change hands, and no two waiting hosts have
+//! the same. So a host is passed at most by as many hosts as were before it and came on time.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use web::Host;
+
+/// The horizon: times lie at most twice this after the group is ready.
+const HORIZON: Duration = Duration::from_secs(600);
+/// The delay after which a host loses its number: its page may not be asked for at all.
+const LATE: Duration = Duration::from_secs(30);
+/// The most numbers. Beyond, hosts are given a time only.
+const MOST: usize = 1 << 17;
+
+/// The queue of a group.
+#[derive(Default)]
+pub(super) struct WaitQueue {
+    next: u64,
+    numbers: HashMap<Host, u64>,
+    places: BTreeMap<u64, Waiting>,
+}
+
+struct Waiting {
+    host: Host,
+    /// The time that it was given.
+    due: Instant,
+}
+
+impl WaitQueue {
+    /// Returns the time that this host was given.
+    pub(super) fn due(&self, host: &Host) -> Option<Instant> {
+        let place = self.places.get(self.numbers.get(host)?)?;
+        Some(place.due)
+    }
+
+    /// Returns the time of the first host; hosts that are too late are removed.
+    pub(super) fn first_due(&mut self, now: Instant) -> Option<Instant> {
+        while let Some(first) = self.places.first_entry() {
+            let due = first.get().due;
+            if due + LATE > now {
+                return Some(due);
+            }
+            let late = first.remove();
+            self.numbers.remove(&late.host);
+        }
+        None
+    }
+
+    /// Gives a host a time to come, if the first may come at `base` and the others `gap` apart. The
+    /// host keeps its place.
+    pub(super) fn schedule(&mut self, host: &Host, base: Instant, gap: Duration) -> Instant {
+        let number = match self.numbers.get(host) {
+            Some(number) => *number,
+            None if self.numbers.len() >= MOST => return base + offset(MOST, gap),
+            None => self.join(host),
+        };
+        let before = self.places.range(..number).count();
+        let due = base + offset(before, gap);
+        let host = host.clone();
+        self.places.insert(number, Waiting { host, due });
+        due
+    }
+
+    fn join(&mut self, host: &Host) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.numbers.insert(host.clone(), number);
+        number
+    }
+
+    /// Removes a host that has its permit.
+    pub(super) fn leave(&mut self, host: &Host) {
+        if let Some(number) = self.numbers.remove(host) {
+            self.places.remove(&number);
+        }
+    }
+}
+
+/// Returns the distance from the first host to one with `before` hosts before it: `gap` apart up to
+/// the horizon, and spread behind it.
+fn offset(before: usize, gap: Duration) -> Duration {
+    let wait = gap.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX));
+    if wait <= HORIZON {
+        return wait;
+    }
+    let beyond = wait.as_nanos() % HORIZON.as_nanos();
+    HORIZON + Duration::from_nanos(u64::try_from(beyond).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn host(number: u32) -> Host {
+        Host::new(&format!("h{number}.test"))
+    }
+
+    #[test]
+    fn each_is_told_a_time_of_its_own_a_gap_behind_those_before_it() {
+        let (mut queue, base) = (WaitQueue::default(), Instant::now());
+        for number in 0..600 {
+            assert_eq!(
+                queue.schedule(&host(number), base, SECOND),
+                base + number * SECOND
+            );
+        }
+        // Scheduled again, it keeps its place; and it moves up when those before it have left.
+        assert_eq!(
+            queue.schedule(&host(5), base + SECOND, SECOND),
+            base + 6 * SECOND
+        );
+        queue.leave(&host(0));
+        queue.leave(&host(3));
+        assert_eq!(queue.schedule(&host(5), base, SECOND), base + 3 * SECOND);
+        assert_eq!(queue.due(&host(5)), Some(base + 3 * SECOND));
+        assert_eq!(queue.due(&host(3)), None);
+        assert_eq!(
+            queue.schedule(&host(3), base, SECOND),
+            base + 598 * SECOND,
+            "at the end"
+        );
+    }
+
+    #[test]
+    fn nobody_is_told_a_time_far_beyond_the_horizon_and_few_are_told_the_same() {
+        let (mut queue, base) = (WaitQueue::default(), Instant::now());
+        let gap = Duration::from_millis(1300);
+        let mut times: Vec<_> = (0..10_000)
+            .map(|number| queue.schedule(&host(number), base, gap))
+            .collect();
+        assert!(times.iter().all(|time| *time < base + 2 * HORIZON));
+        times.sort_unstable();
+        let crowds = times.windows(40).filter(|many| many[39] - many[0] < gap);
+        assert_eq!(crowds.count(), 0, "forty within a gap");
+    }
+
+    #[test]
+    fn who_does_not_come_is_first_no_more() {
+        let (mut queue, base) = (WaitQueue::default(), Instant::now());
+        assert_eq!(queue.first_due(base), None);
+        queue.schedule(&host(0), base, SECOND);
+        queue.schedule(&host(1), base, SECOND);
+        assert_eq!(queue.first_due(base + LATE - SECOND), Some(base));
+        assert_eq!(queue.first_due(base + LATE), Some(base + SECOND));
+        assert_eq!(queue.first_due(base + LATE + SECOND), None);
+        assert!(queue.places.is_empty());
+        assert_eq!(queue.due(&host(0)), None);
+    }
+}

@@ -1,0 +1,268 @@
+//! The wait of a host after an answer: a table and a formula, nothing that waits.
+//!
+//! | the answer | how long until the host may be asked again |
+//! |---|---|
+//! | fine | max(delay, factor × response time, Crawl-delay), at most `max_delay` |
+//! | 429, 503 or none | the same, and at least the back-off |
+//! | with `Retry-After` | the same, and at least that long, at most `retry_after_cap` |
+//!
+//! The back-off is max(2 × delay, `back_off`), doubled with every further failure in a row, at most
+//! `max_back_off`; all that is longer by chance, by up to `jitter`.
+//!
+//! The wait is counted from the end of an answer, so the pause that a server sees is never shorter
+//! than the delay. The longest of the reasons counts, and is part of the result ([`Why`]; of equals
+//! the first in the table). `max_delay` bounds the effect of servers in the first row; a longer
+//! `delay` of the user holds all the same.
+//!
+//! A success forgives all failures before it. So does time: for each `max_back_off` that a host
+//! could have been asked and was not, its failures in a row count half. Chance is an argument; it
+//! only adds, so no server waits less than it asked for.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use web::{Exchange, GroupBy, Timestamp, Why};
+
+use crate::failure::{FailureKind, FetchFailure};
+use crate::politeness::retry_after::retry_after;
+
+/// The pacing rules of a crawl.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PacingRules {
+    /// The time between the end of an answer and the next request to the same host.
+    pub delay: Duration,
+    /// The multiple of the last response time: a slow host is asked slowly.
+    pub factor: f64,
+    /// The longest wait after a good answer.
+    pub max_delay: Duration,
+    /// Connections to one host at a time; at least one.
+    pub connections_per_host: usize,
+    /// The hosts that share their pace, and the connections of one host.
+    pub group_by: GroupBy,
+    /// Requests per second to all hosts together.
+    pub rate: Option<NonZeroU32>,
+    /// The first wait after a failure, unless twice the delay is longer.
+    pub back_off: Duration,
+    /// The longest wait after repeated failures, without the jitter.
+    pub max_back_off: Duration,
+    /// The most jitter after failures, as a share of the wait: 0 to 1.
+    pub jitter: f64,
+    /// The longest wait by `Retry-After`; it may exceed the others.
+    pub retry_after_cap: Duration,
+}
+
+impl Default for PacingRules {
+    fn default() -> Self {
+        Self {
+            delay: Duration::from_secs(1),
+            factor: 5.0,
+            max_delay: Duration::from_secs(30),
+            connections_per_host: 1,
+            group_by: GroupBy::Host,
+            rate: None,
+            back_off: Duration::from_secs(1),
+            max_back_off: Duration::from_secs(600),
+            jitter: 0.25,
+            retry_after_cap: Duration::from_secs(3600),
+        }
+    }
+}
+
+/// The answer of a host, as far as it matters for pacing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The response time; zero where there was none.
+    pub elapsed: Duration,
+    /// Its meaning for the next request.
+    pub kind: AnswerKind,
+}
+
+/// The meaning of an answer for the next request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerKind {
+    /// No reason to slow down, whatever the page.
+    Fine,
+    /// 429 Too Many Requests or 503 Service Unavailable.
+    SlowDown {
+        /// The wait that came with it, as the server named it.
+        retry_after: Option<Duration>,
+    },
+    /// There was no answer.
+    Failed,
+}
+
+impl Answer {
+    /// Returns the answer in the outcome of a fetch; a date in `Retry-After` is relative to `now`.
+    #[must_use]
+    pub fn of(outcome: &Result<Exchange, FetchFailure>, now: Timestamp) -> Self {
+        match outcome {
+            Ok(exchange) => Self {
+                elapsed: exchange.elapsed,
+                kind: AnswerKind::of_exchange(exchange, now),
+            },
+            Err(failure) => Self {
+                elapsed: Duration::ZERO,
+                kind: AnswerKind::of_failure(failure.kind()),
+            },
+        }
+    }
+}
+
+impl AnswerKind {
+    fn of_exchange(exchange: &Exchange, now: Timestamp) -> Self {
+        match exchange.status {
+            429 | 503 => Self::SlowDown {
+                retry_after: exchange
+                    .header("retry-after")
+                    .and_then(|field| retry_after(field, now)),
+            },
+            _ => Self::Fine,
+        }
+    }
+
+    const fn of_failure(kind: FailureKind) -> Self {
+        match kind {
+            // The host was not asked, or it answered in a way that we reject.
+            FailureKind::PrivateAddress
+            | FailureKind::Unaskable
+            | FailureKind::HeadersTooLarge
+            | FailureKind::Spool => Self::Fine,
+            FailureKind::Dns
+            | FailureKind::Connect
+            | FailureKind::Tls
+            | FailureKind::Timeout
+            | FailureKind::TooSlow
+            | FailureKind::Disconnected
+            | FailureKind::Protocol
+            | FailureKind::Proxy => Self::Failed,
+        }
+    }
+}
+
+/// The state of a host between two requests, without the time: with that it is a [`web::Pace`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostPace {
+    /// Failures and requests to slow down, in a row.
+    pub failures: u32,
+    /// The `Crawl-delay` of its robots.txt.
+    pub crawl_delay: Option<Duration>,
+    /// The `Retry-After` of its last answer.
+    pub retry_after: Option<Duration>,
+}
+
+/// A wait and its reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cooldown {
+    /// The wait from the end of the answer.
+    pub wait: Duration,
+    /// The longest of the reasons.
+    pub why: Why,
+}
+
+impl Cooldown {
+    /// Returns the longer of two waits; this one if they are equal.
+    #[must_use]
+    pub(crate) fn or_longer(self, wait: Duration, why: Why) -> Self {
+        if wait > self.wait {
+            Self { wait, why }
+        } else {
+            self
+        }
+    }
+}
+
+impl HostPace {
+    /// Returns the host's pace after an answer, and the wait from the answer's end. `chance`, from
+    /// 0 to 1, is the share of the jitter that is added after failures.
+    #[must_use]
+    pub fn after(self, answer: &Answer, rules: &PacingRules, chance: f64) -> (Self, Cooldown) {
+        let calm = rules.calm(answer.elapsed, self.crawl_delay);
+        let (retry_after, why) = match answer.kind {
+            AnswerKind::Fine => {
+                let pace = Self {
+                    failures: 0,
+                    retry_after: None,
+                    ..self
+                };
+                return (pace, calm);
+            }
+            AnswerKind::SlowDown { retry_after } => (retry_after, Why::SlowDown),
+            AnswerKind::Failed => (None, Why::Failures),
+        };
+        let failures = self.failures.saturating_add(1);
+        let rest = calm
+            .or_longer(rules.after_failures(failures, chance), why)
+            .or_longer(
+                retry_after.unwrap_or_default().min(rules.retry_after_cap),
+                Why::RetryAfter,
+            );
+        let pace = Self {
+            failures,
+            retry_after,
+            ..self
+        };
+        (pace, rest)
+    }
+
+    /// Returns the host's pace after an idle time in which it could have been asked: time forgives
+    /// failures.
+    #[must_use]
+    pub fn after_idling(self, idle: Duration, rules: &PacingRules) -> Self {
+        let period = rules.max_back_off.as_nanos().max(1);
+        let halvings = u32::try_from(idle.as_nanos() / period).unwrap_or(u32::MAX);
+        Self {
+            failures: self.failures.checked_shr(halvings).unwrap_or(0),
+            ..self
+        }
+    }
+
+    /// Returns the least distance of two requests to the host, whatever the answers.
+    #[must_use]
+    pub fn least(self, rules: &PacingRules) -> Cooldown {
+        rules.calm(Duration::ZERO, self.crawl_delay)
+    }
+}
+
+impl PacingRules {
+    /// Returns the longest wait after any answer.
+    #[must_use]
+    pub fn longest_wait(&self) -> Duration {
+        self.delay
+            .max(self.max_delay)
+            .max(self.after_failures(u32::MAX, 1.0))
+            .max(self.retry_after_cap)
+    }
+
+    /// Returns a `Crawl-delay` as far as it is obeyed.
+    #[must_use]
+    pub fn obeyed(&self, crawl_delay: Duration) -> Duration {
+        crawl_delay.min(self.max_delay.max(self.delay))
+    }
+
+    fn calm(&self, elapsed: Duration, crawl_delay: Option<Duration>) -> Cooldown {
+        let ceiling = self.max_delay.max(self.delay);
+        // Negative (no factor at all) or longer than any duration.
+        let slow = Duration::try_from_secs_f64(elapsed.as_secs_f64() * self.factor.max(0.0))
+            .unwrap_or(ceiling);
+        let delay = Cooldown {
+            wait: self.delay,
+            why: Why::Delay,
+        };
+        delay.or_longer(slow.min(ceiling), Why::Slowness).or_longer(
+            self.obeyed(crawl_delay.unwrap_or_default()),
+            Why::CrawlDelay,
+        )
+    }
+
+    fn after_failures(&self, failures: u32, chance: f64) -> Duration {
+        let first = self.back_off.max(self.delay.saturating_mul(2));
+        let doubled = 2_u32.saturating_pow(failures.saturating_sub(1));
+        let wait = first
+            .saturating_mul(doubled)
+            .min(self.max_back_off.max(self.delay));
+        let share = self.jitter.clamp(0.0, 1.0) * chance.clamp(0.0, 1.0);
+        // A share that is no number adds nothing.
+        let more = Duration::try_from_secs_f64(wait.as_secs_f64() * share).unwrap_or_default();
+        wait.saturating_add(more)
+    }
+}

@@ -1,0 +1,261 @@
+//! Names: a host's addresses, looked up once, cached for a while, guarded always.
+//!
+//! Every connection takes its addresses from here, and so does a caller that asks beforehand where
+//! a request will go: both get the same answer. A name that resolves differently the second time
+//! (DNS rebinding) gains nothing, because there is no second look-up, and because every address
+//! passes the guard.
+//!
+//! Bounds: [`MAX_NAMES`] names are cached, [`AT_A_TIME`] are looked up at a time (the system's
+//! resolver blocks a thread for each), [`MAX_ADDRESSES`] addresses count for each. Concurrent
+//! look-ups of one name are one look-up; it continues when its callers have given up, and the next
+//! caller gets its answer. One lock, never held while anything is awaited.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SetOnce};
+use tokio::time::Instant;
+
+use crate::failure::FetchFailure;
+use crate::ssrf_guard::address::literal;
+use crate::ssrf_guard::guard::Guard;
+use crate::ssrf_guard::resolve_rule::ResolveRule;
+
+/// The most names that are cached.
+const MAX_NAMES: usize = 10_000;
+/// The most look-ups at a time: more than visits by default, so that one slow name server does not
+/// hold up the names of others.
+const AT_A_TIME: usize = 128;
+/// The most addresses of a name that are tried.
+const MAX_ADDRESSES: usize = 8;
+/// The time that a failed look-up is cached.
+const UNKNOWN_FOR: Duration = Duration::from_secs(10);
+
+/// A service that resolves names: the system's by default.
+#[derive(Clone)]
+pub struct NameService(Arc<dyn Fn(String) -> LookUp + Send + Sync>);
+
+type LookUp = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
+
+impl NameService {
+    /// Returns a service that answers with `look_up`.
+    pub fn new<F, Found>(look_up: F) -> Self
+    where
+        F: Fn(String) -> Found + Send + Sync + 'static,
+        Found: Future<Output = io::Result<Vec<IpAddr>>> + Send + 'static,
+    {
+        Self(Arc::new(move |name| Box::pin(look_up(name))))
+    }
+
+    /// Returns the system's service: its hosts file and its name servers.
+    #[must_use]
+    pub fn system() -> Self {
+        Self::new(|name: String| async move {
+            let found = tokio::net::lookup_host((name, 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+}
+
+impl fmt::Debug for NameService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NameService")
+    }
+}
+
+/// The addresses of a host, at least one, in order of preference.
+pub(crate) type Addresses = Arc<[IpAddr]>;
+
+/// The cache of names and their addresses.
+#[derive(Debug)]
+pub(crate) struct Names {
+    service: NameService,
+    rules: HashMap<(String, u16), Vec<IpAddr>>,
+    guard: Guard,
+    kept: Duration,
+    at_a_time: Arc<Semaphore>,
+    known: Mutex<Generations<Arc<SetOnce<Resolution>>>>,
+}
+
+/// The result of a look-up.
+#[derive(Debug)]
+struct Resolution {
+    addresses: Result<Addresses, FetchFailure>,
+    until: Instant,
+}
+
+impl Names {
+    pub(crate) fn new(
+        service: NameService,
+        resolve: &[ResolveRule],
+        guard: Guard,
+        kept: Duration,
+    ) -> Self {
+        let mut rules: HashMap<_, Vec<IpAddr>> = HashMap::new();
+        for ResolveRule {
+            host,
+            port,
+            addresses,
+        } in resolve
+        {
+            rules
+                .entry((host.clone(), *port))
+                .or_default()
+                .extend(addresses);
+        }
+        Self {
+            service,
+            rules,
+            guard,
+            kept,
+            at_a_time: Arc::new(Semaphore::new(AT_A_TIME)),
+            known: Mutex::new(Generations::new(MAX_NAMES / 2)),
+        }
+    }
+
+    /// Returns the addresses of `host` on this port. `host` is a name, or an address as in a URL
+    /// (IPv6 in brackets).
+    ///
+    /// # Errors
+    ///
+    /// [`FetchFailure::Dns`] if it has no address, [`FetchFailure::PrivateAddress`] if it has none
+    /// that may be asked.
+    pub(crate) async fn addresses(&self, host: &str, port: u16) -> Result<Addresses, FetchFailure> {
+        if let Some(address) = literal(host) {
+            return self.guard.filter(vec![address]).map(Addresses::from);
+        }
+        if let Some(ruled) = self.rules.get(&(host.to_owned(), port)) {
+            return self.guard.filter(ruled.clone()).map(Addresses::from);
+        }
+        self.look_up(host).wait().await.addresses.clone()
+    }
+
+    /// Returns the addresses of the user's proxy: unguarded, and not cached (connections to it are
+    /// kept).
+    ///
+    /// # Errors
+    ///
+    /// [`FetchFailure::Proxy`] if its name has no address.
+    pub(crate) async fn addresses_of_proxy(&self, host: &str) -> Result<Addresses, FetchFailure> {
+        if let Some(address) = literal(host) {
+            return Ok(Addresses::from([address]));
+        }
+        match (self.service.0)(host.to_owned()).await {
+            Ok(found) if !found.is_empty() => Ok(found.into()),
+            _ => Err(FetchFailure::proxy("its name does not resolve")),
+        }
+    }
+
+    /// Returns the look-up of this name: a recent or active one, or else a new one.
+    fn look_up(&self, name: &str) -> Arc<SetOnce<Resolution>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let earlier = known.get(name);
+        if let Some(look_up) =
+            earlier.filter(|look_up| look_up.get().is_none_or(Resolution::counts))
+        {
+            return Arc::clone(look_up);
+        }
+        let look_up = Arc::new(SetOnce::new());
+        known.insert(name, Arc::clone(&look_up));
+        drop(known);
+
+        let (answer, permit) = (
+            (self.service.0)(name.to_owned()),
+            Arc::clone(&self.at_a_time),
+        );
+        let (guard, kept, resolution) = (self.guard.clone(), self.kept, Arc::clone(&look_up));
+        tokio::spawn(async move {
+            let _permit = permit.acquire_owned().await.expect("it is never closed");
+            let addresses = guarded(&guard, answer.await);
+            let kept = match addresses {
+                Err(FetchFailure::Dns) => UNKNOWN_FOR.min(kept),
+                _ => kept,
+            };
+            let until = Instant::now() + kept;
+            resolution
+                .set(Resolution { addresses, until })
+                .expect("nobody else sets it");
+        });
+        look_up
+    }
+}
+
+impl Resolution {
+    fn counts(&self) -> bool {
+        Instant::now() < self.until
+    }
+}
+
+/// Returns the addresses that may be asked, in an order that depends on nothing but the set: name
+/// servers rotate their answers, and two names that share their addresses must share the first one
+/// too. The system's preference between the families is kept.
+fn guarded(guard: &Guard, found: io::Result<Vec<IpAddr>>) -> Result<Addresses, FetchFailure> {
+    // The cause of a failed look-up makes no difference: resolvers give the same error for a name
+    // that does not exist and for a server that is down.
+    let found = found.unwrap_or_default();
+    let Some(preferred) = found.first().map(IpAddr::is_ipv6) else {
+        return Err(FetchFailure::Dns);
+    };
+    let mut allowed = guard.filter(found)?;
+    allowed.sort_unstable_by_key(|address| (address.is_ipv6() != preferred, *address));
+    allowed.dedup();
+    allowed.truncate(MAX_ADDRESSES);
+    Ok(allowed.into())
+}
+
+/// A map that drops entries that were not used lately: when the young are `half`, they become the
+/// old, and the old are dropped.
+#[derive(Debug)]
+struct Generations<V> {
+    young: HashMap<String, V>,
+    old: HashMap<String, V>,
+    half: usize,
+}
+
+impl<V> Generations<V> {
+    fn new(half: usize) -> Self {
+        Self {
+            young: HashMap::new(),
+            old: HashMap::new(),
+            half,
+        }
+    }
+
+    fn get(&mut self, key: &str) -> Option<&V> {
+        if let Some((key, value)) = self.old.remove_entry(key) {
+            self.insert(&key, value);
+        }
+        self.young.get(key)
+    }
+
+    fn insert(&mut self, key: &str, value: V) {
+        if self.young.len() >= self.half && !self.young.contains_key(key) {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.old.remove(key);
+        self.young.insert(key.to_owned(), value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_asked_for_lately_is_remembered_and_the_rest_is_bounded() {
+        let mut map = Generations::new(3);
+        for round in 0..100 {
+            map.insert(&format!("name {round}"), round);
+            assert_eq!(map.get("name 0"), Some(&0), "after {round}");
+            assert!(map.young.len() + map.old.len() <= 6);
+        }
+        assert_eq!(map.get("name 1"), None);
+        map.insert("name 0", 7);
+        assert_eq!(map.get("name 0"), Some(&7), "the last word counts");
+    }
+}
