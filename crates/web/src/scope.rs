@@ -7,6 +7,9 @@
 //! http and https on their default ports are one place. Sites move from one to the other within a
 //! link.
 
+pub(crate) mod seeds;
+pub(crate) mod trap;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +17,8 @@ use std::str::FromStr;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
-use crate::{PageUrl, UrlKey};
+use crate::url::page_url::PageUrl;
+use crate::url::url_key::UrlKey;
 
 /// What one expression may cost when compiled, in bytes.
 const MAX_EXPRESSION_BYTES: usize = 1 << 20;
@@ -319,7 +323,7 @@ impl FromStr for ScopeKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CanonicalForm;
+    use crate::url::canonical::CanonicalForm;
 
     fn url(text: &str) -> PageUrl {
         PageUrl::parse(text, &CanonicalForm::default()).unwrap()

@@ -7,7 +7,7 @@
 use proptest::prelude::*;
 use testkit::HTML_BOMBS;
 use web::{
-    CanonicalForm, Cut, Document, LinkKind, LinkKinds, PageUrl, ParseWarning, ReadLimits,
+    CanonicalForm, Document, LinkKind, LinkKinds, PageUrl, ParseWarning, ParserStop, ReadLimits,
     Relations, ResponseMetadata, read,
 };
 
@@ -53,69 +53,69 @@ fn a_bomb_is_stopped_and_what_follows_it_is_read_all_the_same() {
         )
     });
     for (name, bomb, cut) in [
-        ("blocks", repeated("<div>"), Cut::Depth),
-        ("lists", repeated("<ul><li>"), Cut::Depth),
-        ("tables", repeated("<table><tr><td>"), Cut::Depth),
-        ("rubies", repeated("<ruby><rt>"), Cut::Depth),
-        ("formulas", repeated("<math><mi>"), Cut::Depth),
+        ("blocks", repeated("<div>"), ParserStop::Depth),
+        ("lists", repeated("<ul><li>"), ParserStop::Depth),
+        ("tables", repeated("<table><tr><td>"), ParserStop::Depth),
+        ("rubies", repeated("<ruby><rt>"), ParserStop::Depth),
+        ("formulas", repeated("<math><mi>"), ParserStop::Depth),
         (
             "blocks behind a closed body",
             repeated(&format!("{}</body><!---->", "<div>".repeat(817))),
-            Cut::Depth,
+            ParserStop::Depth,
         ),
-        ("formatting", repeated("<b>"), Cut::Depth),
+        ("formatting", repeated("<b>"), ParserStop::Depth),
         (
             "formatting that differs",
             counted(|n| format!("<font color=c{n}>")),
-            Cut::Depth,
+            ParserStop::Depth,
         ),
         (
             "links in links",
             counted(|n| format!("<a id={n}><div>")),
-            Cut::Depth,
+            ParserStop::Depth,
         ),
         (
             "formatting built again",
             format!("{}{}", counted(|n| format!("<b id={n}><p>")), "<p>x"),
-            Cut::Depth,
+            ParserStop::Depth,
         ),
         (
             "formatting with attributes",
             many_attributes,
-            Cut::WorkBudget,
+            ParserStop::WorkBudget,
         ),
         (
             "paragraphs far below",
             format!("{}{}", "<div>".repeat(500), repeated("<p>")),
-            Cut::WorkBudget,
+            ParserStop::WorkBudget,
         ),
         (
             "a tag's attributes",
             format!("<p {attributes}>"),
-            Cut::Attributes,
+            ParserStop::Attributes,
         ),
         (
             "an end tag's attributes",
             format!("<p></p {attributes}>"),
-            Cut::Attributes,
+            ParserStop::Attributes,
         ),
         (
             "attributes in a drawing's style",
             format!("<svg><style><p {attributes}></svg>"),
-            Cut::Attributes,
+            ParserStop::Attributes,
         ),
         (
             "attributes after a script",
             format!("<script><!--<script></script>--></script {attributes}>"),
-            Cut::Attributes,
+            ParserStop::Attributes,
         ),
         (
             "the document's attributes",
             counted(|n| format!("<html a{n}>")),
-            Cut::Attributes,
+            ParserStop::Attributes,
         ),
-        ("nodes", "<p>a".repeat(60_000), Cut::Nodes),
-        ("angles", repeated("< "), Cut::WorkBudget),
+        ("nodes", "<p>a".repeat(60_000), ParserStop::Nodes),
+        ("angles", repeated("< "), ParserStop::WorkBudget),
     ] {
         let document = read_page(
             &format!("{bomb}\n<p>the <b>end</b> &amp; <a href='/next?a&amp;b'>next</a>"),
@@ -191,9 +191,14 @@ fn each_limit_is_kept_at_its_value_and_cuts_one_past_it() {
     };
     let nodes = |count: usize| "<br>".repeat(count);
     for (name, make, fits, cut) in [
-        ("depth", &nested as &dyn Fn(usize) -> String, 36, Cut::Depth),
-        ("attributes", &attributes, 20, Cut::Attributes),
-        ("nodes", &nodes, 56, Cut::Nodes),
+        (
+            "depth",
+            &nested as &dyn Fn(usize) -> String,
+            36,
+            ParserStop::Depth,
+        ),
+        ("attributes", &attributes, 20, ParserStop::Attributes),
+        ("nodes", &nodes, 56, ParserStop::Nodes),
     ] {
         assert_eq!(read_page(&make(fits), &limits).oddities, [], "{name}");
         assert_eq!(
@@ -374,6 +379,6 @@ proptest! {
     fn scanner_and_parser_agree_about_any_soup(soup in soup()) {
         let padding = "<p>word</p>".repeat(400);
         let document = read_page(&format!("{soup}{padding}{soup}{padding}"), &ReadLimits::default());
-        prop_assert!(!document.oddities.contains(&ParseWarning::Parsing(Cut::Disagreement)), "{soup:?}");
+        prop_assert!(!document.oddities.contains(&ParseWarning::Parsing(ParserStop::Disagreement)), "{soup:?}");
     }
 }

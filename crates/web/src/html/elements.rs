@@ -1,0 +1,247 @@
+//! What the elements of HTML mean for text: which have lines of their own, which are not read,
+//! which frame a page.
+
+use html5ever::{local_name, ns};
+use scraper::node::Element;
+
+use crate::html::{class_names, region_flags};
+
+/// What an element is for the text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// Its text is part of the line.
+    Inline,
+    /// It has lines of its own.
+    Block,
+    /// It is set apart by a space.
+    Cell,
+    /// It has no text to be read.
+    Hidden,
+}
+
+/// Whether a tag ends the line, where there is no tree.
+pub(crate) fn ends_line(name: &str) -> bool {
+    !matches!(
+        name,
+        "a" | "abbr" | "b" | "big" | "code" | "em" | "font" | "i" | "img" | "kbd" | "mark" | "q" | "s" | "small"
+            | "span" | "strike" | "strong" | "sub" | "sup" | "tt" | "u" | "wbr"
+            // Nor what is read over.
+            | "script" | "style" | "noscript" | "template" | "svg" | "textarea" | "title" | "iframe" | "xmp"
+            | "noembed" | "noframes" | "select"
+    )
+}
+
+/// How an element shows, as the HTML standard's section 15.3 suggests to browsers.
+pub(crate) fn flow(element: &Element) -> Flow {
+    if element.name.ns != ns!(html) {
+        return if element.name.local == local_name!("svg") {
+            Flow::Hidden
+        } else {
+            Flow::Inline
+        };
+    }
+    match element.name.local {
+        local_name!("script")
+        | local_name!("style")
+        | local_name!("noscript")
+        | local_name!("template")
+        | local_name!("title")
+        | local_name!("textarea")
+        | local_name!("select")
+        | local_name!("iframe")
+        | local_name!("noembed")
+        | local_name!("noframes")
+        | local_name!("object")
+        | local_name!("audio")
+        | local_name!("video")
+        | local_name!("canvas") => Flow::Hidden,
+        local_name!("address")
+        | local_name!("article")
+        | local_name!("aside")
+        | local_name!("blockquote")
+        | local_name!("body")
+        | local_name!("br")
+        | local_name!("caption")
+        | local_name!("center")
+        | local_name!("dd")
+        | local_name!("details")
+        | local_name!("dialog")
+        | local_name!("dir")
+        | local_name!("div")
+        | local_name!("dl")
+        | local_name!("dt")
+        | local_name!("fieldset")
+        | local_name!("figcaption")
+        | local_name!("figure")
+        | local_name!("footer")
+        | local_name!("form")
+        | local_name!("h1")
+        | local_name!("h2")
+        | local_name!("h3")
+        | local_name!("h4")
+        | local_name!("h5")
+        | local_name!("h6")
+        | local_name!("header")
+        | local_name!("hgroup")
+        | local_name!("hr")
+        | local_name!("legend")
+        | local_name!("li")
+        | local_name!("listing")
+        | local_name!("main")
+        | local_name!("menu")
+        | local_name!("nav")
+        | local_name!("ol")
+        | local_name!("p")
+        | local_name!("plaintext")
+        | local_name!("pre")
+        | local_name!("section")
+        | local_name!("summary")
+        | local_name!("table")
+        | local_name!("tbody")
+        | local_name!("tfoot")
+        | local_name!("thead")
+        | local_name!("tr")
+        | local_name!("ul")
+        | local_name!("xmp") => Flow::Block,
+        local_name!("td") | local_name!("th") => Flow::Cell,
+        _ => Flow::Inline,
+    }
+}
+
+/// What an element says of the text inside it, given where it stands itself.
+pub(crate) fn signs(element: &Element, outside: u32) -> u32 {
+    let is_block = flow(element) == Flow::Block;
+    let mut signs = by_name(element, outside);
+    let mut is_hidden = false;
+    if is_block && !element.attrs.is_empty() && element.name.local != local_name!("body") {
+        signs |= class_names::of_block(element);
+    }
+    for (name, value) in &element.attrs {
+        match name.local {
+            local_name!("role") => signs |= by_role(value, outside),
+            local_name!("class") | local_name!("id") if is_contents(value) => {
+                signs |= region_flags::FRAME
+            }
+            local_name!("itemprop") if value.trim().eq_ignore_ascii_case("articleBody") => {
+                signs |= region_flags::BODY;
+            }
+            local_name!("hidden") if is_block => is_hidden = true,
+            local_name!("style") if is_block && is_unseen(value) => is_hidden = true,
+            _ => {}
+        }
+    }
+    if is_hidden && (outside | signs) & region_flags::FOLDED == 0 {
+        signs |= region_flags::UNSEEN;
+    }
+    signs
+}
+
+/// The same number for elements of one name and class, its digits left out (`post-17`): one
+/// template makes them.
+pub(crate) fn kind(element: &Element) -> u32 {
+    const PRIME: u32 = 0x0100_0193;
+    let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(PRIME);
+    let mut attributes = element.attrs.iter();
+    let class = attributes.find(|(name, _)| name.local == local_name!("class"));
+    let name = element.name.local.bytes().fold(0x811c_9dc5, mix);
+    let class = class.map_or("", |(_, class)| &**class);
+    class
+        .bytes()
+        .filter(|byte| !byte.is_ascii_digit())
+        .fold(mix(name, b'.'), mix)
+}
+
+fn by_name(element: &Element, outside: u32) -> u32 {
+    match element.name.local {
+        local_name!("main") => region_flags::MAIN,
+        local_name!("article") => region_flags::ARTICLE,
+        local_name!("aside") if is_footnote(element) => 0,
+        local_name!("aside") if outside & (region_flags::MAIN | region_flags::ARTICLE) != 0 => {
+            region_flags::ASIDE
+        }
+        local_name!("nav")
+        | local_name!("aside")
+        | local_name!("footer")
+        | local_name!("dialog") => region_flags::FRAME,
+        // Inside an article it is the article's (ARIA in HTML, section 4).
+        local_name!("header")
+            if outside & (region_flags::MAIN | region_flags::ARTICLE | region_flags::SECTION)
+                == 0 =>
+        {
+            region_flags::FRAME
+        }
+        local_name!("form") => region_flags::FORM,
+        local_name!("figcaption") => region_flags::CAPTION,
+        local_name!("button") | local_name!("label") => region_flags::BUTTON,
+        local_name!("p") | local_name!("blockquote") | local_name!("pre") => {
+            region_flags::PARAGRAPH
+        }
+        local_name!("section") if is_main(element) => {
+            region_flags::PART | region_flags::SECTION | region_flags::MAIN
+        }
+        local_name!("section") => region_flags::PART | region_flags::SECTION,
+        local_name!("table") | local_name!("ul") | local_name!("ol") | local_name!("dl") => {
+            region_flags::PART
+        }
+        local_name!("h1") => region_flags::HEADING | region_flags::TITLE,
+        local_name!("h2")
+        | local_name!("h3")
+        | local_name!("h4")
+        | local_name!("h5")
+        | local_name!("h6") => region_flags::HEADING,
+        _ => 0,
+    }
+}
+
+/// Whether a style hides what has it.
+fn is_unseen(style: &str) -> bool {
+    style.split(';').any(|declaration| {
+        let property = declaration.split_once(':');
+        property.is_some_and(|(name, value)| name.trim() == "display" && value.trim() == "none")
+    })
+}
+
+/// Footnotes are set in an `aside` by docutils 0.18 and later (ARIA in HTML and DPUB-ARIA 1.1 name
+/// the roles), and are content: a manual's page lost 139 words of it.
+fn is_footnote(element: &Element) -> bool {
+    element.attrs.iter().any(|(name, value)| match name.local {
+        local_name!("role") => matches!(
+            value.trim(),
+            "note" | "doc-footnote" | "doc-endnote" | "doc-endnotes"
+        ),
+        local_name!("class") => {
+            let mut names = value.split_ascii_whitespace();
+            names.any(|name| matches!(name, "footnote" | "footnotes" | "footnote-list"))
+        }
+        _ => false,
+    })
+}
+
+/// Returns true for `<section id="main" class="content">`, which stands for `<main>` in reference
+/// manuals made by gi-docgen.
+fn is_main(section: &Element) -> bool {
+    let has = |wanted: &str, value: &str| {
+        let mut attributes = section.attrs.iter();
+        attributes.any(|(name, found)| &*name.local == wanted && found.trim() == value)
+    };
+    has("id", "main") && has("class", "content")
+}
+
+/// WAI-ARIA landmark roles.
+fn by_role(role: &str, outside: u32) -> u32 {
+    match role.trim() {
+        "main" => region_flags::MAIN,
+        "article" => region_flags::ARTICLE,
+        "complementary" if outside & (region_flags::MAIN | region_flags::ARTICLE) != 0 => {
+            region_flags::ASIDE
+        }
+        "navigation" | "banner" | "contentinfo" | "search" | "complementary" => region_flags::FRAME,
+        _ => 0,
+    }
+}
+
+/// A table of contents as docutils before 0.18 has it; alone, `contents` is a name for anything.
+fn is_contents(names: &str) -> bool {
+    let has = |wanted: &str| names.split_ascii_whitespace().any(|name| name == wanted);
+    has("contents") && (has("topic") || has("local"))
+}

@@ -1,0 +1,312 @@
+//! Text to tree where every tag says where it belongs, in one pass.
+//!
+//! Most of what a tree builder does, it does for pages whose tags are missing, crossed or
+//! misplaced. A page without such needs a stack and no more. So a page is first read straight; at
+//! the first thing that only the tree builder can judge, what was built is thrown away and the page
+//! is parsed; `docs/cost.md` has what that costs and what is gained.
+//!
+//! Invariant: the tree is the one that html5ever builds, or there is none. What is done for a tag
+//! is what the HTML standard's section 13.2.6 comes to where these hold, and whatever breaks one of
+//! them ends the attempt: the document type is `html`, and `html`, `head` and `body` have their
+//! tags; an end tag ends the element that was opened last, but for those that end by themselves; a
+//! formatting element is closed before what is around it, so that none is ever built again; in a
+//! table stands nothing but its parts. A property test and every page of the other tests hold it to
+//! the parser.
+//!
+//! Some attributes are left out, which nobody asks for: those whose names begin with `data-`, every
+//! name of which would be an entry in a table that all threads share; and in drawings those that
+//! tell of shapes, many of which the tree builder spells anew.
+
+mod nodes;
+mod role;
+mod tags;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use ego_tree::NodeId;
+use html5ever::tendril::StrTendril;
+use html5ever::{LocalName, local_name};
+use scraper::node::Doctype;
+use scraper::{Html, Node};
+
+use self::role::Role;
+use crate::html::limits::ReadLimits;
+use crate::html::scanner::{Scanner, Tag, Token};
+use crate::html::work_budget::{self, WorkBudget};
+
+/// A longer page is not copied to be read: it goes to the parser piece by piece.
+const MOST_BYTES: usize = 2 << 20;
+
+/// With more of them, attributes are compared by the parser, and counted.
+const MOST_ATTRIBUTES: usize = 64;
+
+/// Bytes of text that are read in the time of a token; as the parser is charged.
+const STRIDE: usize = 32;
+
+/// The same of names.
+const NAME_STRIDE: usize = 8;
+
+/// The tree of a page within the limits, which takes its steps from the effort. Nothing where only
+/// the parser knows, and then no effort is taken.
+pub(crate) fn read(text: &str, limits: &ReadLimits, effort: &mut WorkBudget) -> Option<Html> {
+    if text.len() > MOST_BYTES || text.starts_with('\u{feff}') || has_special_bytes(text) {
+        return None;
+    }
+    let mut reader = Reader {
+        limits,
+        effort: *effort,
+        text,
+        page: StrTendril::from_slice(text),
+        scanner: Scanner::new(text, 0),
+        html: Html::new_document(),
+        nodes: 1,
+        open: Vec::with_capacity(32),
+        formatting: 0,
+        paragraphs: 0,
+        selects: 0,
+        form: None,
+        at_start: false,
+    };
+    reader.page()?;
+    *effort = reader.effort;
+    Some(reader.html)
+}
+
+/// Whether there is a byte that a tokenizer reads as another: a carriage return or a nul.
+fn has_special_bytes(text: &str) -> bool {
+    // Without a branch for each byte, so that many are looked at in one instruction.
+    let mut pieces = text.as_bytes().chunks(256);
+    pieces.any(|piece| {
+        let special =
+            |found: u8, &byte: &u8| found | u8::from(byte == b'\r') | u8::from(byte == b'\0');
+        piece.iter().fold(0, special) != 0
+    })
+}
+
+struct Reader<'t> {
+    limits: &'t ReadLimits,
+    effort: WorkBudget,
+    text: &'t str,
+    /// The same text, parts of which can be shared.
+    page: StrTendril,
+    scanner: Scanner<'t>,
+    html: Html,
+    nodes: usize,
+    /// Open elements.
+    open: Vec<Open>,
+    /// How many of them are formatting elements.
+    formatting: usize,
+    /// How many of them are paragraphs.
+    paragraphs: usize,
+    /// How many of them are selections.
+    selects: usize,
+    /// The open form.
+    form: Option<NodeId>,
+    /// Whether a line feed that comes next is not part of the text.
+    at_start: bool,
+}
+
+struct Open {
+    id: NodeId,
+    name: LocalName,
+    role: Role,
+}
+
+impl<'t> Reader<'t> {
+    fn page(&mut self) -> Option<()> {
+        let root = self.html.tree.root().id();
+        self.doctype(root)?;
+        self.html(root)?;
+        self.head()?;
+        self.body()?;
+        self.after_body(root)
+    }
+
+    /// The next token, which was paid for.
+    fn next(&mut self) -> Option<Option<Token<'t>>> {
+        let before = self.scanner.at();
+        let Some(token) = self.scanner.next() else {
+            return Some(None);
+        };
+        let steps = match &token {
+            Token::Text(text) => 1 + text.len() / STRIDE + work_budget::of_references(text),
+            Token::Start(tag) | Token::End(tag) => {
+                if !tag.is_whole || tag.attributes > self.limits.attributes.min(MOST_ATTRIBUTES) {
+                    return None;
+                }
+                2 + work_budget::of_markup(self.scanner.since(before)) + tag.names / NAME_STRIDE
+            }
+            Token::Markup(markup) => {
+                1 + work_budget::of_markup(markup) + markup.len() / NAME_STRIDE
+            }
+        };
+        self.pay(steps)?;
+        Some(Some(token))
+    }
+
+    fn pay(&mut self, steps: usize) -> Option<()> {
+        self.effort.take(steps).then_some(())
+    }
+
+    fn doctype(&mut self, root: NodeId) -> Option<()> {
+        loop {
+            match self.next()?? {
+                Token::Text(text) if is_space(text) => {}
+                Token::Markup(markup) if markup.eq_ignore_ascii_case("<!doctype html>") => {
+                    let doctype = Doctype {
+                        name: StrTendril::from_slice("html"),
+                        public_id: StrTendril::new(),
+                        system_id: StrTendril::new(),
+                    };
+                    self.append(root, Node::Doctype(doctype))?;
+                    return Some(());
+                }
+                Token::Markup(markup) => self.comment(root, markup)?,
+                _ => return None,
+            }
+        }
+    }
+
+    fn html(&mut self, root: NodeId) -> Option<()> {
+        loop {
+            match self.next()?? {
+                Token::Text(text) if is_space(text) => {}
+                Token::Markup(markup) => self.comment(root, markup)?,
+                Token::Start(tag) if tag.is(&["html"]) => {
+                    let id = self.element(root, &local_name!("html"), &tag)?;
+                    self.push(id, local_name!("html"), Role::Crooked)?;
+                    return Some(());
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// From behind `<html>` to behind `<body>`.
+    fn head(&mut self) -> Option<()> {
+        let html = self.current().id;
+        loop {
+            match self.next()?? {
+                Token::Text(text) if is_space(text) => {}
+                Token::Markup(markup) => self.comment(html, markup)?,
+                Token::Start(tag) if tag.is(&["head"]) => {
+                    let id = self.element(html, &local_name!("head"), &tag)?;
+                    self.push(id, local_name!("head"), Role::Crooked)?;
+                    break;
+                }
+                _ => return None,
+            }
+        }
+        loop {
+            match self.next()?? {
+                Token::Text(text) if is_space(text) => self.append_text(text)?,
+                Token::Markup(markup) => self.comment(self.current().id, markup)?,
+                Token::Start(tag) => {
+                    let name = name_of(&tag);
+                    match name {
+                        local_name!("meta") | local_name!("link") | local_name!("base") => {
+                            self.void(&name, &tag)?;
+                        }
+                        local_name!("title")
+                        | local_name!("style")
+                        | local_name!("script")
+                        | local_name!("noscript") => self.raw(&name, &tag)?,
+                        _ => return None,
+                    }
+                }
+                Token::End(tag) if tag.is(&["head"]) => break,
+                _ => return None,
+            }
+        }
+        self.pop();
+        loop {
+            match self.next()?? {
+                Token::Text(text) if is_space(text) => self.append_text(text)?,
+                Token::Markup(markup) => self.comment(html, markup)?,
+                Token::Start(tag) if tag.is(&["body"]) => {
+                    let id = self.element(html, &local_name!("body"), &tag)?;
+                    return self.push(id, local_name!("body"), Role::Crooked);
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// To behind `</body>`, or to the end.
+    fn body(&mut self) -> Option<()> {
+        loop {
+            let Some(token) = self.next()? else {
+                return Some(());
+            };
+            match token {
+                Token::Text(text) => self.content(text)?,
+                Token::Markup(markup) => {
+                    self.at_start = false;
+                    self.comment(self.current().id, markup)?;
+                }
+                Token::Start(tag) => {
+                    self.at_start = false;
+                    self.start(&tag)?;
+                }
+                Token::End(tag) => {
+                    self.at_start = false;
+                    let name = name_of(&tag);
+                    if name == local_name!("body") {
+                        return (self.current().name == name).then_some(());
+                    }
+                    self.end(&name)?;
+                }
+            }
+        }
+    }
+
+    fn after_body(&mut self, root: NodeId) -> Option<()> {
+        // Comments stand behind the body, and behind the page once that has ended.
+        let mut parent = self.open.first()?.id;
+        loop {
+            let Some(token) = self.next()? else {
+                return Some(());
+            };
+            match token {
+                Token::Text(text) if is_space(text) => self.append_text(text)?,
+                Token::Markup(markup) => self.comment(parent, markup)?,
+                Token::End(tag) if parent != root && tag.is(&["html"]) => parent = root,
+                _ => return None,
+            }
+        }
+    }
+
+    fn content(&mut self, text: &'t str) -> Option<()> {
+        let mut text = text;
+        if std::mem::take(&mut self.at_start) {
+            if text.starts_with('&') {
+                return None;
+            }
+            text = text.strip_prefix('\n').unwrap_or(text);
+        }
+        if self.current().role.is_part_of_table() && !is_space(text) {
+            return None;
+        }
+        self.append_text(text)
+    }
+}
+
+/// White space as tokenizers have it.
+fn is_space(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| matches!(byte, b'\t' | b'\n' | b'\x0c' | b' '))
+}
+
+fn name_of(tag: &Tag<'_>) -> LocalName {
+    LocalName::from(lower(tag.name))
+}
+
+fn lower(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
+    }
+}

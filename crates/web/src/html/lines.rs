@@ -1,0 +1,288 @@
+//! The words of a page, gathered line by line, each with where it stood.
+//!
+//! Only at the end of a page is it known whether there was a `<main>`, or where the prose is, so
+//! the lines are gathered once and chosen from then; see `content`.
+
+use crate::html::limits::ReadLimits;
+use crate::html::regions::Regions;
+use crate::html::work_budget;
+
+/// Bytes of text for a line, at least, in a page that is full of text.
+const BYTES_PER_LINE: usize = 8;
+
+/// The visible text of a page, line by line.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    pub(crate) text: String,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) regions: Regions,
+    /// Bytes that may still be added, those beyond ASCII counted twice.
+    left: usize,
+    is_full: bool,
+    most_lines: usize,
+    /// What is being gathered: where it begins, and the rest of its line.
+    start: usize,
+    words: u32,
+    linked: u32,
+    place: u32,
+    /// Whether white space stood before what comes next.
+    space: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    pub start: u32,
+    pub end: u32,
+    pub words: u32,
+    /// How many of its bytes are in links.
+    pub linked: u32,
+    pub place: u32,
+    /// The innermost block that it stands in.
+    pub region: u32,
+}
+
+impl Line {
+    pub(crate) const fn is_in(&self, place: u32) -> bool {
+        self.place & place != 0
+    }
+
+    pub(crate) const fn is_mostly_links(&self) -> bool {
+        self.linked as u64 * 2 > (self.end - self.start) as u64
+    }
+}
+
+impl Lines {
+    /// Lines for about so many bytes of text.
+    pub(crate) fn new(bytes: usize, limits: &ReadLimits) -> Self {
+        let bytes = bytes.min(limits.text);
+        Self {
+            text: String::with_capacity(bytes),
+            lines: Vec::with_capacity(bytes / 64),
+            left: limits.text,
+            most_lines: limits.text / BYTES_PER_LINE,
+            ..Self::default()
+        }
+    }
+
+    /// Whether there was more text than is kept.
+    pub(crate) const fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// How many words the ended lines have.
+    pub(crate) fn words(&self) -> usize {
+        self.lines.iter().map(|line| line.words as usize).sum()
+    }
+
+    /// How much text there is, in bytes: an anchor begins here.
+    pub(crate) const fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The text from there on, without the space that was not yet written.
+    pub(crate) fn since(&self, start: usize) -> &str {
+        self.text[start.min(self.text.len())..].trim()
+    }
+
+    /// The part of a text that there may be room for: most references to characters have a few
+    /// letters.
+    pub(crate) fn wanted<'t>(&self, text: &'t str) -> &'t str {
+        &text[..text.floor_char_boundary(self.left.saturating_mul(2).saturating_add(64))]
+    }
+
+    /// Adds text, its white space folded, as far as there is room.
+    pub(crate) fn push(&mut self, text: &str, place: u32, in_link: bool) {
+        if self.is_full {
+            return;
+        }
+        let end = end_of_share(text, self.left);
+        self.is_full = end < text.len();
+        let text = &text[..end];
+        if place != self.place {
+            self.end_line();
+            self.place = place;
+        }
+        let before = self.text.len();
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            // Control characters are white space too: nothing of them is visible.
+            if bytes[at] <= b' ' {
+                self.space = true;
+                at += 1;
+            } else {
+                at = self.push_stretch(text, at);
+            }
+        }
+        self.left = self.left.saturating_sub(share_of(&self.text[before..]));
+        if in_link {
+            self.linked += within_u32(self.text.len() - before);
+        }
+    }
+
+    /// Adds words as long as single spaces part them, in one copy; where that ends.
+    ///
+    /// Nearly all text is so, and copying word by word took as long as building the tree.
+    fn push_stretch(&mut self, text: &str, start: usize) -> usize {
+        let bytes = text.as_bytes();
+        let (mut at, mut spaces) = plain_pieces(bytes, start);
+        loop {
+            match bytes.get(at) {
+                Some(0x21..=0x7f) => at += 1,
+                Some(b' ') if bytes.get(at + 1).is_some_and(|&next| next > b' ') => {
+                    at += 1;
+                    spaces += 1;
+                }
+                Some(0x80..) => break,
+                _ => {
+                    self.push_run(&text[start..at], spaces + 1);
+                    return at;
+                }
+            }
+        }
+        let last_space = bytes[start..at].iter().rposition(|&byte| byte == b' ');
+        let word = last_space.map_or(start, |last| start + last + 1);
+        if word > start {
+            self.push_run(&text[start..word - 1], spaces);
+            self.space = true;
+        }
+        let length = bytes[word..]
+            .iter()
+            .position(|&byte| byte <= b' ')
+            .unwrap_or(bytes.len() - word);
+        self.push_wide(&text[word..word + length]);
+        word + length
+    }
+
+    /// Adds a run with characters beyond ASCII, among which there may be other white space.
+    fn push_wide(&mut self, run: &str) {
+        for (index, run) in run.split(char::is_whitespace).enumerate() {
+            if index > 0 {
+                self.space = true;
+            }
+            if run.is_empty() {
+                continue;
+            }
+            // Ideographs and kana are words each; the rest of the run is one.
+            let ideographs = run.chars().filter(|&c| is_ideographic(c)).count();
+            let has_others = run
+                .chars()
+                .any(|c| c.is_alphanumeric() && !is_ideographic(c));
+            let words = u32::try_from(ideographs)
+                .unwrap_or(u32::MAX)
+                .saturating_add(u32::from(has_others));
+            self.push_run(run, words);
+        }
+    }
+
+    fn push_run(&mut self, run: &str, words: u32) {
+        if self.text.len() > self.start {
+            if self.space {
+                self.text.push(' ');
+            } else if words > 0 && self.words > 0 {
+                // It goes on with the word before it: `<b>w</b>ord`.
+                self.words -= 1;
+            }
+        }
+        self.space = false;
+        self.text.push_str(run);
+        self.words = self.words.saturating_add(words);
+    }
+
+    /// White space that no text node has: between two cells of a table.
+    pub(crate) const fn space(&mut self) {
+        self.space = true;
+    }
+
+    /// A block begins.
+    pub(crate) fn open(&mut self, place: u32, signs: u32, kind: u32) {
+        self.regions.open(place, signs, kind, self.lines.len());
+    }
+
+    /// The block that began last ends.
+    pub(crate) fn close(&mut self) {
+        self.regions.close(self.lines.len());
+    }
+
+    /// Ends the line, if it was begun.
+    pub(crate) fn end_line(&mut self) {
+        self.space = false;
+        if self.text.len() == self.start {
+            return;
+        }
+        let (start, end) = (within_u32(self.start), within_u32(self.text.len()));
+        self.lines.push(Line {
+            start,
+            end,
+            words: self.words,
+            linked: self.linked,
+            place: self.place,
+            region: self.regions.current(),
+        });
+        self.text.push('\n');
+        self.is_full |= self.lines.len() >= self.most_lines;
+        self.start = self.text.len();
+        (self.words, self.linked) = (0, 0);
+    }
+}
+
+/// Bytes that are looked at together; their spaces can be counted in a byte.
+const PIECE: usize = 32;
+
+/// Goes over pieces that have nothing but ASCII words with single spaces between: where that ends,
+/// and how many spaces there were.
+///
+/// No branch depends on a single byte, so that many are compared in one instruction.
+fn plain_pieces(bytes: &[u8], start: usize) -> (usize, u32) {
+    let (mut at, mut spaces) = (start, 0);
+    while let Some(piece) = bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk::<{ PIECE + 1 }>())
+    {
+        let (mut others, mut spaces_here) = (0, 0);
+        for (&byte, &next) in piece[..PIECE].iter().zip(&piece[1..]) {
+            let is_space = u8::from(byte == b' ');
+            others |= u8::from(byte < b' ')
+                | u8::from(!byte.is_ascii())
+                | is_space & u8::from(next <= b' ');
+            spaces_here += is_space;
+        }
+        if others != 0 {
+            break;
+        }
+        at += PIECE;
+        spaces += u32::from(spaces_here);
+    }
+    (at, spaces)
+}
+
+/// What a text takes of [`ReadLimits::text`]: what is beyond ASCII is folded and parted into words
+/// by tables, and takes longer.
+fn share_of(text: &str) -> usize {
+    text.len() + work_budget::count(text, |byte| !byte.is_ascii())
+}
+
+/// Where the part of a text ends for which the share is enough.
+pub(crate) fn end_of_share(text: &str, share: usize) -> usize {
+    if text.len() <= share / 2 || share_of(text) <= share {
+        return text.len();
+    }
+    let mut taken = 0;
+    let fits = |&(_, c): &(usize, char)| {
+        taken += if c.is_ascii() { 1 } else { 2 * c.len_utf8() };
+        taken <= share
+    };
+    let last = text.char_indices().take_while(fits).last();
+    last.map_or(0, |(at, c)| at + c.len_utf8())
+}
+
+/// The text of a page is capped far below what 32 bits can count.
+fn within_u32(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Han, hiragana, katakana: written without spaces, so each is counted as a word.
+const fn is_ideographic(c: char) -> bool {
+    matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}

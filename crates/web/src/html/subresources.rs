@@ -1,0 +1,121 @@
+//! What is no page, and needs other things to be shown: style sheets, drawings, manifests.
+//!
+//! They are read only where requisites are looked for, and for nothing else: they have no text and
+//! lead nowhere but to what they need.
+
+use serde_json::Value;
+
+use crate::html::charset;
+use crate::html::css::{self, Place};
+use crate::html::document::{Document, ParseWarning};
+use crate::html::limits::ReadLimits;
+use crate::html::link::LinkKind;
+use crate::html::links::{Links, References};
+use crate::html::response_metadata::ResponseMetadata;
+use crate::html::walk::Walk;
+use crate::html::work_budget::{self, WorkBudget};
+use crate::http::media_type::essence;
+use crate::url::canonical::CanonicalForm;
+
+/// What needs other things, by its type; it is not guessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// `text/css`.
+    Sheet,
+    /// `image/svg+xml`.
+    Drawing,
+    /// `application/manifest+json`.
+    Manifest,
+}
+
+/// Longer manifests are not read.
+const MANIFEST_BYTES: usize = 1 << 20;
+
+impl Part {
+    pub(super) fn of(content_type: Option<&str>) -> Option<Self> {
+        match &*essence(content_type?) {
+            "text/css" => Some(Self::Sheet),
+            "image/svg+xml" => Some(Self::Drawing),
+            "application/manifest+json" => Some(Self::Manifest),
+            _ => None,
+        }
+    }
+}
+
+impl Document {
+    /// Reads what a part of a page needs.
+    pub(super) fn read_part(
+        &mut self,
+        part: Part,
+        body: &[u8],
+        headed: Links,
+        hints: &ResponseMetadata<'_>,
+        form: &CanonicalForm,
+        limits: &ReadLimits,
+    ) {
+        let (references, effort) = match part {
+            Part::Sheet => of_sheet(body, hints, limits),
+            Part::Drawing => of_drawing(body, hints, limits),
+            Part::Manifest => (of_manifest(body, limits), WorkBudget::new(1)),
+        };
+        if effort.is_spent() {
+            self.oddities.push(ParseWarning::Unread);
+        }
+        let resolved = references.resolve(headed, hints.url, form, limits);
+        self.links = resolved.links;
+        self.oddities.extend(resolved.oddity);
+    }
+}
+
+fn of_sheet(
+    body: &[u8],
+    hints: &ResponseMetadata<'_>,
+    limits: &ReadLimits,
+) -> (References<'static>, WorkBudget) {
+    let text = charset::decode_sheet(body, hints.content_type);
+    let mut references = References::new(limits);
+    let mut effort = WorkBudget::new(limits.stream_effort);
+    css::each_url(&text, Place::Sheet, &mut effort, |url| {
+        references.add(url.to_owned().into(), LinkKind::Requisite, "");
+    });
+    (references, effort)
+}
+
+/// A drawing is read as one that stands in a page.
+fn of_drawing<'h>(
+    body: &[u8],
+    hints: &ResponseMetadata<'h>,
+    limits: &'h ReadLimits,
+) -> (References<'h>, WorkBudget) {
+    let text = charset::decode(body, hints.content_type, None).text;
+    let mut walk = Walk::new(hints.agent, limits, 0);
+    if walk.effort.take(work_budget::of_page(&text)) {
+        walk.inner(text.into_owned());
+        walk.read_nested();
+    }
+    let mut references = walk.references;
+    references.found.retain(|reference| reference.is_needed);
+    for reference in &mut references.found {
+        // A drawing that is shown leads nowhere.
+        reference.kind = LinkKind::Requisite;
+    }
+    (references, walk.effort)
+}
+
+/// The icons of a web application (Web Application Manifest, section 1.4), which a browser may show
+/// beside the page.
+fn of_manifest(body: &[u8], limits: &ReadLimits) -> References<'static> {
+    let mut references = References::new(limits);
+    let manifest: Option<Value> = (body.len() <= MANIFEST_BYTES)
+        .then(|| serde_json::from_slice(body).ok())
+        .flatten();
+    let icons = manifest
+        .as_ref()
+        .and_then(|manifest| manifest.get("icons")?.as_array());
+    for icon in icons.into_iter().flatten() {
+        if let Some(src) = icon.get("src").and_then(Value::as_str) {
+            references.add(src.to_owned().into(), LinkKind::Requisite, "");
+        }
+    }
+    references
+}

@@ -1,0 +1,553 @@
+//! One walk over the tree, and nothing is looked for twice: title, language, links, directives,
+//! text.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use ego_tree::{NodeId, NodeRef};
+use html5ever::{LocalName, local_name, ns};
+use scraper::Node;
+use scraper::node::Element;
+
+use crate::html::character_references::{self, Standing};
+use crate::html::css::{self, Place};
+use crate::html::directives::{Directives, is_for};
+use crate::html::elements::{self, Flow, ends_line, flow};
+use crate::html::limits::ReadLimits;
+use crate::html::lines::Lines;
+use crate::html::link::LinkKind;
+use crate::html::link_attributes::{self, Attributed, Passing, Space};
+use crate::html::links::References;
+use crate::html::scanner::Tag;
+use crate::html::tag_stream::{Name, Piece, Stream, is_shadow_mode};
+use crate::html::tree::Rest;
+use crate::html::work_budget::{self, WorkBudget};
+use crate::html::{language, refresh, region_flags, script_links};
+
+/// What is gathered of a page.
+pub(crate) struct Walk<'p> {
+    agent: &'p str,
+    limits: &'p ReadLimits,
+    pub title: Option<String>,
+    pub language: Option<String>,
+    pub directives: Directives,
+    pub references: References<'p>,
+    pub lines: Lines,
+    /// Steps that are left for what has no tree.
+    pub effort: WorkBudget,
+    /// What is meant for readers without scripts, as markup.
+    pub unscripted: String,
+    /// Markup that is not part of the tree and may hold links: for readers without scripts or
+    /// frames, and of inner pages.
+    nested: Vec<Nested<'p>>,
+    /// The open links whose words are being gathered: which reference, and where its words begin.
+    anchors: Vec<(usize, usize)>,
+    /// What the pictures in the innermost of them are to say where they are not seen: the words of
+    /// a link that has no other (HTML Standard, section 4.8.4.4.2).
+    alternatives: String,
+    /// The elements that the user's selector matches.
+    pub selected: HashSet<NodeId>,
+}
+
+/// Markup in a page that stands there as text.
+struct Nested<'p> {
+    markup: Cow<'p, str>,
+    /// How many times over.
+    level: u8,
+}
+
+/// A page in a page in a page is read, one more is not.
+const DEEPEST: u8 = 3;
+
+/// Where in the page the walk is; each open element adds to its parent's.
+#[derive(Clone, Copy, Default)]
+struct Around {
+    place: u32,
+    /// What the innermost element says itself.
+    signs: u32,
+    in_link: bool,
+    in_head: bool,
+    /// Whether it is only for its links that this is read.
+    hidden: bool,
+}
+
+impl<'p> Walk<'p> {
+    pub(crate) fn new(agent: &'p str, limits: &'p ReadLimits, capacity: usize) -> Self {
+        Self {
+            agent,
+            limits,
+            title: None,
+            language: None,
+            directives: Directives::default(),
+            references: References::new(limits),
+            lines: Lines::new(capacity, limits),
+            effort: WorkBudget::new(limits.stream_effort),
+            unscripted: String::new(),
+            nested: Vec::new(),
+            anchors: Vec::new(),
+            alternatives: String::new(),
+            selected: HashSet::new(),
+        }
+    }
+
+    /// Walks a tree, without recursion: pages may be nested deeply.
+    pub(crate) fn tree(&mut self, root: NodeRef<'p, Node>) {
+        let mut around = vec![Around::default()];
+        let mut node = root;
+        loop {
+            let here = around.last().copied().unwrap_or_default();
+            if let Some(inside) = self.enter(node, here)
+                && let Some(child) = node.first_child()
+            {
+                around.push(inside);
+                node = child;
+                continue;
+            }
+            // Nothing below: on to the next one, leaving what ends here.
+            loop {
+                self.leave(node, around.last().copied().unwrap_or_default());
+                if node == root {
+                    return;
+                }
+                if let Some(next) = node.next_sibling() {
+                    node = next;
+                    break;
+                }
+                let Some(parent) = node.parent() else { return };
+                around.pop();
+                node = parent;
+            }
+        }
+    }
+
+    /// Reads a node; what is around its children, if they are to be read.
+    fn enter(&mut self, node: NodeRef<'p, Node>, around: Around) -> Option<Around> {
+        let element = match node.value() {
+            Node::Text(text) => {
+                if !around.in_head && !around.hidden {
+                    self.lines.push(text, around.place, around.in_link);
+                }
+                return None;
+            }
+            Node::Element(element) => element,
+            Node::Document | Node::Fragment => return Some(around),
+            Node::Doctype(_) | Node::Comment(_) | Node::ProcessingInstruction(_) => return None,
+        };
+        let mut inside = self.element(node, element, around);
+        if around.hidden {
+            return Some(inside)
+                .filter(|_| flow(element) != Flow::Hidden || has_links_inside(element));
+        }
+        match flow(element) {
+            Flow::Hidden if has_links_inside(element) => inside.hidden = true,
+            Flow::Hidden => return None,
+            Flow::Block => {
+                self.lines.end_line();
+                if node.has_children() {
+                    self.lines
+                        .open(inside.place, inside.signs, elements::kind(element));
+                }
+            }
+            Flow::Cell => self.lines.space(),
+            Flow::Inline => {}
+        }
+        Some(inside)
+    }
+
+    fn leave(&mut self, node: NodeRef<'p, Node>, around: Around) {
+        let Node::Element(element) = node.value() else {
+            return;
+        };
+        if around.hidden {
+            return;
+        }
+        if element.name.local == local_name!("a")
+            && let Some(&(reference, start)) = self.anchors.last()
+            && attribute(element, "href").is_some()
+        {
+            self.anchors.pop();
+            if let Some(reference) = self.references.found.get_mut(reference) {
+                let words = self.lines.since(start);
+                reference.anchor = match words.is_empty() {
+                    true => folded(&self.alternatives, self.limits.anchor_chars),
+                    false => {
+                        let words = words.chars().take(self.limits.anchor_chars);
+                        words.map(|c| if c == '\n' { ' ' } else { c }).collect()
+                    }
+                };
+            }
+        }
+        match flow(element) {
+            Flow::Block => {
+                self.lines.end_line();
+                if node.has_children() {
+                    self.lines.close();
+                }
+            }
+            Flow::Cell => self.lines.space(),
+            Flow::Inline | Flow::Hidden => {}
+        }
+    }
+
+    /// Reads what an element says by its name and attributes.
+    fn element(&mut self, node: NodeRef<'p, Node>, element: &'p Element, around: Around) -> Around {
+        let mut inside = around;
+        if self.references.kinds.has(LinkKind::Requisite)
+            && let Some(style) = attribute(element, "style")
+        {
+            self.style(style, Place::Attribute);
+        }
+        match element.name.local {
+            local_name!("html") => {
+                self.language = attribute(element, "lang").and_then(language::of_tag)
+            }
+            local_name!("head") => inside.in_head = true,
+            local_name!("title") if self.title.is_none() && element.name.ns == ns!(html) => {
+                self.title = title_of(node, self.limits);
+            }
+            local_name!("a") if element.name.ns != ns!(svg) => {
+                inside.in_link |= self.link_with_words(element, around);
+            }
+            local_name!("noscript") => self.unread(node, !around.in_head),
+            local_name!("noframes") | local_name!("noembed") => self.unread(node, false),
+            local_name!("script") => self.scripts(node, element),
+            local_name!("style") => {
+                for text in node.children().filter_map(|child| child.value().as_text()) {
+                    self.style(text, Place::Sheet);
+                }
+            }
+            ref name
+                if !element.attrs.is_empty()
+                    && (element.name.ns != ns!(html) || may_tell(name)) =>
+            {
+                if *name == local_name!("img") && !self.anchors.is_empty() && !around.hidden {
+                    self.alternative(element);
+                }
+                self.tell(name, Space::of(element), &element, 0);
+            }
+            _ => {}
+        }
+        inside.signs = elements::signs(element, around.place);
+        if !self.selected.is_empty() && self.selected.contains(&node.id()) {
+            inside.signs |= region_flags::SELECTED;
+        }
+        inside.place |= inside.signs;
+        inside
+    }
+
+    /// Notes a link and where its words begin; whether it is one.
+    fn link_with_words(&mut self, element: &'p Element, around: Around) -> bool {
+        let Some(href) = attribute(element, "href") else {
+            return false;
+        };
+        let rel = attribute(element, "rel").unwrap_or_default();
+        let reference = self
+            .references
+            .add(Cow::Borrowed(href), LinkKind::Page, rel);
+        if !around.hidden {
+            self.alternatives.clear();
+            // A link found before keeps the words that it had there.
+            self.anchors
+                .push((reference.unwrap_or(usize::MAX), self.lines.len()));
+        }
+        true
+    }
+
+    /// Notes what a picture in a link is to say where it is not seen.
+    fn alternative(&mut self, picture: &Element) {
+        let has_room = self.alternatives.len() < self.limits.anchor_chars;
+        if let Some(text) = attribute(picture, "alt").filter(|_| has_room) {
+            self.alternatives.push(' ');
+            self.alternatives.push_str(text);
+        }
+    }
+
+    /// Keeps markup that the parser took for text; `is_text` if it is the page's, where the page
+    /// has no other.
+    fn unread(&mut self, node: NodeRef<'p, Node>, is_text: bool) {
+        for text in node.children().filter_map(|child| child.value().as_text()) {
+            if is_text {
+                self.unscripted.push_str(text);
+            }
+            self.nest(Cow::Borrowed(text), 0);
+        }
+    }
+
+    fn nest(&mut self, markup: Cow<'p, str>, level: u8) {
+        if level < DEEPEST
+            && markup.contains('<')
+            && self.effort.take(work_budget::of_page(&markup))
+        {
+            self.nested.push(Nested { markup, level });
+        }
+    }
+
+    fn scripts(&mut self, node: NodeRef<'p, Node>, element: &'p Element) {
+        link_attributes::gather("script", Space::of(element), &element, &mut self.references);
+        for text in node.children().filter_map(|child| child.value().as_text()) {
+            self.script(text);
+        }
+    }
+
+    /// Reads what a style needs.
+    fn style(&mut self, style: &str, place: Place) {
+        // No URL is without one of these, and most styles are without both.
+        let may_refer = style.contains('(') || (place == Place::Sheet && style.contains('@'));
+        if may_refer && self.references.kinds.has(LinkKind::Requisite) && self.effort.take(1) {
+            let references = &mut self.references;
+            css::each_url(style, place, &mut self.effort, |url| {
+                references.add(Cow::Owned(url.to_owned()), LinkKind::Requisite, "");
+            });
+        }
+    }
+
+    fn script(&mut self, script: &str) {
+        if self.references.kinds.has(LinkKind::Script)
+            && self.effort.take(work_budget::of_raw(script))
+        {
+            for url in script_links::urls(script) {
+                self.references.add(Cow::Owned(url), LinkKind::Script, "");
+            }
+        }
+    }
+
+    /// Reads what an element says of other pages, and of this one; the same for both readers.
+    fn tell(&mut self, name: &str, space: Space, element: &impl Attributed<'p>, level: u8) {
+        match (name, space) {
+            ("base", Space::Html) if level == 0 => {
+                if self.references.base.is_none() {
+                    self.references.base = element.value("href");
+                }
+            }
+            ("meta", Space::Html) => self.meta(element, level),
+            ("a", Space::MathMl | Space::Html) => self.link(element, element.value("href"), None),
+            ("a", Space::Svg) => self.link(element, link_attributes::foreign_href(element), None),
+            // It has no other words.
+            ("area", Space::Html) => {
+                self.link(element, element.value("href"), element.value("alt"))
+            }
+            _ => {
+                link_attributes::gather(name, space, element, &mut self.references);
+                if name == "iframe"
+                    && let Some(page) = element.value("srcdoc")
+                    && !has_base(&page)
+                {
+                    self.nest(page, level);
+                }
+            }
+        }
+    }
+
+    fn link(
+        &mut self,
+        element: &impl Attributed<'p>,
+        href: Option<Cow<'p, str>>,
+        words: Option<Cow<'p, str>>,
+    ) {
+        let Some(href) = href else { return };
+        let rel = link_attributes::rel(element);
+        let reference = self.references.add(href, LinkKind::Page, &rel);
+        if let (Some(reference), Some(words)) = (reference, words) {
+            self.references.found[reference].anchor = folded(&words, self.limits.anchor_chars);
+        }
+    }
+
+    fn meta(&mut self, element: &impl Attributed<'p>, level: u8) {
+        let Some(content) = element.value("content") else {
+            return;
+        };
+        if let Some(name) = element.value("name") {
+            if level == 0 && is_for(&name, self.agent) {
+                self.directives.add(&content);
+            }
+        } else if element
+            .value("http-equiv")
+            .is_some_and(|name| name.eq_ignore_ascii_case("refresh"))
+        {
+            let url = match content {
+                Cow::Borrowed(content) => refresh::target(content).map(Cow::Borrowed),
+                Cow::Owned(content) => {
+                    refresh::target(&content).map(|url| Cow::Owned(url.to_owned()))
+                }
+            };
+            if let Some(url) = url {
+                self.references.add(url, LinkKind::Refresh, "");
+            }
+        }
+    }
+
+    fn style_of(&mut self, tag: &Tag<'_>) {
+        if self.references.kinds.has(LinkKind::Requisite)
+            && let Some(style) = tag.value("style")
+        {
+            self.style(&style, Place::Attribute);
+        }
+    }
+
+    /// Markup that is to be read for its links, at [`Walk::read_nested`].
+    pub(crate) fn inner(&mut self, markup: String) {
+        self.nest(Cow::Owned(markup), 0);
+    }
+
+    /// Reads the rest of a page whose tree could not be built: text and links, wherever they stand.
+    pub(crate) fn rest(&mut self, text: &'p str, rest: &Rest) {
+        self.lines.end_line();
+        let mut stream = Stream::new(text, rest.at, rest.inside.as_deref(), self.effort);
+        let mut in_style = false;
+        while let Some(piece) = stream.next_within(&mut self.effort) {
+            let was_in_style = std::mem::take(&mut in_style);
+            match piece {
+                Piece::Text(text, _) if was_in_style => self.style(text, Place::Sheet),
+                Piece::Text(text, true) if !self.lines.is_full() => {
+                    let text = self.lines.wanted(text);
+                    self.lines.push(
+                        &character_references::resolve(text, Standing::Content),
+                        0,
+                        false,
+                    );
+                }
+                Piece::Start(tag, name, space, is_visible) => {
+                    in_style = is_style_of_drawing(name, space);
+                    self.style_of(&tag);
+                    if is_visible && ends_line(name.as_str()) {
+                        self.lines.end_line();
+                    }
+                    self.tell(name.as_str(), space, &tag, 0);
+                }
+                Piece::Raw(tag, name, content) => {
+                    self.raw(name, content, 0, Cow::Borrowed);
+                    self.tell(name.as_str(), Space::Html, &tag, 0);
+                }
+                Piece::End(name, true) if ends_line(name.as_str()) => self.lines.end_line(),
+                Piece::Text(..) | Piece::End(..) => {}
+            }
+        }
+    }
+
+    /// Reads the links of what stands in the page as text.
+    pub(crate) fn read_nested(&mut self) {
+        let mut next = 0;
+        while let Some(nested) = self.nested.get_mut(next) {
+            let (markup, level) = (std::mem::take(&mut nested.markup), nested.level + 1);
+            let mut stream = Stream::new(&markup, 0, None, self.effort);
+            let mut in_style = false;
+            while let Some(piece) = stream.next_within(&mut self.effort) {
+                let was_in_style = std::mem::take(&mut in_style);
+                match piece {
+                    Piece::Start(tag, name, space, _) => {
+                        in_style = is_style_of_drawing(name, space);
+                        self.style_of(&tag);
+                        self.tell(name.as_str(), space, &Passing(&tag), level);
+                    }
+                    Piece::Raw(tag, name, content) => {
+                        self.raw(name, content, level, |content| {
+                            Cow::Owned(content.to_owned())
+                        });
+                        self.tell(name.as_str(), Space::Html, &Passing(&tag), level);
+                    }
+                    Piece::Text(text, _) if was_in_style => self.style(text, Place::Sheet),
+                    Piece::Text(..) | Piece::End(..) => {}
+                }
+            }
+            next += 1;
+        }
+    }
+
+    fn raw<'t>(
+        &mut self,
+        name: Name,
+        content: &'t str,
+        level: u8,
+        keep: impl Fn(&'t str) -> Cow<'p, str>,
+    ) {
+        match name.as_str() {
+            "script" => self.script(content),
+            "style" => self.style(content, Place::Sheet),
+            "noscript" | "noframes" | "noembed" => self.nest(keep(content), level),
+            _ => {}
+        }
+    }
+}
+
+/// Where there is no tree: in a drawing a style is an element like any other, whose text follows.
+fn is_style_of_drawing(name: Name, space: Space) -> bool {
+    space == Space::Svg && name.as_str() == "style"
+}
+
+/// Whether an element of HTML may say something of other pages.
+fn may_tell(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("base") | local_name!("meta") | local_name!("area")
+    ) || link_attributes::may_refer(name)
+}
+
+/// Elements whose text is not the page's, but whose links are: pictures, and what is shown in place
+/// of a film.
+fn has_links_inside(element: &Element) -> bool {
+    match element.name.local {
+        local_name!("svg")
+        | local_name!("object")
+        | local_name!("audio")
+        | local_name!("video")
+        | local_name!("canvas") => true,
+        local_name!("template") => attribute(element, "shadowrootmode").is_some_and(is_shadow_mode),
+        _ => false,
+    }
+}
+
+/// An inner page with a base of its own would need it for every link: these are rare, and not read.
+fn has_base(page: &str) -> bool {
+    page.as_bytes()
+        .windows(5)
+        .any(|window| window.eq_ignore_ascii_case(b"<base"))
+}
+
+/// The value of an attribute. Elements have few: looking through them is faster than making a name
+/// to look up.
+fn attribute<'p>(element: &'p Element, name: &str) -> Option<&'p str> {
+    let found = element
+        .attrs
+        .iter()
+        .find(|(found, _)| &*found.local == name && found.ns == ns!());
+    found.map(|(_, value)| &**value)
+}
+
+/// The words of an attribute, with single spaces between.
+fn folded(text: &str, most: usize) -> String {
+    let mut words = String::new();
+    // Control characters are white space here as in the text of a page.
+    let parts = text.split(|c: char| c.is_whitespace() || c.is_control());
+    for word in parts.filter(|word| !word.is_empty()) {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+        if words.len() > most * 4 {
+            break;
+        }
+    }
+    if let Some((end, _)) = words.char_indices().nth(most) {
+        words.truncate(end);
+    }
+    words
+}
+
+fn title_of(title: NodeRef<'_, Node>, limits: &ReadLimits) -> Option<String> {
+    let mut words = String::new();
+    for text in title.children().filter_map(|child| child.value().as_text()) {
+        for word in text.split_whitespace() {
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            words.push_str(word);
+            if words.len() > limits.title_chars * 4 {
+                break;
+            }
+        }
+    }
+    if let Some((end, _)) = words.char_indices().nth(limits.title_chars) {
+        words.truncate(end);
+    }
+    (!words.is_empty()).then_some(words)
+}

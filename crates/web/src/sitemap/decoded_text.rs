@@ -1,0 +1,156 @@
+//! The text of a listing, a piece at a time.
+//!
+//! A sitemap may have 50 MiB, and some kilobytes of gzip stand for that: it is never in memory as a
+//! whole, neither its bytes nor its text. What encoding it is in, its beginning tells.
+//!
+//! Invariant: what is handed out is UTF-8, and no more than [`PIECE_BYTES`] of it between one call
+//! of [`Text::begin_piece`] and the next: a reader that collects a tag or a comment without end
+//! collects no more than that.
+
+use std::io::{self, BufRead, Cursor, Read};
+
+use encoding_rs::{CoderResult, Decoder, Encoding, UTF_16BE, UTF_16LE};
+
+use crate::html::charset;
+
+/// The longest tag, text or comment.
+const PIECE_BYTES: usize = 1 << 20;
+
+const BUFFER: usize = 16 << 10;
+
+/// A body that is decoded while it is read. It ends with an error where the body does.
+pub(super) struct Text<'a> {
+    source: io::Chain<Cursor<Vec<u8>>, &'a mut dyn Read>,
+    decoder: Decoder,
+    /// Bytes that wait to be decoded, and where they begin.
+    bytes: Vec<u8>,
+    begin: usize,
+    /// Text that waits to be taken, and where it begins.
+    text: Vec<u8>,
+    at: usize,
+    /// Whether there are no more bytes, and whether there is no more text.
+    is_read: bool,
+    is_decoded: bool,
+    /// Whether some bytes meant nothing and stand as U+FFFD.
+    pub(super) repaired: bool,
+    /// Taken since the piece began.
+    taken: usize,
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn of(source: &'a mut dyn Read, content_type: Option<&str>) -> Self {
+        let mut head = Vec::new();
+        // What went wrong is met again behind the head, where it counts.
+        let _broken = Read::take(&mut *source, charset::DETECT_BYTES as u64).read_to_end(&mut head);
+        let (encoding, mark) = match utf_16(&head) {
+            Some(encoding) => (
+                encoding,
+                Encoding::for_bom(&head).map_or(0, |(_, mark)| mark),
+            ),
+            None => charset::encoding_of(whole_characters(&head), content_type, None),
+        };
+        let mut head = Cursor::new(head);
+        head.set_position(mark as u64);
+        Self {
+            source: head.chain(source),
+            decoder: encoding.new_decoder_without_bom_handling(),
+            bytes: Vec::with_capacity(BUFFER),
+            begin: 0,
+            text: Vec::with_capacity(BUFFER),
+            at: 0,
+            is_read: false,
+            is_decoded: false,
+            repaired: false,
+            taken: 0,
+        }
+    }
+
+    /// What is taken from here on belongs to another tag or text.
+    pub(super) fn begin_piece(&mut self) {
+        self.taken = 0;
+    }
+
+    /// The next line, without its end and no more than `most` bytes of it; none at the end.
+    pub(super) fn line(&mut self, most: usize) -> io::Result<Option<String>> {
+        let (mut line, mut is_there) = (Vec::new(), false);
+        loop {
+            self.begin_piece();
+            let piece = self.fill_buf()?;
+            let end = piece.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let length = end.unwrap_or(piece.len());
+            is_there |= !piece.is_empty();
+            line.extend(&piece[..length.min(most - line.len())]);
+            let ended = end.is_some() || piece.is_empty();
+            self.consume(length + usize::from(end.is_some()));
+            if ended {
+                return Ok(is_there.then(|| String::from_utf8_lossy(&line).into_owned()));
+            }
+        }
+    }
+
+    /// Decodes some more, unless all is decoded.
+    fn decode(&mut self) -> io::Result<()> {
+        if self.begin == self.bytes.len() && !self.is_read {
+            self.bytes.resize(BUFFER, 0);
+            let length = self.source.read(&mut self.bytes)?;
+            self.bytes.truncate(length);
+            self.begin = 0;
+            self.is_read = length == 0;
+        }
+        self.text.resize(BUFFER, 0);
+        let bytes = &self.bytes[self.begin..];
+        let (result, read, written, repaired) =
+            self.decoder
+                .decode_to_utf8(bytes, &mut self.text, self.is_read);
+        self.text.truncate(written);
+        self.at = 0;
+        self.begin += read;
+        self.repaired |= repaired;
+        self.is_decoded = self.is_read && result == CoderResult::InputEmpty;
+        Ok(())
+    }
+}
+
+/// Where the head was cut in the middle of a character, that is nobody's mistake.
+fn whole_characters(head: &[u8]) -> &[u8] {
+    match std::str::from_utf8(head) {
+        Err(error) if head.len() == charset::DETECT_BYTES && error.error_len().is_none() => {
+            &head[..error.valid_up_to()]
+        }
+        _ => head,
+    }
+}
+
+impl Read for Text<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let length = self.fill_buf()?.read(into)?;
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl BufRead for Text<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.taken > PIECE_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        while self.at == self.text.len() && !self.is_decoded {
+            self.decode()?;
+        }
+        Ok(&self.text[self.at..])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.at += amount;
+        self.taken += amount;
+    }
+}
+
+/// UTF-16, by its byte order mark, or by how a tag would begin in it (XML 1.0 appendix F).
+pub(super) fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
+    match body {
+        [0xff, 0xfe, ..] | [b'<', 0, ..] => Some(UTF_16LE),
+        [0xfe, 0xff, ..] | [0, b'<', ..] => Some(UTF_16BE),
+        _ => None,
+    }
+}

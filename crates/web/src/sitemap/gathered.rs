@@ -1,0 +1,91 @@
+//! The entries of a listing while it is read.
+
+use std::ops::ControlFlow;
+
+use crate::sitemap::listing::{Listed, Listing, ListingWarning};
+use crate::url::canonical::CanonicalForm;
+use crate::url::page_url::PageUrl;
+
+/// Entries that are kept until they are handed on.
+const ENTRIES_AT_ONCE: usize = 1_000;
+
+/// What was gathered of a listing so far.
+pub(super) struct Gathered<'a> {
+    /// The entries that were not handed on yet.
+    pub(super) part: Listing,
+    pub(super) oddities: Vec<ListingWarning>,
+    pub(super) use_part: &'a mut dyn FnMut(Listing) -> ControlFlow<()>,
+    pub(super) page: &'a PageUrl,
+    pub(super) form: &'a CanonicalForm,
+    /// Entries that may still be kept.
+    pub(super) room: usize,
+    /// Whether there was another one, or nobody wants one.
+    pub(super) is_full: bool,
+}
+
+impl Gathered<'_> {
+    pub(super) fn note(&mut self, oddity: ListingWarning) {
+        if !self.oddities.contains(&oddity) {
+            self.oddities.push(oddity);
+        }
+    }
+
+    pub(super) fn note_if(&mut self, is_so: bool, oddity: ListingWarning) {
+        if is_so {
+            self.note(oddity);
+        }
+    }
+
+    /// The page that an address means; relative ones are tolerated.
+    pub(super) fn resolve(&mut self, base: Option<&PageUrl>, address: &str) -> Option<PageUrl> {
+        let address = address.trim();
+        let url = base.unwrap_or(self.page).join(address, self.form).ok();
+        let url = url.filter(|_| !address.is_empty());
+        self.note_if(url.is_none(), ListingWarning::NoUrl);
+        url
+    }
+
+    pub(super) fn keep_page(&mut self, listed: Listed) {
+        if self.has_room() && listed.url != *self.page {
+            self.part.pages.push(listed);
+            self.kept();
+        }
+    }
+
+    pub(super) fn keep_further(&mut self, listed: Listed) {
+        if self.has_room() && listed.url != *self.page {
+            self.part.further.push(listed);
+            self.kept();
+        }
+    }
+
+    pub(super) fn kept(&mut self) {
+        self.room -= 1;
+        if self.part.pages.len() + self.part.further.len() >= ENTRIES_AT_ONCE {
+            self.hand_on();
+        }
+    }
+
+    /// Hands on what was gathered since the last time.
+    pub(super) fn hand_on(&mut self) {
+        let next = Listing::empty(self.part.kind);
+        let part = std::mem::replace(&mut self.part, next);
+        let is_empty = part.pages.is_empty() && part.further.is_empty();
+        if !is_empty && (self.use_part)(part).is_break() {
+            self.room = 0;
+            self.is_full = true;
+        }
+    }
+
+    pub(super) fn has_room(&mut self) -> bool {
+        if self.room == 0 && !self.is_full {
+            self.fill();
+        }
+        self.room > 0
+    }
+
+    pub(super) fn fill(&mut self) {
+        self.is_full = true;
+        self.note(ListingWarning::TooMany);
+    }
+}

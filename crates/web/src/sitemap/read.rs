@@ -1,0 +1,66 @@
+//! Reading of sitemaps and feeds, whole or in parts.
+
+use std::io::Read;
+use std::ops::ControlFlow;
+
+use crate::sitemap::decoded_text::Text;
+use crate::sitemap::gathered::Gathered;
+use crate::sitemap::listing::{Listing, ListingKind, ListingLimits, ListingWarning};
+use crate::sitemap::{json_feed, text_sitemap, xml};
+use crate::url::canonical::CanonicalForm;
+use crate::url::page_url::PageUrl;
+
+/// Reads a listing whose content coding is taken off. Addresses are relative to `url`. It is read
+/// as it comes, and no further than its entries are kept; `body` says by an error that it is not
+/// whole.
+#[must_use]
+pub fn read_listing(
+    kind: ListingKind,
+    body: impl Read,
+    content_type: Option<&str>,
+    url: &PageUrl,
+    form: &CanonicalForm,
+    limits: &ListingLimits,
+) -> Listing {
+    let mut whole = Listing::empty(kind);
+    whole.oddities = read_listing_in_parts(kind, body, content_type, url, form, limits, |part| {
+        whole.pages.extend(part.pages);
+        whole.further.extend(part.further);
+        ControlFlow::Continue(())
+    });
+    whole
+}
+
+/// Reads a listing as [`read_listing`] does, and hands its entries on in parts of a bounded size,
+/// in order and without oddities, until `use_part` breaks off. Returns the oddities of the whole.
+pub fn read_listing_in_parts(
+    kind: ListingKind,
+    mut body: impl Read,
+    content_type: Option<&str>,
+    url: &PageUrl,
+    form: &CanonicalForm,
+    limits: &ListingLimits,
+    mut use_part: impl FnMut(Listing) -> ControlFlow<()>,
+) -> Vec<ListingWarning> {
+    let mut gathered = Gathered {
+        part: Listing::empty(kind),
+        oddities: Vec::new(),
+        use_part: &mut use_part,
+        page: url,
+        form,
+        room: limits.entries,
+        is_full: false,
+    };
+    if kind == ListingKind::JsonFeed {
+        json_feed::read(body, &mut gathered);
+    } else {
+        let mut text = Text::of(&mut body, content_type);
+        match kind {
+            ListingKind::TextSitemap => text_sitemap::read(&mut text, &mut gathered),
+            _ => xml::read(&mut text, &mut gathered),
+        }
+        gathered.note_if(text.repaired, ListingWarning::Undecodable);
+    }
+    gathered.hand_on();
+    gathered.oddities
+}
