@@ -30,7 +30,7 @@ use fetch::{Decoded, Decoding, RobotsAnswer, RobotsStanding};
 use store::{DiscoveredUrl, Lease, StoreFault};
 use tokio::sync::mpsc;
 use web::{
-    Exchange, Lastmod, Listed, Listing, ListingKind, ListingLimits, OutOfScope, PageUrl,
+    Exchange, Lastmod, ListedUrl, Listing, ListingKind, ListingLimits, OutOfScope, PageUrl,
     RobotsRules, SNIFFED_LISTING_BYTES, Scope, Timestamp, read_listing_in_parts,
 };
 
@@ -383,7 +383,7 @@ pub(crate) fn to_visit(
         return Vec::new();
     }
     let mut finds = Vec::new();
-    let found = |listed: &Listed, depth: u32| {
+    let found = |listed: &ListedUrl, depth: u32| {
         DiscoveredUrl::new(listed.url.clone(), depth, Some(at.clone()))
     };
     if listing.kind.is_sitemap() {

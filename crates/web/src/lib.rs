@@ -26,7 +26,7 @@ pub use crate::robots::{
     product_token, whole_lines,
 };
 
-pub use crate::pace::{AfterDeath, Pace, Why};
+pub use crate::pace::{Pace, RestartRule, Why};
 pub use crate::time::{BadTimestamp, Clock, Timestamp};
 
 pub use crate::http::body::{Body, BodyReader, StoredBytes};
@@ -41,6 +41,6 @@ pub use crate::html::{
 };
 
 pub use crate::sitemap::{
-    Lastmod, Listed, Listing, ListingKind, ListingLimits, ListingWarning, NoDate,
+    InvalidLastmod, Lastmod, ListedUrl, Listing, ListingKind, ListingLimits, ListingWarning,
     SNIFFED_LISTING_BYTES, read_listing, read_listing_in_parts,
 };

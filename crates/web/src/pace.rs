@@ -81,7 +81,7 @@ impl fmt::Display for Why {
 /// The rule by which hosts are left alone after a session that died while any of them may have been
 /// under way. See [`Pace::after_restart`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AfterDeath {
+pub struct RestartRule {
     /// No host is asked sooner: the delay of the settings.
     pub least_wait: Duration,
     /// No host is left alone for longer for what it said before: the ceiling of delays.
@@ -127,7 +127,7 @@ impl Pace {
     /// and for `least_wait` in any case. What the page in flight would have asked for is not known;
     /// how slow the host was before is the best guess at it.
     #[must_use]
-    pub fn after_restart(self, at: Timestamp, rule: AfterDeath) -> Pace {
+    pub fn after_restart(self, at: Timestamp, rule: RestartRule) -> Pace {
         let known = match self.why {
             Why::Unanswered => {
                 let unanswered = at.since(self.ready.before(self.wait));
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn after_a_death_a_host_waits_as_long_as_it_was_last_said_to() {
         let second = Duration::from_secs(1);
-        let rule = AfterDeath {
+        let rule = RestartRule {
             least_wait: second,
             most_wait: 30 * second,
             factor: 5000,
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_host_that_never_answered_counts_as_slow_as_it_has_been_silent() {
-        let rule = AfterDeath {
+        let rule = RestartRule {
             least_wait: Duration::from_secs(1),
             most_wait: Duration::from_secs(30),
             factor: 5000,

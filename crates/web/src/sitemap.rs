@@ -27,7 +27,7 @@ mod sniff;
 mod text_sitemap;
 mod xml;
 
-pub use lastmod::{Lastmod, NoDate};
-pub use listing::{Listed, Listing, ListingKind, ListingLimits, ListingWarning};
+pub use lastmod::{InvalidLastmod, Lastmod};
+pub use listing::{ListedUrl, Listing, ListingKind, ListingLimits, ListingWarning};
 pub use read::{read_listing, read_listing_in_parts};
 pub use sniff::SNIFFED_LISTING_BYTES;

@@ -1,7 +1,7 @@
 //! Pages that are built to break their reader.
 //!
 //! Each was quadratic in html5ever or scraper: 250 KB of `<div>` took seven seconds. That they are
-//! stopped is seen by the oddity; that nothing is lost, by the text and the link that stand at the
+//! stopped is seen by the warning; that nothing is lost, by the text and the link that stand at the
 //! end.
 
 use proptest::prelude::*;
@@ -121,7 +121,7 @@ fn a_bomb_is_stopped_and_what_follows_it_is_read_all_the_same() {
             &format!("{bomb}\n<p>the <b>end</b> &amp; <a href='/next?a&amp;b'>next</a>"),
             &ReadLimits::default(),
         );
-        assert_eq!(document.oddities, [ParseWarning::Parsing(cut)], "{name}");
+        assert_eq!(document.warnings, [ParseWarning::Parsing(cut)], "{name}");
         assert!(document.full_text().ends_with("the end & next"), "{name}");
         assert_eq!(
             document.links.last().unwrap().url.as_str(),
@@ -166,7 +166,7 @@ fn what_is_only_long_is_no_bomb() {
             &format!("{text}<p>the end <a href=/next>next</a>"),
             &ReadLimits::default(),
         );
-        assert_eq!(document.oddities, [], "{name}");
+        assert_eq!(document.warnings, [], "{name}");
         assert!(document.full_text().ends_with("the end next"), "{name}");
         assert_eq!(document.links.len(), 1, "{name}");
     }
@@ -200,9 +200,9 @@ fn each_limit_is_kept_at_its_value_and_cuts_one_past_it() {
         ("attributes", &attributes, 20, ParserStop::Attributes),
         ("nodes", &nodes, 56, ParserStop::Nodes),
     ] {
-        assert_eq!(read_page(&make(fits), &limits).oddities, [], "{name}");
+        assert_eq!(read_page(&make(fits), &limits).warnings, [], "{name}");
         assert_eq!(
-            read_page(&make(fits + 1), &limits).oddities,
+            read_page(&make(fits + 1), &limits).warnings,
             [ParseWarning::Parsing(cut)],
             "{name}"
         );
@@ -246,7 +246,7 @@ fn text_is_read_up_to_its_limit_and_links_beyond() {
         text: 80,
         ..ReadLimits::default()
     };
-    for (text, kept, oddities) in [
+    for (text, kept, warnings) in [
         ("a".repeat(80), 80, &[][..]),
         ("a".repeat(81), 80, &[ParseWarning::TooMuchText][..]),
         // Letters beyond ASCII count twice.
@@ -256,11 +256,11 @@ fn text_is_read_up_to_its_limit_and_links_beyond() {
         let document = read_page(&format!("<p>{text}<a href=/next></a>"), &limits);
         assert_eq!(document.text.len(), kept, "{text}");
         assert_eq!(document.links.len(), 1, "{text}");
-        assert_eq!(document.oddities, oddities, "{text}");
+        assert_eq!(document.warnings, warnings, "{text}");
         let document = read_bytes(text.as_bytes(), "text/plain; charset=utf-8", &limits);
         assert_eq!(
-            (document.text.len(), &*document.oddities),
-            (kept, oddities),
+            (document.text.len(), &*document.warnings),
+            (kept, warnings),
             "{text}"
         );
     }
@@ -278,7 +278,7 @@ fn where_the_steps_are_spent_the_page_is_read_no_further_and_says_so() {
         let page: String = (0..links).map(|n| format!("<a href=/{n}></a>")).collect();
         let document = read_page(&page, &limits);
         assert_eq!(document.links.len(), found);
-        let is_unread = document.oddities.contains(&ParseWarning::Unread);
+        let is_unread = document.warnings.contains(&ParseWarning::Unread);
         assert_eq!(is_unread, links > 13, "{links}");
     }
 }
@@ -379,6 +379,6 @@ proptest! {
     fn scanner_and_parser_agree_about_any_soup(soup in soup()) {
         let padding = "<p>word</p>".repeat(400);
         let document = read_page(&format!("{soup}{padding}{soup}{padding}"), &ReadLimits::default());
-        prop_assert!(!document.oddities.contains(&ParseWarning::Parsing(ParserStop::Disagreement)), "{soup:?}");
+        prop_assert!(!document.warnings.contains(&ParseWarning::Parsing(ParserStop::Disagreement)), "{soup:?}");
     }
 }

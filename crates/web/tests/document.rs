@@ -356,7 +356,7 @@ fn links_are_resolved_once_each_in_their_order() {
             ("https://other.example/?y=1", false, "Ü"),
         ]
     );
-    assert_eq!(document.oddities, []);
+    assert_eq!(document.warnings, []);
 }
 
 #[test]
@@ -417,11 +417,11 @@ fn links_are_capped_and_that_is_noted() {
             .map(|n| format!("<a href={n}>word</a>"))
             .collect::<String>()
     };
-    for (count, oddities) in [(3, &[][..]), (4, &[ParseWarning::TooManyLinks][..])] {
+    for (count, warnings) in [(3, &[][..]), (4, &[ParseWarning::TooManyLinks][..])] {
         let document = read_as(links(count).as_bytes(), Some("text/html"), &[], &limits);
         assert_eq!(document.links.len(), 3);
         assert_eq!(document.links[0].anchor, "wo");
-        assert_eq!(document.oddities, oddities, "{count}");
+        assert_eq!(document.warnings, warnings, "{count}");
     }
 }
 
@@ -646,7 +646,7 @@ fn bytes_that_mean_nothing_are_replaced_and_that_is_noted() {
         &ReadLimits::default(),
     );
     assert_eq!(
-        (&*document.text, &*document.oddities),
+        (&*document.text, &*document.warnings),
         ("a\u{fffd} b", &[ParseWarning::Undecodable][..])
     );
 }

@@ -184,7 +184,7 @@ fn requisites_do_not_crowd_out_pages() {
             .count()
     };
     assert_eq!((count(LinkKind::Page), count(LinkKind::Requisite)), (5, 5));
-    assert_eq!(document.oddities, [web::ParseWarning::TooManyLinks]);
+    assert_eq!(document.warnings, [web::ParseWarning::TooManyLinks]);
 }
 
 #[test]

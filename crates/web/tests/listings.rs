@@ -24,7 +24,7 @@ fn read(body: impl AsRef<[u8]>) -> Listing {
         .unwrap_or_else(|| panic!("no listing: {}", String::from_utf8_lossy(body)))
 }
 
-fn urls(listed: &[web::Listed]) -> Vec<&str> {
+fn urls(listed: &[web::ListedUrl]) -> Vec<&str> {
     listed.iter().map(|entry| entry.url.as_str()).collect()
 }
 
@@ -33,16 +33,16 @@ fn lists(body: impl AsRef<[u8]>, pages: &[&str]) -> Listing {
     let listing = read(body.as_ref());
     let shown = String::from_utf8_lossy(body.as_ref());
     assert_eq!(urls(&listing.pages), pages, "{shown}");
-    assert_eq!(listing.oddities, [], "{shown}");
+    assert_eq!(listing.warnings, [], "{shown}");
     listing
 }
 
 /// These pages, and this odd.
-fn lists_oddly(body: impl AsRef<[u8]>, pages: &[&str], oddity: ListingWarning) {
+fn lists_oddly(body: impl AsRef<[u8]>, pages: &[&str], warning: ListingWarning) {
     let listing = read(body.as_ref());
     let shown = String::from_utf8_lossy(body.as_ref());
     assert_eq!(urls(&listing.pages), pages, "{shown}");
-    assert_eq!(listing.oddities, [oddity], "{shown}");
+    assert_eq!(listing.warnings, [warning], "{shown}");
 }
 
 fn urlset(entries: &str) -> String {
@@ -298,7 +298,7 @@ fn what_was_read_before_a_break_counts() {
         let expected = [A, B];
         let count = usize::from(cut >= a_ends) + usize::from(cut >= b_ends);
         assert_eq!(pages, expected[..count], "cut at {cut}: {}", &body[..cut]);
-        assert_eq!(listing.oddities, [ListingWarning::Broken], "cut at {cut}");
+        assert_eq!(listing.warnings, [ListingWarning::Broken], "cut at {cut}");
     }
 }
 
@@ -364,10 +364,10 @@ fn more_entries_than_the_cap_are_left() {
     let kinds: [&dyn Fn(usize) -> String; 4] = [&sitemap, &text, &links, &json];
     for body in kinds {
         let at = read_bytes(body(3).as_bytes(), &limits).unwrap();
-        assert_eq!((at.pages.len(), at.oddities.len()), (3, 0), "{}", body(3));
+        assert_eq!((at.pages.len(), at.warnings.len()), (3, 0), "{}", body(3));
         let past = read_bytes(body(4).as_bytes(), &limits).unwrap();
         assert_eq!(past.pages.len(), 3, "{}", body(4));
-        assert_eq!(past.oddities, [ListingWarning::TooMany], "{}", body(4));
+        assert_eq!(past.warnings, [ListingWarning::TooMany], "{}", body(4));
     }
 }
 
@@ -540,7 +540,7 @@ proptest! {
             .collect();
         let found: Vec<_> = listing.pages.into_iter().map(|entry| (entry.url, entry.lastmod)).collect();
         prop_assert_eq!(found, expected);
-        prop_assert_eq!(listing.oddities, []);
+        prop_assert_eq!(listing.warnings, []);
     }
 
     #[test]
@@ -557,7 +557,7 @@ proptest! {
             let _kind = ListingKind::of(None, body);
             let listing = read_listing(kind, body, None, &url, &form, &limits);
             prop_assert!(listing.pages.len() + listing.further.len() <= 5);
-            prop_assert!(listing.oddities.len() <= 5);
+            prop_assert!(listing.warnings.len() <= 5);
         }
     }
 }

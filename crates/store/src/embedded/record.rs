@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use neardup::{Likeness, PageSignature};
 use serde::{Deserialize, Serialize};
-use web::{AfterDeath, Host, Pace, PageUrl, Timestamp, UrlKey};
+use web::{Host, Pace, PageUrl, RestartRule, Timestamp, UrlKey};
 
 use crate::{ArchiveSpan, DiscoveredUrl, LeftOut, Page, PatternName, VisitRecord};
 
@@ -156,7 +156,7 @@ pub enum Record {
         /// When.
         at: Timestamp,
         /// The rule that counts.
-        rule: AfterDeath,
+        rule: RestartRule,
     },
     /// A session begins by a clock that is behind the one by which something was written before:
     /// the times of hosts and pages are moved as [`Pace::set_back`] says.

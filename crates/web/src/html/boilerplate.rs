@@ -5,7 +5,7 @@
 //! is left out by none.
 
 use crate::html::region_flags;
-use crate::html::regions::{Region, Sums};
+use crate::html::regions::{PrefixSums, Region};
 
 /// What is inside a block is left out only if that is less than this part of the page's prose.
 const PART_OF_PAGE: f64 = 0.5;
@@ -14,15 +14,15 @@ const PART_OF_PAGE: f64 = 0.5;
 const ARTICLE_WORDS: usize = 60;
 
 /// If more of the prose than this is not shown, it is shown later, by a script.
-const UNSEEN_PART: f64 = 0.7;
+const HIDDEN_PART: f64 = 0.7;
 
 /// Decides which signs of where a block stands are believed, of those in [`region_flags::LEFT_OUT`] and
 /// [`region_flags::REVIEWS`]; the words are those outside of the frame.
-pub(crate) fn believed(regions: &[Region], prose: &Sums, words: &Sums) -> Vec<u32> {
+pub(crate) fn trusted(regions: &[Region], prose: &PrefixSums, words: &PrefixSums) -> Vec<u32> {
     let most = prose.total() as f64 * PART_OF_PAGE;
     let has_article = regions.iter().any(|region| {
-        region.signs & (region_flags::BODY | region_flags::ARTICLE) != 0
-            && region.place & region_flags::LEFT_OUT == 0
+        region.own_flags & (region_flags::BODY | region_flags::ARTICLE) != 0
+            && region.flags & region_flags::LEFT_OUT == 0
             && prose.within(region) >= ARTICLE_WORDS
     });
     let sum = |sign: u32| -> usize {
@@ -31,8 +31,8 @@ pub(crate) fn believed(regions: &[Region], prose: &Sums, words: &Sums) -> Vec<u3
             .sum()
     };
     let mut ignored = 0;
-    if sum(region_flags::UNSEEN) as f64 >= prose.total() as f64 * UNSEEN_PART {
-        ignored |= region_flags::UNSEEN;
+    if sum(region_flags::HIDDEN) as f64 >= prose.total() as f64 * HIDDEN_PART {
+        ignored |= region_flags::HIDDEN;
     }
     // Each post of a forum is marked, and none of them is most of the page.
     if sum(region_flags::COMMENTS) as f64 > most && !has_article {
@@ -40,41 +40,42 @@ pub(crate) fn believed(regions: &[Region], prose: &Sums, words: &Sums) -> Vec<u3
     }
     let titles = titles(regions);
     let is_of_buyers = |region: &Region| {
-        let is_content =
-            region.signs & (region_flags::MAIN | region_flags::ARTICLE | region_flags::BODY) != 0;
-        region.signs & region_flags::REVIEWS != 0 && !is_content && !holds(region, &titles)
+        let is_content = region.own_flags
+            & (region_flags::MAIN | region_flags::ARTICLE | region_flags::BODY)
+            != 0;
+        region.own_flags & region_flags::REVIEWS != 0 && !is_content && !holds(region, &titles)
     };
     let reviews = outermost(regions, region_flags::REVIEWS).filter(|region| is_of_buyers(region));
     let of_buyers: usize = reviews.map(|region| prose.within(region)).sum();
     let has_others = prose.total() - of_buyers.min(prose.total()) >= ARTICLE_WORDS;
-    let mut believed = Vec::with_capacity(regions.len());
+    let mut trusted = Vec::with_capacity(regions.len());
     for region in regions {
         // What was said around and not believed is not believed of its parts either.
-        let around = regions[region.parent as usize].place;
-        let mut signs = region.signs & region_flags::LEFT_OUT & !ignored & !around;
-        if signs != 0 && prose.within(region) as f64 > most {
+        let around = regions[region.parent as usize].flags;
+        let mut own_flags = region.own_flags & region_flags::LEFT_OUT & !ignored & !around;
+        if own_flags != 0 && prose.within(region) as f64 > most {
             let is_comments =
-                signs & region_flags::COMMENTS != 0 && region.place & region_flags::BODY == 0;
+                own_flags & region_flags::COMMENTS != 0 && region.flags & region_flags::BODY == 0;
             let is_foot = is_foot(region, words, &titles);
             if !(is_comments && has_article || is_foot) {
-                signs = 0;
+                own_flags = 0;
             }
         }
         if has_others && is_of_buyers(region) {
-            signs |= region_flags::REVIEWS;
+            own_flags |= region_flags::REVIEWS;
         }
-        let inherited = believed.get(region.parent as usize).copied().unwrap_or(0);
-        believed.push(signs | inherited);
+        let inherited = trusted.get(region.parent as usize).copied().unwrap_or(0);
+        trusted.push(own_flags | inherited);
     }
-    believed
+    trusted
 }
 
 /// The lines in which the page's first-level headings and its main element begin.
 pub(crate) fn titles(regions: &[Region]) -> Vec<usize> {
     let is_title = region_flags::TITLE | region_flags::MAIN;
-    let titles = regions
-        .iter()
-        .filter(|region| region.signs & is_title != 0 && region.place & region_flags::FRAME == 0);
+    let titles = regions.iter().filter(|region| {
+        region.own_flags & is_title != 0 && region.flags & region_flags::FRAME == 0
+    });
     // Blocks stand in the order of their beginnings.
     titles.map(|region| region.lines().start).collect()
 }
@@ -90,15 +91,15 @@ const PART_BEHIND_FOOT: f64 = 0.1;
 
 /// Returns true for what is called the foot of a page, stands behind other words at its end and
 /// holds no title. That of a short page is most of the page.
-pub(crate) fn is_foot(region: &Region, words: &Sums, titles: &[usize]) -> bool {
+pub(crate) fn is_foot(region: &Region, words: &PrefixSums, titles: &[usize]) -> bool {
     let (before, inside) = (words.before(region), words.within(region));
     let behind = words.total().saturating_sub(before + inside) as f64;
     let is_last = behind <= words.total() as f64 * PART_BEHIND_FOOT;
-    region.signs & region_flags::FOOT != 0 && before > 0 && is_last && !holds(region, titles)
+    region.own_flags & region_flags::FOOT != 0 && before > 0 && is_last && !holds(region, titles)
 }
 
 fn outermost(regions: &[Region], sign: u32) -> impl Iterator<Item = &Region> {
     regions.iter().filter(move |region| {
-        region.signs & sign != 0 && regions[region.parent as usize].place & sign == 0
+        region.own_flags & sign != 0 && regions[region.parent as usize].flags & sign == 0
     })
 }

@@ -10,13 +10,13 @@ use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
 
 /// Where a text stands: in attributes a reference without its semicolon is less often one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum TextContext {
     Content,
     Attribute,
 }
 
 /// Resolves all character references, and leaves what only looks like one.
-pub(crate) fn resolve(text: &str, standing: Standing) -> Cow<'_, str> {
+pub(crate) fn resolve(text: &str, context: TextContext) -> Cow<'_, str> {
     let Some(first) = text.find('&') else {
         return Cow::Borrowed(text);
     };
@@ -25,7 +25,7 @@ pub(crate) fn resolve(text: &str, standing: Standing) -> Cow<'_, str> {
     loop {
         let length = match text.as_bytes().get(at + 1) {
             Some(b'#') => numeric(&text[at..]).map(|(c, length)| ([c, '\0'], length)),
-            Some(byte) if byte.is_ascii_alphabetic() => named(&text[at..], standing),
+            Some(byte) if byte.is_ascii_alphabetic() => named(&text[at..], context),
             _ => None,
         }
         .map_or(1, |([first, second], length)| {
@@ -75,7 +75,7 @@ fn numeric(text: &str) -> Option<(char, usize)> {
 
 /// `&amp;`, `&amp`: one or two characters, and the length of the reference. The longest name
 /// counts.
-fn named(text: &str, standing: Standing) -> Option<([char; 2], usize)> {
+fn named(text: &str, context: TextContext) -> Option<([char; 2], usize)> {
     let bytes = text.as_bytes();
     let mut found = None;
     let mut end = 2;
@@ -93,7 +93,7 @@ fn named(text: &str, standing: Standing) -> Option<([char; 2], usize)> {
     let (first, second, end) = found?;
     let is_whole = bytes[end - 1] == b';';
     let next = bytes.get(end);
-    if standing == Standing::Attribute
+    if context == TextContext::Attribute
         && !is_whole
         && next.is_some_and(|&byte| byte == b'=' || byte.is_ascii_alphanumeric())
     {
@@ -127,8 +127,12 @@ mod tests {
             ("&;&#;&#x;&é&", "&;&#;&#x;&é&", "&;&#;&#x;&é&"),
             ("&fjlig;", "fj", "fj"),
         ] {
-            assert_eq!(resolve(text, Standing::Content), in_content, "{text}");
-            assert_eq!(resolve(text, Standing::Attribute), in_attribute, "{text}");
+            assert_eq!(resolve(text, TextContext::Content), in_content, "{text}");
+            assert_eq!(
+                resolve(text, TextContext::Attribute),
+                in_attribute,
+                "{text}"
+            );
         }
     }
 }

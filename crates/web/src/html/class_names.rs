@@ -15,13 +15,13 @@ const LONGEST: usize = 16;
 
 /// What the class and the id of a block say of what is inside.
 pub(crate) fn of_block(element: &Element) -> u32 {
-    let mut signs = 0;
+    let mut flags = 0;
     let mut id = None;
     let mut is_section = element.name.local == local_name!("section");
     for (name, value) in &element.attrs {
         match name.local {
             local_name!("class") => {
-                signs |= of_names(value);
+                flags |= of_names(value);
                 is_section |= value.split_ascii_whitespace().any(|name| name == "section");
             }
             local_name!("id") => id = Some(value),
@@ -31,13 +31,13 @@ pub(crate) fn of_block(element: &Element) -> u32 {
     if let Some(id) = id
         && !is_section
     {
-        signs |= of_names(id);
+        flags |= of_names(id);
     }
-    signs
+    flags
 }
 
 fn of_names(names: &str) -> u32 {
-    let mut signs = 0;
+    let mut flags = 0;
     for name in names.split_ascii_whitespace() {
         let mut before = [0; LONGEST];
         let mut length_before = 0;
@@ -51,12 +51,12 @@ fn of_names(names: &str) -> u32 {
             lower.make_ascii_lowercase();
             if word.len() <= LONGEST {
                 let (before, word) = (&before[..length_before], &lower[..length]);
-                signs |= of_word(word) | of_pair(before, word);
+                flags |= of_word(word) | of_pair(before, word);
             }
             (before, length_before) = (lower, length);
         }
     }
-    signs
+    flags
 }
 
 fn of_word(word: &[u8]) -> u32 {
@@ -78,7 +78,7 @@ fn of_word(word: &[u8]) -> u32 {
         | b"sharing" | b"social" => region_flags::SHARE,
         b"badge" | b"breadcrumb" | b"breadcrumbs" | b"extras" | b"byline" | b"dateline"
         | b"datetime" | b"meta" | b"metadata" | b"pager" | b"pagination" | b"postmeta"
-        | b"pubdate" | b"signature" | b"tags" | b"timestamp" => region_flags::ABOUT,
+        | b"pubdate" | b"signature" | b"tags" | b"timestamp" => region_flags::METADATA,
         b"advert" | b"advertisement" | b"banner" | b"btn" | b"button" | b"consent" | b"cookie"
         | b"cookies" | b"disclaimer" | b"gdpr" | b"login" | b"modal" | b"newsletter"
         | b"paywall" | b"popup" | b"promo" | b"promotion" | b"signup" | b"sponsor"
@@ -106,7 +106,7 @@ fn of_pair(first: &[u8], second: &[u8]) -> u32 {
         (b"" | b"doc" | b"global" | b"main" | b"page" | b"site" | b"the", b"footer") => {
             region_flags::FOOT
         }
-        (b"about", b"author") | (b"author", b"bio") => region_flags::ABOUT,
+        (b"about", b"author") | (b"author", b"bio") => region_flags::METADATA,
         _ => 0,
     }
 }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn words_of_names_are_found_however_they_are_joined() {
-        for (names, signs) in [
+        for (names, flags) in [
             ("relatedPosts", region_flags::RELATED),
             ("c-related__posts x", region_flags::RELATED),
             ("post-content", region_flags::BODY),
@@ -160,7 +160,7 @@ mod tests {
             ("\u{e9}share\u{e9}", region_flags::SHARE),
             ("averyveryverylongwordthatisnothing", 0),
         ] {
-            assert_eq!(of_names(names), signs, "{names}");
+            assert_eq!(of_names(names), flags, "{names}");
         }
     }
 }

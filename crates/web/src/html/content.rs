@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::html::document::{JudgedText, MainContent};
 use crate::html::judged_text::{self, Judged};
 use crate::html::lines::{Line, Lines};
-use crate::html::regions::{Region, Sums};
+use crate::html::regions::{PrefixSums, Region};
 use crate::html::{boilerplate, item_lists, main_content, region_flags};
 
 /// Under so many words a main content is none.
@@ -172,21 +172,21 @@ fn choose_among(
     regions: &[Region],
     is_eligible: impl Fn(&Line) -> bool,
 ) -> Vec<bool> {
-    let framed = |line: &Line| line.is_in(region_flags::FRAME_OF_TEXT) || !is_eligible(line);
-    let prose = Sums::of(
+    let framed = |line: &Line| line.is_in(region_flags::FRAME_OR_ASIDE) || !is_eligible(line);
+    let prose = PrefixSums::of(
         lines
             .iter()
             .map(|line| if framed(line) { 0 } else { prose_of(line) }),
     );
-    let words = Sums::of(
+    let words = PrefixSums::of(
         lines
             .iter()
             .map(|line| if framed(line) { 0 } else { line.words as usize }),
     );
-    let left_out = boilerplate::believed(regions, &prose, &words);
+    let left_out = boilerplate::trusted(regions, &prose, &words);
     let is_out = |line: &Line| framed(line) || left_out[line.region as usize] != 0;
     let sum = |words: fn(&Line) -> usize| {
-        Sums::of(
+        PrefixSums::of(
             lines
                 .iter()
                 .map(|line| if is_out(line) { 0 } else { words(line) }),

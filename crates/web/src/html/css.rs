@@ -27,7 +27,7 @@ const STRIDE: usize = 256;
 
 /// Where CSS stands, which decides whether it may import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum CssContext {
     /// A style sheet, or a `<style>` element.
     Sheet,
     /// A `style` attribute: declarations only.
@@ -38,14 +38,14 @@ pub(crate) enum Place {
 /// effort is left.
 pub(crate) fn each_url(
     css: &str,
-    place: Place,
-    effort: &mut WorkBudget,
+    context: CssContext,
+    budget: &mut WorkBudget,
     mut found: impl FnMut(&str),
 ) {
     let mut reader = Reader {
         open: Vec::new(),
         rule: Rule::Other,
-        imports: place == Place::Sheet,
+        imports: context == CssContext::Sheet,
     };
     let (mut rest, mut tokens) = (css, 0_usize);
     'blocks: loop {
@@ -56,17 +56,17 @@ pub(crate) fn each_url(
                 return;
             };
             tokens += 1;
-            let heard = reader.hear(token, &mut found);
+            let progress = reader.read_token(token, &mut found);
             let after = parser.position().byte_index();
             let steps =
                 usize::from(tokens.is_multiple_of(TOKENS_PER_STEP)) + (after - before) / STRIDE;
-            if steps > 0 && !effort.take(steps) {
+            if steps > 0 && !budget.take(steps) {
                 return;
             }
-            match heard {
-                Heard::Token => {}
-                Heard::BlockBegins if reader.open.len() > DEEPEST => return,
-                Heard::BlockBegins => {
+            match progress {
+                Progress::Token => {}
+                Progress::BlockBegins if reader.open.len() > DEEPEST => return,
+                Progress::BlockBegins => {
                     rest = &rest[after..];
                     continue 'blocks;
                 }
@@ -112,13 +112,13 @@ struct Reader {
     imports: bool,
 }
 
-enum Heard {
+enum Progress {
     Token,
     BlockBegins,
 }
 
 impl Reader {
-    fn hear(&mut self, token: &Token<'_>, found: &mut impl FnMut(&str)) -> Heard {
+    fn read_token(&mut self, token: &Token<'_>, found: &mut impl FnMut(&str)) -> Progress {
         match token {
             Token::UnquotedUrl(url) => self.url(url, found),
             Token::QuotedString(string) => self.string(string, found),
@@ -139,12 +139,12 @@ impl Reader {
             Token::CloseCurlyBracket => _ = self.open.pop_if(|open| *open == Open::Curly),
             _ => {}
         }
-        Heard::Token
+        Progress::Token
     }
 
-    fn begins(&mut self, open: Open) -> Heard {
+    fn begins(&mut self, open: Open) -> Progress {
         self.open.push(open);
-        Heard::BlockBegins
+        Progress::BlockBegins
     }
 
     fn at_rule(&mut self, name: &str) {
@@ -210,9 +210,9 @@ mod tests {
 
     use super::*;
 
-    fn urls_in(css: &str, place: Place) -> Vec<String> {
+    fn urls_in(css: &str, context: CssContext) -> Vec<String> {
         let mut urls = Vec::new();
-        each_url(css, place, &mut WorkBudget::new(600_000), |url| {
+        each_url(css, context, &mut WorkBudget::new(600_000), |url| {
             urls.push(url.to_owned());
         });
         urls
@@ -266,15 +266,15 @@ mod tests {
             ("<!-- a{b:url(c)} -->", &["c"]),
             ("}}}a{b:url(c)}", &["c"]),
         ] {
-            assert_eq!(urls_in(css, Place::Sheet), urls, "{css}");
+            assert_eq!(urls_in(css, CssContext::Sheet), urls, "{css}");
         }
     }
 
     #[test]
     fn an_attribute_has_declarations_and_imports_nothing() {
         let css = "background:url(a);cursor:url('b'),auto";
-        assert_eq!(urls_in(css, Place::Attribute), ["a", "b"]);
-        assert!(urls_in("@import 'a'", Place::Attribute).is_empty());
+        assert_eq!(urls_in(css, CssContext::Attribute), ["a", "b"]);
+        assert!(urls_in("@import 'a'", CssContext::Attribute).is_empty());
     }
 
     #[test]
@@ -283,20 +283,20 @@ mod tests {
             "{", "(", "[", "a(", "url('", "@import(", "@media{", "url(\\",
         ] {
             let css = format!("a{{b:url(first)}}{}", open.repeat(100_000));
-            assert_eq!(urls_in(&css, Place::Sheet)[0], "first", "{open}");
+            assert_eq!(urls_in(&css, CssContext::Sheet)[0], "first", "{open}");
         }
         let deep = |depth: usize| format!("{}b:url(c)", "a{".repeat(depth));
-        assert_eq!(urls_in(&deep(DEEPEST), Place::Sheet), ["c"]);
-        assert!(urls_in(&deep(DEEPEST + 1), Place::Sheet).is_empty());
+        assert_eq!(urls_in(&deep(DEEPEST), CssContext::Sheet), ["c"]);
+        assert!(urls_in(&deep(DEEPEST + 1), CssContext::Sheet).is_empty());
     }
 
     #[test]
     fn a_sheet_is_read_as_far_as_the_effort_goes() {
         let css = "a{b:url(c)}".repeat(10_000);
-        let mut effort = WorkBudget::new(100);
+        let mut budget = WorkBudget::new(100);
         let mut urls = 0;
-        each_url(&css, Place::Sheet, &mut effort, |_url| urls += 1);
-        assert!(effort.is_spent());
+        each_url(&css, CssContext::Sheet, &mut budget, |_url| urls += 1);
+        assert!(budget.is_spent());
         assert!((10..=100 * TOKENS_PER_STEP).contains(&urls), "{urls}");
     }
 
@@ -312,16 +312,16 @@ mod tests {
             let mut string = String::new();
             serialize_string(&url, &mut string).unwrap();
             let expected = vec![url.clone()];
-            prop_assert_eq!(urls_in(&format!("a{{b:url({string})}}"), Place::Sheet), expected.clone());
-            prop_assert_eq!(urls_in(&format!("a{{b:image-set({string} 1x)}}"), Place::Sheet), expected.clone());
-            prop_assert_eq!(urls_in(&format!("@import {string};"), Place::Sheet), expected.clone());
-            prop_assert_eq!(urls_in(&format!("a{{b:url({})}}", unquoted(&url)), Place::Sheet), expected);
-            let _urls = urls_in(&format!("{before}{url}"), Place::Sheet);
+            prop_assert_eq!(urls_in(&format!("a{{b:url({string})}}"), CssContext::Sheet), expected.clone());
+            prop_assert_eq!(urls_in(&format!("a{{b:image-set({string} 1x)}}"), CssContext::Sheet), expected.clone());
+            prop_assert_eq!(urls_in(&format!("@import {string};"), CssContext::Sheet), expected.clone());
+            prop_assert_eq!(urls_in(&format!("a{{b:url({})}}", unquoted(&url)), CssContext::Sheet), expected);
+            let _urls = urls_in(&format!("{before}{url}"), CssContext::Sheet);
         }
 
         #[test]
         fn any_text_is_read_and_what_was_found_before_it_stays(text in "[a-z(){}\\[\\]@;:'\"\\\\/* \n]{0,200}") {
-            let found = urls_in(&format!("@import 'first';a{{b:url(second)}}{text}"), Place::Sheet);
+            let found = urls_in(&format!("@import 'first';a{{b:url(second)}}{text}"), CssContext::Sheet);
             prop_assert_eq!(&found[..2], ["first", "second"]);
         }
     }

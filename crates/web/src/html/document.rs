@@ -32,7 +32,7 @@ pub struct Document {
     /// The address that it says it should have.
     pub canonical: Option<PageUrl>,
     /// What was capped or repaired.
-    pub oddities: Vec<ParseWarning>,
+    pub warnings: Vec<ParseWarning>,
     /// The whole page where [`Document::text`] is a part of it.
     pub(super) full: Option<String>,
     pub(super) judged: JudgedText,
@@ -121,7 +121,7 @@ impl Document {
             links: Vec::new(),
             directives: Directives::default(),
             canonical: None,
-            oddities: Vec::new(),
+            warnings: Vec::new(),
             full: None,
             judged: JudgedText::Full,
             judged_own: MainContent::Main,

@@ -109,31 +109,31 @@ pub(crate) fn flow(element: &Element) -> Flow {
 }
 
 /// What an element says of the text inside it, given where it stands itself.
-pub(crate) fn signs(element: &Element, outside: u32) -> u32 {
+pub(crate) fn flags(element: &Element, outside: u32) -> u32 {
     let is_block = flow(element) == Flow::Block;
-    let mut signs = by_name(element, outside);
+    let mut flags = by_name(element, outside);
     let mut is_hidden = false;
     if is_block && !element.attrs.is_empty() && element.name.local != local_name!("body") {
-        signs |= class_names::of_block(element);
+        flags |= class_names::of_block(element);
     }
     for (name, value) in &element.attrs {
         match name.local {
-            local_name!("role") => signs |= by_role(value, outside),
+            local_name!("role") => flags |= by_role(value, outside),
             local_name!("class") | local_name!("id") if is_contents(value) => {
-                signs |= region_flags::FRAME
+                flags |= region_flags::FRAME
             }
             local_name!("itemprop") if value.trim().eq_ignore_ascii_case("articleBody") => {
-                signs |= region_flags::BODY;
+                flags |= region_flags::BODY;
             }
             local_name!("hidden") if is_block => is_hidden = true,
-            local_name!("style") if is_block && is_unseen(value) => is_hidden = true,
+            local_name!("style") if is_block && is_hidden_by_style(value) => is_hidden = true,
             _ => {}
         }
     }
-    if is_hidden && (outside | signs) & region_flags::FOLDED == 0 {
-        signs |= region_flags::UNSEEN;
+    if is_hidden && (outside | flags) & region_flags::FOLDED == 0 {
+        flags |= region_flags::HIDDEN;
     }
-    signs
+    flags
 }
 
 /// The same number for elements of one name and class, its digits left out (`post-17`): one
@@ -194,7 +194,7 @@ fn by_name(element: &Element, outside: u32) -> u32 {
 }
 
 /// Whether a style hides what has it.
-fn is_unseen(style: &str) -> bool {
+fn is_hidden_by_style(style: &str) -> bool {
     style.split(';').any(|declaration| {
         let property = declaration.split_once(':');
         property.is_some_and(|(name, value)| name.trim() == "display" && value.trim() == "none")

@@ -50,13 +50,13 @@ const NAME_STRIDE: usize = 8;
 
 /// The tree of a page within the limits, which takes its steps from the effort. Nothing where only
 /// the parser knows, and then no effort is taken.
-pub(crate) fn read(text: &str, limits: &ReadLimits, effort: &mut WorkBudget) -> Option<Html> {
+pub(crate) fn read(text: &str, limits: &ReadLimits, budget: &mut WorkBudget) -> Option<Html> {
     if text.len() > MOST_BYTES || text.starts_with('\u{feff}') || has_special_bytes(text) {
         return None;
     }
     let mut reader = Reader {
         limits,
-        effort: *effort,
+        budget: *budget,
         text,
         page: StrTendril::from_slice(text),
         scanner: Scanner::new(text, 0),
@@ -70,7 +70,7 @@ pub(crate) fn read(text: &str, limits: &ReadLimits, effort: &mut WorkBudget) -> 
         at_start: false,
     };
     reader.page()?;
-    *effort = reader.effort;
+    *budget = reader.budget;
     Some(reader.html)
 }
 
@@ -87,7 +87,7 @@ fn has_special_bytes(text: &str) -> bool {
 
 struct Reader<'t> {
     limits: &'t ReadLimits,
-    effort: WorkBudget,
+    budget: WorkBudget,
     text: &'t str,
     /// The same text, parts of which can be shared.
     page: StrTendril,
@@ -147,7 +147,7 @@ impl<'t> Reader<'t> {
     }
 
     fn pay(&mut self, steps: usize) -> Option<()> {
-        self.effort.take(steps).then_some(())
+        self.budget.take(steps).then_some(())
     }
 
     fn doctype(&mut self, root: NodeId) -> Option<()> {
@@ -176,7 +176,7 @@ impl<'t> Reader<'t> {
                 Token::Markup(markup) => self.comment(root, markup)?,
                 Token::Start(tag) if tag.is(&["html"]) => {
                     let id = self.element(root, &local_name!("html"), &tag)?;
-                    self.push(id, local_name!("html"), Role::Crooked)?;
+                    self.push(id, local_name!("html"), Role::Unsupported)?;
                     return Some(());
                 }
                 _ => return None,
@@ -193,7 +193,7 @@ impl<'t> Reader<'t> {
                 Token::Markup(markup) => self.comment(html, markup)?,
                 Token::Start(tag) if tag.is(&["head"]) => {
                     let id = self.element(html, &local_name!("head"), &tag)?;
-                    self.push(id, local_name!("head"), Role::Crooked)?;
+                    self.push(id, local_name!("head"), Role::Unsupported)?;
                     break;
                 }
                 _ => return None,
@@ -227,7 +227,7 @@ impl<'t> Reader<'t> {
                 Token::Markup(markup) => self.comment(html, markup)?,
                 Token::Start(tag) if tag.is(&["body"]) => {
                     let id = self.element(html, &local_name!("body"), &tag)?;
-                    return self.push(id, local_name!("body"), Role::Crooked);
+                    return self.push(id, local_name!("body"), Role::Unsupported);
                 }
                 _ => return None,
             }

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 
 use url::form_urlencoded;
 
-use crate::html::character_references::{self, Standing};
+use crate::html::character_references::{self, TextContext};
 use crate::html::scanner::Tag;
-use crate::html::tag_stream::{Piece, Stream};
+use crate::html::tag_stream::{StreamPiece, TagStream};
 use crate::html::work_budget::WorkBudget;
 use crate::html::{link_attributes, relations};
 use crate::url::page_url::{MAX_URL_BYTES, PageUrl};
@@ -28,10 +28,10 @@ const MOST_REL: usize = 500;
 const MOST_FORMS: usize = 1_000;
 
 /// The URLs that the forms of a page ask for, and what the forms say of them.
-pub(crate) fn urls(text: &str, page: &PageUrl, effort: WorkBudget) -> Vec<(String, String)> {
+pub(crate) fn urls(text: &str, page: &PageUrl, budget: WorkBudget) -> Vec<(String, String)> {
     let mut reader = Reader::default();
-    for piece in Stream::new(text, 0, None, effort) {
-        reader.hear(&piece);
+    for piece in TagStream::new(text, 0, None, budget) {
+        reader.read_piece(&piece);
     }
     reader.end_select();
     reader.urls(page)
@@ -91,9 +91,9 @@ struct Select {
 }
 
 impl Reader {
-    fn hear(&mut self, piece: &Piece<'_>) {
+    fn read_piece(&mut self, piece: &StreamPiece<'_>) {
         match piece {
-            Piece::Text(text, _) => {
+            StreamPiece::Text(text, _) => {
                 if let Some(Select {
                     options,
                     is_text: true,
@@ -101,13 +101,13 @@ impl Reader {
                 }) = &mut self.select
                     && let Some((value, ..)) = options.last_mut()
                 {
-                    value.push_str(&character_references::resolve(text, Standing::Content));
+                    value.push_str(&character_references::resolve(text, TextContext::Content));
                 }
             }
-            Piece::Start(tag, name, ..) => self.start(tag, name.as_str()),
-            Piece::Raw(tag, name, content) if name.as_str() == "textarea" => {
+            StreamPiece::Start(tag, name, ..) => self.start(tag, name.as_str()),
+            StreamPiece::Raw(tag, name, content) if name.as_str() == "textarea" => {
                 self.end_select();
-                let value = character_references::resolve(content, Standing::Content)
+                let value = character_references::resolve(content, TextContext::Content)
                     .replace("\r\n", "\n")
                     .replace('\r', "\n");
                 let value = value
@@ -116,8 +116,8 @@ impl Reader {
                     .replace('\n', "\r\n");
                 self.add(tag, value, None, false);
             }
-            Piece::Raw(..) => {}
-            Piece::End(name, _) => match name.as_str() {
+            StreamPiece::Raw(..) => {}
+            StreamPiece::End(name, _) => match name.as_str() {
                 "form" => {
                     self.end_select();
                     self.open = None;

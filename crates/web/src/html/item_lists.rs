@@ -7,7 +7,7 @@
 
 use crate::html::lines::Line;
 use crate::html::region_flags;
-use crate::html::regions::{Region, Sums};
+use crate::html::regions::{PrefixSums, Region};
 
 /// So many siblings of one kind are a list …
 const ITEMS: u32 = 8;
@@ -32,14 +32,14 @@ const PART_OF_TEXT: f64 = 0.5;
 const WORDS: usize = 30;
 
 /// Signs of places in which no item of a list stands.
-const NEVER: u32 = region_flags::FRAME_OF_TEXT
+const NEVER: u32 = region_flags::FRAME_OR_ASIDE
     | region_flags::REVIEWS
     | region_flags::BUTTON
     | region_flags::RELATED
     | region_flags::COMMENTS
     | region_flags::HINT
     | region_flags::SHARE
-    | region_flags::ABOUT
+    | region_flags::METADATA
     | region_flags::PROMOTION;
 
 /// Kinds of siblings that are told apart at a time: the rows of tables alternate.
@@ -92,16 +92,15 @@ pub(super) fn keep(chosen: &mut [bool], judged: &[bool], lines: &[Line], regions
 
 /// Finds the blocks that are in lists.
 fn listed(lines: &[Line], regions: &[Region]) -> Vec<bool> {
-    let sum = |bytes: fn(&Line) -> u32| {
-        Sums::of(
-            lines
-                .iter()
-                .map(|line| match line.is_in(region_flags::FRAME_OF_TEXT) {
+    let sum =
+        |bytes: fn(&Line) -> u32| {
+            PrefixSums::of(lines.iter().map(
+                |line| match line.is_in(region_flags::FRAME_OR_ASIDE) {
                     true => 0,
                     false => bytes(line) as usize,
-                }),
-        )
-    };
+                },
+            ))
+        };
     let (linked, all) = (sum(|line| line.linked), sum(|line| line.end - line.start));
     let mut groups: Vec<Group> = Vec::new();
     // Of each block the last kinds of blocks in it, and the groups that these make; the oldest

@@ -9,7 +9,7 @@
 //! and no other is drawn.
 
 use crate::html::lines::{Line, Lines};
-use crate::html::regions::{Region, Sums};
+use crate::html::regions::{PrefixSums, Region};
 use crate::html::{boilerplate, region_flags};
 
 /// A block with more than this part of a page's words is no sidebar, whatever it is called …
@@ -73,24 +73,24 @@ fn marked(lines: &[Line], is_judged: impl Fn(&Line) -> bool) -> Option<Judged> {
 /// Finds the blocks in what a class name calls a part of the frame, as far as that is believed.
 fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     let is_named = |region: &Region| {
-        region.signs & region_flags::HINT != 0 && region.place & region_flags::FRAME == 0
+        region.own_flags & region_flags::HINT != 0 && region.flags & region_flags::FRAME == 0
     };
     if !regions.iter().any(is_named) {
         return vec![false; regions.len()];
     }
     let sum = |counts: &dyn Fn(&Line) -> bool| {
-        Sums::of(lines.iter().map(
-            |line| match counts(line) && !line.is_in(region_flags::FRAME) {
+        PrefixSums::of(lines.iter().map(|line| {
+            match counts(line) && !line.is_in(region_flags::FRAME) {
                 true => line.words as usize,
                 false => 0,
-            },
-        ))
+            }
+        }))
     };
     let (words, links) = (sum(&|_| true), sum(&Line::is_mostly_links));
     let titles = boilerplate::titles(regions);
     let title = regions
         .iter()
-        .find(|region| region.signs & region_flags::TITLE != 0 && words.within(region) > 0)
+        .find(|region| region.own_flags & region_flags::TITLE != 0 && words.within(region) > 0)
         .map(Region::lines);
     let mut menus: Vec<bool> = Vec::with_capacity(regions.len());
     for region in regions {
@@ -100,7 +100,7 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
             let is_beside = title
                 .as_ref()
                 .is_some_and(|title| !region.lines().contains(&title.start));
-            let is_content = region.place
+            let is_content = region.flags
                 & (region_flags::MAIN | region_flags::ARTICLE | region_flags::BODY)
                 != 0;
             let has_links = of_links > LINKS_OF_MENU;
@@ -124,7 +124,7 @@ pub(super) fn heading(
     most: usize,
 ) -> Option<String> {
     let first = |sign: u32, is_in: &dyn Fn(usize) -> bool| {
-        let mut regions = regions.iter().filter(|region| region.signs & sign != 0);
+        let mut regions = regions.iter().filter(|region| region.own_flags & sign != 0);
         regions.find_map(|region| {
             let lines = region
                 .lines()

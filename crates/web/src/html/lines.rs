@@ -24,7 +24,7 @@ pub(crate) struct Lines {
     start: usize,
     words: u32,
     linked: u32,
-    place: u32,
+    flags: u32,
     /// Whether white space stood before what comes next.
     space: bool,
 }
@@ -36,14 +36,14 @@ pub(crate) struct Line {
     pub words: u32,
     /// How many of its bytes are in links.
     pub linked: u32,
-    pub place: u32,
+    pub flags: u32,
     /// The innermost block that it stands in.
     pub region: u32,
 }
 
 impl Line {
-    pub(crate) const fn is_in(&self, place: u32) -> bool {
-        self.place & place != 0
+    pub(crate) const fn is_in(&self, flags: u32) -> bool {
+        self.flags & flags != 0
     }
 
     pub(crate) const fn is_mostly_links(&self) -> bool {
@@ -91,16 +91,16 @@ impl Lines {
     }
 
     /// Adds text, its white space folded, as far as there is room.
-    pub(crate) fn push(&mut self, text: &str, place: u32, in_link: bool) {
+    pub(crate) fn push(&mut self, text: &str, flags: u32, in_link: bool) {
         if self.is_full {
             return;
         }
         let end = end_of_share(text, self.left);
         self.is_full = end < text.len();
         let text = &text[..end];
-        if place != self.place {
+        if flags != self.flags {
             self.end_line();
-            self.place = place;
+            self.flags = flags;
         }
         let before = self.text.len();
         let bytes = text.as_bytes();
@@ -195,8 +195,8 @@ impl Lines {
     }
 
     /// A block begins.
-    pub(crate) fn open(&mut self, place: u32, signs: u32, kind: u32) {
-        self.regions.open(place, signs, kind, self.lines.len());
+    pub(crate) fn open(&mut self, flags: u32, own_flags: u32, kind: u32) {
+        self.regions.open(flags, own_flags, kind, self.lines.len());
     }
 
     /// The block that began last ends.
@@ -216,7 +216,7 @@ impl Lines {
             end,
             words: self.words,
             linked: self.linked,
-            place: self.place,
+            flags: self.flags,
             region: self.regions.current(),
         });
         self.text.push('\n');

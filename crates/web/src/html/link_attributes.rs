@@ -18,13 +18,13 @@ use crate::html::srcset;
 
 /// Whose element it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Space {
+pub(crate) enum Namespace {
     Html,
     Svg,
     MathMl,
 }
 
-impl Space {
+impl Namespace {
     pub(crate) fn of(element: &Element) -> Self {
         match element.name.ns {
             ns!(svg) => Self::Svg,
@@ -35,12 +35,12 @@ impl Space {
 }
 
 /// An element's attributes, whoever reads them.
-pub(crate) trait Attributed<'p> {
+pub(crate) trait AttributeSource<'p> {
     /// The value of the first attribute with this name, its character references resolved.
     fn value(&self, name: &str) -> Option<Cow<'p, str>>;
 }
 
-impl<'p> Attributed<'p> for &'p Element {
+impl<'p> AttributeSource<'p> for &'p Element {
     /// Elements have few: looking through them is faster than making a name to look up.
     fn value(&self, name: &str) -> Option<Cow<'p, str>> {
         let (space, local) = match name.strip_prefix("xlink:") {
@@ -55,16 +55,16 @@ impl<'p> Attributed<'p> for &'p Element {
     }
 }
 
-impl<'p> Attributed<'p> for Tag<'p> {
+impl<'p> AttributeSource<'p> for Tag<'p> {
     fn value(&self, name: &str) -> Option<Cow<'p, str>> {
         Tag::value(self, name)
     }
 }
 
 /// A tag of a text that does not live as long as what is found in it.
-pub(crate) struct Passing<'a, 't>(pub &'a Tag<'t>);
+pub(crate) struct TransientTag<'a, 't>(pub &'a Tag<'t>);
 
-impl<'p> Attributed<'p> for Passing<'_, '_> {
+impl<'p> AttributeSource<'p> for TransientTag<'_, '_> {
     fn value(&self, name: &str) -> Option<Cow<'p, str>> {
         Some(Cow::Owned(self.0.value(name)?.into_owned()))
     }
@@ -107,30 +107,30 @@ pub(crate) fn may_refer(name: &LocalName) -> bool {
 /// Notes all links of an element but those with words (`a`, `area`), which are the walk's.
 pub(crate) fn gather<'p>(
     name: &str,
-    space: Space,
-    element: &impl Attributed<'p>,
+    space: Namespace,
+    element: &impl AttributeSource<'p>,
     references: &mut References<'p>,
 ) {
     match space {
-        Space::Html => of_html(name, element, references),
-        Space::Svg => {
+        Namespace::Html => of_html(name, element, references),
+        Namespace::Svg => {
             if matches!(name, "image" | "feImage" | "feimage" | "use" | "script") {
                 add(references, foreign_href(element), LinkKind::Requisite);
             }
         }
         // MathML 3 section 2.1.6: any element may be a link.
-        Space::MathMl => add(references, foreign_href(element), LinkKind::Page),
+        Namespace::MathMl => add(references, foreign_href(element), LinkKind::Page),
     }
 }
 
 /// The `href` of an element of SVG or MathML; the prefixed one is the older.
-pub(crate) fn foreign_href<'p>(element: &impl Attributed<'p>) -> Option<Cow<'p, str>> {
+pub(crate) fn foreign_href<'p>(element: &impl AttributeSource<'p>) -> Option<Cow<'p, str>> {
     element
         .value("href")
         .or_else(|| element.value("xlink:href"))
 }
 
-fn of_html<'p>(name: &str, element: &impl Attributed<'p>, references: &mut References<'p>) {
+fn of_html<'p>(name: &str, element: &impl AttributeSource<'p>, references: &mut References<'p>) {
     let value = |name| element.value(name);
     match name {
         "link" => of_link(element, references),
@@ -170,7 +170,7 @@ fn of_html<'p>(name: &str, element: &impl Attributed<'p>, references: &mut Refer
     }
 }
 
-fn requisites<'p>(name: &str, element: &impl Attributed<'p>, references: &mut References<'p>) {
+fn requisites<'p>(name: &str, element: &impl AttributeSource<'p>, references: &mut References<'p>) {
     let value = |name| element.value(name);
     match name {
         "script" | "embed" | "audio" | "track" | "bgsound" => {
@@ -194,7 +194,7 @@ fn requisites<'p>(name: &str, element: &impl Attributed<'p>, references: &mut Re
     }
 }
 
-fn of_link<'p>(element: &impl Attributed<'p>, references: &mut References<'p>) {
+fn of_link<'p>(element: &impl AttributeSource<'p>, references: &mut References<'p>) {
     let Some(rel) = element.value("rel") else {
         return;
     };
@@ -213,7 +213,7 @@ fn of_link<'p>(element: &impl Attributed<'p>, references: &mut References<'p>) {
 }
 
 /// What an element says of where it leads.
-pub(crate) fn rel<'p>(element: &impl Attributed<'p>) -> Cow<'p, str> {
+pub(crate) fn rel<'p>(element: &impl AttributeSource<'p>) -> Cow<'p, str> {
     element.value("rel").unwrap_or_default()
 }
 

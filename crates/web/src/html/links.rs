@@ -142,7 +142,7 @@ impl<'p> References<'p> {
         Resolved {
             links: links.links,
             canonical,
-            oddity: links.too_many.then_some(ParseWarning::TooManyLinks),
+            warning: links.too_many.then_some(ParseWarning::TooManyLinks),
         }
     }
 }
@@ -206,7 +206,7 @@ impl Links {
 pub(crate) struct Resolved {
     pub links: Vec<Link>,
     pub canonical: Option<PageUrl>,
-    pub oddity: Option<ParseWarning>,
+    pub warning: Option<ParseWarning>,
 }
 
 /// Pictures must not crowd out pages, so they are counted apart.

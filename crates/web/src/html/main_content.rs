@@ -11,7 +11,7 @@
 //! list or table: these are parts of a text, of a manual above all.
 
 use crate::html::region_flags;
-use crate::html::regions::{Region, Sums};
+use crate::html::regions::{PrefixSums, Region};
 
 /// A mark, and when it is followed.
 struct Mark {
@@ -50,7 +50,7 @@ const PART_ENTERED: f64 = 0.8;
 const PART_ENTERED_IN_MARKED: f64 = 0.95;
 
 /// The author's mark and the block below it.
-pub(crate) struct Trunk {
+pub(crate) struct MainBlock {
     /// What the author marked as content; the whole page if nothing is marked.
     pub marked: usize,
     /// Where the content is.
@@ -58,7 +58,7 @@ pub(crate) struct Trunk {
 }
 
 /// Finds the block, given what is left out and the prose without that.
-pub(crate) fn find(regions: &[Region], left_out: &[u32], prose: &Sums) -> Trunk {
+pub(crate) fn find(regions: &[Region], left_out: &[u32], prose: &PrefixSums) -> MainBlock {
     let mut marked = 0;
     for mark in MARKS {
         marked = follow(mark, marked, regions, left_out, prose);
@@ -68,7 +68,7 @@ pub(crate) fn find(regions: &[Region], left_out: &[u32], prose: &Sums) -> Trunk 
     let mut block = marked;
     while let Some(next) = richest[block] {
         let region = &regions[next as usize];
-        let part = if region.place
+        let part = if region.flags
             & (region_flags::MAIN | region_flags::ARTICLE | region_flags::BODY)
             == 0
         {
@@ -76,16 +76,22 @@ pub(crate) fn find(regions: &[Region], left_out: &[u32], prose: &Sums) -> Trunk 
         } else {
             PART_ENTERED_IN_MARKED
         };
-        let is_part = region.signs & (region_flags::PARAGRAPH | region_flags::PART) != 0;
+        let is_part = region.own_flags & (region_flags::PARAGRAPH | region_flags::PART) != 0;
         if is_part || (prose.within(region) as f64) < part * enough {
             break;
         }
         block = next as usize;
     }
-    Trunk { marked, block }
+    MainBlock { marked, block }
 }
 
-fn follow(mark: &Mark, from: usize, regions: &[Region], left_out: &[u32], prose: &Sums) -> usize {
+fn follow(
+    mark: &Mark,
+    from: usize,
+    regions: &[Region],
+    left_out: &[u32],
+    prose: &PrefixSums,
+) -> usize {
     let here = &regions[from];
     let (mut richest, mut most, mut all) = (from, 0, 0);
     let mut past = here.lines().start;
@@ -95,7 +101,7 @@ fn follow(mark: &Mark, from: usize, regions: &[Region], left_out: &[u32], prose:
             break;
         }
         let is_marked =
-            region.signs & mark.sign != 0 && region.place & region_flags::FRAME_OF_TEXT == 0;
+            region.own_flags & mark.sign != 0 && region.flags & region_flags::FRAME_OR_ASIDE == 0;
         // Of blocks inside one another the outermost.
         if !is_marked || left_out[index] != 0 || lines.start < past {
             continue;
@@ -115,7 +121,7 @@ fn follow(mark: &Mark, from: usize, regions: &[Region], left_out: &[u32], prose:
 }
 
 /// For each block the one in it that has the most prose.
-fn richest_inside(regions: &[Region], prose: &Sums) -> Vec<Option<u32>> {
+fn richest_inside(regions: &[Region], prose: &PrefixSums) -> Vec<Option<u32>> {
     let mut richest = vec![None; regions.len()];
     let mut most = vec![0; regions.len()];
     for (index, region) in (0_u32..).zip(regions).skip(1) {

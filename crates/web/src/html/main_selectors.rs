@@ -211,11 +211,11 @@ impl<'h> Selection<'h> {
     }
 
     /// Parses a page with all attributes that the selectors ask for.
-    pub(super) fn parse(&self, text: &str, limits: &ReadLimits, effort: &mut WorkBudget) -> Parsed {
+    pub(super) fn parse(&self, text: &str, limits: &ReadLimits, budget: &mut WorkBudget) -> Parsed {
         if self.selectors.iter().any(|selector| selector.needs_data()) {
-            tree::parse_whatever(text, limits, effort)
+            tree::parse_with_html5ever(text, limits, budget)
         } else {
-            tree::parse(text, limits, effort)
+            tree::parse(text, limits, budget)
         }
     }
 

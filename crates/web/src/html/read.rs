@@ -8,7 +8,7 @@ use crate::html::links::{Links, Reference, References};
 use crate::html::main_selectors::Selection;
 use crate::html::relations::{self, Relations, has_relation};
 use crate::html::response_metadata::ResponseMetadata;
-use crate::html::subresources::Part;
+use crate::html::subresources::Subresource;
 use crate::html::walk::Walk;
 use crate::html::work_budget::WorkBudget;
 use crate::html::{charset, forms, language, lines, link_attributes, refresh};
@@ -24,35 +24,35 @@ const FORM_BYTES: usize = 4 << 20;
 #[must_use]
 pub fn read(
     body: &[u8],
-    hints: &ResponseMetadata<'_>,
+    metadata: &ResponseMetadata<'_>,
     form: &CanonicalForm,
     limits: &ReadLimits,
 ) -> Document {
-    let mut document = Document::unread(Media::of(hints.content_type, body));
-    for value in hints.x_robots_tag {
-        document.directives.add_header(value, hints.agent);
+    let mut document = Document::unread(Media::of(metadata.content_type, body));
+    for value in metadata.x_robots_tag {
+        document.directives.add_header(value, metadata.agent);
     }
-    let mut headed = Headed::read(hints, form, limits);
+    let mut headed = Headed::read(metadata, form, limits);
     document.canonical = headed.canonical.take();
     if document.media == Media::Other {
         if limits.kinds.has(LinkKind::Requisite)
-            && let Some(part) = Part::of(hints.content_type)
+            && let Some(part) = Subresource::of(metadata.content_type)
         {
-            document.read_part(part, body, headed.links, hints, form, limits);
+            document.read_part(part, body, headed.links, metadata, form, limits);
             return document;
         }
-        document.links_of_header(headed, hints, form, limits);
+        document.links_of_header(headed, metadata, form, limits);
         return document;
     }
-    let decoded = charset::decode(body, hints.content_type, top_level_domain(hints.url));
+    let decoded = charset::decode(body, metadata.content_type, top_level_domain(metadata.url));
     document.charset = decoded.charset;
     if decoded.repaired {
-        document.oddities.push(ParseWarning::Undecodable);
+        document.warnings.push(ParseWarning::Undecodable);
     }
     if document.media == Media::Html {
-        document.read_page(&decoded.text, headed.links, hints, form, limits);
+        document.read_page(&decoded.text, headed.links, metadata, form, limits);
     } else {
-        document.links_of_header(headed, hints, form, limits);
+        document.links_of_header(headed, metadata, form, limits);
         document.read_text(&decoded.text, limits);
     }
     if document.language.is_none() {
@@ -65,19 +65,19 @@ impl Document {
     fn links_of_header(
         &mut self,
         headed: Headed,
-        hints: &ResponseMetadata<'_>,
+        metadata: &ResponseMetadata<'_>,
         form: &CanonicalForm,
         limits: &ReadLimits,
     ) {
-        let resolved = References::new(limits).resolve(headed.links, hints.url, form, limits);
+        let resolved = References::new(limits).resolve(headed.links, metadata.url, form, limits);
         self.links = resolved.links;
-        self.oddities.extend(resolved.oddity);
+        self.warnings.extend(resolved.warning);
     }
 
     fn read_text(&mut self, text: &str, limits: &ReadLimits) {
         let end = lines::end_of_share(text, limits.text);
         if end < text.len() {
-            self.oddities.push(ParseWarning::TooMuchText);
+            self.warnings.push(ParseWarning::TooMuchText);
         }
         text[..end].clone_into(&mut self.text);
     }
@@ -86,26 +86,26 @@ impl Document {
         &mut self,
         text: &str,
         headed: Links,
-        hints: &ResponseMetadata<'_>,
+        metadata: &ResponseMetadata<'_>,
         form: &CanonicalForm,
         limits: &ReadLimits,
     ) {
         let (markup, unscripted);
-        let mut effort = WorkBudget::new(limits.tree_effort);
-        let selectors = Selection::of(hints.main, hints.url);
-        let parsed = selectors.parse(text, limits, &mut effort);
-        let mut walk = Walk::new(hints.agent, limits, text.len() / 4);
+        let mut budget = WorkBudget::new(limits.tree_effort);
+        let selectors = Selection::of(metadata.main, metadata.url);
+        let parsed = selectors.parse(text, limits, &mut budget);
+        let mut walk = Walk::new(metadata.agent, limits, text.len() / 4);
         walk.directives = self.directives;
         walk.selected = selectors.find(&parsed.html);
         walk.tree(parsed.html.tree.root());
         if let Some(rest) = &parsed.rest {
-            self.oddities.push(ParseWarning::Parsing(rest.why));
+            self.warnings.push(ParseWarning::Parsing(rest.why));
             walk.rest(text, rest);
         }
         if walk.lines.words() < MIN_MAIN_WORDS && !walk.unscripted.is_empty() {
             // All of the page is made by scripts, but for what it has for readers without.
             markup = std::mem::take(&mut walk.unscripted);
-            unscripted = selectors.parse(&markup, limits, &mut effort);
+            unscripted = selectors.parse(&markup, limits, &mut budget);
             walk.selected = selectors.find(&unscripted.html);
             walk.tree(unscripted.html.tree.root());
             if let Some(rest) = &unscripted.rest {
@@ -114,18 +114,18 @@ impl Document {
         }
         walk.read_nested();
         if limits.kinds.has(LinkKind::Form) {
-            let effort = WorkBudget::new(limits.stream_effort / 4);
+            let budget = WorkBudget::new(limits.stream_effort / 4);
             let start = &text[..text.floor_char_boundary(FORM_BYTES)];
-            for (url, rel) in forms::urls(start, hints.url, effort) {
+            for (url, rel) in forms::urls(start, metadata.url, budget) {
                 walk.references.add(url.into(), LinkKind::Form, &rel);
             }
         }
-        let resolved = walk.references.resolve(headed, hints.url, form, limits);
-        if walk.effort.is_spent() {
-            self.oddities.push(ParseWarning::Unread);
+        let resolved = walk.references.resolve(headed, metadata.url, form, limits);
+        if walk.budget.is_spent() {
+            self.warnings.push(ParseWarning::Unread);
         }
         if walk.lines.is_full() {
-            self.oddities.push(ParseWarning::TooMuchText);
+            self.warnings.push(ParseWarning::TooMuchText);
         }
         let texts = content::finish(walk.lines, limits.title_chars);
         self.title = walk.title;
@@ -133,7 +133,7 @@ impl Document {
         self.directives = walk.directives;
         self.links = resolved.links;
         self.canonical = self.canonical.take().or(resolved.canonical);
-        self.oddities.extend(resolved.oddity);
+        self.warnings.extend(resolved.warning);
         self.text = texts.text;
         self.full = texts.full;
         self.own = texts.own;
@@ -151,24 +151,24 @@ struct Headed {
 }
 
 impl Headed {
-    fn read(hints: &ResponseMetadata<'_>, form: &CanonicalForm, limits: &ReadLimits) -> Self {
+    fn read(metadata: &ResponseMetadata<'_>, form: &CanonicalForm, limits: &ReadLimits) -> Self {
         let mut headed = Self {
             links: Links::default(),
             canonical: None,
         };
-        for link in hints
+        for link in metadata
             .link
             .iter()
             .flat_map(|value| link_header::links(value))
         {
             // What is from another page is that page's link.
             let is_ours = link.anchor.as_ref().is_none_or(|anchor| {
-                hints
+                metadata
                     .url
                     .join(anchor, form)
-                    .is_ok_and(|from| from == *hints.url)
+                    .is_ok_and(|from| from == *metadata.url)
             });
-            let Ok(url) = hints.url.join(link.target, form) else {
+            let Ok(url) = metadata.url.join(link.target, form) else {
                 continue;
             };
             if !is_ours {
@@ -178,16 +178,16 @@ impl Headed {
                 headed.canonical = Some(url.clone());
             }
             if let Some(kind) = link_attributes::of_relations(&link.rel) {
-                headed.add(url, kind, &link.rel, hints, limits);
+                headed.add(url, kind, &link.rel, metadata, limits);
             }
         }
-        let location = hints.content_location.map(str::trim);
-        if let Some(Ok(url)) = location.map(|location| hints.url.join(location, form)) {
-            headed.add(url, LinkKind::Page, "", hints, limits);
+        let location = metadata.content_location.map(str::trim);
+        if let Some(Ok(url)) = location.map(|location| metadata.url.join(location, form)) {
+            headed.add(url, LinkKind::Page, "", metadata, limits);
         }
-        let refresh = hints.refresh.and_then(refresh::target);
-        if let Some(Ok(url)) = refresh.map(|target| hints.url.join(target, form)) {
-            headed.add(url, LinkKind::Refresh, "", hints, limits);
+        let refresh = metadata.refresh.and_then(refresh::target);
+        if let Some(Ok(url)) = refresh.map(|target| metadata.url.join(target, form)) {
+            headed.add(url, LinkKind::Refresh, "", metadata, limits);
         }
         headed
     }
@@ -197,10 +197,10 @@ impl Headed {
         url: PageUrl,
         kind: LinkKind,
         rel: &str,
-        hints: &ResponseMetadata<'_>,
+        metadata: &ResponseMetadata<'_>,
         limits: &ReadLimits,
     ) {
-        if url != *hints.url {
+        if url != *metadata.url {
             let reference = Reference {
                 href: "".into(),
                 kind,

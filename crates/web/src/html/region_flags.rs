@@ -21,13 +21,13 @@ pub(crate) const RELATED: u32 = 1 << 7;
 /// In what asks to share or to follow.
 pub(crate) const SHARE: u32 = 1 << 8;
 /// In what is known about a text: its author, its date, its tags.
-pub(crate) const ABOUT: u32 = 1 << 9;
+pub(crate) const METADATA: u32 = 1 << 9;
 /// In an advertisement, a cookie notice, a request to subscribe.
 pub(crate) const PROMOTION: u32 = 1 << 10;
 /// In the caption of a picture.
 pub(crate) const CAPTION: u32 = 1 << 11;
 /// In what is not shown until something is clicked, if ever.
-pub(crate) const UNSEEN: u32 = 1 << 12;
+pub(crate) const HIDDEN: u32 = 1 << 12;
 /// In a heading.
 pub(crate) const HEADING: u32 = 1 << 13;
 /// In `<h1>`.
@@ -57,8 +57,8 @@ pub(crate) const FOOT: u32 = 1 << 23;
 pub(crate) const CONTENTS: u32 = 1 << 24;
 
 /// The frame of a text for its reader. Verdicts count an aside of the content as content.
-pub(crate) const FRAME_OF_TEXT: u32 = FRAME | ASIDE;
+pub(crate) const FRAME_OR_ASIDE: u32 = FRAME | ASIDE;
 
 /// What is left out where it is believed: see `signs`.
 pub(crate) const LEFT_OUT: u32 =
-    HINT | FORM | COMMENTS | RELATED | SHARE | ABOUT | PROMOTION | CAPTION | UNSEEN | CONTENTS;
+    HINT | FORM | COMMENTS | RELATED | SHARE | METADATA | PROMOTION | CAPTION | HIDDEN | CONTENTS;

@@ -13,9 +13,9 @@ pub(crate) struct Region {
     /// The block around it; the whole page has itself.
     pub parent: u32,
     /// Where it stands, itself included.
-    pub place: u32,
+    pub flags: u32,
     /// What it says itself, be it said around it or not.
-    pub signs: u32,
+    pub own_flags: u32,
     /// Its name and class without digits: blocks of one kind are made by one template.
     pub kind: u32,
     first: u32,
@@ -52,14 +52,14 @@ impl Regions {
     }
 
     /// A block begins, before that line.
-    pub(crate) fn open(&mut self, place: u32, signs: u32, kind: u32, line: usize) {
+    pub(crate) fn open(&mut self, flags: u32, own_flags: u32, kind: u32, line: usize) {
         let first = saturated(line);
         let parent = self.current;
         self.current = saturated(self.all.len());
         self.all.push(Region {
             parent,
-            place,
-            signs,
+            flags,
+            own_flags,
             kind,
             first,
             end: first,
@@ -87,9 +87,9 @@ fn saturated(count: usize) -> u32 {
 
 /// Words of lines, summed up so that those of a block are a difference.
 #[derive(Debug)]
-pub(crate) struct Sums(Vec<u32>);
+pub(crate) struct PrefixSums(Vec<u32>);
 
-impl Sums {
+impl PrefixSums {
     pub(crate) fn of(words: impl Iterator<Item = usize>) -> Self {
         let mut sum = 0;
         let before = std::iter::once(0);

@@ -89,23 +89,23 @@ pub(crate) fn words(rel: &str, most: usize) -> String {
         .map(|word| word.len() + 1)
         .sum();
     let mut room = most.saturating_sub(known);
-    let mut told = String::new();
+    let mut kept = String::new();
     for word in rel.split_ascii_whitespace() {
         let is_known = Relations::of_word(word).is_some();
-        let is_there = told
+        let is_there = kept
             .split(' ')
             .any(|other| other.eq_ignore_ascii_case(word));
         let takes = if is_known { 0 } else { word.len() + 1 };
-        if is_there || takes > room || told.len() + 1 + word.len() > most {
+        if is_there || takes > room || kept.len() + 1 + word.len() > most {
             continue;
         }
         room -= takes;
-        if !told.is_empty() {
-            told.push(' ');
+        if !kept.is_empty() {
+            kept.push(' ');
         }
-        told.extend(word.chars().map(|c| c.to_ascii_lowercase()));
+        kept.extend(word.chars().map(|c| c.to_ascii_lowercase()));
     }
-    told
+    kept
 }
 
 /// Those of these words that are among the others: what holds of a link that stands in two places.
@@ -166,14 +166,14 @@ mod tests {
 
     #[test]
     fn all_words_are_told_once_as_far_as_there_is_room() {
-        for (rel, most, told) in [
+        for (rel, most, kept) in [
             ("", 20, ""),
             ("nofollow", 0, ""),
             (" NoOpener\tugc  noopener ", 20, "noopener ugc"),
             ("a-word-that-is-too-long me", 20, "me"),
             ("one two three nofollow", 20, "one two nofollow"),
         ] {
-            assert_eq!(words(rel, most), told, "{rel:?}");
+            assert_eq!(words(rel, most), kept, "{rel:?}");
         }
         assert_eq!(shared("noopener ugc me", "me ugcs noopener"), "noopener me");
         assert_eq!(shared("me", ""), "");

@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use crate::html::character_references::{self, Standing};
+use crate::html::character_references::{self, TextContext};
 
 /// One token in the data state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,7 +242,7 @@ impl<'t> Tag<'t> {
         let (_, value) = self
             .attributes()
             .find(|(found, _)| found.eq_ignore_ascii_case(name))?;
-        Some(character_references::resolve(value, Standing::Attribute))
+        Some(character_references::resolve(value, TextContext::Attribute))
     }
 
     /// Whether the tag has one of these names.

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::html::charset;
-use crate::html::css::{self, Place};
+use crate::html::css::{self, CssContext};
 use crate::html::document::{Document, ParseWarning};
 use crate::html::limits::ReadLimits;
 use crate::html::link::LinkKind;
@@ -19,7 +19,7 @@ use crate::url::canonical::CanonicalForm;
 
 /// What needs other things, by its type; it is not guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Subresource {
     /// `text/css`.
     Sheet,
     /// `image/svg+xml`.
@@ -31,7 +31,7 @@ pub(super) enum Part {
 /// Longer manifests are not read.
 const MANIFEST_BYTES: usize = 1 << 20;
 
-impl Part {
+impl Subresource {
     pub(super) fn of(content_type: Option<&str>) -> Option<Self> {
         match &*essence(content_type?) {
             "text/css" => Some(Self::Sheet),
@@ -46,50 +46,50 @@ impl Document {
     /// Reads what a part of a page needs.
     pub(super) fn read_part(
         &mut self,
-        part: Part,
+        part: Subresource,
         body: &[u8],
         headed: Links,
-        hints: &ResponseMetadata<'_>,
+        metadata: &ResponseMetadata<'_>,
         form: &CanonicalForm,
         limits: &ReadLimits,
     ) {
-        let (references, effort) = match part {
-            Part::Sheet => of_sheet(body, hints, limits),
-            Part::Drawing => of_drawing(body, hints, limits),
-            Part::Manifest => (of_manifest(body, limits), WorkBudget::new(1)),
+        let (references, budget) = match part {
+            Subresource::Sheet => of_sheet(body, metadata, limits),
+            Subresource::Drawing => of_drawing(body, metadata, limits),
+            Subresource::Manifest => (of_manifest(body, limits), WorkBudget::new(1)),
         };
-        if effort.is_spent() {
-            self.oddities.push(ParseWarning::Unread);
+        if budget.is_spent() {
+            self.warnings.push(ParseWarning::Unread);
         }
-        let resolved = references.resolve(headed, hints.url, form, limits);
+        let resolved = references.resolve(headed, metadata.url, form, limits);
         self.links = resolved.links;
-        self.oddities.extend(resolved.oddity);
+        self.warnings.extend(resolved.warning);
     }
 }
 
 fn of_sheet(
     body: &[u8],
-    hints: &ResponseMetadata<'_>,
+    metadata: &ResponseMetadata<'_>,
     limits: &ReadLimits,
 ) -> (References<'static>, WorkBudget) {
-    let text = charset::decode_sheet(body, hints.content_type);
+    let text = charset::decode_sheet(body, metadata.content_type);
     let mut references = References::new(limits);
-    let mut effort = WorkBudget::new(limits.stream_effort);
-    css::each_url(&text, Place::Sheet, &mut effort, |url| {
+    let mut budget = WorkBudget::new(limits.stream_effort);
+    css::each_url(&text, CssContext::Sheet, &mut budget, |url| {
         references.add(url.to_owned().into(), LinkKind::Requisite, "");
     });
-    (references, effort)
+    (references, budget)
 }
 
 /// A drawing is read as one that stands in a page.
 fn of_drawing<'h>(
     body: &[u8],
-    hints: &ResponseMetadata<'h>,
+    metadata: &ResponseMetadata<'h>,
     limits: &'h ReadLimits,
 ) -> (References<'h>, WorkBudget) {
-    let text = charset::decode(body, hints.content_type, None).text;
-    let mut walk = Walk::new(hints.agent, limits, 0);
-    if walk.effort.take(work_budget::of_page(&text)) {
+    let text = charset::decode(body, metadata.content_type, None).text;
+    let mut walk = Walk::new(metadata.agent, limits, 0);
+    if walk.budget.take(work_budget::of_page(&text)) {
         walk.inner(text.into_owned());
         walk.read_nested();
     }
@@ -99,7 +99,7 @@ fn of_drawing<'h>(
         // A drawing that is shown leads nowhere.
         reference.kind = LinkKind::Requisite;
     }
-    (references, walk.effort)
+    (references, walk.budget)
 }
 
 /// The icons of a web application (Web Application Manifest, section 1.4), which a browser may show

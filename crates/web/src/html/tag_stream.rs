@@ -5,31 +5,31 @@
 //! one: templates, selections, SVG and MathML with what breaks out of them. A property test holds
 //! it to the tree builder.
 
-use crate::html::link_attributes::Space;
+use crate::html::link_attributes::Namespace;
 use crate::html::scanner::{Scanner, Tag, Token};
 use crate::html::work_budget::{self, WorkBudget};
 
 /// A part of the text that is not inert.
 #[derive(Debug)]
-pub(crate) enum Piece<'t> {
+pub(crate) enum StreamPiece<'t> {
     /// Text; whether a reader sees it.
     Text(&'t str, bool),
     /// A start tag; whether a reader sees what is around it.
-    Start(Tag<'t>, Name, Space, bool),
+    Start(Tag<'t>, TagName, Namespace, bool),
     /// An element whose content is no markup, and this content.
-    Raw(Tag<'t>, Name, &'t str),
+    Raw(Tag<'t>, TagName, &'t str),
     /// An end tag, likewise.
-    End(Name, bool),
+    End(TagName, bool),
 }
 
 /// A tag's name in lower case; nothing for names longer than all that mean something.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Name {
+pub(crate) struct TagName {
     letters: [u8; Self::LONGEST],
     length: usize,
 }
 
-impl Name {
+impl TagName {
     const LONGEST: usize = 16;
 
     pub(crate) fn of(tag: &Tag<'_>) -> Self {
@@ -54,22 +54,22 @@ const MOST_FOREIGN: usize = 64;
 
 /// Reads a text piece by piece, as far as the effort goes.
 #[derive(Debug)]
-pub(crate) struct Stream<'t> {
+pub(crate) struct TagStream<'t> {
     scanner: Scanner<'t>,
     /// What is left of the effort.
-    effort: WorkBudget,
+    budget: WorkBudget,
     /// Open templates, the outermost of which is inert, and so is all in it.
     templates: usize,
     /// Open templates that are shadow roots: they are shown.
     shadows: usize,
     in_select: bool,
     /// The open roots of drawings and formulas, and what is HTML again inside of them.
-    foreign: Vec<(Name, Space)>,
+    foreign: Vec<(TagName, Namespace)>,
 }
 
-impl<'t> Stream<'t> {
+impl<'t> TagStream<'t> {
     /// From `at` on; `inside` is the element whose raw text is there.
-    pub(crate) fn new(text: &'t str, at: usize, inside: Option<&str>, effort: WorkBudget) -> Self {
+    pub(crate) fn new(text: &'t str, at: usize, inside: Option<&str>, budget: WorkBudget) -> Self {
         let mut scanner = Scanner::new(text, at);
         match inside {
             Some("plaintext") => _ = scanner.plain(),
@@ -78,7 +78,7 @@ impl<'t> Stream<'t> {
         }
         Self {
             scanner,
-            effort,
+            budget,
             templates: 0,
             shadows: 0,
             in_select: false,
@@ -87,42 +87,49 @@ impl<'t> Stream<'t> {
     }
 
     /// The next piece, as far as this effort goes, from which others may take too.
-    pub(crate) fn next_within(&mut self, effort: &mut WorkBudget) -> Option<Piece<'t>> {
-        self.effort = *effort;
+    pub(crate) fn next_within(&mut self, budget: &mut WorkBudget) -> Option<StreamPiece<'t>> {
+        self.budget = *budget;
         let piece = self.next();
-        *effort = self.effort;
+        *budget = self.budget;
         piece
     }
 
-    fn space(&self) -> Space {
-        self.foreign.last().map_or(Space::Html, |&(_, space)| space)
+    fn space(&self) -> Namespace {
+        self.foreign
+            .last()
+            .map_or(Namespace::Html, |&(_, space)| space)
     }
 
     fn is_visible(&self) -> bool {
-        let in_drawing = self.foreign.iter().any(|&(_, space)| space == Space::Svg);
+        let in_drawing = self
+            .foreign
+            .iter()
+            .any(|&(_, space)| space == Namespace::Svg);
         !self.in_select && self.shadows == 0 && !in_drawing
     }
 
-    fn start(&mut self, tag: Tag<'t>) -> Option<Piece<'t>> {
-        let name = Name::of(&tag);
+    fn start(&mut self, tag: Tag<'t>) -> Option<StreamPiece<'t>> {
+        let name = TagName::of(&tag);
         if self.in_select && !self.goes_on_in_select(name.as_str()) {
             return None;
         }
-        if self.space() != Space::Html && breaks_out(name.as_str(), &tag) {
-            while self.space() != Space::Html {
+        if self.space() != Namespace::Html && breaks_out(name.as_str(), &tag) {
+            while self.space() != Namespace::Html {
                 self.foreign.pop();
             }
         }
         let space = self.space();
         let piece = match (name.as_str(), space) {
-            ("plaintext", Space::Html) => Piece::Text(self.scanner.plain(), self.is_visible()),
-            ("script", Space::Html) => Piece::Raw(tag, name, self.scanner.script()),
+            ("plaintext", Namespace::Html) => {
+                StreamPiece::Text(self.scanner.plain(), self.is_visible())
+            }
+            ("script", Namespace::Html) => StreamPiece::Raw(tag, name, self.scanner.script()),
             (
                 "style" | "textarea" | "title" | "iframe" | "xmp" | "noembed" | "noframes"
                 | "noscript",
-                Space::Html,
-            ) => Piece::Raw(tag, name, self.scanner.raw(tag.name)),
-            ("template", Space::Html) => {
+                Namespace::Html,
+            ) => StreamPiece::Raw(tag, name, self.scanner.raw(tag.name)),
+            ("template", Namespace::Html) => {
                 if self.templates > 0 || !is_shadow_root(&tag) {
                     self.templates += 1;
                 } else {
@@ -132,9 +139,9 @@ impl<'t> Stream<'t> {
             }
             _ => {
                 let is_visible = self.is_visible();
-                self.in_select |= name.as_str() == "select" && space == Space::Html;
+                self.in_select |= name.as_str() == "select" && space == Namespace::Html;
                 self.enter_foreign(name, &tag);
-                Piece::Start(tag, name, space, is_visible)
+                StreamPiece::Start(tag, name, space, is_visible)
             }
         };
         (self.templates == 0).then_some(piece)
@@ -156,16 +163,16 @@ impl<'t> Stream<'t> {
         }
     }
 
-    fn enter_foreign(&mut self, name: Name, tag: &Tag<'t>) {
+    fn enter_foreign(&mut self, name: TagName, tag: &Tag<'t>) {
         let inside = match (name.as_str(), self.space()) {
-            ("svg", _) => Space::Svg,
-            ("math", _) => Space::MathMl,
-            ("foreignobject" | "desc" | "title", Space::Svg)
-            | ("mi" | "mo" | "mn" | "ms" | "mtext", Space::MathMl) => Space::Html,
-            ("annotation-xml", Space::MathMl)
+            ("svg", _) => Namespace::Svg,
+            ("math", _) => Namespace::MathMl,
+            ("foreignobject" | "desc" | "title", Namespace::Svg)
+            | ("mi" | "mo" | "mn" | "ms" | "mtext", Namespace::MathMl) => Namespace::Html,
+            ("annotation-xml", Namespace::MathMl)
                 if tag.value("encoding").is_some_and(|coding| is_page(&coding)) =>
             {
-                Space::Html
+                Namespace::Html
             }
             _ => return,
         };
@@ -174,8 +181,8 @@ impl<'t> Stream<'t> {
         }
     }
 
-    fn end(&mut self, tag: &Tag<'t>) -> Option<Piece<'t>> {
-        let name = Name::of(tag);
+    fn end(&mut self, tag: &Tag<'t>) -> Option<StreamPiece<'t>> {
+        let name = TagName::of(tag);
         match name.as_str() {
             "template" if self.templates > 0 => self.templates -= 1,
             "template" => self.shadows = self.shadows.saturating_sub(1),
@@ -187,27 +194,27 @@ impl<'t> Stream<'t> {
                     .rposition(|(open, _)| open.as_str() == found)
                 {
                     self.foreign.truncate(at);
-                } else if matches!(found, "p" | "br") && self.space() != Space::Html {
+                } else if matches!(found, "p" | "br") && self.space() != Namespace::Html {
                     // These two break out like start tags.
-                    while self.space() != Space::Html {
+                    while self.space() != Namespace::Html {
                         self.foreign.pop();
                     }
                 }
             }
         }
-        (self.templates == 0).then_some(Piece::End(name, self.is_visible()))
+        (self.templates == 0).then_some(StreamPiece::End(name, self.is_visible()))
     }
 }
 
-impl<'t> Iterator for Stream<'t> {
-    type Item = Piece<'t>;
+impl<'t> Iterator for TagStream<'t> {
+    type Item = StreamPiece<'t>;
 
-    fn next(&mut self) -> Option<Piece<'t>> {
+    fn next(&mut self) -> Option<StreamPiece<'t>> {
         loop {
-            if self.effort.is_spent() {
+            if self.budget.is_spent() {
                 return None;
             }
-            self.scanner.foreign = self.space() != Space::Html;
+            self.scanner.foreign = self.space() != Namespace::Html;
             let before = self.scanner.at();
             let token = self.scanner.next()?;
             let steps = match token {
@@ -219,12 +226,12 @@ impl<'t> Iterator for Stream<'t> {
                     work_budget::of_markup(self.scanner.since(before))
                 }
             };
-            if !self.effort.take(steps) {
+            if !self.budget.take(steps) {
                 return None;
             }
             let piece = match token {
                 Token::Text(text) => {
-                    (self.templates == 0).then(|| Piece::Text(text, self.is_visible()))
+                    (self.templates == 0).then(|| StreamPiece::Text(text, self.is_visible()))
                 }
                 // At the end of the text an unfinished tag is none.
                 Token::Start(tag) | Token::End(tag) if !tag.is_whole => None,
@@ -232,8 +239,8 @@ impl<'t> Iterator for Stream<'t> {
                 Token::End(tag) => self.end(&tag),
                 Token::Markup(_) => None,
             };
-            if let Some(Piece::Raw(_, _, content)) = piece {
-                self.effort.take(work_budget::of_raw(content));
+            if let Some(StreamPiece::Raw(_, _, content)) = piece {
+                self.budget.take(work_budget::of_raw(content));
             }
             if piece.is_some() {
                 return piece;

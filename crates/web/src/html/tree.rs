@@ -40,13 +40,13 @@ const CAREFUL_OPEN: usize = 128;
 
 /// How many steps the tree builder may take for a byte of text, a step being one tag looking at one
 /// open element. Of 631 real pages the median needs 0.2 and the greediest 0.8.
-const EFFORT_PER_BYTE: usize = 16;
+const STEPS_PER_BYTE: usize = 16;
 
 /// Steps that every page may take, however short.
-const EFFORT_AT_LEAST: usize = 1_000_000;
+const STEPS_AT_LEAST: usize = 1_000_000;
 
 /// Steps that no page may take, however long.
-const EFFORT_AT_MOST: usize = 8_000_000;
+const STEPS_AT_MOST: usize = 8_000_000;
 
 /// Bytes of text that the tokenizer reads in the time of a token.
 const STRIDE: usize = 32;
@@ -60,12 +60,12 @@ const RAW_END_BYTES: usize = 16;
 /// A page as a tree, and what is left of its text.
 pub(crate) struct Parsed {
     pub html: Html,
-    pub rest: Option<Rest>,
+    pub rest: Option<UnparsedRest>,
 }
 
 /// What the parser was not given.
 #[derive(Debug)]
-pub(crate) struct Rest {
+pub(crate) struct UnparsedRest {
     pub why: ParserStop,
     /// Where it begins in the text: never inside a tag or a comment.
     pub at: usize,
@@ -74,25 +74,29 @@ pub(crate) struct Rest {
 }
 
 /// The tree of a text within the limits, which takes its steps from the effort.
-pub(crate) fn parse(text: &str, limits: &ReadLimits, effort: &mut WorkBudget) -> Parsed {
-    match fast_path::read(text, limits, effort) {
+pub(crate) fn parse(text: &str, limits: &ReadLimits, budget: &mut WorkBudget) -> Parsed {
+    match fast_path::read(text, limits, budget) {
         Some(html) => Parsed { html, rest: None },
-        None => parse_whatever(text, limits, effort),
+        None => parse_with_html5ever(text, limits, budget),
     }
 }
 
 /// The same with every attribute, by the parser, which knows what to make of any text.
-pub(super) fn parse_whatever(text: &str, limits: &ReadLimits, effort: &mut WorkBudget) -> Parsed {
-    let mut run = Run::new(text, limits, *effort);
+pub(super) fn parse_with_html5ever(
+    text: &str,
+    limits: &ReadLimits,
+    budget: &mut WorkBudget,
+) -> Parsed {
+    let mut run = Run::new(text, limits, *budget);
     let stopped = run.feed_all().err();
-    *effort = run.left;
+    *budget = run.left;
     let watch = &run.tokenizer.sink;
     let inside = if watch.plaintext.get() {
         Some("plaintext".to_owned())
     } else {
         watch.raw.borrow().as_ref().map(|name| name.to_string())
     };
-    let rest = stopped.map(|why| Rest {
+    let rest = stopped.map(|why| UnparsedRest {
         why,
         at: run.fed,
         inside,
@@ -121,7 +125,7 @@ struct Run<'t> {
     left: WorkBudget,
     /// What the tags of the piece being gathered cost, per open element.
     cost: usize,
-    effort: usize,
+    builder_steps: usize,
     /// Attributes on `<html>` and `<body>`, which the tree builder gathers on one element each.
     merged: usize,
 }
@@ -148,7 +152,7 @@ impl<'t> Run<'t> {
             tokens: 0,
             left,
             cost: 0,
-            effort: 0,
+            builder_steps: 0,
             merged: 0,
         }
     }
@@ -299,14 +303,15 @@ impl<'t> Run<'t> {
         self.pay(self.fed)?;
         let watch = &self.tokenizer.sink;
         let open = watch.open_elements();
-        self.effort += open * std::mem::take(&mut self.cost);
+        self.builder_steps += open * std::mem::take(&mut self.cost);
         if open > self.limits.depth {
             return Err(ParserStop::Depth);
         }
         if watch.nodes() > self.limits.nodes {
             return Err(ParserStop::Nodes);
         }
-        if self.effort > (EFFORT_PER_BYTE * self.text.len()).clamp(EFFORT_AT_LEAST, EFFORT_AT_MOST)
+        if self.builder_steps
+            > (STEPS_PER_BYTE * self.text.len()).clamp(STEPS_AT_LEAST, STEPS_AT_MOST)
         {
             return Err(ParserStop::WorkBudget);
         }

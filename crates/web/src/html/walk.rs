@@ -9,18 +9,18 @@ use html5ever::{LocalName, local_name, ns};
 use scraper::Node;
 use scraper::node::Element;
 
-use crate::html::character_references::{self, Standing};
-use crate::html::css::{self, Place};
+use crate::html::character_references::{self, TextContext};
+use crate::html::css::{self, CssContext};
 use crate::html::directives::{Directives, is_for};
 use crate::html::elements::{self, Flow, ends_line, flow};
 use crate::html::limits::ReadLimits;
 use crate::html::lines::Lines;
 use crate::html::link::LinkKind;
-use crate::html::link_attributes::{self, Attributed, Passing, Space};
+use crate::html::link_attributes::{self, AttributeSource, Namespace, TransientTag};
 use crate::html::links::References;
 use crate::html::scanner::Tag;
-use crate::html::tag_stream::{Name, Piece, Stream, is_shadow_mode};
-use crate::html::tree::Rest;
+use crate::html::tag_stream::{StreamPiece, TagName, TagStream, is_shadow_mode};
+use crate::html::tree::UnparsedRest;
 use crate::html::work_budget::{self, WorkBudget};
 use crate::html::{language, refresh, region_flags, script_links};
 
@@ -34,7 +34,7 @@ pub(crate) struct Walk<'p> {
     pub references: References<'p>,
     pub lines: Lines,
     /// Steps that are left for what has no tree.
-    pub effort: WorkBudget,
+    pub budget: WorkBudget,
     /// What is meant for readers without scripts, as markup.
     pub unscripted: String,
     /// Markup that is not part of the tree and may hold links: for readers without scripts or
@@ -62,9 +62,9 @@ const DEEPEST: u8 = 3;
 /// Where in the page the walk is; each open element adds to its parent's.
 #[derive(Clone, Copy, Default)]
 struct Around {
-    place: u32,
+    flags: u32,
     /// What the innermost element says itself.
-    signs: u32,
+    own_flags: u32,
     in_link: bool,
     in_head: bool,
     /// Whether it is only for its links that this is read.
@@ -81,7 +81,7 @@ impl<'p> Walk<'p> {
             directives: Directives::default(),
             references: References::new(limits),
             lines: Lines::new(capacity, limits),
-            effort: WorkBudget::new(limits.stream_effort),
+            budget: WorkBudget::new(limits.stream_effort),
             unscripted: String::new(),
             nested: Vec::new(),
             anchors: Vec::new(),
@@ -125,7 +125,7 @@ impl<'p> Walk<'p> {
         let element = match node.value() {
             Node::Text(text) => {
                 if !around.in_head && !around.hidden {
-                    self.lines.push(text, around.place, around.in_link);
+                    self.lines.push(text, around.flags, around.in_link);
                 }
                 return None;
             }
@@ -145,7 +145,7 @@ impl<'p> Walk<'p> {
                 self.lines.end_line();
                 if node.has_children() {
                     self.lines
-                        .open(inside.place, inside.signs, elements::kind(element));
+                        .open(inside.flags, inside.own_flags, elements::kind(element));
                 }
             }
             Flow::Cell => self.lines.space(),
@@ -195,7 +195,7 @@ impl<'p> Walk<'p> {
         if self.references.kinds.has(LinkKind::Requisite)
             && let Some(style) = attribute(element, "style")
         {
-            self.style(style, Place::Attribute);
+            self.style(style, CssContext::Attribute);
         }
         match element.name.local {
             local_name!("html") => {
@@ -208,30 +208,30 @@ impl<'p> Walk<'p> {
             local_name!("a") if element.name.ns != ns!(svg) => {
                 inside.in_link |= self.link_with_words(element, around);
             }
-            local_name!("noscript") => self.unread(node, !around.in_head),
-            local_name!("noframes") | local_name!("noembed") => self.unread(node, false),
+            local_name!("noscript") => self.keep_unparsed(node, !around.in_head),
+            local_name!("noframes") | local_name!("noembed") => self.keep_unparsed(node, false),
             local_name!("script") => self.scripts(node, element),
             local_name!("style") => {
                 for text in node.children().filter_map(|child| child.value().as_text()) {
-                    self.style(text, Place::Sheet);
+                    self.style(text, CssContext::Sheet);
                 }
             }
             ref name
                 if !element.attrs.is_empty()
-                    && (element.name.ns != ns!(html) || may_tell(name)) =>
+                    && (element.name.ns != ns!(html) || may_hold_links(name)) =>
             {
                 if *name == local_name!("img") && !self.anchors.is_empty() && !around.hidden {
                     self.alternative(element);
                 }
-                self.tell(name, Space::of(element), &element, 0);
+                self.read_element(name, Namespace::of(element), &element, 0);
             }
             _ => {}
         }
-        inside.signs = elements::signs(element, around.place);
+        inside.own_flags = elements::flags(element, around.flags);
         if !self.selected.is_empty() && self.selected.contains(&node.id()) {
-            inside.signs |= region_flags::SELECTED;
+            inside.own_flags |= region_flags::SELECTED;
         }
-        inside.place |= inside.signs;
+        inside.flags |= inside.own_flags;
         inside
     }
 
@@ -264,7 +264,7 @@ impl<'p> Walk<'p> {
 
     /// Keeps markup that the parser took for text; `is_text` if it is the page's, where the page
     /// has no other.
-    fn unread(&mut self, node: NodeRef<'p, Node>, is_text: bool) {
+    fn keep_unparsed(&mut self, node: NodeRef<'p, Node>, is_text: bool) {
         for text in node.children().filter_map(|child| child.value().as_text()) {
             if is_text {
                 self.unscripted.push_str(text);
@@ -276,26 +276,32 @@ impl<'p> Walk<'p> {
     fn nest(&mut self, markup: Cow<'p, str>, level: u8) {
         if level < DEEPEST
             && markup.contains('<')
-            && self.effort.take(work_budget::of_page(&markup))
+            && self.budget.take(work_budget::of_page(&markup))
         {
             self.nested.push(Nested { markup, level });
         }
     }
 
     fn scripts(&mut self, node: NodeRef<'p, Node>, element: &'p Element) {
-        link_attributes::gather("script", Space::of(element), &element, &mut self.references);
+        link_attributes::gather(
+            "script",
+            Namespace::of(element),
+            &element,
+            &mut self.references,
+        );
         for text in node.children().filter_map(|child| child.value().as_text()) {
             self.script(text);
         }
     }
 
     /// Reads what a style needs.
-    fn style(&mut self, style: &str, place: Place) {
+    fn style(&mut self, style: &str, context: CssContext) {
         // No URL is without one of these, and most styles are without both.
-        let may_refer = style.contains('(') || (place == Place::Sheet && style.contains('@'));
-        if may_refer && self.references.kinds.has(LinkKind::Requisite) && self.effort.take(1) {
+        let may_refer =
+            style.contains('(') || (context == CssContext::Sheet && style.contains('@'));
+        if may_refer && self.references.kinds.has(LinkKind::Requisite) && self.budget.take(1) {
             let references = &mut self.references;
-            css::each_url(style, place, &mut self.effort, |url| {
+            css::each_url(style, context, &mut self.budget, |url| {
                 references.add(Cow::Owned(url.to_owned()), LinkKind::Requisite, "");
             });
         }
@@ -303,7 +309,7 @@ impl<'p> Walk<'p> {
 
     fn script(&mut self, script: &str) {
         if self.references.kinds.has(LinkKind::Script)
-            && self.effort.take(work_budget::of_raw(script))
+            && self.budget.take(work_budget::of_raw(script))
         {
             for url in script_links::urls(script) {
                 self.references.add(Cow::Owned(url), LinkKind::Script, "");
@@ -312,18 +318,28 @@ impl<'p> Walk<'p> {
     }
 
     /// Reads what an element says of other pages, and of this one; the same for both readers.
-    fn tell(&mut self, name: &str, space: Space, element: &impl Attributed<'p>, level: u8) {
+    fn read_element(
+        &mut self,
+        name: &str,
+        space: Namespace,
+        element: &impl AttributeSource<'p>,
+        level: u8,
+    ) {
         match (name, space) {
-            ("base", Space::Html) if level == 0 => {
+            ("base", Namespace::Html) if level == 0 => {
                 if self.references.base.is_none() {
                     self.references.base = element.value("href");
                 }
             }
-            ("meta", Space::Html) => self.meta(element, level),
-            ("a", Space::MathMl | Space::Html) => self.link(element, element.value("href"), None),
-            ("a", Space::Svg) => self.link(element, link_attributes::foreign_href(element), None),
+            ("meta", Namespace::Html) => self.meta(element, level),
+            ("a", Namespace::MathMl | Namespace::Html) => {
+                self.link(element, element.value("href"), None)
+            }
+            ("a", Namespace::Svg) => {
+                self.link(element, link_attributes::foreign_href(element), None)
+            }
             // It has no other words.
-            ("area", Space::Html) => {
+            ("area", Namespace::Html) => {
                 self.link(element, element.value("href"), element.value("alt"))
             }
             _ => {
@@ -340,7 +356,7 @@ impl<'p> Walk<'p> {
 
     fn link(
         &mut self,
-        element: &impl Attributed<'p>,
+        element: &impl AttributeSource<'p>,
         href: Option<Cow<'p, str>>,
         words: Option<Cow<'p, str>>,
     ) {
@@ -352,7 +368,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn meta(&mut self, element: &impl Attributed<'p>, level: u8) {
+    fn meta(&mut self, element: &impl AttributeSource<'p>, level: u8) {
         let Some(content) = element.value("content") else {
             return;
         };
@@ -380,7 +396,7 @@ impl<'p> Walk<'p> {
         if self.references.kinds.has(LinkKind::Requisite)
             && let Some(style) = tag.value("style")
         {
-            self.style(&style, Place::Attribute);
+            self.style(&style, CssContext::Attribute);
         }
     }
 
@@ -390,36 +406,36 @@ impl<'p> Walk<'p> {
     }
 
     /// Reads the rest of a page whose tree could not be built: text and links, wherever they stand.
-    pub(crate) fn rest(&mut self, text: &'p str, rest: &Rest) {
+    pub(crate) fn rest(&mut self, text: &'p str, rest: &UnparsedRest) {
         self.lines.end_line();
-        let mut stream = Stream::new(text, rest.at, rest.inside.as_deref(), self.effort);
+        let mut stream = TagStream::new(text, rest.at, rest.inside.as_deref(), self.budget);
         let mut in_style = false;
-        while let Some(piece) = stream.next_within(&mut self.effort) {
+        while let Some(piece) = stream.next_within(&mut self.budget) {
             let was_in_style = std::mem::take(&mut in_style);
             match piece {
-                Piece::Text(text, _) if was_in_style => self.style(text, Place::Sheet),
-                Piece::Text(text, true) if !self.lines.is_full() => {
+                StreamPiece::Text(text, _) if was_in_style => self.style(text, CssContext::Sheet),
+                StreamPiece::Text(text, true) if !self.lines.is_full() => {
                     let text = self.lines.wanted(text);
                     self.lines.push(
-                        &character_references::resolve(text, Standing::Content),
+                        &character_references::resolve(text, TextContext::Content),
                         0,
                         false,
                     );
                 }
-                Piece::Start(tag, name, space, is_visible) => {
+                StreamPiece::Start(tag, name, space, is_visible) => {
                     in_style = is_style_of_drawing(name, space);
                     self.style_of(&tag);
                     if is_visible && ends_line(name.as_str()) {
                         self.lines.end_line();
                     }
-                    self.tell(name.as_str(), space, &tag, 0);
+                    self.read_element(name.as_str(), space, &tag, 0);
                 }
-                Piece::Raw(tag, name, content) => {
+                StreamPiece::Raw(tag, name, content) => {
                     self.raw(name, content, 0, Cow::Borrowed);
-                    self.tell(name.as_str(), Space::Html, &tag, 0);
+                    self.read_element(name.as_str(), Namespace::Html, &tag, 0);
                 }
-                Piece::End(name, true) if ends_line(name.as_str()) => self.lines.end_line(),
-                Piece::Text(..) | Piece::End(..) => {}
+                StreamPiece::End(name, true) if ends_line(name.as_str()) => self.lines.end_line(),
+                StreamPiece::Text(..) | StreamPiece::End(..) => {}
             }
         }
     }
@@ -429,24 +445,31 @@ impl<'p> Walk<'p> {
         let mut next = 0;
         while let Some(nested) = self.nested.get_mut(next) {
             let (markup, level) = (std::mem::take(&mut nested.markup), nested.level + 1);
-            let mut stream = Stream::new(&markup, 0, None, self.effort);
+            let mut stream = TagStream::new(&markup, 0, None, self.budget);
             let mut in_style = false;
-            while let Some(piece) = stream.next_within(&mut self.effort) {
+            while let Some(piece) = stream.next_within(&mut self.budget) {
                 let was_in_style = std::mem::take(&mut in_style);
                 match piece {
-                    Piece::Start(tag, name, space, _) => {
+                    StreamPiece::Start(tag, name, space, _) => {
                         in_style = is_style_of_drawing(name, space);
                         self.style_of(&tag);
-                        self.tell(name.as_str(), space, &Passing(&tag), level);
+                        self.read_element(name.as_str(), space, &TransientTag(&tag), level);
                     }
-                    Piece::Raw(tag, name, content) => {
+                    StreamPiece::Raw(tag, name, content) => {
                         self.raw(name, content, level, |content| {
                             Cow::Owned(content.to_owned())
                         });
-                        self.tell(name.as_str(), Space::Html, &Passing(&tag), level);
+                        self.read_element(
+                            name.as_str(),
+                            Namespace::Html,
+                            &TransientTag(&tag),
+                            level,
+                        );
                     }
-                    Piece::Text(text, _) if was_in_style => self.style(text, Place::Sheet),
-                    Piece::Text(..) | Piece::End(..) => {}
+                    StreamPiece::Text(text, _) if was_in_style => {
+                        self.style(text, CssContext::Sheet)
+                    }
+                    StreamPiece::Text(..) | StreamPiece::End(..) => {}
                 }
             }
             next += 1;
@@ -455,14 +478,14 @@ impl<'p> Walk<'p> {
 
     fn raw<'t>(
         &mut self,
-        name: Name,
+        name: TagName,
         content: &'t str,
         level: u8,
         keep: impl Fn(&'t str) -> Cow<'p, str>,
     ) {
         match name.as_str() {
             "script" => self.script(content),
-            "style" => self.style(content, Place::Sheet),
+            "style" => self.style(content, CssContext::Sheet),
             "noscript" | "noframes" | "noembed" => self.nest(keep(content), level),
             _ => {}
         }
@@ -470,12 +493,12 @@ impl<'p> Walk<'p> {
 }
 
 /// Where there is no tree: in a drawing a style is an element like any other, whose text follows.
-fn is_style_of_drawing(name: Name, space: Space) -> bool {
-    space == Space::Svg && name.as_str() == "style"
+fn is_style_of_drawing(name: TagName, space: Namespace) -> bool {
+    space == Namespace::Svg && name.as_str() == "style"
 }
 
 /// Whether an element of HTML may say something of other pages.
-fn may_tell(name: &LocalName) -> bool {
+fn may_hold_links(name: &LocalName) -> bool {
     matches!(
         *name,
         local_name!("base") | local_name!("meta") | local_name!("area")

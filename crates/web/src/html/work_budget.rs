@@ -112,11 +112,11 @@ mod tests {
 
     #[test]
     fn a_page_has_as_many_steps_as_it_is_given_and_not_one_more() {
-        let mut effort = WorkBudget::new(3);
-        assert!(effort.take(1) && effort.take(2) && effort.is_spent());
-        assert!(!effort.take(1));
-        let mut effort = WorkBudget::new(3);
-        assert!(!effort.take(4) && effort.is_spent());
+        let mut budget = WorkBudget::new(3);
+        assert!(budget.take(1) && budget.take(2) && budget.is_spent());
+        assert!(!budget.take(1));
+        let mut budget = WorkBudget::new(3);
+        assert!(!budget.take(4) && budget.is_spent());
     }
 
     #[test]

@@ -27,10 +27,10 @@ pub trait StoredBytes: Send + Sync + fmt::Debug {
 
 /// A payload as received.
 #[derive(Clone, Debug)]
-pub struct Body(Place);
+pub struct Body(Storage);
 
 #[derive(Clone, Debug)]
-enum Place {
+enum Storage {
     Held(Bytes),
     Stored(Arc<dyn StoredBytes>),
 }
@@ -39,15 +39,15 @@ impl Body {
     /// Returns the body whose bytes are stored there.
     #[must_use]
     pub fn stored(bytes: Arc<dyn StoredBytes>) -> Self {
-        Self(Place::Stored(bytes))
+        Self(Storage::Stored(bytes))
     }
 
     /// Returns the number of its bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
         match &self.0 {
-            Place::Held(bytes) => bytes.len() as u64,
-            Place::Stored(bytes) => bytes.length(),
+            Storage::Held(bytes) => bytes.len() as u64,
+            Storage::Stored(bytes) => bytes.length(),
         }
     }
 
@@ -61,8 +61,8 @@ impl Body {
     #[must_use]
     pub fn held(&self) -> Option<&Bytes> {
         match &self.0 {
-            Place::Held(bytes) => Some(bytes),
-            Place::Stored(_) => None,
+            Storage::Held(bytes) => Some(bytes),
+            Storage::Stored(_) => None,
         }
     }
 
@@ -72,11 +72,11 @@ impl Body {
     /// What the system says while stored bytes are read.
     pub fn beginning(&self, most: u64) -> io::Result<Bytes> {
         match &self.0 {
-            Place::Held(bytes) => {
+            Storage::Held(bytes) => {
                 let most = usize::try_from(most).unwrap_or(usize::MAX);
                 Ok(bytes.slice(..bytes.len().min(most)))
             }
-            Place::Stored(bytes) => {
+            Storage::Stored(bytes) => {
                 let length = usize::try_from(bytes.length().min(most)).unwrap_or(usize::MAX);
                 let mut beginning = Vec::with_capacity(length);
                 self.reader().take(most).read_to_end(&mut beginning)?;
@@ -89,8 +89,8 @@ impl Body {
     #[must_use]
     pub fn reader(&self) -> BodyReader<'_> {
         BodyReader(match &self.0 {
-            Place::Held(bytes) => Source::Held(bytes),
-            Place::Stored(bytes) => Source::Stored {
+            Storage::Held(bytes) => Source::Held(bytes),
+            Storage::Stored(bytes) => Source::Stored {
                 bytes: &**bytes,
                 offset: 0,
                 piece: Vec::new(),
@@ -127,13 +127,13 @@ impl Body {
 
 impl Default for Body {
     fn default() -> Self {
-        Self(Place::Held(Bytes::new()))
+        Self(Storage::Held(Bytes::new()))
     }
 }
 
 impl<T: Into<Bytes>> From<T> for Body {
     fn from(bytes: T) -> Self {
-        Self(Place::Held(bytes.into()))
+        Self(Storage::Held(bytes.into()))
     }
 }
 

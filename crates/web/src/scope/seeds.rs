@@ -24,7 +24,7 @@ pub struct SeedList {
     /// The seeds in the order of their lines, each once.
     pub seeds: Vec<PageUrl>,
     /// The lines that are no URL of a page.
-    pub complaints: Vec<BadSeed>,
+    pub errors: Vec<BadSeed>,
     /// The numbers of the lines whose URL had a user or a password, from 1; its seed has none.
     pub with_login: Vec<usize>,
 }
@@ -63,7 +63,7 @@ pub fn read_seeds(text: &str, form: &CanonicalForm) -> SeedList {
                     list.seeds.push(url);
                 }
             }
-            Err(error) => list.complaints.push(BadSeed {
+            Err(error) => list.errors.push(BadSeed {
                 line: index + 1,
                 text: quoted(seed),
                 error,
@@ -147,7 +147,7 @@ mod tests {
         let list = read_seeds(text, &CanonicalForm::default());
         (
             list.seeds.iter().map(PageUrl::to_string).collect(),
-            list.complaints
+            list.errors
                 .into_iter()
                 .map(|bad| (bad.line, bad.text))
                 .collect(),
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_list_has_one_url_a_line_and_comments() {
-        let (seeds, complaints) = read(
+        let (seeds, errors) = read(
             "\u{feff}http://a.example/\r\n\r\n# a comment\n  # another\nhttp://b.example/x#part # why\n\
              http://a.example\nhttps://c.example/?utm_source=x\t#y\n",
         );
@@ -168,7 +168,7 @@ mod tests {
                 "https://c.example/"
             ]
         );
-        assert_eq!(complaints, []);
+        assert_eq!(errors, []);
     }
 
     #[test]
@@ -188,10 +188,10 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_a_complaint_with_its_number_and_the_others_are_read() {
-        let (seeds, complaints) =
+        let (seeds, errors) =
             read("not a url\nhttp://a.example/\nmailto:x@y.example\nftp://y.example/\nhttp://\n");
         assert_eq!(seeds, ["http://a.example/"]);
-        let lines: Vec<usize> = complaints.iter().map(|(line, _)| *line).collect();
+        let lines: Vec<usize> = errors.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [1, 3, 4, 5]);
     }
 
@@ -213,13 +213,9 @@ mod tests {
                 "https://d.example/"
             ]
         );
-        let told: Vec<&str> = list
-            .complaints
-            .iter()
-            .map(|bad| bad.text.as_str())
-            .collect();
+        let quoted: Vec<&str> = list.errors.iter().map(|bad| bad.text.as_str()).collect();
         assert_eq!(
-            told,
+            quoted,
             [
                 "http://…@e.example/",
                 "…@f.example",
@@ -232,10 +228,7 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_quoted_without_control_characters_and_not_at_length() {
-        let (_, complaints) = read(&format!("ftp:\u{1b}[31m{}", "x".repeat(500)));
-        assert_eq!(
-            complaints[0].1,
-            format!("ftp:\\u{{1b}}[31m{}", "x".repeat(191))
-        );
+        let (_, errors) = read(&format!("ftp:\u{1b}[31m{}", "x".repeat(500)));
+        assert_eq!(errors[0].1, format!("ftp:\\u{{1b}}[31m{}", "x".repeat(191)));
     }
 }

@@ -19,7 +19,7 @@ const PIECE_BYTES: usize = 1 << 20;
 const BUFFER: usize = 16 << 10;
 
 /// A body that is decoded while it is read. It ends with an error where the body does.
-pub(super) struct Text<'a> {
+pub(super) struct DecodedText<'a> {
     source: io::Chain<Cursor<Vec<u8>>, &'a mut dyn Read>,
     decoder: Decoder,
     /// Bytes that wait to be decoded, and where they begin.
@@ -37,7 +37,7 @@ pub(super) struct Text<'a> {
     taken: usize,
 }
 
-impl<'a> Text<'a> {
+impl<'a> DecodedText<'a> {
     pub(super) fn of(source: &'a mut dyn Read, content_type: Option<&str>) -> Self {
         let mut head = Vec::new();
         // What went wrong is met again behind the head, where it counts.
@@ -121,7 +121,7 @@ fn whole_characters(head: &[u8]) -> &[u8] {
     }
 }
 
-impl Read for Text<'_> {
+impl Read for DecodedText<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let length = self.fill_buf()?.read(into)?;
         self.consume(length);
@@ -129,7 +129,7 @@ impl Read for Text<'_> {
     }
 }
 
-impl BufRead for Text<'_> {
+impl BufRead for DecodedText<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.taken > PIECE_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());

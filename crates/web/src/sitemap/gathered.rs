@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::sitemap::listing::{Listed, Listing, ListingWarning};
+use crate::sitemap::listing::{ListedUrl, Listing, ListingWarning};
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 
@@ -13,7 +13,7 @@ const ENTRIES_AT_ONCE: usize = 1_000;
 pub(super) struct Gathered<'a> {
     /// The entries that were not handed on yet.
     pub(super) part: Listing,
-    pub(super) oddities: Vec<ListingWarning>,
+    pub(super) warnings: Vec<ListingWarning>,
     pub(super) use_part: &'a mut dyn FnMut(Listing) -> ControlFlow<()>,
     pub(super) page: &'a PageUrl,
     pub(super) form: &'a CanonicalForm,
@@ -24,15 +24,15 @@ pub(super) struct Gathered<'a> {
 }
 
 impl Gathered<'_> {
-    pub(super) fn note(&mut self, oddity: ListingWarning) {
-        if !self.oddities.contains(&oddity) {
-            self.oddities.push(oddity);
+    pub(super) fn note(&mut self, warning: ListingWarning) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
         }
     }
 
-    pub(super) fn note_if(&mut self, is_so: bool, oddity: ListingWarning) {
+    pub(super) fn note_if(&mut self, is_so: bool, warning: ListingWarning) {
         if is_so {
-            self.note(oddity);
+            self.note(warning);
         }
     }
 
@@ -45,14 +45,14 @@ impl Gathered<'_> {
         url
     }
 
-    pub(super) fn keep_page(&mut self, listed: Listed) {
+    pub(super) fn keep_page(&mut self, listed: ListedUrl) {
         if self.has_room() && listed.url != *self.page {
             self.part.pages.push(listed);
             self.kept();
         }
     }
 
-    pub(super) fn keep_further(&mut self, listed: Listed) {
+    pub(super) fn keep_further(&mut self, listed: ListedUrl) {
         if self.has_room() && listed.url != *self.page {
             self.part.further.push(listed);
             self.kept();

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::sitemap::gathered::Gathered;
-use crate::sitemap::listing::{Listed, ListingWarning};
+use crate::sitemap::listing::{ListedUrl, ListingWarning};
 
 /// Whether the beginning of a JSON text says that it is one: `version` is a URL of the
 /// specification.
@@ -67,7 +67,7 @@ impl<'d> Visitor<'d> for Feed<'_, '_> {
                 "next_url" => {
                     let next = map.next_value::<Option<Cow<'d, str>>>()?;
                     if let Some(url) = next.and_then(|next| self.0.resolve(None, &next)) {
-                        self.0.keep_further(Listed { url, lastmod: None });
+                        self.0.keep_further(ListedUrl { url, lastmod: None });
                     }
                 }
                 _ => {
@@ -98,7 +98,7 @@ impl<'d> Visitor<'d> for Items<'_, '_> {
         while let Some(item) = items.next_element::<Item<'d>>()? {
             for address in item.url.iter().chain(&item.external_url) {
                 if let Some(url) = self.0.resolve(None, address) {
-                    self.0.keep_page(Listed { url, lastmod: None });
+                    self.0.keep_page(ListedUrl { url, lastmod: None });
                 }
             }
         }

@@ -24,18 +24,18 @@ pub struct Lastmod {
 /// Not a date in one of the six precisions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no date such as 2026, 2026-11, 2026-11-20 or 2026-11-20T19:04:55Z")]
-pub struct NoDate(String);
+pub struct InvalidLastmod(String);
 
 /// A complaint quotes no more of a text than this, in characters.
 const QUOTED_CHARS: usize = 40;
 
 impl FromStr for Lastmod {
-    type Err = NoDate;
+    type Err = InvalidLastmod;
 
     /// Reads a date. Tolerated beyond the profile: white space around it, a space for the `T`, an
     /// offset without its colon, and a time without an offset, which is taken as UTC.
-    fn from_str(text: &str) -> Result<Self, NoDate> {
-        read(text.trim()).ok_or_else(|| NoDate(text.chars().take(QUOTED_CHARS).collect()))
+    fn from_str(text: &str) -> Result<Self, InvalidLastmod> {
+        read(text.trim()).ok_or_else(|| InvalidLastmod(text.chars().take(QUOTED_CHARS).collect()))
     }
 }
 

@@ -52,16 +52,16 @@ pub struct Listing {
     /// What it is.
     pub kind: ListingKind,
     /// The pages that it lists, in its order; a page that stands there twice is there twice.
-    pub pages: Vec<Listed>,
+    pub pages: Vec<ListedUrl>,
     /// The sitemaps of an index, or where a feed goes on (RFC 5005 `next` and `prev-archive`).
-    pub further: Vec<Listed>,
+    pub further: Vec<ListedUrl>,
     /// What was capped, repaired or passed over; each at most once.
-    pub oddities: Vec<ListingWarning>,
+    pub warnings: Vec<ListingWarning>,
 }
 
 /// An entry of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedUrl {
     /// Where it leads.
     pub url: PageUrl,
     /// When that was last changed, as a sitemap tells; feeds are not asked.
@@ -89,7 +89,7 @@ impl Listing {
             kind,
             pages: Vec::new(),
             further: Vec::new(),
-            oddities: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 }

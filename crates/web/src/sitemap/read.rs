@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::ops::ControlFlow;
 
-use crate::sitemap::decoded_text::Text;
+use crate::sitemap::decoded_text::DecodedText;
 use crate::sitemap::gathered::Gathered;
 use crate::sitemap::listing::{Listing, ListingKind, ListingLimits, ListingWarning};
 use crate::sitemap::{json_feed, text_sitemap, xml};
@@ -23,7 +23,7 @@ pub fn read_listing(
     limits: &ListingLimits,
 ) -> Listing {
     let mut whole = Listing::empty(kind);
-    whole.oddities = read_listing_in_parts(kind, body, content_type, url, form, limits, |part| {
+    whole.warnings = read_listing_in_parts(kind, body, content_type, url, form, limits, |part| {
         whole.pages.extend(part.pages);
         whole.further.extend(part.further);
         ControlFlow::Continue(())
@@ -44,7 +44,7 @@ pub fn read_listing_in_parts(
 ) -> Vec<ListingWarning> {
     let mut gathered = Gathered {
         part: Listing::empty(kind),
-        oddities: Vec::new(),
+        warnings: Vec::new(),
         use_part: &mut use_part,
         page: url,
         form,
@@ -54,7 +54,7 @@ pub fn read_listing_in_parts(
     if kind == ListingKind::JsonFeed {
         json_feed::read(body, &mut gathered);
     } else {
-        let mut text = Text::of(&mut body, content_type);
+        let mut text = DecodedText::of(&mut body, content_type);
         match kind {
             ListingKind::TextSitemap => text_sitemap::read(&mut text, &mut gathered),
             _ => xml::read(&mut text, &mut gathered),
@@ -62,5 +62,5 @@ pub fn read_listing_in_parts(
         gathered.note_if(text.repaired, ListingWarning::Undecodable);
     }
     gathered.hand_on();
-    gathered.oddities
+    gathered.warnings
 }

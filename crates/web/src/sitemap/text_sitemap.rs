@@ -5,9 +5,9 @@
 
 use crate::html::charset;
 use crate::http::media_type::Media;
-use crate::sitemap::decoded_text::Text;
+use crate::sitemap::decoded_text::DecodedText;
 use crate::sitemap::gathered::Gathered;
-use crate::sitemap::listing::{Listed, ListingKind, ListingWarning};
+use crate::sitemap::listing::{ListedUrl, ListingKind, ListingWarning};
 use crate::url::page_url::MAX_URL_BYTES;
 
 /// How much of a line is looked at: no address is longer, with white space around it.
@@ -31,7 +31,7 @@ pub(super) fn of(content_type: Option<&str>, body: &[u8]) -> Option<ListingKind>
     (urls * 10 >= all * 9).then_some(ListingKind::TextSitemap)
 }
 
-pub(super) fn read(text: &mut Text<'_>, gathered: &mut Gathered<'_>) {
+pub(super) fn read(text: &mut DecodedText<'_>, gathered: &mut Gathered<'_>) {
     loop {
         let line = match text.line(LONGEST) {
             Ok(Some(line)) => line,
@@ -43,7 +43,7 @@ pub(super) fn read(text: &mut Text<'_>, gathered: &mut Gathered<'_>) {
             if !is_url(line) {
                 gathered.note(ListingWarning::NoUrl);
             } else if let Some(url) = gathered.resolve(None, line) {
-                gathered.keep_page(Listed { url, lastmod: None });
+                gathered.keep_page(ListedUrl { url, lastmod: None });
             }
         }
         if gathered.is_full {

@@ -10,10 +10,10 @@ use quick_xml::events::{BytesEnd, BytesRef, BytesStart, Event};
 use quick_xml::name::QName;
 
 use crate::html::relations::has_relation;
-use crate::sitemap::decoded_text::Text;
+use crate::sitemap::decoded_text::DecodedText;
 use crate::sitemap::gathered::Gathered;
 use crate::sitemap::lastmod::Lastmod;
-use crate::sitemap::listing::{Listed, ListingKind, ListingWarning};
+use crate::sitemap::listing::{ListedUrl, ListingKind, ListingWarning};
 use crate::url::page_url::{MAX_URL_BYTES, PageUrl};
 
 /// Tags within tags, at most: a listing needs seven.
@@ -47,7 +47,7 @@ pub(super) fn root(head: &str) -> Option<ListingKind> {
     }
 }
 
-pub(super) fn read(text: &mut Text<'_>, gathered: &mut Gathered<'_>) {
+pub(super) fn read(text: &mut DecodedText<'_>, gathered: &mut Gathered<'_>) {
     let mut reader = Reader::from_reader(text);
     let mut piece = Vec::new();
     let config = reader.config_mut();
@@ -127,14 +127,14 @@ struct Entry {
 
 /// What the text that is being read says of its entry.
 struct Field {
-    meaning: Meaning,
+    kind: FieldKind,
     text: String,
     /// Whether there was something in it that means nothing.
     spoilt: bool,
 }
 
 #[derive(Clone, Copy)]
-enum Meaning {
+enum FieldKind {
     Address,
     Guid,
     Lastmod,
@@ -172,21 +172,21 @@ impl Walk<'_, '_> {
             return;
         }
         let is_feed = self.is_feed();
-        let meaning = match name {
-            "loc" if !is_feed && is_own => Meaning::Address,
-            "lastmod" if !is_feed && is_own => Meaning::Lastmod,
-            "link" if is_feed && is_own => Meaning::Address,
+        let kind = match name {
+            "loc" if !is_feed && is_own => FieldKind::Address,
+            "lastmod" if !is_feed && is_own => FieldKind::Lastmod,
+            "link" if is_feed && is_own => FieldKind::Address,
             "guid" if is_feed && is_own => {
                 let is_address = attribute(tag, "isPermaLink").is_none_or(|value| value != "false");
                 if !is_address {
                     return;
                 }
-                Meaning::Guid
+                FieldKind::Guid
             }
             _ => return,
         };
         self.field = Some(Field {
-            meaning,
+            kind,
             text: String::new(),
             spoilt: false,
         });
@@ -235,7 +235,7 @@ impl Walk<'_, '_> {
             return;
         }
         if let Some(url) = attribute(tag, "href").and_then(|href| self.resolve(&href)) {
-            self.gathered.keep_further(Listed { url, lastmod: None });
+            self.gathered.keep_further(ListedUrl { url, lastmod: None });
         }
     }
 
@@ -319,8 +319,8 @@ impl Walk<'_, '_> {
         let Some(field) = self.field.take() else {
             return;
         };
-        match field.meaning {
-            Meaning::Lastmod => {
+        match field.kind {
+            FieldKind::Lastmod => {
                 let lastmod = field.text.parse().ok().filter(|_| !field.spoilt);
                 self.gathered
                     .note_if(lastmod.is_none(), ListingWarning::NoDate);
@@ -328,12 +328,12 @@ impl Walk<'_, '_> {
                     entry.lastmod = lastmod;
                 }
             }
-            Meaning::Address if field.spoilt => self.gathered.note(ListingWarning::NoUrl),
-            Meaning::Address => {
+            FieldKind::Address if field.spoilt => self.gathered.note(ListingWarning::NoUrl),
+            FieldKind::Address => {
                 let url = self.resolve(&field.text);
                 self.add(url);
             }
-            Meaning::Guid => {
+            FieldKind::Guid => {
                 // Often no address at all: never relative.
                 let guid = PageUrl::parse(field.text.trim(), self.gathered.form).ok();
                 if let Some(entry) = &mut self.entry {
@@ -349,7 +349,7 @@ impl Walk<'_, '_> {
         };
         let guid = entry.guid.filter(|_| entry.urls.is_empty());
         for url in entry.urls.into_iter().chain(guid) {
-            let listed = Listed {
+            let listed = ListedUrl {
                 url,
                 lastmod: entry.lastmod,
             };

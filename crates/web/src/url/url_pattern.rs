@@ -25,9 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::url::page_url::PageUrl;
 
-/// Segments that are told; the others are `**`.
+/// Segments that are count; the others are `**`.
 const MAX_SEGMENTS: usize = 12;
-/// Parameters whose names are told; with more, the query is `?**`.
+/// Parameters whose names are count; with more, the query is `?**`.
 const MAX_PARAMETERS: usize = 10;
 /// A longer literal is `{long}`.
 const MAX_LITERAL_BYTES: usize = 40;
@@ -108,17 +108,17 @@ fn push_path(text: &mut String, path: &str, names: bool) {
     let (folders, page) = path
         .rsplit_once('/')
         .map_or(("", path), |(folders, page)| (folders, page));
-    let mut told = 0;
+    let mut count = 0;
     for folder in folders.split('/').filter(|_| !folders.is_empty()) {
-        told += 1;
-        if told > MAX_SEGMENTS {
+        count += 1;
+        if count > MAX_SEGMENTS {
             text.push_str("/**");
             break;
         }
         text.push('/');
         match class_of(folder) {
             Some(class) => text.push_str(class),
-            None if names || told == 1 => text.push_str(folder),
+            None if names || count == 1 => text.push_str(folder),
             None => text.push_str("{name}"),
         }
     }

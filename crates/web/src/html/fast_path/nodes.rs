@@ -10,7 +10,7 @@ use scraper::node::{Comment, Element, Text};
 
 use super::role::Role;
 use super::{Open, Reader, STRIDE, lower};
-use crate::html::character_references::{self, Standing};
+use crate::html::character_references::{self, TextContext};
 use crate::html::scanner::{Tag, Token};
 use crate::html::work_budget;
 
@@ -96,7 +96,7 @@ impl<'t> Reader<'t> {
         if attributes.iter().any(|attribute| attribute.name == name) {
             return;
         }
-        let value = match character_references::resolve(value, Standing::Attribute) {
+        let value = match character_references::resolve(value, TextContext::Attribute) {
             Cow::Borrowed(value) => self.share(value),
             Cow::Owned(value) => StrTendril::from(value),
         };
@@ -134,7 +134,7 @@ impl<'t> Reader<'t> {
 
     /// A part of the page's text, its references to characters resolved.
     fn resolved(&self, part: &'t str) -> StrTendril {
-        match character_references::resolve(part, Standing::Content) {
+        match character_references::resolve(part, TextContext::Content) {
             Cow::Borrowed(part) => self.share(part),
             Cow::Owned(text) => StrTendril::from(text),
         }

@@ -44,7 +44,7 @@ pub(super) enum Role {
     /// Nests like any other.
     Ordinary,
     /// The tree builder has rules for it that are not told here.
-    Crooked,
+    Unsupported,
 }
 
 impl Role {
@@ -148,9 +148,9 @@ impl Role {
             | local_name!("rt")
             | local_name!("rtc")
             | local_name!("template")
-            | local_name!("xmp") => Self::Crooked,
+            | local_name!("xmp") => Self::Unsupported,
             // Newer than the table of names that the parser was made with.
-            ref name if matches!(&**name, "search" | "selectedcontent") => Self::Crooked,
+            ref name if matches!(&**name, "search" | "selectedcontent") => Self::Unsupported,
             _ => Self::Ordinary,
         }
     }
@@ -164,13 +164,13 @@ impl Role {
                 Self::Drawing
             }
             "title" | "desc" => Self::Words,
-            _ => Self::Crooked,
+            _ => Self::Unsupported,
         }
     }
 
     /// Whether an element ends where something around it does (section 13.2.6.3, "implied end
     /// tags").
-    pub(super) const fn ends_by_itself(self) -> bool {
+    pub(super) const fn has_implied_end(self) -> bool {
         matches!(self, Self::Paragraph | Self::Item | Self::Choice)
     }
 
@@ -180,7 +180,7 @@ impl Role {
     }
 
     /// Whether an open item beyond it has nothing to do with an item inside.
-    pub(super) fn parts_items(self, name: &LocalName) -> bool {
+    pub(super) fn bounds_items(self, name: &LocalName) -> bool {
         match self {
             Self::Paragraph | Self::Formatting | Self::Ordinary => false,
             Self::Block => !matches!(
@@ -193,7 +193,7 @@ impl Role {
 
     /// Whether an open paragraph beyond it is not ended by a block inside (section 13.2.4.2,
     /// "button scope").
-    pub(super) const fn parts_paragraphs(self) -> bool {
+    pub(super) const fn bounds_paragraphs(self) -> bool {
         matches!(
             self,
             Self::Button | Self::Table | Self::Caption | Self::Cell | Self::Select

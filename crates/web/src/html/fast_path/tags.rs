@@ -10,7 +10,7 @@ use super::{Open, Reader, name_of};
 use crate::html::scanner::Tag;
 
 /// What is asked of an element of a drawing, or may come to be; not what its shape is.
-pub(super) const ASKED_OF_DRAWINGS: [&str; 8] = [
+pub(super) const SVG_ATTRIBUTES: [&str; 8] = [
     "class",
     "href",
     "id",
@@ -94,14 +94,14 @@ impl<'t> Reader<'t> {
                 }
             }
             Role::Row | Role::Cell | Role::Rows => {
-                self.end_by_themselves(None);
+                self.end_implied(None);
                 if self.current().role != Role::Cell {
                     return None;
                 }
                 self.pop();
                 return self.part_of_table(name, role, tag);
             }
-            Role::Caption | Role::Columns | Role::Column | Role::Words | Role::Crooked => {
+            Role::Caption | Role::Columns | Role::Column | Role::Words | Role::Unsupported => {
                 return None;
             }
         }
@@ -116,12 +116,12 @@ impl<'t> Reader<'t> {
     /// A drawing, or a part of one.
     fn drawing(&mut self, name: LocalName, tag: &Tag<'t>) -> Option<()> {
         let role = Role::in_drawing(&name);
-        if role == Role::Crooked {
+        if role == Role::Unsupported {
             return None;
         }
         let mut attributes = Vec::new();
         for (name, value) in tag.attributes() {
-            let Some(asked) = ASKED_OF_DRAWINGS
+            let Some(asked) = SVG_ATTRIBUTES
                 .iter()
                 .find(|asked| asked.eq_ignore_ascii_case(name))
             else {
@@ -198,22 +198,22 @@ impl<'t> Reader<'t> {
         match role {
             Role::Drawing | Role::Words => {}
             Role::Formatting | Role::Ordinary | Role::Columns | Role::Choice => {}
-            Role::Paragraph | Role::Item => self.end_by_themselves(Some(name)),
+            Role::Paragraph | Role::Item => self.end_implied(Some(name)),
             Role::Block
             | Role::Preformatted
             | Role::Heading
             | Role::Button
             | Role::Select
             | Role::Caption
-            | Role::Cell => self.end_by_themselves(None),
+            | Role::Cell => self.end_implied(None),
             Role::Form => {
-                self.end_by_themselves(None);
+                self.end_implied(None);
                 if self.form.take() != Some(self.current().id) {
                     return None;
                 }
             }
             Role::Row | Role::Rows | Role::Table => self.end_inside_table(role),
-            Role::Void | Role::Rule | Role::Raw | Role::Text | Role::Column | Role::Crooked => {
+            Role::Void | Role::Rule | Role::Raw | Role::Text | Role::Column | Role::Unsupported => {
                 return None;
             }
         }
@@ -227,7 +227,7 @@ impl<'t> Reader<'t> {
     /// Ends what is open in a row, in rows or in a table that ends, as far as it ends by itself.
     fn end_inside_table(&mut self, ends: Role) {
         if !self.current().role.is_part_of_table() {
-            self.end_by_themselves(None);
+            self.end_implied(None);
             if self.current().role != Role::Cell {
                 return;
             }
@@ -242,8 +242,8 @@ impl<'t> Reader<'t> {
     }
 
     /// Ends what ends by itself, but for elements with this name.
-    fn end_by_themselves(&mut self, except: Option<&LocalName>) {
-        while self.current().role.ends_by_itself() && Some(&self.current().name) != except {
+    fn end_implied(&mut self, except: Option<&LocalName>) {
+        while self.current().role.has_implied_end() && Some(&self.current().name) != except {
             self.pop();
         }
     }
@@ -260,7 +260,7 @@ impl<'t> Reader<'t> {
         for open in self.open.iter().rev() {
             match open.role {
                 Role::Paragraph => return None,
-                role if role.parts_paragraphs() => break,
+                role if role.bounds_paragraphs() => break,
                 _ => {}
             }
         }
@@ -274,14 +274,14 @@ impl<'t> Reader<'t> {
             let open = &self.open[at];
             if open.role == Role::Item && is_list == (open.name == local_name!("li")) {
                 let name = open.name.clone();
-                self.end_by_themselves(Some(&name));
+                self.end_implied(Some(&name));
                 if self.open.len() != at + 1 {
                     return None;
                 }
                 self.pop();
                 return Some(());
             }
-            if open.role.parts_items(&open.name) {
+            if open.role.bounds_items(&open.name) {
                 break;
             }
         }

@@ -5,16 +5,16 @@ use html5ever::ns;
 use proptest::prelude::*;
 
 use super::*;
-use crate::html::tree::parse_whatever;
+use crate::html::tree::parse_with_html5ever;
 
 /// A tree, a line for each node: what it is and how deep it stands.
-fn told(html: &Html) -> Vec<String> {
+fn outline(html: &Html) -> Vec<String> {
     let mut lines = Vec::new();
     let mut depth = 0;
     for edge in html.tree.root().traverse() {
         match edge {
             Edge::Open(node) => {
-                lines.push(format!("{depth} {}", told_node(node.value())));
+                lines.push(format!("{depth} {}", outline_of(node.value())));
                 depth += 1;
             }
             Edge::Close(_) => depth -= 1,
@@ -23,7 +23,7 @@ fn told(html: &Html) -> Vec<String> {
     lines
 }
 
-fn told_node(node: &Node) -> String {
+fn outline_of(node: &Node) -> String {
     let Node::Element(element) = node else {
         return format!("{node:?}");
     };
@@ -31,21 +31,21 @@ fn told_node(node: &Node) -> String {
     let wanted: Vec<_> = attributes
         .filter(|(name, _)| !name.local.starts_with("data-"))
         .filter(|(name, _)| {
-            element.name.ns != ns!(svg) || tags::ASKED_OF_DRAWINGS.contains(&&*name.local)
+            element.name.ns != ns!(svg) || tags::SVG_ATTRIBUTES.contains(&&*name.local)
         })
         .map(|(name, value)| (name, &**value))
         .collect();
     format!("{:?} {wanted:?}", element.name)
 }
 
-fn straight(page: &str) -> Option<Html> {
+fn fast_path(page: &str) -> Option<Html> {
     let limits = ReadLimits::default();
     read(page, &limits, &mut WorkBudget::new(limits.tree_effort))
 }
 
 fn parsed(page: &str) -> Html {
     let limits = ReadLimits::default();
-    parse_whatever(page, &limits, &mut WorkBudget::new(limits.tree_effort)).html
+    parse_with_html5ever(page, &limits, &mut WorkBudget::new(limits.tree_effort)).html
 }
 
 fn in_body(content: &str) -> String {
@@ -53,14 +53,14 @@ fn in_body(content: &str) -> String {
 }
 
 #[track_caller]
-fn is_read_straight(page: &str) {
-    let tree = straight(page).unwrap_or_else(|| panic!("left to the parser: {page}"));
-    assert_eq!(told(&tree), told(&parsed(page)), "{page}");
+fn is_read_by_the_fast_path(page: &str) {
+    let tree = fast_path(page).unwrap_or_else(|| panic!("left to the parser: {page}"));
+    assert_eq!(outline(&tree), outline(&parsed(page)), "{page}");
 }
 
 #[track_caller]
 fn is_left_to_the_parser(page: &str) {
-    assert!(straight(page).is_none(), "{page}");
+    assert!(fast_path(page).is_none(), "{page}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_page_whose_tags_are_in_order_has_the_tree_of_the_parser() {
         "<p>a<svg viewBox='0 0 1 1' xmlns=x class=y><title>b &amp; c</title> <g><path d=z STYLE='fill:url(x)' id=y /><use xlink:href='#d' href=e></use></g>\
          <a HREF=f rel=g href=h><text>i</text></a></svg>j<svg/>k</p>",
     ] {
-        is_read_straight(&in_body(content));
+        is_read_by_the_fast_path(&in_body(content));
     }
 }
 
@@ -100,7 +100,7 @@ fn what_is_around_the_body_stands_where_the_parser_has_it() {
         "<!DOCTYPE html><html><head></head><body>a",
         "<!DOCTYPE html><html><head></head><body><p>a</p> <!-- b --> </body> ",
     ] {
-        is_read_straight(page);
+        is_read_by_the_fast_path(page);
     }
 }
 
@@ -161,9 +161,9 @@ fn what_the_tree_builder_has_to_mend_is_left_to_it() {
 fn limits_and_effort_are_the_parsers() {
     let page = in_body(&"<i>".repeat(300));
     let limits = ReadLimits::default();
-    let mut effort = WorkBudget::new(limits.tree_effort);
-    assert!(read(&page, &limits, &mut effort).is_none(), "too deep");
-    assert!(effort.take(limits.tree_effort), "an attempt is free");
+    let mut budget = WorkBudget::new(limits.tree_effort);
+    assert!(read(&page, &limits, &mut budget).is_none(), "too deep");
+    assert!(budget.take(limits.tree_effort), "an attempt is free");
     let page = in_body(&"<p>a</p>".repeat(50));
     assert!(read(&page, &limits, &mut WorkBudget::new(100)).is_none());
     let few = ReadLimits {
@@ -389,29 +389,29 @@ proptest! {
         pieces in prop::collection::vec(prop::sample::select(PIECES), 0..24),
     ) {
         let page = in_body(&pieces.concat());
-        if let Some(tree) = straight(&page) {
-            prop_assert_eq!(told(&tree), told(&parsed(&page)), "{}", page);
+        if let Some(tree) = fast_path(&page) {
+            prop_assert_eq!(outline(&tree), outline(&parsed(&page)), "{}", page);
         }
     }
 
     #[test]
     fn whatever_is_nested_in_whatever_its_tree_is_the_parsers_or_none(parts in prop::collection::vec(orderly(), 0..4)) {
         let page = in_body(&parts.concat());
-        if let Some(tree) = straight(&page) {
-            prop_assert_eq!(told(&tree), told(&parsed(&page)), "{}", page);
+        if let Some(tree) = fast_path(&page) {
+            prop_assert_eq!(outline(&tree), outline(&parsed(&page)), "{}", page);
         }
     }
 }
 
 #[test]
-fn generated_pages_are_read_straight() {
+fn generated_pages_are_read_by_the_fast_path() {
     for corpus in [
         testkit::Corpus::plain(40, 7),
         testkit::Corpus::real_shaped(40, 7),
     ] {
         for page in 0..corpus.len() {
             let html = corpus.html(page, 80);
-            is_read_straight(std::str::from_utf8(&html).unwrap());
+            is_read_by_the_fast_path(std::str::from_utf8(&html).unwrap());
         }
     }
 }
