@@ -1,13 +1,13 @@
-//! What a site asks crawlers to leave alone (RFC 9309).
+//! The robots exclusion protocol (RFC 9309).
 //!
-//! `records.rs` reads lines, `pattern.rs` compares a rule with a URL, `verdict.rs` says what
-//! follows and why. Here the rules are chosen that are meant for us: those of all groups that name
-//! us, or else of all that name everybody (section 2.2.1). Every case of the standard is one in
-//! `tests/robots/`; the `robotxt` crate is the oracle there. It is not the matcher, because it
-//! tells no line of a rule, and because nothing bounds what 500 KiB of starred rules cost it.
+//! `records.rs` parses lines, `pattern.rs` matches a rule with a URL, `verdict.rs` has the result
+//! and its reason. This file selects the rules that apply to us: those of all groups that name us,
+//! or else of all groups for `*` (section 2.2.1). Every case of the standard is tested in
+//! `tests/robots/`, with the `robotxt` crate as oracle. It is not used as the matcher, because it
+//! does not report the line of a rule and does not bound the cost of 500 KiB of wildcard rules.
 //!
-//! Invariant: a verdict costs at most some [`WORK`] steps, whatever the file and the URL. Where
-//! they do not suffice, the answer is no.
+//! Invariant: a verdict costs at most about [`WORK`] steps, whatever the file and the URL. If they
+//! do not suffice, the URL is disallowed.
 
 mod pattern;
 mod records;
@@ -25,28 +25,28 @@ pub use records::{MAX_ROBOTS_BYTES, product_token, whole_lines};
 use records::{Record, records};
 pub use verdict::{Grounds, RobotsRule, RobotsVerdict};
 
-/// The longest `Crawl-delay` that is obeyed. Longer ones are mistakes or meant to keep crawlers
-/// out, and there is `Disallow` for that.
+/// The longest `Crawl-delay` that is obeyed. Longer ones are mistakes or meant to exclude crawlers,
+/// for which `Disallow` exists.
 pub const MAX_CRAWL_DELAY: Duration = Duration::from_secs(300);
 
-/// What one verdict may cost, in octets that are looked at: 4 ms. A thousand starred rules against
-/// a URL of 4,000 octets come to that.
+/// Maximum cost of a verdict, in octets examined: 4 ms. A thousand wildcard rules against a URL of
+/// 4,000 octets cost that much.
 const WORK: usize = 1 << 22;
 
 /// The rules of one site for one crawler.
 #[derive(Clone, Debug)]
 pub struct RobotsRules {
     source: Source,
-    /// The rule that wins comes first.
+    /// Sorted by precedence, the winning rule first.
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<PageUrl>,
 }
 
-/// Where rules come from.
+/// The origin of the rules.
 #[derive(Clone, Debug)]
 enum Source {
-    /// A file, with a group for this name or with none for us.
+    /// A file; `group` is the matching group's name, `None` if no group applies.
     File {
         group: Option<Box<str>>,
     },
@@ -58,15 +58,15 @@ enum Source {
 struct Rule {
     allow: bool,
     pattern: Pattern,
-    /// From 1.
+    /// The line number, from 1.
     line: u32,
 }
 
 impl RobotsRules {
-    /// Reads a robots.txt for the crawler with this product token.
+    /// Parses a robots.txt for the crawler with this product token.
     ///
-    /// Never fails: lines that make no sense are passed over. Of a file longer than
-    /// [`MAX_ROBOTS_BYTES`] the whole lines within are read.
+    /// Never fails: meaningless lines are skipped. Of a file longer than [`MAX_ROBOTS_BYTES`], the
+    /// whole lines within that limit are read.
     #[must_use]
     pub fn parse(body: &[u8], agent: &str) -> Self {
         let body = whole_lines(body);
@@ -89,9 +89,9 @@ impl RobotsRules {
         rules
     }
 
-    /// Collects the rules of all groups of this name: a group is one or more names and what follows
-    /// them, and ends at the first name after a rule. Rules before the first name are nobody's
-    /// (section 2.1).
+    /// Collects the rules of all groups with this name. A group is one or more names and the rules
+    /// after them; it ends at the first name after a rule. Rules before the first name belong to
+    /// nobody (section 2.1).
     fn collect(&mut self, body: &[u8], group: Option<&[u8]>) {
         let (mut is_for_us, mut in_rules) = (false, false);
         for (line, record) in records(body) {
@@ -120,13 +120,13 @@ impl RobotsRules {
                 Record::CrawlDelay(_) => {}
             }
         }
-        // The most octets, and of equally many `Allow` (section 2.2.2). Of the same rule written
-        // twice the first is quoted.
+        // The longest rule wins, and `Allow` wins a tie (section 2.2.2). Of equal rules the first
+        // is quoted.
         self.rules
             .sort_by_key(|rule| (Reverse(rule.pattern.octets()), Reverse(rule.allow)));
     }
 
-    /// There is no robots.txt (section 2.3.1.3).
+    /// Returns the rules of a site without robots.txt (section 2.3.1.3).
     #[must_use]
     pub fn allow_all() -> Self {
         Self {
@@ -137,7 +137,7 @@ impl RobotsRules {
         }
     }
 
-    /// The robots.txt cannot be had now (section 2.3.1.4).
+    /// Returns the rules of a site whose robots.txt is unreachable (section 2.3.1.4).
     #[must_use]
     pub fn disallow_all() -> Self {
         Self {
@@ -146,7 +146,7 @@ impl RobotsRules {
         }
     }
 
-    /// Whether a URL of this site may be asked for. `/robots.txt` always may (section 2.2.2).
+    /// Returns the verdict on a URL of this site. `/robots.txt` is always allowed (section 2.2.2).
     #[must_use]
     pub fn verdict(&self, url: &PageUrl) -> RobotsVerdict {
         let url = url.as_url();
@@ -182,22 +182,23 @@ impl RobotsRules {
         RobotsVerdict::new(true, Grounds::NoRule)
     }
 
-    /// How long the site asks to wait between two requests, at most [`MAX_CRAWL_DELAY`].
+    /// Returns the requested wait between two requests, at most [`MAX_CRAWL_DELAY`].
     ///
-    /// Not part of the standard but widely written. Of several values the longest.
+    /// `Crawl-delay` is widely used but not part of the standard. Of several values the longest
+    /// counts.
     #[must_use]
     pub const fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
 
-    /// The sitemaps that the file names, whatever the crawler.
+    /// Returns the sitemaps that the file names, for any crawler.
     #[must_use]
     pub fn sitemaps(&self) -> &[PageUrl] {
         &self.sitemaps
     }
 }
 
-/// Seconds, perhaps with a fraction. What is none, and what is less than none, is not obeyed.
+/// Parses seconds, with an optional fraction. Other text and negative values are ignored.
 fn read_delay(value: &[u8]) -> Option<Duration> {
     let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
     if seconds.is_nan() || seconds.is_sign_negative() {
@@ -210,7 +211,7 @@ fn read_delay(value: &[u8]) -> Option<Duration> {
     )
 }
 
-/// Sitemaps are named by whole URLs.
+/// Parses the absolute URL of a sitemap.
 fn read_sitemap(value: &[u8]) -> Option<PageUrl> {
     PageUrl::parse(std::str::from_utf8(value).ok()?, &CanonicalForm::keep_all()).ok()
 }

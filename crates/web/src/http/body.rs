@@ -1,8 +1,7 @@
 //! The payload of an exchange, in memory or outside it.
 //!
-//! A large body is stored on disk by the fetcher, so that a page of any size takes only as much
-//! memory as is being read of it. Invariant: the bytes of a body never change, and every reader
-//! sees all of them.
+//! The fetcher stores a large body on disk, so that a page of any size needs only the memory of the
+//! part being read. Invariant: the bytes of a body never change, and every reader sees all of them.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -36,7 +35,7 @@ enum Storage {
 }
 
 impl Body {
-    /// Returns the body whose bytes are stored there.
+    /// Creates a body from stored bytes.
     #[must_use]
     pub fn stored(bytes: Arc<dyn StoredBytes>) -> Self {
         Self(Storage::Stored(bytes))
@@ -51,13 +50,13 @@ impl Body {
         }
     }
 
-    /// Returns whether there are no bytes.
+    /// Returns true if there are no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the bytes where they are in memory.
+    /// Returns the bytes if they are in memory.
     #[must_use]
     pub fn held(&self) -> Option<&Bytes> {
         match &self.0 {
@@ -137,7 +136,7 @@ impl<T: Into<Bytes>> From<T> for Body {
     }
 }
 
-/// Reads a [`Body`].
+/// A reader of a [`Body`].
 #[derive(Debug)]
 pub struct BodyReader<'a>(Source<'a>);
 
@@ -146,7 +145,7 @@ enum Source<'a> {
     Held(&'a [u8]),
     Stored {
         bytes: &'a dyn StoredBytes,
-        /// Where the next piece begins.
+        /// The offset of the next piece.
         offset: u64,
         piece: Vec<u8>,
         used: usize,

@@ -1,7 +1,7 @@
-//! One question to the web and its answer, as they went over the wire.
+//! One HTTP request and its response, as sent and received.
 //!
-//! The body is kept as received, still compressed: that is what an archive must hold. Reading it is
-//! somebody else's work, on a capped copy.
+//! The body is kept as received, still compressed, because an archive must hold it so. Decoding
+//! works on a capped copy elsewhere.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -14,43 +14,43 @@ use crate::http::body::Body;
 use crate::time::Timestamp;
 use crate::url::page_url::PageUrl;
 
-/// A request that was answered: one hop, never a chain of them.
+/// A request and its response: one hop, never a redirect chain.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// What was asked for.
+    /// The requested URL.
     pub url: PageUrl,
-    /// Request line and header fields as sent, up to and with the empty line; but of fields that
-    /// are secret, the name only.
+    /// Request line and header fields as sent, including the empty line. Values of secret fields
+    /// are omitted.
     pub request_head: Vec<u8>,
-    /// The status code, 200 to 999: 600 and above are in no standard (informational answers are
-    /// passed over).
+    /// The status code, 200 to 999; codes from 600 on are in no standard. Informational responses
+    /// are skipped.
     pub status: u16,
     /// The header fields as received, values untouched.
     pub headers: HeaderMap,
-    /// The payload as received: content coding left on, transfer coding taken off.
+    /// The payload as received: content coding kept, transfer coding removed.
     pub body: Body,
-    /// Why the body is not whole, where it is not.
+    /// The reason why the body is incomplete, if it is.
     pub truncated: Option<Truncation>,
-    /// Who answered.
+    /// The address of the server.
     pub address: Option<SocketAddr>,
-    /// The version of HTTP that was spoken.
+    /// The version of HTTP in use.
     pub protocol: Protocol,
-    /// When the request was sent.
+    /// The time at which the request was sent.
     pub started: Timestamp,
-    /// From the request's first byte to the answer's last.
+    /// The time from the request's first byte to the response's last.
     pub elapsed: Duration,
 }
 
 impl Exchange {
-    /// The value of a header field where it is there once at least and readable as text.
+    /// Returns the first value of a header field, if it is present and readable as text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Where a redirect points, not yet resolved against [`Exchange::url`] (RFC 9110 section 15.4).
-    /// Bytes that are not ASCII do not belong there; what is no UTF-8 is taken for Latin-1, and
-    /// made part of the URL all the same.
+    /// Returns the target of a redirect, not yet resolved against [`Exchange::url`] (RFC 9110
+    /// section 15.4). Non-ASCII bytes are not allowed there but accepted: bytes that are not UTF-8
+    /// are decoded as Latin-1.
     #[must_use]
     pub fn location(&self) -> Option<Cow<'_, str>> {
         match self.status {
@@ -67,20 +67,20 @@ fn as_browsers_read(value: &HeaderValue) -> Cow<'_, str> {
     )
 }
 
-/// Why a body is shorter than what the server wanted to send; the words are WARC/1.1's (section
-/// 5.15).
+/// The reason why a body is shorter than the server's response; the words are those of WARC/1.1
+/// (section 5.15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truncation {
-    /// It was longer than the limit.
+    /// The body exceeded the size limit.
     Length,
-    /// It took longer than the limit.
+    /// The transfer exceeded the time limit.
     Time,
     /// The connection broke.
     Disconnect,
 }
 
 impl Truncation {
-    /// The value of `WARC-Truncated`.
+    /// Returns the value of `WARC-Truncated`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -91,7 +91,7 @@ impl Truncation {
     }
 }
 
-/// The version of HTTP that was spoken.
+/// The version of HTTP in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// HTTP/1.0
@@ -103,7 +103,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// As `WARC-Protocol` names it.
+    /// Returns the value of `WARC-Protocol`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

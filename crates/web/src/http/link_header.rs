@@ -5,15 +5,15 @@ use std::borrow::Cow;
 /// One link of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HeaderLink<'h> {
-    /// What stands between the angle brackets.
+    /// The text between the angle brackets.
     pub target: &'h str,
-    /// The relation types, parted by spaces; empty where there are none.
+    /// The relation types, separated by spaces; empty if there are none.
     pub rel: Cow<'h, str>,
-    /// What the link is from, where that is said.
+    /// The context of the link, if given.
     pub anchor: Option<Cow<'h, str>>,
 }
 
-/// The links of a value, in their order. What cannot be read ends it.
+/// Returns the links of a value in order, up to the first that cannot be parsed.
 pub(crate) fn links(value: &str) -> impl Iterator<Item = HeaderLink<'_>> {
     let mut rest = value;
     std::iter::from_fn(move || {
@@ -40,13 +40,13 @@ pub(crate) fn links(value: &str) -> impl Iterator<Item = HeaderLink<'_>> {
                 link.anchor = Some(value);
             }
         }
-        // Whatever stands before the next comma is not a link.
+        // Text before the next comma is not a link.
         rest = rest.find(',').map_or("", |comma| &rest[comma..]);
         Some(link)
     })
 }
 
-/// Name and value of the parameter at the start of the text, and what follows it.
+/// Returns name and value of the parameter at the start of the text, and the rest.
 fn parameter_of(text: &str) -> (&str, Cow<'_, str>, &str) {
     let text = text.trim_start_matches([' ', '\t']);
     let end = text.find(['=', ';', ',']).unwrap_or(text.len());
@@ -63,7 +63,7 @@ fn parameter_of(text: &str) -> (&str, Cow<'_, str>, &str) {
     (name, Cow::Borrowed(value[..end].trim_end()), &value[end..])
 }
 
-/// A quoted string whose first quote is off, and what follows the second one (RFC 9110 section
+/// Returns the content of a quoted string after its opening quote, and the rest (RFC 9110 section
 /// 5.6.4).
 fn quoted_string(text: &str) -> (Cow<'_, str>, &str) {
     let mut value = Cow::Borrowed("");

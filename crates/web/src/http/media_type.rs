@@ -1,6 +1,6 @@
-//! What kind of document a body is.
+//! Media types: the kind of document that a body is.
 
-/// What is read of a body.
+/// The kind of a body, which decides how it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Media {
     /// HTML or XHTML: text, links, directives.
@@ -11,11 +11,12 @@ pub enum Media {
     Other,
 }
 
-/// How much of a body without a type is looked at (MIME Sniffing standard, section 5.2).
+/// Bytes of a body without a type that are sniffed (MIME Sniffing standard, section 5.2).
 const SNIFFED_BYTES: usize = 1445;
 
 impl Media {
-    /// By the header; by the first bytes where there is none, or one that says nothing.
+    /// Returns the kind given by the header, or by the first bytes if the header is missing or says
+    /// nothing.
     pub(crate) fn of(content_type: Option<&str>, body: &[u8]) -> Self {
         match content_type.map(essence).as_deref() {
             Some("text/html" | "application/xhtml+xml") => Self::Html,
@@ -26,8 +27,8 @@ impl Media {
     }
 }
 
-/// The essence of a `Content-Type`: type and subtype without parameters, in lower case (MIME
-/// Sniffing standard, section 4.1).
+/// Returns the essence of a `Content-Type`: type and subtype without parameters, in lower case
+/// (MIME Sniffing standard, section 4.1).
 #[must_use]
 pub fn essence(content_type: &str) -> String {
     content_type
@@ -38,7 +39,8 @@ pub fn essence(content_type: &str) -> String {
         .to_ascii_lowercase()
 }
 
-/// MIME Sniffing standard, section 7.1, as far as it tells pages from other things.
+/// Recognises pages by the MIME Sniffing standard, section 7.1, as far as it separates them from
+/// other content.
 fn sniff(body: &[u8]) -> Media {
     const PAGES: &[&[u8]] = &[
         b"<!doctype html",

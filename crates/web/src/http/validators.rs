@@ -1,4 +1,4 @@
-//! What a server called a version of a page, so that it can be asked whether there is another one.
+//! Validators of a response, for conditional requests.
 
 use http::HeaderValue;
 
@@ -14,7 +14,7 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Those of an answer.
+    /// Returns the validators of a response.
     #[must_use]
     pub fn of(exchange: &Exchange) -> Self {
         let field = |name| exchange.headers.get(name).cloned();
@@ -24,7 +24,7 @@ impl Validators {
         }
     }
 
-    /// Whether there is nothing to ask by.
+    /// Returns true if there is no validator.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()

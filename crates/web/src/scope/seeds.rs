@@ -1,12 +1,12 @@
-//! The list of seeds: where a crawl begins.
+//! Seed lists: the URLs at which a crawl begins.
 //!
-//! One URL a line. Blank lines and comments are ignored: whole lines that begin with `#`, and what
-//! follows a `#` after white space (a `#` inside a URL is its fragment). A byte order mark and
-//! carriage returns are tolerated. A line without a scheme is read as http, as wget does:
-//! `example.org/path`, `localhost:8080`.
+//! A list has one URL a line. Blank lines and comments are ignored: whole lines that begin with
+//! `#`, and the rest of a line from a `#` after white space (a `#` inside a URL starts its
+//! fragment). A byte order mark and carriage returns are accepted. A line without a scheme is read
+//! as http, as in wget: `example.org/path`, `localhost:8080`.
 //!
-//! A bad line stops nothing: it is handed back as a complaint with its number. User and password in
-//! a URL are neither used nor quoted.
+//! A bad line does not stop reading; it is returned as an error with its number. User and password
+//! of a URL are neither used nor quoted.
 
 use std::collections::HashSet;
 
@@ -15,30 +15,30 @@ use url::Url;
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::{PageUrl, UrlError};
 
-/// How much of a bad line is quoted, in characters.
+/// Maximum length of a quoted line, in characters.
 pub const MAX_QUOTED_CHARS: usize = 200;
 
-/// What was read from a list of seeds.
+/// A seed list after reading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeedList {
     /// The seeds in the order of their lines, each once.
     pub seeds: Vec<PageUrl>,
-    /// The lines that are no URL of a page.
+    /// The lines that are not the URL of a page.
     pub errors: Vec<BadSeed>,
-    /// The numbers of the lines whose URL had a user or a password, from 1; its seed has none.
+    /// The numbers, from 1, of the lines whose URL had a user or a password; the seed has neither.
     pub with_login: Vec<usize>,
 }
 
-/// A line that is no URL of a page.
+/// A line that is not the URL of a page.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {text}")]
 pub struct BadSeed {
     /// The number of the line, from 1.
     pub line: usize,
-    /// What stands there: at most [`MAX_QUOTED_CHARS`] characters, control characters escaped, and
-    /// without what may be a login.
+    /// The quoted line: at most [`MAX_QUOTED_CHARS`] characters, control characters escaped,
+    /// without a possible login.
     pub text: String,
-    /// What is wrong with it.
+    /// The reason.
     #[source]
     pub error: UrlError,
 }
@@ -84,7 +84,7 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-/// The seed, and whether a user or a password stood in its URL.
+/// Parses a seed; the second value is true if its URL had a user or a password.
 fn read_seed(seed: &str, form: &CanonicalForm) -> Result<(PageUrl, bool), UrlError> {
     let text = if has_scheme(seed) {
         seed.to_owned()
@@ -92,7 +92,7 @@ fn read_seed(seed: &str, form: &CanonicalForm) -> Result<(PageUrl, bool), UrlErr
         format!("http://{}", seed.trim_start_matches('/'))
     };
     let page = PageUrl::parse(&text, form)?;
-    // The most have no such thing, and are read once.
+    // Most seeds have no login and are parsed once.
     let login = text.contains('@') && Url::parse(&text).is_ok_and(|url| has_login(&url));
     Ok((page, login))
 }
@@ -101,8 +101,8 @@ fn has_login(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
 
-/// Whether the part before the first slash is more than a host: `mailto:x` is, `localhost:8080` is
-/// not.
+/// Returns true if the part before the first slash is more than a host and port: true for
+/// `mailto:x`, false for `localhost:8080`.
 fn has_scheme(seed: &str) -> bool {
     let end = seed.find(['/', '?', '#']).unwrap_or(seed.len());
     if seed.starts_with('[') {
@@ -114,8 +114,8 @@ fn has_scheme(seed: &str) -> bool {
     })
 }
 
-/// Since it is no URL, nobody knows where a login in it would begin or end: nothing is quoted
-/// between the scheme and the last `@`.
+/// Hides a possible login. The text is not a URL, so the bounds of a login are unknown: nothing
+/// between the scheme and the last `@` is kept.
 fn without_login(seed: &str) -> String {
     let Some((before, after)) = seed.rsplit_once('@') else {
         return seed.to_owned();

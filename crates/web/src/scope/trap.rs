@@ -1,16 +1,16 @@
-//! Links that lead nowhere: what the shape of a URL tells, before it is asked for.
+//! Crawler traps, recognised by the shape of a URL before it is fetched.
 //!
-//! A trap makes addresses without end: a relative link that repeats its own folder, a filter that
-//! adds itself to the query, a calendar with a next month for ever. Each rule here looks at one
-//! link and the page that it stands on, and names itself. They are conservative: a site that is no
-//! trap must pass, since what they leave out is not visited at all; what they let pass is bounded
-//! by budgets, and by the novelty of what it brings (the store's patterns).
+//! A trap generates URLs without end: a relative link that repeats its own folder, a filter that
+//! adds itself to the query, a calendar with a next month for ever. Each rule looks at one link and
+//! its page, and names itself. The rules are conservative, because what they reject is never
+//! visited; what they pass is bounded by budgets and by the novelty of its content (the store's
+//! patterns).
 //!
 //! Sources: Heritrix's `PathologicalPathDecideRule` (a run of segments three times in a row) and
-//! `TooManyPathSegmentsDecideRule` (20 segments); the rest is from what was seen of calendars,
-//! facets and wildcard names.
+//! `TooManyPathSegmentsDecideRule` (20 segments); the other rules come from observed calendars,
+//! facets and wildcard host names.
 //!
-//! Invariant: pure, and nothing is allocated for a link.
+//! Invariant: the rules are pure and allocate nothing for a link.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -20,53 +20,53 @@ use url::Host;
 use crate::time::Timestamp;
 use crate::url::page_url::PageUrl;
 
-/// Path segments, at most.
+/// Maximum number of path segments.
 const MAX_SEGMENTS: usize = 20;
-/// So many times in a row makes a run of segments a trap.
+/// Repetitions in a row that make a run of segments a trap.
 const RUN_REPEATS: usize = 3;
-/// The same for a single segment of one character or of digits, as hashed folders and map tiles
-/// have them.
+/// The same for segments of one character or of digits, as in hashed folders and map tiles.
 const SHORT_REPEATS: usize = 6;
-/// In paths of at least so many segments, half of them must be different.
+/// In paths of at least this many segments, half must be different.
 const LONG_PATH: usize = 10;
-/// Query parameters, at most.
+/// Maximum number of query parameters.
 const MAX_PARAMETERS: usize = 24;
-/// A link that adds to its own page's query has at most so many.
+/// Maximum number of parameters of a link that extends its own page's query.
 const MAX_GROWN_PARAMETERS: usize = 6;
-/// The same name and value, at most.
+/// Maximum number of equal parameters.
 const MAX_EQUAL_PARAMETERS: usize = 2;
-/// The same name, at most; lists (`tag[]=`) may have more.
+/// Maximum number of parameters with one name; lists (`tag[]=`) may have more.
 const MAX_LIKE_PARAMETERS: usize = 8;
-/// Labels of a host name, at most.
+/// Maximum number of labels of a host name.
 const MAX_LABELS: usize = 10;
-/// The first year that a calendar is followed to, month by month.
+/// The first year for which a calendar is followed step by step.
 const FIRST_YEAR: i32 = 1900;
-/// Years beyond the present that a calendar is followed to.
+/// Years after the present for which a calendar is followed.
 const YEARS_AHEAD: i32 = 2;
 
-/// The rule that takes a link for a trap.
+/// The rule that a trap breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Trap {
-    /// The same run of segments three times in a row, or a long path of few different ones.
+    /// The path repeats a run of segments three times in a row, or is long with few different
+    /// segments.
     RepeatedPath,
     /// More than 20 segments.
     DeepPath,
-    /// It has all of its page's query and more, time and again.
+    /// The query extends that of its page again and again.
     GrowingQuery,
-    /// The same parameter again and again.
+    /// The query repeats a parameter.
     RepeatedParameter,
     /// More than 24 parameters.
     ManyParameters,
-    /// An address in an address in an address.
+    /// The query nests a URL in a URL in a URL.
     NestedAddress,
-    /// The next month of a calendar that has left the years in which anything happens.
+    /// The next step of a calendar outside the years of interest.
     Calendar,
-    /// A host name of more than ten labels, or of the same one three times.
+    /// The host name has more than ten labels, or one label three times.
     RepeatedLabels,
 }
 
 impl Trap {
-    /// The rule's name, as reports have it.
+    /// Returns the rule's name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl Trap {
     }
 }
 
-/// The rule in one clause.
+/// Writes the rule in one clause.
 impl fmt::Display for Trap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -100,15 +100,15 @@ impl fmt::Display for Trap {
     }
 }
 
-/// What takes links for traps.
+/// The rules that recognise traps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrapRules {
-    /// The years in which a calendar is followed.
+    /// The years for which a calendar is followed.
     years: RangeInclusive<i32>,
 }
 
 impl TrapRules {
-    /// The rules of a crawl that goes on at `now`.
+    /// Returns the rules of a crawl at the time `now`.
     #[must_use]
     pub fn at(now: Timestamp) -> Self {
         Self {
@@ -116,8 +116,8 @@ impl TrapRules {
         }
     }
 
-    /// Whether a link on `page` is a trap, and by which rule. Where the page is not known, the
-    /// rules that need it say nothing.
+    /// Returns the rule that a link on `page` breaks. Rules that need the page pass if it is
+    /// unknown.
     #[must_use]
     pub fn judge(&self, link: &PageUrl, page: Option<&PageUrl>) -> Option<Trap> {
         let url = link.as_url();
@@ -128,8 +128,8 @@ impl TrapRules {
             .or_else(|| by_host(link))
     }
 
-    /// A step of a calendar beyond the years. Only steps: an archive of old newspapers, found by
-    /// its index, is none.
+    /// Recognises a calendar step beyond the years. Only steps count: an archive of old newspapers
+    /// that is reached by its index passes.
     fn by_date(&self, link: &PageUrl, page: &PageUrl) -> Option<Trap> {
         let (link, page) = (link.as_str(), page.as_str());
         let (year, in_words) = year_of(link)?;
@@ -137,8 +137,7 @@ impl TrapRules {
             return None;
         }
         let (from, _) = year_of(page)?;
-        // A bare `4511-12` may be anything, unless it is one month behind a year in which things
-        // happen.
+        // A bare `4511-12` may be anything, unless it is one month after a year within range.
         let is_calendar = in_words || self.years.contains(&from);
         let step = (year - from).abs() <= 1 && same_but_for_digits(link, page);
         (is_calendar && step).then_some(Trap::Calendar)
@@ -155,7 +154,7 @@ fn by_path(path: &str) -> Option<Trap> {
         segments[count] = segment;
         count += 1;
     }
-    // A file may be called as its folder is.
+    // A file may have the name of its folder.
     let folders = if path.ends_with('/') {
         count
     } else {
@@ -182,11 +181,11 @@ fn by_path(path: &str) -> Option<Trap> {
     (count >= LONG_PATH && wordy() && few()).then_some(Trap::RepeatedPath)
 }
 
-/// Whether a run of segments stands three times in a row.
+/// Returns true if a run of segments repeats three times in a row.
 fn has_run(segments: &[&str]) -> bool {
     let longest = segments.len() / RUN_REPEATS;
     (1..=longest).any(|length| {
-        // How many segments equal the one a run before them, without a break.
+        // Number of consecutive segments that equal the one a run earlier.
         let mut equal = 0;
         (length..segments.len()).any(|at| {
             equal = if segments[at] == segments[at - length] {
@@ -232,7 +231,7 @@ fn name_of(parameter: &str) -> &str {
         .map_or(parameter, |(name, _)| name)
 }
 
-/// It has all of its page's query and more, and is at it for some time.
+/// Recognises a long query that contains all of its page's query and more.
 fn by_growth(link: &PageUrl, page: &PageUrl) -> Option<Trap> {
     let (link, page) = (link.as_url(), page.as_url());
     let (longer, shorter) = (link.query()?, page.query()?);
@@ -257,7 +256,7 @@ fn by_host(link: &PageUrl) -> Option<Trap> {
     (count > MAX_LABELS || count > RUN_REPEATS && repeated()).then_some(Trap::RepeatedLabels)
 }
 
-/// Words that make a number of four digits a year.
+/// Words that turn a number of four digits into a year.
 const CALENDAR_WORDS: [&str; 8] = [
     "calendar",
     "kalender",
@@ -269,8 +268,8 @@ const CALENDAR_WORDS: [&str; 8] = [
     "cal",
 ];
 
-/// The year that a URL speaks of, of a date (`2031-05`) or as a number of four digits beside a word
-/// of calendars; and whether there is such a word.
+/// Returns the year in a URL, from a date (`2031-05`) or a number of four digits beside a calendar
+/// word; the second value is true if there is such a word.
 fn year_of(url: &str) -> Option<(i32, bool)> {
     let (_, rest) = url.split_once("://")?;
     let rest = &rest[rest.find('/')?..];
@@ -300,7 +299,7 @@ fn year_of(url: &str) -> Option<(i32, bool)> {
     (in_words || dated.is_some()).then_some((year, in_words))
 }
 
-/// Whether this begins with the two digits of a month.
+/// Returns true if the text begins with the two digits of a month.
 fn is_month(bytes: &[u8]) -> bool {
     let ends = !bytes.get(2).is_some_and(u8::is_ascii_digit);
     ends && matches!(bytes, [b'0', b'1'..=b'9', ..] | [b'1', b'0'..=b'2', ..])
@@ -330,7 +329,7 @@ mod tests {
         TrapRules { years: 1900..=2028 }
     }
 
-    /// A link on a page, and the rule that takes it for a trap.
+    /// Page, link, and the rule that applies.
     const CASES: &[(&str, &str, Option<Trap>)] = &[
         // a run of segments, and paths that look a little like it
         ("/a/", "/img/img/img/x", Some(Trap::RepeatedPath)),
@@ -497,7 +496,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the rule as Heritrix has it, a run of segments and its repetitions spelled out.
+        /// Compares with Heritrix's rule, the run and its repetitions spelled out.
         #[test]
         fn a_run_three_times_in_a_row_is_found_wherever_it_stands(
             before in proptest::collection::vec("[a-c]{2}", 0..4),

@@ -1,25 +1,23 @@
-//! Which parts of a URL say nothing about the page, the one order of parameters, and the one
-//! spelling of percent-encoding.
+//! Canonicalisation of URLs: ignored parameters, parameter order and percent-encoding.
 //!
-//! Campaign and session parameters multiply addresses without changing what is served. The list is
-//! conservative: a name is on it only if it belongs to one product and means nothing else. `ref`,
-//! `source` or `id` select content on too many sites to be there. So does `sid`; but a `sid` of 32
-//! hexadecimal digits is a session, so such names are on the list with the shape that their value
-//! must have. Left in, a session makes a new site of every visit, and leaving such *links* out
-//! would lose the site. The order of parameters says nothing either, and sites with facets write it
-//! in every order: 87,817 of 123,536 fetches of one were exact duplicates. So parameters are sorted
-//! by name, and those of one name keep their order, which means something (`a[]=1&a[]=2`).
-//! [`is_sortable`] says which queries are left as they are, because there the order may be part of
-//! the address.
+//! Campaign and session parameters multiply URLs without changing the response. The list is
+//! conservative: a name is on it only if it belongs to one product and has no other meaning. `ref`,
+//! `source` and `id` select content on too many sites. `sid` does too, but a `sid` of 32
+//! hexadecimal digits is a session; such names are listed with the shape of their value. A session
+//! that is kept makes a new site of every visit, and dropping such *links* would lose the site.
+//! Parameter order carries no meaning either, and sites with facets write every order: 87,817 of
+//! 123,536 fetches of one such site were exact duplicates. Parameters are therefore sorted by name;
+//! equal names keep their order, which has a meaning (`a[]=1&a[]=2`). [`is_sortable`] excludes
+//! queries whose order may be part of the address.
 
 use std::borrow::Cow;
 
-/// Which parameters are left out of a URL, and whether the others are sorted.
+/// The parameters that a canonical URL drops, and the order of the others.
 ///
-/// A pattern is a parameter's name, compared without regard to ASCII case; a `*` at its end stands
-/// for any ending, and `={token}` asks that the value looks drawn at random: at least 20
-/// characters, letters and digits and nothing else, with a good share of digits. Patterns apply to
-/// the query (`?utm_source=x`) and to path parameters (`/a;jsessionid=1`, RFC 3986 section 3.3).
+/// A pattern is a parameter's name, compared without regard to ASCII case. A trailing `*` matches
+/// any ending. `={token}` requires a value that looks random: at least 20 characters, only letters
+/// and digits, with a good share of digits. Patterns apply to the query (`?utm_source=x`) and to
+/// path parameters (`/a;jsessionid=1`, RFC 3986 section 3.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CanonicalForm {
     patterns: Vec<Pattern>,
@@ -30,12 +28,12 @@ pub struct CanonicalForm {
 struct Pattern {
     name: Box<str>,
     any_ending: bool,
-    /// Only where the value looks drawn at random.
+    /// Requires a value that looks random.
     token: bool,
 }
 
 impl CanonicalForm {
-    /// What [`CanonicalForm::default`] leaves out.
+    /// The patterns of [`CanonicalForm::default`].
     pub const DEFAULT_PARAMETERS: &'static [&'static str] = &[
         // campaigns: Urchin and Google Analytics, and those who copied it
         "utm_*",
@@ -90,7 +88,8 @@ impl CanonicalForm {
         "cftoken={token}",
     ];
 
-    /// Leaves out the parameters that match one of these patterns; empty patterns match nothing.
+    /// Creates a form that drops the parameters matching one of these patterns. An empty pattern
+    /// matches nothing.
     pub fn new<P: AsRef<str>>(patterns: impl IntoIterator<Item = P>) -> Self {
         let patterns = patterns
             .into_iter()
@@ -102,7 +101,7 @@ impl CanonicalForm {
         }
     }
 
-    /// Leaves out nothing and keeps the order of parameters.
+    /// Creates a form that drops nothing and keeps the order of parameters.
     #[must_use]
     pub const fn keep_all() -> Self {
         Self {
@@ -111,8 +110,7 @@ impl CanonicalForm {
         }
     }
 
-    /// Sorts the parameters of a query by name, or keeps their order; they are sorted if nothing is
-    /// said.
+    /// Chooses between sorting parameters by name (the default) and keeping their order.
     #[must_use]
     pub fn sort_parameters(self, sort_parameters: bool) -> Self {
         Self {
@@ -127,7 +125,7 @@ impl CanonicalForm {
         patterns.any(|pattern| pattern.matches(name) && (!pattern.token || is_token(value)))
     }
 
-    /// Appends a path without the path parameters that are left out.
+    /// Appends a path without its dropped parameters.
     pub(crate) fn push_path(&self, text: &mut String, path: &str) {
         if self.patterns.is_empty() || !path.contains(';') {
             text.push_str(path);
@@ -147,8 +145,8 @@ impl CanonicalForm {
         }
     }
 
-    /// Appends `?` and a query in the one order of its parameters, without those that are left out;
-    /// nothing if none is left.
+    /// Appends `?` and the query in canonical order, without its dropped parameters; nothing if
+    /// none is left.
     pub(crate) fn push_query(&self, text: &mut String, query: &str) {
         let mut parameters: Vec<&str> = query
             .split('&')
@@ -170,21 +168,21 @@ impl CanonicalForm {
     }
 }
 
-/// A parameter's name up to its first bracket: `f[][k]=1&f[][v]=2&f[][k]=3` are two pairs, and
-/// their order says so.
+/// Returns a parameter's name up to its first bracket: `f[][k]=1&f[][v]=2&f[][k]=3` are two pairs
+/// whose order matters.
 fn base_name(parameter: &str) -> &str {
     let name = parameter.split('=').next().unwrap_or_default();
     let end = name.find('[').into_iter().chain(name.find("%5B")).min();
     &name[..end.unwrap_or(name.len())]
 }
 
-/// Returns true if the order of the parameters says nothing. It may say something
-/// - where a parameter is not just a name, or a name and a value: `?/topic/1/&page=2`, `?12,34&5`;
-/// - where the first one is a name alone and others have values: `?FrontPage&action=edit` names a
-///   page of a wiki;
-/// - where `;` parts parameters, too, or a URL stands in the query as it is:
+/// Returns true if the order of the parameters carries no meaning. It may carry one
+/// - if a parameter is neither a name nor a name with a value: `?/topic/1/&page=2`, `?12,34&5`;
+/// - if the first is a bare name and others have values: `?FrontPage&action=edit` names a wiki
+///   page;
+/// - if `;` also separates parameters, or the query contains an unencoded URL:
 ///   `?to=http://example.org/?a=1&b=2`;
-/// - where a signature is made of the query as it stands, as those who serve pictures do.
+/// - if a signature covers the query as written, as image servers do.
 fn is_sortable(parameters: &[&str]) -> bool {
     let is_plain = |parameter: &&str| match parameter.split_once('=') {
         Some((name, value)) => {
@@ -204,7 +202,7 @@ const fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
-/// The least length of a signature: an MD5 in base 64.
+/// Minimum length of a signature: an MD5 in base 64.
 const SIGNATURE_BYTES: usize = 22;
 
 fn is_signature(name: &str, value: &str) -> bool {
@@ -216,13 +214,13 @@ fn is_signature(name: &str, value: &str) -> bool {
             .any(|named| last.eq_ignore_ascii_case(named))
 }
 
-/// What a pattern ends with that asks for a value drawn at random.
+/// The suffix of a pattern that requires a random value.
 const TOKEN: &str = "={token}";
-/// Its least length: session identifiers have 26 (PHP), 32 (MD5) or more characters.
+/// Minimum length of a token: session identifiers have 26 (PHP), 32 (MD5) or more characters.
 const TOKEN_BYTES: usize = 20;
 
-/// Whether a value looks drawn at random. Of 20 random hexadecimal digits, four or more are decimal
-/// digits in all but one of 10,000; words have fewer, numbers have nothing else.
+/// Returns true if a value looks random. Of 20 random hexadecimal digits, four or more are decimal
+/// in all but one of 10,000 draws; words have fewer, and numbers have nothing else.
 fn is_token(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let all = value.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -265,11 +263,11 @@ impl Pattern {
     }
 }
 
-/// Upper-case hexadecimal digits, and unreserved characters as themselves (RFC 3986 sections
-/// 6.2.2.1 and 6.2.2.2).
+/// Normalises percent-encoding: upper-case hexadecimal digits, unreserved characters decoded (RFC
+/// 3986 sections 6.2.2.1 and 6.2.2.2).
 ///
-/// A percent sign that encodes nothing stays, and so does an encoded digit that would make it
-/// encode something: `%2%65` must not become `%2e`, which would be a dot the next time.
+/// A percent sign that encodes nothing stays, and so does an encoded digit that would complete it:
+/// `%2%65` must not become `%2e`, which would decode to a dot the next time.
 pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
@@ -277,7 +275,7 @@ pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut normal = String::with_capacity(text.len());
     let mut copied = 0;
-    // Where the last percent sign that encodes nothing stands in `normal`.
+    // The position in `normal` of the last percent sign that encodes nothing.
     let mut stray: Option<usize> = None;
     let mut at = 0;
     while let Some(found) = text[at..].find('%') {
@@ -291,7 +289,7 @@ pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
             continue;
         };
         let decoded = high << 4 | low;
-        // At most one digit stands between, or the percent sign could not be completed any more.
+        // At most one digit stands between them; otherwise the percent sign cannot be completed.
         let completes_stray = decoded.is_ascii_hexdigit()
             && stray.is_some_and(|stray| matches!(normal.as_bytes()[stray + 1..], [] | [b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F']));
         if is_unreserved(decoded) && !completes_stray {
@@ -308,7 +306,7 @@ pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
     Cow::Owned(normal)
 }
 
-/// The values of the two hexadecimal digits at `at`.
+/// Returns the values of the two hexadecimal digits at `at`.
 pub(crate) fn hex_pair(bytes: &[u8], at: usize) -> Option<(u8, u8)> {
     let digit = |at: usize| bytes.get(at).and_then(|&byte| hex_value(byte));
     Some((digit(at)?, digit(at + 1)?))
@@ -323,7 +321,7 @@ const fn hex_value(byte: u8) -> Option<u8> {
     }
 }
 
-/// The upper-case hexadecimal digit of a value below 16.
+/// Returns the upper-case hexadecimal digit of a value below 16.
 pub(crate) const fn upper_hex(value: u8) -> char {
     (if value < 10 {
         b'0' + value
@@ -332,7 +330,7 @@ pub(crate) const fn upper_hex(value: u8) -> char {
     }) as char
 }
 
-/// RFC 3986 section 2.3.
+/// Returns true for unreserved characters (RFC 3986 section 2.3).
 const fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }

@@ -1,4 +1,4 @@
-//! Who is asked: the key of politeness.
+//! Hosts: the key of politeness.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 /// A host's name in lower case, or its address (IPv6 in brackets); no port.
 ///
-/// Politeness is owed to a machine, so two ports of one host share their pace.
+/// Politeness applies to a machine, so two ports of one host share their pace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Host(Arc<str>);
 
 impl Host {
-    /// A host whose name is already known: from an option, or as stored. [`crate::PageUrl::host`]
-    /// is the way from a URL. Only lowers the case.
+    /// Creates a host from a known name: an option, or a stored value. Only lowers the case.
+    /// [`crate::PageUrl::host`] extracts the host of a URL.
     #[must_use]
     pub fn new(name: &str) -> Self {
         if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -23,13 +23,13 @@ impl Host {
         Self(name.into())
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The part that somebody registered, as [`crate::PageUrl::registrable_domain`] has it.
+    /// Returns the registrable domain, as [`crate::PageUrl::registrable_domain`] does.
     #[must_use]
     pub fn registrable_domain(&self) -> &str {
         // A name whose last label is a number is an address (URL standard, "ends in a number
@@ -49,8 +49,8 @@ impl fmt::Display for Host {
     }
 }
 
-/// The registrable part of a domain name; the whole name where it is itself a public suffix, or
-/// where it begins with a dot and so is nobody's (as the public suffix list's own cases have it).
+/// Returns the registrable part of a domain name; the whole name if it is itself a public suffix,
+/// or if it begins with a dot (as in the test cases of the public suffix list).
 pub(crate) fn registrable(name: &str) -> &str {
     if name.starts_with('.') {
         return name;

@@ -1,5 +1,5 @@
-//! Who shares a pace: hosts of one domain, or of one address, are one machine or one owner more
-//! often than not.
+//! Groups of hosts that share a pace: hosts of one domain or one address usually belong to one
+//! machine or one owner.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use crate::url::host::{Host, registrable};
 
-/// Whom politeness is owed to, beside each host by itself.
+/// The unit of politeness in addition to the single host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupBy {
     /// Each host by itself.
@@ -19,19 +19,19 @@ pub enum GroupBy {
     Domain,
 }
 
-/// Hosts that share a pace.
+/// A group of hosts that share a pace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Group {
-    /// Those of this address.
+    /// The hosts of this address.
     Address(IpAddr),
-    /// Those of this registrable domain.
+    /// The hosts of this registrable domain.
     Domain(Host),
 }
 
 impl GroupBy {
-    /// The group of a host that is asked at `address`; `None` where it has its pace for itself:
-    /// hosts are not grouped, or its address is not known. An IPv4 address is the same when it is
-    /// mapped into IPv6 (RFC 4291 section 2.5.5.2); an address as a name is its own domain.
+    /// Returns the group of a host that is contacted at `address`; `None` if hosts are not grouped
+    /// or the address is unknown. An IPv4 address mapped into IPv6 counts as the IPv4 address (RFC
+    /// 4291 section 2.5.5.2); a host that is an address is its own domain.
     #[must_use]
     pub fn group(self, host: &Host, address: Option<IpAddr>) -> Option<Group> {
         match self {
@@ -41,7 +41,7 @@ impl GroupBy {
         }
     }
 
-    /// The word for it.
+    /// Returns the name in options and files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl GroupBy {
 
 fn domain_of(host: &Host) -> Host {
     let name = host.as_str();
-    // A dot at the end names the root, and the same host.
+    // A trailing dot names the root, and the same host.
     let name = name.strip_suffix('.').unwrap_or(name);
     if name.starts_with('[') || name.parse::<Ipv4Addr>().is_ok() {
         return host.clone();
@@ -68,7 +68,7 @@ impl fmt::Display for GroupBy {
     }
 }
 
-/// Not a way to group hosts.
+/// An unknown way to group hosts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is none of host, address and domain")]
 pub struct UnknownGrouping(String);

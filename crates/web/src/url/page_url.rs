@@ -1,13 +1,12 @@
-//! The address of a page, canonical by construction.
+//! The canonical URL of a page.
 //!
-//! Two spellings of one address must not be two pages: they would be fetched twice and would be
-//! each other's duplicates. So there is one door, [`PageUrl::parse`], and behind it every URL has
-//! one spelling: parsed as the WHATWG URL standard says (default port, dot segments, IDNA,
-//! lower-case host), then without fragment, credentials, the host's trailing dots and an empty
-//! query, its percent-encoding normalised (RFC 3986 section 6.2.2), and the parameters left out
-//! that [`CanonicalForm`] names.
+//! Two spellings of one address must not count as two pages: both would be fetched, and each would
+//! be the other's duplicate. [`PageUrl::parse`] is the only constructor. It parses by the WHATWG
+//! URL standard (default port, dot segments, IDNA, lower-case host), then removes the fragment, the
+//! credentials, trailing dots of the host and an empty query, normalises percent-encoding (RFC 3986
+//! section 6.2.2), and drops the parameters that [`CanonicalForm`] names.
 //!
-//! Invariant: parsing the text of a `PageUrl` again gives the same text, under the same form and
+//! Invariant: parsing the text of a `PageUrl` again returns the same text, under the same form and
 //! under [`CanonicalForm::keep_all`].
 
 use std::fmt;
@@ -21,48 +20,46 @@ use crate::url::host::{self, Host};
 use crate::url::surt;
 use crate::url::url_key::UrlKey;
 
-/// The longest URL that is accepted, in bytes, before and after it is made canonical.
+/// The maximum length of a URL in bytes, before and after canonicalisation.
 ///
-/// RFC 9110 section 4.1 asks for at least 8,000; longer ones are traps more often than pages.
+/// RFC 9110 section 4.1 recommends at least 8,000; longer URLs are usually traps.
 pub const MAX_URL_BYTES: usize = 8 * 1024;
 
-/// The longest scheme that is quoted in a complaint.
+/// The maximum length of a scheme in an error message.
 const QUOTED_SCHEME_BYTES: usize = 32;
 
-/// An absolute http or https URL in its one canonical form. Copies share it: a page's links all
-/// name the page, and what a sitemap lists is held by the listing and by the queue at the same
-/// time.
+/// An absolute http or https URL in canonical form. Clones share the parsed URL: a page's links all
+/// refer to the page, and the listing and the queue hold the URLs of a sitemap at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PageUrl(Arc<Url>);
 
-/// Why a text is not the URL of a page.
+/// The reason why a text is not the URL of a page.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// The URL standard does not accept it.
+    /// The URL standard does not accept the text.
     #[error("not a URL")]
     Malformed(#[from] url::ParseError),
-    /// Neither http nor https.
+    /// The scheme is neither http nor https.
     #[error("the scheme {0:?} is not http or https")]
     Scheme(String),
-    /// Longer than [`MAX_URL_BYTES`]; how many bytes it has.
+    /// The URL is longer than [`MAX_URL_BYTES`]; the field is its length in bytes.
     #[error("{0} bytes are more than a URL may have ({MAX_URL_BYTES})")]
     TooLong(usize),
 }
 
 impl PageUrl {
-    /// Reads an absolute URL and brings it into its canonical form.
+    /// Parses an absolute URL and canonicalises it.
     ///
     /// # Errors
     ///
-    /// [`UrlError`] if it is no URL, not http or https, or too long.
+    /// [`UrlError`] if the text is not a URL, its scheme is not http or https, or it is too long.
     pub fn parse(text: &str, form: &CanonicalForm) -> Result<Self, UrlError> {
         within_cap(text)?;
         Self::canonical(Url::parse(text)?, form)
     }
 
-    /// Resolves a reference against this URL (RFC 3986 section 5) and brings it into its canonical
-    /// form.
+    /// Resolves a reference against this URL (RFC 3986 section 5) and canonicalises the result.
     ///
     /// # Errors
     ///
@@ -86,8 +83,8 @@ impl PageUrl {
             return Err(UrlError::Scheme(quoted));
         }
         let text = canonical_text(&url, form)?;
-        // Parsed again only where something changed: a host that lost its dot may be an address, a
-        // segment that lost its session may be `..`.
+        // Parse again only if something changed: a host without its trailing dot may be an address,
+        // and a segment without its session may be `..`.
         let url = if text == url.as_str() {
             url
         } else {
@@ -97,47 +94,47 @@ impl PageUrl {
         Ok(Self(Arc::new(url)))
     }
 
-    /// The canonical text.
+    /// Returns the canonical text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The same as the `url` crate has it.
+    /// Returns the URL as a value of the `url` crate.
     #[must_use]
     pub fn as_url(&self) -> &Url {
         &self.0
     }
 
-    /// The name under which this URL is stored.
+    /// Returns the key under which this URL is stored.
     #[must_use]
     pub fn key(&self) -> UrlKey {
         UrlKey::of(self.as_str())
     }
 
-    /// Who is asked: the host without its port.
+    /// Returns the host without its port.
     #[must_use]
     pub fn host(&self) -> Host {
         Host::new(self.host_str())
     }
 
-    /// Host and port, the port left out where it is the scheme's default.
+    /// Returns the host and, unless it is the scheme's default, the port.
     #[must_use]
     pub fn authority(&self) -> &str {
         &self.0[Position::BeforeHost..Position::AfterPort]
     }
 
-    /// Scheme, host and port, `https://example.org:8443`: what one robots.txt speaks for (RFC 9309
-    /// section 2.3).
+    /// Returns scheme, host and port, `https://example.org:8443`: the scope of one robots.txt (RFC
+    /// 9309 section 2.3).
     #[must_use]
     pub fn origin(&self) -> String {
         self.0[..Position::AfterPort].to_owned()
     }
 
-    /// The part of the host that somebody registered: `example.co.uk` of `www.example.co.uk`.
+    /// Returns the registrable domain of the host: `example.co.uk` for `www.example.co.uk`.
     ///
-    /// By the public suffix list, its private section included. An address, and a host that is
-    /// itself a public suffix, stand for themselves.
+    /// Uses the public suffix list with its private section. An address, or a host that is itself a
+    /// public suffix, is returned unchanged.
     #[must_use]
     pub fn registrable_domain(&self) -> &str {
         match self.0.host() {
@@ -146,9 +143,9 @@ impl PageUrl {
         }
     }
 
-    /// The key under which archive indexes sort this URL, `org,example)/path?query`.
+    /// Returns the sort key of archive indexes, `org,example)/path?query`.
     ///
-    /// Lossy on purpose: several URLs may share a key. See `surt.rs` for what it leaves out.
+    /// The key is lossy on purpose: several URLs may share one. `surt.rs` lists the losses.
     #[must_use]
     pub fn surt(&self) -> String {
         surt::key(&self.0)
@@ -160,7 +157,7 @@ impl PageUrl {
     }
 }
 
-/// Scheme, host, port, path and query; nothing else of a URL is part of its canonical text.
+/// Returns the canonical text of scheme, host, port, path and query.
 fn canonical_text(url: &Url, form: &CanonicalForm) -> Result<String, UrlError> {
     let host = url.host_str().unwrap_or_default().trim_end_matches('.');
     if host.is_empty() {
@@ -192,7 +189,7 @@ impl fmt::Display for PageUrl {
     }
 }
 
-/// As stored: no parameters are left out, so that what was written under one form is read as itself
+/// Parses a stored URL. No parameters are dropped, so that a URL written under one form is the same
 /// under any other.
 impl TryFrom<String> for PageUrl {
     type Error = UrlError;

@@ -1,8 +1,8 @@
 //! Sort keys of archive indexes: SURT, "sort-friendly URI reordering transform".
 //!
-//! An index is useful only if replay tools look up what we wrote, so a key is what pywb, warcio and
-//! the Internet Archive's tools compute (the `surt` package, its default canonicaliser). That means
-//! losing more than [`crate::PageUrl`] does, and in this order:
+//! Replay tools must be able to look up the entries of an index, so a key is computed as pywb,
+//! warcio and the Internet Archive's tools do (the `surt` package with its default canonicaliser).
+//! The key loses more than [`crate::PageUrl`] does, in this order:
 //!
 //! - the host reversed and joined by commas, without a leading `www.`, `www2.` and so on (pywb
 //!   drops it: one capture answers for both); a port other than the default kept;
@@ -11,8 +11,8 @@
 //! - old session parameters dropped, the other parameters sorted by their bytes; no trailing slash,
 //!   no empty query.
 //!
-//! The parts of an IPv4 address are reversed too, as if they were labels, and port 0 is no port: so
-//! has the `surt` package it.
+//! As in the `surt` package, the parts of an IPv4 address are reversed like labels, and port 0
+//! counts as no port.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ use url::{Host, Url};
 
 use crate::url::canonical::{hex_pair, upper_hex};
 
-/// The key of a canonical URL.
+/// Returns the key of a canonical URL.
 pub(crate) fn key(url: &Url) -> String {
     let mut key = String::with_capacity(url.as_str().len());
     push_host(&mut key, url);
@@ -63,7 +63,7 @@ fn without_www(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// ASP.NET put its session between two slashes, `/(S(4hqa0555fwsecu455xqckv45))/page.aspx`.
+/// ASP.NET sessions between two slashes, `/(S(4hqa0555fwsecu455xqckv45))/page.aspx`.
 static PATH_SESSIONS: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     [
         r"^(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)$",
@@ -72,8 +72,8 @@ static PATH_SESSIONS: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     .map(|pattern| Regex::new(pattern).expect("a fixed pattern, tested below"))
 });
 
-/// In the order in which the `surt` package takes them away, each once and the last one of its
-/// kind.
+/// Session parameters, in the order in which the `surt` package removes them: each pattern once,
+/// the last match of each.
 static QUERY_SESSIONS: LazyLock<[Regex; 5]> = LazyLock::new(|| {
     [
         r"^(.*)(?:jsessionid=[0-9a-z]{32})(?:&(.*))?$",
@@ -118,7 +118,7 @@ fn query_key(query: &str) -> String {
     parameters.join("&")
 }
 
-/// A parameter without a value sorts before the same one with an empty value.
+/// Splits a parameter; one without a value sorts before the same name with an empty value.
 fn split_value(parameter: &str) -> (&str, Option<&str>) {
     parameter
         .split_once('=')
@@ -137,7 +137,8 @@ fn without_sessions(text: String, sessions: &[Regex]) -> String {
         })
 }
 
-/// Decodes until nothing is left to decode, in one pass: whatever a byte completes is behind it.
+/// Decodes until nothing is left to decode, in one pass: a completed escape always ends at the byte
+/// just added.
 fn decode_fully(text: &str) -> Vec<u8> {
     let mut decoded: Vec<u8> = Vec::with_capacity(text.len());
     for byte in text.bytes() {
@@ -157,13 +158,13 @@ fn decode_fully(text: &str) -> Vec<u8> {
     decoded
 }
 
-/// Takes out `.`, `..` and empty segments that decoding brought to light; a last empty one stays.
+/// Removes `.`, `..` and empty segments that decoding revealed; a last empty segment stays.
 fn fold_segments(path: &[u8]) -> Vec<u8> {
     let mut kept: Vec<&[u8]> = Vec::new();
     for segment in path.split(|&byte| byte == b'/').skip(1) {
         match segment {
             b"." => {}
-            // Above the root it stays, as the `surt` package has it.
+            // Above the root it stays, as in the `surt` package.
             b".." if kept.is_empty() => kept.push(segment),
             b".." => {
                 kept.pop();
@@ -183,7 +184,7 @@ fn fold_segments(path: &[u8]) -> Vec<u8> {
     folded
 }
 
-/// Encodes what is not printable ASCII, and `#`, `%` and space.
+/// Encodes bytes that are not printable ASCII, and `#`, `%` and space.
 fn encode_once(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for &byte in bytes {

@@ -1,4 +1,4 @@
-//! The short name of a URL.
+//! The 64-bit key of a URL.
 //!
 //! Eight bytes instead of a hundred: the set of URLs seen, the frontier and the journal hold keys.
 //! Invariant: a key is xxh3-64 with seed 0 of the canonical text. It is on disk, so it never
@@ -10,7 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What a [`crate::PageUrl`] is stored under.
+/// The key under which a [`crate::PageUrl`] is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UrlKey(u64);
@@ -20,26 +20,26 @@ impl UrlKey {
         Self(xxh3_64(canonical.as_bytes()))
     }
 
-    /// The key of a name that is no URL, a domain's; made as that of a URL.
+    /// Returns the key of a name that is not a URL, such as a domain, hashed like a URL.
     #[must_use]
     pub fn of_name(name: &str) -> Self {
         Self::of(name)
     }
 
-    /// A key that was stored.
+    /// Creates a key from its stored value.
     #[must_use]
     pub const fn from_u64(key: u64) -> Self {
         Self(key)
     }
 
-    /// The key as it is stored.
+    /// Returns the stored value.
     #[must_use]
     pub const fn as_u64(self) -> u64 {
         self.0
     }
 }
 
-/// Sixteen hexadecimal digits.
+/// Writes sixteen hexadecimal digits.
 impl fmt::Display for UrlKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)

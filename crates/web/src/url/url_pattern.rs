@@ -1,9 +1,8 @@
-//! What addresses of one kind have in common: a host, a path template and the names of the query's
-//! parameters.
+//! Patterns of URLs: a host, a path template and the names of the query's parameters.
 //!
-//! Pages that a program makes from one template have addresses of one shape,
-//! `/forum/{n}/{name}?page&sort`. What is learned of some of them (they repeat each other, say) is
-//! then expected of the others. A segment of the path is kept as it is, or stands for its class:
+//! Pages generated from one template have URLs of one shape, `/forum/{n}/{name}?page&sort`. What is
+//! observed for some of them (that they repeat each other, for example) is expected of the others.
+//! A path segment is kept as it is, or replaced by its class:
 //!
 //! ```text
 //! {n} digits   {year} 1900 to 2099   {date} 2024-05-01   {id} hexadecimal digits, UUIDs, random tokens   {slug} words-with-hyphens
@@ -12,12 +11,12 @@
 //! A language is kept where it is named: `/{name}.de.html`, `/{name}?lang=de`. Pages that are not
 //! translated yet repeat one another in one language, and say nothing about the others.
 //!
-//! The last segment varies on every site, so it is never kept. Other segments vary on some: who
-//! counts patterns has room for so many exact ones of a host, and takes more general ones from
-//! there on ([`Generality`]).
+//! The last segment varies on every site and is never kept. Other segments vary on some sites: a
+//! counter of patterns keeps a limited number of exact ones per host and then uses more general
+//! ones ([`Generality`]).
 //!
-//! Invariant: a pattern is a function of the URL and the generality alone, and its text never has a
-//! space. It is on disk: other classes are another format of the journal.
+//! Invariant: a pattern depends only on the URL and the generality, and its text never contains a
+//! space. Patterns are on disk: changed classes are a new format of the journal.
 
 use std::fmt::Write as _;
 
@@ -27,14 +26,14 @@ use crate::url::page_url::PageUrl;
 
 /// Segments that are count; the others are `**`.
 const MAX_SEGMENTS: usize = 12;
-/// Parameters whose names are count; with more, the query is `?**`.
+/// Maximum number of parameter names; with more, the query is `?**`.
 const MAX_PARAMETERS: usize = 10;
-/// A longer literal is `{long}`.
+/// Maximum length of a literal; a longer one is `{long}`.
 const MAX_LITERAL_BYTES: usize = 40;
-/// The longest extension that is kept, with its dot.
+/// Maximum length of an extension, with its dot.
 const MAX_EXTENSION_BYTES: usize = 6;
 
-/// How much a pattern leaves open; each takes in what the one before does.
+/// The generality of a pattern; each level includes the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Generality {
     /// Folders and parameters by name.
@@ -43,14 +42,14 @@ pub enum Generality {
     AnyQuery,
     /// The first folder by name, the others in their number; any query.
     AnyFolders,
-    /// Everything below the first folder.
+    /// Anything below the first folder.
     Below,
-    /// Everything.
+    /// Anything on the host.
     Host,
 }
 
 impl Generality {
-    /// All of them, the most exact first.
+    /// All levels, the most exact first.
     pub const ALL: [Self; 5] = [
         Self::Exact,
         Self::AnyQuery,
@@ -60,13 +59,13 @@ impl Generality {
     ];
 }
 
-/// The shape of addresses of one host: path template and query, without the host.
+/// The shape of URLs of one host: path template and query, without the host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UrlPattern(Box<str>);
 
 impl UrlPattern {
-    /// The pattern that this URL is of.
+    /// Returns the pattern of a URL.
     #[must_use]
     pub fn of(url: &PageUrl, generality: Generality) -> Self {
         let url = url.as_url();
@@ -86,22 +85,22 @@ impl UrlPattern {
         Self(text.into())
     }
 
-    /// A pattern as it was printed or stored.
+    /// Creates a pattern from its printed or stored text.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         Self(text.into())
     }
 
-    /// Its text: `/forum/{n}/{name}?page&sort`.
+    /// Returns the text: `/forum/{n}/{name}?page&sort`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The template of a path, which comes without its first slash.
+/// Appends the template of a path given without its first slash.
 fn push_path(text: &mut String, path: &str, names: bool) {
-    // `/a/b/` is the page b of the folder a, as `/a/b` is.
+    // `/a/b/` is the page b of the folder a, like `/a/b`.
     let (path, slash) = path
         .strip_suffix('/')
         .map_or((path, ""), |path| (path, "/"));
@@ -149,7 +148,8 @@ fn push_page(text: &mut String, page: &str) {
 /// Parameters whose values are languages.
 const LANGUAGE_PARAMETERS: [&str; 4] = ["hl", "lang", "language", "locale"];
 
-/// Returns whether this looks like a language tag (RFC 5646): `de`, `zh-CN`, `pt_BR`, `zh-Hant`.
+/// Returns true if the text looks like a language tag (RFC 5646): `de`, `zh-CN`, `pt_BR`,
+/// `zh-Hant`.
 fn is_language(text: &str) -> bool {
     let (language, region) = match text.find(['-', '_']) {
         Some(dash) => (&text[..dash], Some(&text[dash + 1..])),
@@ -174,7 +174,7 @@ fn push_below(text: &mut String, path: &str) {
     text.push_str("/**");
 }
 
-/// The names of the parameters, sorted, each once; a language with its value.
+/// Appends the names of the parameters, sorted, each once; a language with its value.
 fn push_names(text: &mut String, query: &str) {
     let mut names: [&str; MAX_PARAMETERS] = [""; MAX_PARAMETERS];
     let mut count = 0;
@@ -204,7 +204,7 @@ fn push_names(text: &mut String, query: &str) {
     }
 }
 
-/// What a segment is one of many of; none where its text is its name.
+/// Returns the class of a segment, or `None` if its text is kept.
 fn class_of(segment: &str) -> Option<&'static str> {
     let count = |is: fn(&u8) -> bool| segment.bytes().filter(is).count();
     let length = segment.len();
@@ -308,7 +308,7 @@ mod tests {
     }
 
     proptest! {
-        /// What varies is the last segment, numbers, and the values and the order of parameters.
+        /// Varies the last segment, numbers, and the values and the order of parameters.
         #[test]
         fn addresses_of_one_shape_are_of_one_pattern(
             folders in proptest::collection::vec("[a-z]{1,8}", 0..4),
