@@ -1,11 +1,10 @@
-//! A body, read: text, title, language, links, directives.
+//! HTML and text documents: text, title, language, links, directives.
 //!
-//! [`read`] cannot fail. A page may be encoded wrongly, be built to break its reader, or be no page
-//! at all; what can be read of it is read, and what had to be capped or repaired is noted as an
-//! [`ParseWarning`].
+//! [`read`] cannot fail. A page may be wrongly encoded, hostile to its reader, or no page at all.
+//! Whatever can be read is read, and anything capped or repaired is noted as a [`ParseWarning`].
 //!
-//! Sources: the HTML standard for tokens, trees and encodings; DESIGN, "The verdict", for what a
-//! page is judged by.
+//! Sources: the HTML standard for tokens, trees and encodings; DESIGN, "The verdict", for the text
+//! that verdicts are made from.
 
 mod boilerplate;
 mod character_references;

@@ -1,16 +1,14 @@
-//! Documents that list pages: sitemaps, indexes of sitemaps, feeds.
+//! Sitemaps, sitemap indexes and feeds: documents that list pages.
 //!
-//! What a document is, its first bytes tell, not its name and not its type: servers call sitemaps
-//! `text/html`, `text/plain` and `application/octet-stream`. [`read_listing`] cannot fail: what was
-//! read before a document broke off counts, and what was capped or passed over is noted as a
-//! [`ListingWarning`].
+//! The first bytes of a document decide its kind, not its name or its type: servers send sitemaps
+//! as `text/html`, `text/plain` and `application/octet-stream`. [`read_listing`] cannot fail:
+//! entries before a break count, and anything capped or skipped is noted as a [`ListingWarning`].
 //!
-//! Memory: a piece of its text, and [`ENTRIES_AT_ONCE`] entries for those who take them as they
-//! come ([`read_listing_in_parts`]); [`ListingLimits::entries`] for those who want all at once.
+//! Memory: a piece of the text, and a thousand entries if they are taken in parts
+//! ([`read_listing_in_parts`]) or [`ListingLimits::entries`] if they are taken at once.
 //!
-//! Entities that a document declares are never expanded and nothing is fetched for it, so that it
-//! cannot grow while it is read ("billion laughs") and cannot ask for anything. Tags nest 512 deep
-//! at most.
+//! Entities declared by a document are never expanded, and nothing is fetched for it, so it cannot
+//! grow while it is read ("billion laughs") and cannot cause requests. Tags nest at most 512 deep.
 //!
 //! Sources: the sitemap protocol 0.9 (<https://www.sitemaps.org/protocol.html>), RSS 0.9x, 1.0 and
 //! 2.0, Atom (RFC 4287), its paging and archiving (RFC 5005), JSON Feed 1.1. `feed-rs` reads feeds

@@ -1,15 +1,15 @@
-//! What a page asks crawlers to do with it: robots meta tags and `X-Robots-Tag`.
+//! Robots meta tags and `X-Robots-Tag`: a page's requests to crawlers.
 //!
-//! Not a standard, but what the large search engines have documented alike. Where several
-//! directives speak, the stricter holds: of two dates the earlier, and a tag that names us comes on
-//! top of one that names everybody.
+//! They are not a standard, but the large search engines document them alike. Of several directives
+//! the stricter applies: the earlier of two dates, and a tag that names us in addition to one that
+//! names everybody.
 
 use jiff::civil;
 use jiff::fmt::rfc2822;
 
 use crate::time::Timestamp;
 
-/// What a page asks for.
+/// The directives of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Directives {
     /// Keep it out of an index.
@@ -18,15 +18,15 @@ pub struct Directives {
     pub nofollow: bool,
     /// Do not show a copy of it.
     pub noarchive: bool,
-    /// From then on, keep it out of an index.
+    /// Keep it out of an index from this time on.
     pub unavailable_after: Option<Timestamp>,
 }
 
-/// Directives with a value, whose colon does not make them a crawler's name.
+/// Directives with a value, whose colon does not end a crawler's name.
 const WITH_VALUE: &[&str] = &["max-snippet", "max-image-preview", "max-video-preview"];
 
 impl Directives {
-    /// Whether it is to be kept out of an index at this time.
+    /// Returns true if the page must be kept out of an index at this time.
     #[must_use]
     pub fn noindex_at(&self, now: Timestamp) -> bool {
         self.noindex || self.unavailable_after.is_some_and(|end| end <= now)
@@ -42,8 +42,8 @@ impl Directives {
         self.read(value, Some(agent));
     }
 
-    /// Reads a list with commas. With an `agent`, what stands behind a crawler's name is for that
-    /// one, up to the next name.
+    /// Reads a comma-separated list. With an `agent`, directives after a crawler's name apply to
+    /// that crawler, up to the next name.
     fn read(&mut self, list: &str, agent: Option<&str>) {
         let mut is_ours = true;
         let mut rest = list;
@@ -80,8 +80,7 @@ impl Directives {
     }
 }
 
-/// The date at the start of a list, and the rest of the list. A date may have one comma, after the
-/// day of the week.
+/// Splits the date off the start of a list. A date may have one comma, after the day of the week.
 fn date(list: &str) -> (Option<Timestamp>, &str) {
     let mut commas = list.match_indices(',').map(|(at, _)| at);
     let ends = [commas.next(), commas.next()];
@@ -94,8 +93,8 @@ fn date(list: &str) -> (Option<Timestamp>, &str) {
     (None, ends[0].map_or("", |end| &list[end + 1..]))
 }
 
-/// As RFC 822, RFC 850 and ISO 8601 have it; without a time the day's beginning, without a zone in
-/// UTC.
+/// Parses a date of RFC 822, RFC 850 or ISO 8601; a missing time is the start of the day, a missing
+/// zone is UTC.
 fn read_date(text: &str) -> Option<Timestamp> {
     let after_weekday = text.split_once(',').map_or(text, |(_, date)| date).trim();
     let in_words = || {
@@ -125,7 +124,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_token)
 }
 
-/// Whether a name in a directive is everybody's or ours.
+/// Returns true if a name in a directive is everybody's or ours.
 pub(crate) fn is_for(name: &str, agent: &str) -> bool {
     let name = name.trim();
     name.eq_ignore_ascii_case("robots")

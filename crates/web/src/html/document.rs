@@ -6,83 +6,84 @@ use crate::html::link::Link;
 use crate::http::media_type::Media;
 use crate::url::page_url::PageUrl;
 
-/// A body, read.
+/// The result of reading a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// What kind of document it is.
+    /// The kind of document.
     pub media: Media,
     /// The name of its encoding in the Encoding standard; empty for [`Media::Other`].
     pub charset: &'static str,
-    /// The primary subtag of its language, `en`: declared, or recognised from its text.
+    /// The primary subtag of its language, `en`: declared, or detected from its text.
     pub language: Option<String>,
-    /// Its title, white space folded.
+    /// Its title with folded white space.
     pub title: Option<String>,
-    /// The first `<h1>` outside of the site's frame, else the first heading there, white space
-    /// folded; capped like a title.
+    /// The first `<h1>` outside the site's frame, else the first heading there, with folded white
+    /// space; capped like a title.
     pub heading: Option<String>,
-    /// The main content where there is enough of it or the page marks it, else all of it. A block a
+    /// The main content if there is enough of it or the page marks it, else all text; one block a
     /// line.
     pub text: String,
-    /// Whether [`Document::text`] is the page's own.
+    /// The share of [`Document::text`] that is the page's own.
     pub own: MainContent,
-    /// Where it leads, each page once, in the order of the page; not to itself.
+    /// Its links, each page once, in document order; never to itself.
     pub links: Vec<Link>,
-    /// What it asks crawlers to do.
+    /// Its requests to crawlers.
     pub directives: Directives,
-    /// The address that it says it should have.
+    /// The canonical URL that it declares.
     pub canonical: Option<PageUrl>,
-    /// What was capped or repaired.
+    /// The parts that were capped or repaired.
     pub warnings: Vec<ParseWarning>,
-    /// The whole page where [`Document::text`] is a part of it.
+    /// The text of the whole page, if [`Document::text`] is a part of it.
     pub(super) full: Option<String>,
     pub(super) judged: JudgedText,
     pub(super) judged_own: MainContent,
 }
 
-/// The part of a text that is the page's own.
+/// The share of a text that is the page's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MainContent {
-    /// It is the main content, or most of it is.
+    /// The text is the main content, or mostly so.
     Main,
-    /// The main content has less than [`MIN_MAIN_WORDS`] words and is less than half of the page:
-    /// the text is all of the page and mostly its frame. Two such pages are alike only if their own
-    /// texts are equal.
+    /// The main content has fewer than [`MIN_MAIN_WORDS`](crate::MIN_MAIN_WORDS) words and is less
+    /// than half of the page: the text is the whole page, mostly frame. Two such pages are alike
+    /// only if their own texts are equal.
     PageFallback {
         /// The main content.
         own_text: String,
     },
 }
 
-/// Something that had to be capped or repaired.
+/// A part of a page that was capped or repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ParseWarning {
-    /// Some bytes mean nothing in the page's encoding.
+    /// Some bytes are invalid in the page's encoding.
     Undecodable,
-    /// The tree ends early; what follows was read without one.
+    /// The tree ends early; the rest was read without one.
     Parsing(ParserStop),
-    /// There was so much of it that its end was not read: links may be missing, and what comes last
-    /// of its text.
+    /// The page is too costly to be read to its end: links and the last text may be missing.
     Unread,
-    /// There is more text than [`ReadLimits::text`]: the page is judged by its beginning.
+    /// There is more text than [`ReadLimits::text`](crate::ReadLimits::text): the page is judged by
+    /// its beginning.
     TooMuchText,
-    /// There are more links than [`ReadLimits::links`]: the first ones were kept.
+    /// There are more links than [`ReadLimits::links`](crate::ReadLimits::links): the first ones
+    /// are kept.
     TooManyLinks,
 }
 
 impl Document {
-    /// All visible text of the page, a block a line.
+    /// Returns all visible text of the page, one block a line.
     #[must_use]
     pub fn full_text(&self) -> &str {
         self.full.as_deref().unwrap_or(&self.text)
     }
 
-    /// The same, where nothing else of the document is needed any more.
+    /// Converts the document into [`Document::full_text`].
     #[must_use]
     pub fn into_full_text(self) -> String {
         self.full.unwrap_or(self.text)
     }
 
-    /// The page's own text: what [`MainContent::PageFallback`] has beside, or the text itself.
+    /// Returns the page's own text: that of [`MainContent::PageFallback`], or the text itself.
     #[must_use]
     pub fn own_text(&self) -> &str {
         match &self.own {
@@ -91,9 +92,9 @@ impl Document {
         }
     }
 
-    /// The text that verdicts on duplicates are made from: everything outside of the site's frame,
-    /// lines of links, comments and posts included; the whole page where that has next to nothing
-    /// else. Of a page with a `<main>`, that without the frames in it.
+    /// Returns the text that verdicts on duplicates are made from: everything outside the site's
+    /// frame, with lines of links, comments and posts; the whole page if it has next to nothing
+    /// else. Of a page with a `<main>`, it is that element without the frames in it.
     #[must_use]
     pub fn judged_text(&self) -> &str {
         match &self.judged {
@@ -103,7 +104,7 @@ impl Document {
         }
     }
 
-    /// Tells how much of [`Document::judged_text`] is the page's own.
+    /// Returns the share of [`Document::judged_text`] that is the page's own.
     #[must_use]
     pub const fn judged_own(&self) -> &MainContent {
         &self.judged_own
@@ -129,7 +130,7 @@ impl Document {
     }
 }
 
-/// The text that verdicts are made from; where it is one of the others, it is not kept twice.
+/// The text that verdicts are made from, not stored twice if it equals another text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum JudgedText {
     /// The main content.

@@ -2,34 +2,34 @@
 
 use crate::html::link::LinkKinds;
 
-/// How much of a page is read. How large a body is, is its reader's limit, not ours.
+/// Limits of reading a page. The reader of the body limits its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
-    /// Which links are looked for.
+    /// The kinds of links that are collected.
     pub kinds: LinkKinds,
-    /// Links to different pages, and as many of [`LinkKind::Form`], [`LinkKind::Script`] and
-    /// [`LinkKind::Requisite`] together.
+    /// Maximum number of links to different pages, and as many of
+    /// [`LinkKind::Form`](crate::LinkKind::Form), [`LinkKind::Script`](crate::LinkKind::Script) and
+    /// [`LinkKind::Requisite`](crate::LinkKind::Requisite) together.
     pub links: usize,
-    /// Open elements at one time, open formatting elements counted twice.
+    /// Maximum number of open elements, open formatting elements counted twice.
     pub depth: usize,
-    /// Attributes of one tag.
+    /// Maximum number of attributes of a tag.
     pub attributes: usize,
-    /// Nodes of the tree.
+    /// Maximum number of nodes of the tree.
     pub nodes: usize,
-    /// Steps that building the tree may take: tokens of its tokenizer above all. What follows is
-    /// read without a tree.
+    /// Steps of building the tree, mainly tokens of its tokenizer. The rest is read without a tree.
     pub tree_effort: usize,
-    /// Steps that are taken where there is no tree, and a quarter as many for forms: tags and
-    /// stretches of text above all. What follows is not read.
+    /// Steps of reading without a tree, and a quarter as many for forms: mainly tags and stretches
+    /// of text. The rest is not read.
     pub stream_effort: usize,
-    /// Bytes of text, those beyond ASCII counted twice; and a line for every eight of them. What
-    /// follows is read for its links.
+    /// Bytes of text, non-ASCII ones counted twice, and a line for every eight of them. The rest is
+    /// read for its links.
     pub text: usize,
-    /// Characters of a title.
+    /// Maximum length of a title in characters.
     pub title_chars: usize,
-    /// Characters of the words of a link.
+    /// Maximum length of the words of a link in characters.
     pub anchor_chars: usize,
-    /// Bytes of what a page says of a link (`rel`), beyond [`Relations`].
+    /// Bytes of `rel` that are kept in addition to [`Relations`](crate::Relations).
     pub rel_bytes: usize,
 }
 
@@ -51,18 +51,17 @@ impl Default for ReadLimits {
     }
 }
 
-/// Why the parser was stopped.
+/// The reason why the parser was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ParserStop {
-    /// Elements were nested deeper than [`ReadLimits::depth`], formatting elements counted twice.
+    /// Elements are nested deeper than [`ReadLimits::depth`], formatting elements counted twice.
     Depth,
-    /// A tag had more than [`ReadLimits::attributes`] attributes.
+    /// A tag has more than [`ReadLimits::attributes`] attributes.
     Attributes,
-    /// There were more than [`ReadLimits::nodes`] nodes.
+    /// There are more than [`ReadLimits::nodes`] nodes.
     Nodes,
-    /// Each limit was kept, but all together would have taken too long; see
-    /// [`ReadLimits::tree_effort`].
+    /// Each limit was kept, but all together would take too long; see [`ReadLimits::tree_effort`].
     WorkBudget,
-    /// The parser saw other tags than we did.
+    /// The parser and the scanner saw different tags.
     Disagreement,
 }

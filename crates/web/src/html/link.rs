@@ -6,48 +6,47 @@ use crate::url::page_url::PageUrl;
 /// A link to another page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Where it leads.
+    /// Its target.
     pub url: PageUrl,
-    /// What it is to the page; where it stands several times, the first of [`LinkKind`] that it is.
+    /// Its kind; if it occurs several times, the first one in the order of [`LinkKind`].
     pub kind: LinkKind,
-    /// What the page says of it (`rel=nofollow`), everywhere it stands.
+    /// The relations (`rel=nofollow`) that all its occurrences share.
     pub relations: Relations,
-    /// All words that the page says of it, everywhere it stands: in lower case, at most
-    /// [`ReadLimits::rel_bytes`].
+    /// The words of `rel` that all its occurrences share: in lower case, at most
+    /// [`ReadLimits::rel_bytes`](crate::ReadLimits::rel_bytes).
     pub rel: String,
-    /// The words that it is attached to, at most [`ReadLimits::anchor_chars`].
+    /// Its anchor text, at most [`ReadLimits::anchor_chars`](crate::ReadLimits::anchor_chars).
     pub anchor: String,
-    /// Whether the page needs it to be shown, whatever else it is: a frame, or a picture that is a
-    /// link to itself.
+    /// True if the page needs the target to be shown, in addition to its kind: a frame, or a
+    /// picture that links to itself.
     pub is_needed: bool,
 }
 
-/// What a link is to the page that it stands on. Which element is which, and why, is told in
-/// `docs/links.md`.
+/// The kind of a link. `docs/links.md` lists the elements of each kind, with reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LinkKind {
-    /// Another page, for readers to go to: `<a>`, `<link rel=next>`, a header's `Link`.
+    /// Another page for readers: `<a>`, `<link rel=next>`, a `Link` header field.
     Page,
     /// A page shown inside this one: `<iframe>`.
     Frame,
-    /// A page that takes the place of this one after a while: `<meta http-equiv=refresh>`, a
-    /// header's `Refresh`.
+    /// A page that replaces this one after a while: `<meta http-equiv=refresh>`, a `Refresh` header
+    /// field.
     Refresh,
-    /// What a form that is sent as it stands asks for, if it is sent by GET.
+    /// The URL that a form requests if it is submitted unchanged by GET.
     Form,
-    /// A URL that stands in a script, and may be anything.
+    /// A URL in a script, which may be anything.
     Script,
-    /// What the page needs to be shown: pictures, styles, scripts, films.
+    /// A resource that the page needs to be shown: pictures, styles, scripts, films.
     Requisite,
 }
 
 impl LinkKind {
-    /// Whether a page that has such a link needs what it leads to.
+    /// Returns true if the page needs the target of such a link.
     pub(crate) const fn is_needed(self) -> bool {
         matches!(self, Self::Frame | Self::Requisite)
     }
 
-    /// Its word in outputs.
+    /// Returns its name in outputs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -61,24 +60,24 @@ impl LinkKind {
     }
 }
 
-/// Which kinds of links are looked for.
+/// A set of link kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkKinds(u8);
 
 impl LinkKinds {
-    /// What leads to pages for sure.
+    /// The kinds that certainly lead to pages.
     pub const PAGES: Self = Self(0)
         .with(LinkKind::Page)
         .with(LinkKind::Frame)
         .with(LinkKind::Refresh);
 
-    /// The same and this kind.
+    /// Returns the set with this kind added.
     #[must_use]
     pub const fn with(self, kind: LinkKind) -> Self {
         Self(self.0 | 1 << kind as u8)
     }
 
-    /// Whether this kind is among them.
+    /// Returns true if the set contains this kind.
     #[must_use]
     pub const fn has(self, kind: LinkKind) -> bool {
         self.0 & (1 << kind as u8) != 0

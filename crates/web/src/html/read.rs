@@ -17,10 +17,10 @@ use crate::http::media_type::Media;
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 
-/// How much of a page is looked through for forms.
+/// Bytes of a page that are searched for forms.
 const FORM_BYTES: usize = 4 << 20;
 
-/// Reads a body whose content coding was taken off.
+/// Reads a body after content decoding.
 #[must_use]
 pub fn read(
     body: &[u8],
@@ -103,7 +103,7 @@ impl Document {
             walk.rest(text, rest);
         }
         if walk.lines.words() < MIN_MAIN_WORDS && !walk.unscripted.is_empty() {
-            // All of the page is made by scripts, but for what it has for readers without.
+            // The page is made by scripts, except for its content for readers without them.
             markup = std::mem::take(&mut walk.unscripted);
             unscripted = selectors.parse(&markup, limits, &mut budget);
             walk.selected = selectors.find(&unscripted.html);
@@ -143,8 +143,8 @@ impl Document {
     }
 }
 
-/// What header fields say of other pages. They are relative to the page itself, whatever its
-/// `<base>` is.
+/// The links and the canonical URL in header fields. They are relative to the page's URL, whatever
+/// its `<base>`.
 struct Headed {
     links: Links,
     canonical: Option<PageUrl>,
@@ -161,7 +161,7 @@ impl Headed {
             .iter()
             .flat_map(|value| link_header::links(value))
         {
-            // What is from another page is that page's link.
+            // A link with another context belongs to that page.
             let is_ours = link.anchor.as_ref().is_none_or(|anchor| {
                 metadata
                     .url
@@ -214,7 +214,7 @@ impl Headed {
     }
 }
 
-/// The last label of a host's name; nothing for an address.
+/// Returns the last label of a host name; `None` for an address.
 fn top_level_domain(url: &PageUrl) -> Option<&str> {
     url.as_url().domain()?.rsplit('.').next()
 }

@@ -1,7 +1,7 @@
-//! What a link says of where it leads, as far as it may be a reason not to follow it.
+//! Link relations that may be a reason not to follow a link.
 //!
 //! `nofollow` of the HTML standard (section 4.6.7.11), and `ugc` and `sponsored`, which the large
-//! search engines have documented beside it. Whether they are obeyed is the crawl's choice.
+//! search engines document. The crawl decides whether to obey them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Relations(u8);
 
-/// A word that is none of the relations.
+/// An unknown relation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not nofollow, ugc or sponsored, nor none")]
 pub struct UnknownRelation(pub String);
 
 impl Relations {
-    /// None of them.
+    /// The empty set.
     pub const NONE: Self = Self(0);
     /// The page does not vouch for the target.
     pub const NOFOLLOW: Self = Self(1);
@@ -31,32 +31,32 @@ impl Relations {
         ("sponsored", Self::SPONSORED),
     ];
 
-    /// Those that a `rel` attribute names; it has words of other meanings, too.
+    /// Returns the relations in a `rel` attribute; other words in it are ignored.
     #[must_use]
     pub fn of_rel(rel: &str) -> Self {
         let words = rel.split_ascii_whitespace();
         words.filter_map(Self::of_word).fold(Self::NONE, Self::with)
     }
 
-    /// These and the others.
+    /// Returns the union of two sets.
     #[must_use]
     pub const fn with(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// Those that are among the others: what holds of a link that stands in two places.
+    /// Returns the intersection of two sets: the relations of a link that occurs twice.
     #[must_use]
     pub const fn shared_with(self, others: Self) -> Self {
         Self(self.0 & others.0)
     }
 
-    /// Whether one of the others is among these.
+    /// Returns true if the sets intersect.
     #[must_use]
     pub const fn has_any_of(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 
-    /// The words for these, in their order.
+    /// Returns the names of these relations in order.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
         Self::WORDS
             .into_iter()
@@ -72,14 +72,14 @@ impl Relations {
     }
 }
 
-/// Whether a `rel` names this relation.
+/// Returns true if a `rel` names this relation.
 pub(crate) fn has_relation(rel: &str, relation: &str) -> bool {
     rel.split_ascii_whitespace()
         .any(|word| word.eq_ignore_ascii_case(relation))
 }
 
-/// The words of a `rel` attribute in lower case, each once, with blanks between; those that do not
-/// fit into `most` bytes are left out, [`Relations`] last.
+/// Returns the words of a `rel` attribute in lower case, each once, separated by blanks; words that
+/// do not fit into `most` bytes are dropped, [`Relations`] last.
 pub(crate) fn words(rel: &str, most: usize) -> String {
     if most == 0 {
         return String::new();
@@ -108,7 +108,7 @@ pub(crate) fn words(rel: &str, most: usize) -> String {
     kept
 }
 
-/// Those of these words that are among the others: what holds of a link that stands in two places.
+/// Returns the words common to both: the `rel` of a link that occurs twice.
 pub(crate) fn shared(words: &str, others: &str) -> String {
     let words = words.split(' ');
     let shared = words.filter(|word| others.split(' ').any(|other| other == *word));
@@ -126,8 +126,7 @@ impl fmt::Display for Relations {
 impl FromStr for Relations {
     type Err = UnknownRelation;
 
-    /// Reads a list with commas, as an option has it; the empty one and `none` are
-    /// [`Relations::NONE`].
+    /// Parses a comma-separated list of an option; an empty one and `none` are [`Relations::NONE`].
     fn from_str(text: &str) -> Result<Self, UnknownRelation> {
         if text.trim().is_empty() || text.trim() == "none" {
             return Ok(Self::NONE);

@@ -3,10 +3,10 @@
 use crate::html::main_selectors::MainSelectors;
 use crate::url::page_url::PageUrl;
 
-/// What is known of a body beside its bytes.
+/// The context of a body beside its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseMetadata<'a> {
-    /// Where it came from: links are relative to it.
+    /// Its URL, to which links are relative.
     pub url: &'a PageUrl,
     /// The value of `Content-Type`.
     pub content_type: Option<&'a str>,
@@ -14,9 +14,9 @@ pub struct ResponseMetadata<'a> {
     pub x_robots_tag: &'a [&'a str],
     /// The values of `Link`.
     pub link: &'a [&'a str],
-    /// The value of `Content-Location`: the address of what was sent (RFC 9110 section 8.7).
+    /// The value of `Content-Location`: the URL of the representation (RFC 9110 section 8.7).
     pub content_location: Option<&'a str>,
-    /// The value of `Refresh`, which is in no standard and in every browser.
+    /// The value of `Refresh`, which is in no standard but in every browser.
     pub refresh: Option<&'a str>,
     /// The crawler's product token, for directives that name it.
     pub agent: &'a str,
@@ -25,7 +25,7 @@ pub struct ResponseMetadata<'a> {
 }
 
 impl<'a> ResponseMetadata<'a> {
-    /// Nothing is known but where it came from.
+    /// Creates the context of a body of which only the URL is known.
     #[must_use]
     pub const fn of(url: &'a PageUrl) -> Self {
         Self {

@@ -1,11 +1,10 @@
-//! The text of a listing, a piece at a time.
+//! The decoded text of a listing, piece by piece.
 //!
-//! A sitemap may have 50 MiB, and some kilobytes of gzip stand for that: it is never in memory as a
-//! whole, neither its bytes nor its text. What encoding it is in, its beginning tells.
+//! A sitemap may have 50 MiB, which a few kilobytes of gzip can expand to, so neither its bytes nor
+//! its text are ever in memory as a whole. Its beginning determines the encoding.
 //!
-//! Invariant: what is handed out is UTF-8, and no more than [`PIECE_BYTES`] of it between one call
-//! of [`Text::begin_piece`] and the next: a reader that collects a tag or a comment without end
-//! collects no more than that.
+//! Invariant: the output is UTF-8, at most [`PIECE_BYTES`] of it between two calls of
+//! [`DecodedText::begin_piece`]: a reader of an endless tag or comment collects no more than that.
 
 use std::io::{self, BufRead, Cursor, Read};
 
@@ -13,34 +12,34 @@ use encoding_rs::{CoderResult, Decoder, Encoding, UTF_16BE, UTF_16LE};
 
 use crate::html::charset;
 
-/// The longest tag, text or comment.
+/// Maximum length of a tag, text or comment.
 const PIECE_BYTES: usize = 1 << 20;
 
 const BUFFER: usize = 16 << 10;
 
-/// A body that is decoded while it is read. It ends with an error where the body does.
+/// A body that is decoded while it is read. An error of the body is an error here.
 pub(super) struct DecodedText<'a> {
     source: io::Chain<Cursor<Vec<u8>>, &'a mut dyn Read>,
     decoder: Decoder,
-    /// Bytes that wait to be decoded, and where they begin.
+    /// Bytes to be decoded, and the start of the unread ones.
     bytes: Vec<u8>,
     begin: usize,
-    /// Text that waits to be taken, and where it begins.
+    /// Decoded text, and the start of the unread part.
     text: Vec<u8>,
     at: usize,
-    /// Whether there are no more bytes, and whether there is no more text.
+    /// True at the end of the bytes, and at the end of the text.
     is_read: bool,
     is_decoded: bool,
-    /// Whether some bytes meant nothing and stand as U+FFFD.
+    /// True if some bytes were invalid and became U+FFFD.
     pub(super) repaired: bool,
-    /// Taken since the piece began.
+    /// Bytes taken since the piece began.
     taken: usize,
 }
 
 impl<'a> DecodedText<'a> {
     pub(super) fn of(source: &'a mut dyn Read, content_type: Option<&str>) -> Self {
         let mut head = Vec::new();
-        // What went wrong is met again behind the head, where it counts.
+        // An error here occurs again after the head, where it counts.
         let _broken = Read::take(&mut *source, charset::DETECT_BYTES as u64).read_to_end(&mut head);
         let (encoding, mark) = match utf_16(&head) {
             Some(encoding) => (
@@ -65,12 +64,12 @@ impl<'a> DecodedText<'a> {
         }
     }
 
-    /// What is taken from here on belongs to another tag or text.
+    /// Begins the next tag or text.
     pub(super) fn begin_piece(&mut self) {
         self.taken = 0;
     }
 
-    /// The next line, without its end and no more than `most` bytes of it; none at the end.
+    /// Returns the next line without its end, at most `most` bytes of it; `None` at the end.
     pub(super) fn line(&mut self, most: usize) -> io::Result<Option<String>> {
         let (mut line, mut is_there) = (Vec::new(), false);
         loop {
@@ -88,7 +87,7 @@ impl<'a> DecodedText<'a> {
         }
     }
 
-    /// Decodes some more, unless all is decoded.
+    /// Decodes more, unless all is decoded.
     fn decode(&mut self) -> io::Result<()> {
         if self.begin == self.bytes.len() && !self.is_read {
             self.bytes.resize(BUFFER, 0);
@@ -111,7 +110,7 @@ impl<'a> DecodedText<'a> {
     }
 }
 
-/// Where the head was cut in the middle of a character, that is nobody's mistake.
+/// Returns the head without a character cut at its end.
 fn whole_characters(head: &[u8]) -> &[u8] {
     match std::str::from_utf8(head) {
         Err(error) if head.len() == charset::DETECT_BYTES && error.error_len().is_none() => {
@@ -146,7 +145,7 @@ impl BufRead for DecodedText<'_> {
     }
 }
 
-/// UTF-16, by its byte order mark, or by how a tag would begin in it (XML 1.0 appendix F).
+/// Recognises UTF-16 by its byte order mark, or by the start of a tag (XML 1.0 appendix F).
 pub(super) fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
     match body {
         [0xff, 0xfe, ..] | [b'<', 0, ..] => Some(UTF_16LE),

@@ -6,20 +6,20 @@ use crate::sitemap::listing::{ListedUrl, Listing, ListingWarning};
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 
-/// Entries that are kept until they are handed on.
+/// Number of entries kept before they are passed on.
 const ENTRIES_AT_ONCE: usize = 1_000;
 
-/// What was gathered of a listing so far.
+/// The entries gathered so far.
 pub(super) struct Gathered<'a> {
-    /// The entries that were not handed on yet.
+    /// Entries not yet passed on.
     pub(super) part: Listing,
     pub(super) warnings: Vec<ListingWarning>,
     pub(super) use_part: &'a mut dyn FnMut(Listing) -> ControlFlow<()>,
     pub(super) page: &'a PageUrl,
     pub(super) form: &'a CanonicalForm,
-    /// Entries that may still be kept.
+    /// Number of entries that may still be kept.
     pub(super) room: usize,
-    /// Whether there was another one, or nobody wants one.
+    /// True if there was one entry too many, or the receiver wants no more.
     pub(super) is_full: bool,
 }
 
@@ -36,7 +36,7 @@ impl Gathered<'_> {
         }
     }
 
-    /// The page that an address means; relative ones are tolerated.
+    /// Resolves an address; relative ones are tolerated.
     pub(super) fn resolve(&mut self, base: Option<&PageUrl>, address: &str) -> Option<PageUrl> {
         let address = address.trim();
         let url = base.unwrap_or(self.page).join(address, self.form).ok();
@@ -66,7 +66,7 @@ impl Gathered<'_> {
         }
     }
 
-    /// Hands on what was gathered since the last time.
+    /// Passes on the entries gathered since the last call.
     pub(super) fn hand_on(&mut self) {
         let next = Listing::empty(self.part.kind);
         let part = std::mem::replace(&mut self.part, next);

@@ -1,8 +1,8 @@
 //! JSON Feed (<https://www.jsonfeed.org/version/1.1/>): `url` and `external_url` of its items, and
 //! its `next_url`.
 //!
-//! Items are looked at one by one and never kept, so that memory is bounded by what they list; what
-//! comes before a mistake counts.
+//! Items are read one by one and not kept, so that memory is bounded by their URLs. Items before a
+//! syntax error count.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use crate::sitemap::gathered::Gathered;
 use crate::sitemap::listing::{ListedUrl, ListingWarning};
 
-/// Whether the beginning of a JSON text says that it is one: `version` is a URL of the
+/// Returns true if the beginning of a JSON text identifies a JSON Feed: `version` is a URL of the
 /// specification.
 pub(super) fn is_feed(start: &[u8]) -> bool {
     const SPECIFICATION: &[u8] = b"jsonfeed.org";

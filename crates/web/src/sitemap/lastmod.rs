@@ -1,8 +1,8 @@
-//! When a page was last changed, as sitemaps say it.
+//! The time of a page's last change in sitemaps.
 //!
 //! A date of the W3C profile of ISO 8601 (<https://www.w3.org/TR/NOTE-datetime>) has one of six
-//! precisions, from a year to a fraction of a second, and means all of the time that it names:
-//! `2024-05` is the whole of May.
+//! precisions, from a year to a fraction of a second, and covers the whole period: `2024-05` is all
+//! of May.
 
 use std::str::FromStr;
 
@@ -11,8 +11,7 @@ use jiff::tz::Offset;
 
 use crate::time::Timestamp;
 
-/// A stretch of time, as wide as the precision of the date that names it. What lies before 1970
-/// begins and ends in 1970.
+/// A period as long as the precision of its date. Times before 1970 become 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lastmod {
     /// Its first millisecond.
@@ -26,14 +25,14 @@ pub struct Lastmod {
 #[error("{0:?} is no date such as 2026, 2026-11, 2026-11-20 or 2026-11-20T19:04:55Z")]
 pub struct InvalidLastmod(String);
 
-/// A complaint quotes no more of a text than this, in characters.
+/// Maximum length of a quoted text, in characters.
 const QUOTED_CHARS: usize = 40;
 
 impl FromStr for Lastmod {
     type Err = InvalidLastmod;
 
-    /// Reads a date. Tolerated beyond the profile: white space around it, a space for the `T`, an
-    /// offset without its colon, and a time without an offset, which is taken as UTC.
+    /// Parses a date. Tolerated beyond the profile: surrounding white space, a space for the `T`,
+    /// an offset without its colon, and a time without an offset, which is UTC.
     fn from_str(text: &str) -> Result<Self, InvalidLastmod> {
         read(text.trim()).ok_or_else(|| InvalidLastmod(text.chars().take(QUOTED_CHARS).collect()))
     }
@@ -108,7 +107,7 @@ fn moment(date: Date, time: &str) -> Option<Lastmod> {
     Some(stretch(first.as_millisecond() + millis, width))
 }
 
-/// A time of day and its offset from UTC in seconds.
+/// Splits a time of day from its offset from UTC in seconds.
 fn zone(time: &str) -> Option<(&str, i32)> {
     if let Some(clock) = time.strip_suffix(['Z', 'z']) {
         return Some((clock, 0));
@@ -138,7 +137,7 @@ fn small(text: &str) -> Option<i8> {
     number(text, 2).and_then(|number| i8::try_from(number).ok())
 }
 
-/// So many digits and nothing else.
+/// Parses a number of exactly this many digits.
 fn number(text: &str, digits: usize) -> Option<u16> {
     let is_number = text.len() == digits && text.bytes().all(|digit| digit.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten()

@@ -3,7 +3,7 @@
 use crate::sitemap::lastmod::Lastmod;
 use crate::url::page_url::PageUrl;
 
-/// What lists pages.
+/// The kind of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ListingKind {
     /// `<urlset>`.
@@ -19,67 +19,70 @@ pub enum ListingKind {
 }
 
 impl ListingKind {
-    /// Whether it is XML.
+    /// Returns true if the format is XML.
     #[must_use]
     pub const fn is_markup(self) -> bool {
         matches!(self, Self::Sitemap | Self::SitemapIndex | Self::Feed)
     }
 
-    /// Whether it is a sitemap of some kind; a feed otherwise.
+    /// Returns true for a sitemap of any format, false for a feed.
     #[must_use]
     pub const fn is_sitemap(self) -> bool {
         matches!(self, Self::Sitemap | Self::SitemapIndex | Self::TextSitemap)
     }
 }
 
-/// How much of a listing is read. How large a body is, is its reader's limit, not ours.
+/// Limits of reading a listing. The reader of the body limits its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListingLimits {
-    /// Pages and further listings, all together.
+    /// Maximum number of pages and further listings together.
     pub entries: usize,
 }
 
-/// The protocol allows 50,000 entries a sitemap; twice as many are tolerated.
+/// Allows 100,000 entries, twice the 50,000 of the sitemap protocol.
 impl Default for ListingLimits {
     fn default() -> Self {
         Self { entries: 100_000 }
     }
 }
 
-/// A listing, read.
+/// The content of a sitemap or a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// What it is.
+    /// Its kind.
     pub kind: ListingKind,
-    /// The pages that it lists, in its order; a page that stands there twice is there twice.
+    /// The listed pages in order; a repeated page is repeated here.
     pub pages: Vec<ListedUrl>,
-    /// The sitemaps of an index, or where a feed goes on (RFC 5005 `next` and `prev-archive`).
+    /// The sitemaps of an index, or the continuations of a feed (RFC 5005 `next` and
+    /// `prev-archive`).
     pub further: Vec<ListedUrl>,
-    /// What was capped, repaired or passed over; each at most once.
+    /// The warnings, each at most once.
     pub warnings: Vec<ListingWarning>,
 }
 
 /// An entry of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedUrl {
-    /// Where it leads.
+    /// Its URL.
     pub url: PageUrl,
-    /// When that was last changed, as a sitemap tells; feeds are not asked.
+    /// The time of its last change, given by sitemaps only.
     pub lastmod: Option<Lastmod>,
 }
 
-/// Something that was capped, repaired or passed over.
+/// A defect of a listing that was capped, repaired or skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ListingWarning {
-    /// Some bytes mean nothing in its encoding.
+    /// Some bytes are invalid in its encoding.
     Undecodable,
-    /// It breaks off, or its markup cannot be read any further: what comes before counts.
+    /// The document is truncated, or its markup is unreadable from some point on; entries before it
+    /// count.
     Broken,
-    /// There are more entries than [`ListingLimits::entries`]: the first ones were kept.
+    /// There are more entries than [`ListingLimits::entries`]; the first ones are kept.
     TooMany,
-    /// An entry's address is none of a page, or has an entity in it that XML does not define.
+    /// The address of an entry is not that of a page, or contains an entity that XML does not
+    /// define.
     NoUrl,
-    /// A `lastmod` is no date: its entry counts as one without.
+    /// A `lastmod` is not a date; its entry has none.
     NoDate,
 }
 

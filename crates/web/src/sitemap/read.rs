@@ -10,9 +10,8 @@ use crate::sitemap::{json_feed, text_sitemap, xml};
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 
-/// Reads a listing whose content coding is taken off. Addresses are relative to `url`. It is read
-/// as it comes, and no further than its entries are kept; `body` says by an error that it is not
-/// whole.
+/// Reads a listing after content decoding. Addresses are relative to `url`. The body is read in
+/// pieces and only while entries are kept; an error of `body` means that it is incomplete.
 #[must_use]
 pub fn read_listing(
     kind: ListingKind,
@@ -31,8 +30,8 @@ pub fn read_listing(
     whole
 }
 
-/// Reads a listing as [`read_listing`] does, and hands its entries on in parts of a bounded size,
-/// in order and without oddities, until `use_part` breaks off. Returns the oddities of the whole.
+/// Reads a listing like [`read_listing`], and passes its entries on in parts of bounded size, in
+/// order and without warnings, until `use_part` breaks off. Returns the warnings.
 pub fn read_listing_in_parts(
     kind: ListingKind,
     mut body: impl Read,

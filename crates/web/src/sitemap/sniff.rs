@@ -5,13 +5,12 @@ use crate::sitemap::decoded_text::utf_16;
 use crate::sitemap::listing::ListingKind;
 use crate::sitemap::{json_feed, text_sitemap, xml};
 
-/// How much of a body is looked at to tell what it is: a prolog, comments and a document type may
-/// come before the root.
+/// Bytes of a body that are sniffed: a prolog, comments and a document type may precede the root.
 pub const SNIFFED_LISTING_BYTES: usize = 16 << 10;
 
 impl ListingKind {
-    /// What a body is, by its beginning; none where it is no listing. `content_type` counts for
-    /// plain text alone.
+    /// Returns the kind of a body by its first bytes; `None` if it is not a listing. `content_type`
+    /// matters for plain text only.
     #[must_use]
     pub fn of(content_type: Option<&str>, body: &[u8]) -> Option<Self> {
         let head = &body[..body.len().min(SNIFFED_LISTING_BYTES)];
@@ -42,7 +41,7 @@ fn first_char(text: &str) -> Option<char> {
     text.trim_start().chars().next()
 }
 
-/// How nearly every page begins: told apart before anything is parsed.
+/// Recognises the usual beginnings of a page before anything is parsed.
 fn is_page(start: &[u8]) -> bool {
     const PAGES: &[&[u8]] = &[b"<!doctype html", b"<html"];
     PAGES.iter().any(|page| {

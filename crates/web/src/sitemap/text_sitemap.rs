@@ -1,7 +1,7 @@
 //! Sitemaps in plain text: an absolute URL a line (sitemap protocol, "text file").
 //!
-//! Nothing marks such a file, so it is told by what it has: its first line, and nine of ten of all,
-//! are URLs and nothing else.
+//! Nothing marks such a file, so its content decides: the first line and nine of ten of all lines
+//! must be bare URLs.
 
 use crate::html::charset;
 use crate::http::media_type::Media;
@@ -10,10 +10,10 @@ use crate::sitemap::gathered::Gathered;
 use crate::sitemap::listing::{ListedUrl, ListingKind, ListingWarning};
 use crate::url::page_url::MAX_URL_BYTES;
 
-/// How much of a line is looked at: no address is longer, with white space around it.
+/// Maximum length of a line: the longest URL with white space around it.
 const LONGEST: usize = MAX_URL_BYTES + 1024;
 
-/// Whether a body is such a list.
+/// Returns the kind of a body that is such a list.
 pub(super) fn of(content_type: Option<&str>, body: &[u8]) -> Option<ListingKind> {
     if Media::of(content_type, body) != Media::Text {
         return None;
@@ -36,7 +36,7 @@ pub(super) fn read(text: &mut DecodedText<'_>, gathered: &mut Gathered<'_>) {
         let line = match text.line(LONGEST) {
             Ok(Some(line)) => line,
             Ok(None) => return,
-            // An address that is cut off is another address.
+            // A truncated address is a different address.
             Err(_broken) => return gathered.note(ListingWarning::Broken),
         };
         for line in lines(&line) {
@@ -52,7 +52,7 @@ pub(super) fn read(text: &mut DecodedText<'_>, gathered: &mut Gathered<'_>) {
     }
 }
 
-/// The lines that are not blank, without a byte order mark.
+/// Returns the lines that are not blank, without a byte order mark.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let text = text.trim_start_matches('\u{feff}');
     text.split(['\n', '\r'])

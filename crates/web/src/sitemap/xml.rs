@@ -1,8 +1,7 @@
-//! Listings in XML: sitemaps, their indexes, RSS and Atom, all read by one walk over the tags.
+//! Listings in XML: sitemaps, their indexes, RSS and Atom, all parsed by one walk over the tags.
 //!
-//! Names are matched without their namespaces, which many sites get wrong. What tells `<loc>` from
-//! `<image:loc>` instead is where it stands (directly in an entry) and that it has the entry's
-//! prefix.
+//! Names are matched without namespaces, which many sites get wrong. `<loc>` differs from
+//! `<image:loc>` by its position (directly in an entry) and by having the entry's prefix.
 
 use quick_xml::Reader;
 use quick_xml::escape::{resolve_predefined_entity, unescape};
@@ -16,16 +15,16 @@ use crate::sitemap::lastmod::Lastmod;
 use crate::sitemap::listing::{ListedUrl, ListingKind, ListingWarning};
 use crate::url::page_url::{MAX_URL_BYTES, PageUrl};
 
-/// Tags within tags, at most: a listing needs seven.
+/// Maximum nesting of tags; a listing needs seven.
 const DEPTH: usize = 512;
 
-/// `xml:base` within `xml:base`, at most.
+/// Maximum nesting of `xml:base`.
 const BASES: usize = 16;
 
-/// Attributes of one tag that are looked at.
+/// Maximum number of attributes examined in a tag.
 const ATTRIBUTES: usize = 32;
 
-/// Which listing a document is, by its root.
+/// Returns the kind of a listing by its root element.
 pub(super) fn root(head: &str) -> Option<ListingKind> {
     let mut reader = Reader::from_str(head);
     loop {
@@ -51,7 +50,7 @@ pub(super) fn read(text: &mut DecodedText<'_>, gathered: &mut Gathered<'_>) {
     let mut reader = Reader::from_reader(text);
     let mut piece = Vec::new();
     let config = reader.config_mut();
-    // Sites write `?a=1&b=2` as it is, and forget to close what they opened.
+    // Sites write `?a=1&b=2` unescaped, and leave tags unclosed.
     config.allow_dangling_amp = true;
     config.check_end_names = false;
     config.allow_unmatched_ends = true;
@@ -81,7 +80,7 @@ pub(super) fn read(text: &mut DecodedText<'_>, gathered: &mut Gathered<'_>) {
                 walk.gathered.note_if(is_open, ListingWarning::Broken);
                 break;
             }
-            // A document type is passed over whole, with all that it declares.
+            // A document type is skipped with all its declarations.
             Ok(Event::Decl(_) | Event::PI(_) | Event::Comment(_) | Event::DocType(_)) => {}
             Err(_broken) => {
                 walk.gathered.note(ListingWarning::Broken);
@@ -96,7 +95,7 @@ pub(super) fn read(text: &mut DecodedText<'_>, gathered: &mut Gathered<'_>) {
             break;
         }
     }
-    // An address that is cut off is another address.
+    // A truncated address is a different address.
     walk.field = None;
     walk.end_entry();
 }
@@ -105,7 +104,7 @@ struct Walk<'g, 'a> {
     gathered: &'g mut Gathered<'a>,
     /// The prefix of the root, which the tags of a sitemap share.
     root: Option<String>,
-    /// Tags that are open.
+    /// Number of open tags.
     depth: usize,
     /// The `xml:base` of open tags, with their depth.
     bases: Vec<(usize, PageUrl)>,
@@ -113,23 +112,23 @@ struct Walk<'g, 'a> {
     field: Option<Field>,
 }
 
-/// An entry that is being read.
+/// The entry being read.
 struct Entry {
     /// Its tag, prefix included.
     name: String,
     depth: usize,
     is_further: bool,
     urls: Vec<PageUrl>,
-    /// A `guid` of RSS, which is an address unless it says that it is not.
+    /// A `guid` of RSS, which is a URL unless it is marked otherwise.
     guid: Option<PageUrl>,
     lastmod: Option<Lastmod>,
 }
 
-/// What the text that is being read says of its entry.
+/// The field of an entry whose text is being read.
 struct Field {
     kind: FieldKind,
     text: String,
-    /// Whether there was something in it that means nothing.
+    /// True if it contains something invalid.
     spoilt: bool,
 }
 
@@ -196,7 +195,7 @@ impl Walk<'_, '_> {
         self.gathered.part.kind == ListingKind::Feed
     }
 
-    /// Whether a tag begins an entry, and if so, whether that leads to a further sitemap.
+    /// Returns whether an entry leads to a further sitemap, if the tag begins an entry.
     fn begins_entry(&self, name: &str, prefix: &str) -> Option<bool> {
         let shares_prefix = self.root.as_deref() == Some(prefix);
         match name {
@@ -207,14 +206,14 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// `<link href>`: of Atom, and what sitemaps say of translations (`xhtml:link`). Whether it is
-    /// one.
+    /// Reads `<link href>` of Atom, and of translations in sitemaps (`xhtml:link`). Returns true if
+    /// the tag is one.
     fn links_by_attribute(&mut self, tag: &BytesStart<'_>) -> bool {
         let Some(href) = attribute(tag, "href") else {
             return false;
         };
         let rel = attribute(tag, "rel");
-        // Without a relation, a link of Atom is an alternate (RFC 4287 section 4.2.7.2).
+        // A link of Atom without a relation is an alternate (RFC 4287 section 4.2.7.2).
         if rel.is_none_or(|rel| has_relation(&rel, "alternate")) {
             let url = self.resolve(&href);
             self.add(url);
@@ -222,7 +221,7 @@ impl Walk<'_, '_> {
         true
     }
 
-    /// Where a feed goes on (RFC 5005 sections 3 and 4).
+    /// Follows the continuation of a feed (RFC 5005 sections 3 and 4).
     fn follow_feed(&mut self, tag: &BytesStart<'_>, name: &str) {
         if name != "link" || !self.is_feed() {
             return;
@@ -273,7 +272,7 @@ impl Walk<'_, '_> {
             Some((true, depth)) => {
                 self.end_field();
                 self.end_entry();
-                // Whatever was left open in it ends with it.
+                // Tags left open in it end with it.
                 self.depth = depth;
             }
             Some((false, depth)) if self.depth == depth + 1 => self.end_field(),
@@ -298,7 +297,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// `&amp;`, `&#38;`, or an entity that the document declares, which is not expanded.
+    /// Resolves `&amp;` and `&#38;`; an entity declared by the document is not expanded.
     fn reference(&mut self, reference: &BytesRef<'_>) {
         if self.field.is_none() {
             return;
@@ -334,7 +333,7 @@ impl Walk<'_, '_> {
                 self.add(url);
             }
             FieldKind::Guid => {
-                // Often no address at all: never relative.
+                // A `guid` is often not an address, so it is never relative.
                 let guid = PageUrl::parse(field.text.trim(), self.gathered.form).ok();
                 if let Some(entry) = &mut self.entry {
                     entry.guid = guid.filter(|_| !field.spoilt);
@@ -362,17 +361,17 @@ impl Walk<'_, '_> {
     }
 }
 
-/// White space around an address.
+/// Allowance for white space around an address.
 const MARGIN: usize = 1024;
 
 fn prefix_of(name: QName<'_>) -> &str {
     name.0.split_once(':').map_or("", |(prefix, _)| prefix)
 }
 
-/// The value of an attribute, its entities resolved where XML defines them.
+/// Returns the value of an attribute with the entities that XML defines resolved.
 fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = tag.attributes();
-    // That a name is not there twice is checked in quadratic time.
+    // The check for repeated names takes quadratic time.
     attributes.with_checks(false);
     let found = attributes
         .take(ATTRIBUTES)
