@@ -1,23 +1,22 @@
-//! Which signs are believed.
+//! Trust in boilerplate flags.
 //!
-//! A name is a hint and no promise: the class of a wrapper says `comments-open`, a whole page is
-//! one form, a forum is nothing but comments. So a block that holds most of what a page has to say
-//! is left out by none.
+//! A name is only a hint: a wrapper's class says `comments-open`, a whole page is one form, a forum
+//! consists of comments. So no flag excludes a block that holds most of a page's text.
 
 use crate::html::region_flags;
 use crate::html::regions::{PrefixSums, Region};
 
-/// What is inside a block is left out only if that is less than this part of the page's prose.
+/// A block is excluded only if it holds less than this part of the page's prose.
 const PART_OF_PAGE: f64 = 0.5;
 
-/// Unless it is comments and there is an article beside with so many words of prose.
+/// Exception: comments beside an article with at least this many words of prose.
 const ARTICLE_WORDS: usize = 60;
 
-/// If more of the prose than this is not shown, it is shown later, by a script.
+/// If more of the prose than this is hidden, a script shows it later.
 const HIDDEN_PART: f64 = 0.7;
 
-/// Decides which signs of where a block stands are believed, of those in [`region_flags::LEFT_OUT`] and
-/// [`region_flags::REVIEWS`]; the words are those outside of the frame.
+/// Returns the trusted flags of each region, of those in [`region_flags::LEFT_OUT`] and
+/// [`region_flags::REVIEWS`]; `words` are those outside the frame.
 pub(crate) fn trusted(regions: &[Region], prose: &PrefixSums, words: &PrefixSums) -> Vec<u32> {
     let most = prose.total() as f64 * PART_OF_PAGE;
     let has_article = regions.iter().any(|region| {
@@ -34,7 +33,7 @@ pub(crate) fn trusted(regions: &[Region], prose: &PrefixSums, words: &PrefixSums
     if sum(region_flags::HIDDEN) as f64 >= prose.total() as f64 * HIDDEN_PART {
         ignored |= region_flags::HIDDEN;
     }
-    // Each post of a forum is marked, and none of them is most of the page.
+    // Each forum post is marked, and none is most of the page.
     if sum(region_flags::COMMENTS) as f64 > most && !has_article {
         ignored |= region_flags::COMMENTS;
     }
@@ -50,7 +49,7 @@ pub(crate) fn trusted(regions: &[Region], prose: &PrefixSums, words: &PrefixSums
     let has_others = prose.total() - of_buyers.min(prose.total()) >= ARTICLE_WORDS;
     let mut trusted = Vec::with_capacity(regions.len());
     for region in regions {
-        // What was said around and not believed is not believed of its parts either.
+        // A flag that is not trusted for a parent is not trusted for its parts.
         let around = regions[region.parent as usize].flags;
         let mut own_flags = region.own_flags & region_flags::LEFT_OUT & !ignored & !around;
         if own_flags != 0 && prose.within(region) as f64 > most {
@@ -70,13 +69,13 @@ pub(crate) fn trusted(regions: &[Region], prose: &PrefixSums, words: &PrefixSums
     trusted
 }
 
-/// The lines in which the page's first-level headings and its main element begin.
+/// Returns the first lines of the page's first-level headings and main element.
 pub(crate) fn titles(regions: &[Region]) -> Vec<usize> {
     let is_title = region_flags::TITLE | region_flags::MAIN;
     let titles = regions.iter().filter(|region| {
         region.own_flags & is_title != 0 && region.flags & region_flags::FRAME == 0
     });
-    // Blocks stand in the order of their beginnings.
+    // Blocks are in the order of their beginnings.
     titles.map(|region| region.lines().start).collect()
 }
 
@@ -86,11 +85,11 @@ fn holds(region: &Region, titles: &[usize]) -> bool {
     titles.get(next).is_some_and(|&title| title < lines.end)
 }
 
-/// Behind the foot of a page stand at most so many of its words.
+/// Maximum part of a page's words after its foot.
 const PART_BEHIND_FOOT: f64 = 0.1;
 
-/// Returns true for what is called the foot of a page, stands behind other words at its end and
-/// holds no title. That of a short page is most of the page.
+/// Returns true for a block named as the foot of a page, near its end after other words, without a
+/// title. The foot of a short page is most of the page.
 pub(crate) fn is_foot(region: &Region, words: &PrefixSums, titles: &[usize]) -> bool {
     let (before, inside) = (words.before(region), words.within(region));
     let behind = words.total().saturating_sub(before + inside) as f64;

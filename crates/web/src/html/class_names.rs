@@ -1,19 +1,19 @@
-//! What templates say with the names of classes and elements.
+//! Meanings of class names and ids in templates.
 //!
-//! Names are made of words (`article-body`, `relatedPosts`, `post__comments`), and the words are
-//! few: the same dozens stand in the rules of Readability and of trafilatura. A word counts only
-//! whole, so that `navy` is no navigation. Ids of sections are not read at all: documentation makes
-//! them of headings, and a section about comments is no comment.
+//! Names consist of words (`article-body`, `relatedPosts`, `post__comments`), and the words are
+//! few: the rules of Readability and of trafilatura have the same dozens. Only whole words count,
+//! so `navy` is not navigation. Ids of sections are ignored: documentation derives them from
+//! headings, and a section about comments is not a comment.
 
 use html5ever::local_name;
 use scraper::node::Element;
 
 use crate::html::region_flags;
 
-/// Longer words mean nothing to us.
+/// Maximum length of a known word.
 const LONGEST: usize = 16;
 
-/// What the class and the id of a block say of what is inside.
+/// Returns the flags that the class and the id of a block give to its content.
 pub(crate) fn of_block(element: &Element) -> u32 {
     let mut flags = 0;
     let mut id = None;
@@ -102,7 +102,7 @@ fn of_pair(first: &[u8], second: &[u8]) -> u32 {
         (b"also", b"like") | (b"most" | b"you", b"read") | (b"read", b"more" | b"next") => {
             region_flags::RELATED
         }
-        // Not `not-footer`, which is the rest of a page.
+        // Excludes `not-footer`, which names the rest of a page.
         (b"" | b"doc" | b"global" | b"main" | b"page" | b"site" | b"the", b"footer") => {
             region_flags::FOOT
         }
@@ -111,7 +111,7 @@ fn of_pair(first: &[u8], second: &[u8]) -> u32 {
     }
 }
 
-/// The words of a name: runs of letters and digits, and in `camelCase` those that a capital begins.
+/// The words of a name: runs of letters and digits, split before capitals in `camelCase`.
 struct Words<'n> {
     rest: &'n [u8],
 }

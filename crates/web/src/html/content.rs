@@ -1,12 +1,10 @@
-//! What of a page is its own.
+//! The choice of a page's main content and of the text that verdicts are made from.
 //!
-//! Templates make different pages look alike, so a page is judged by its main content: what is left
-//! without the frame, in the block that holds the prose. What is left must be a text: under fifty
-//! words the whole page is taken. A page of links or of goods has no prose to go by; its content is
-//! all that is not the frame.
+//! Templates make different pages look alike, so a page is judged by its main content: the block
+//! that holds the prose, without the frame. Under fifty words of it, the whole page is taken. A
+//! page of links or of goods has no prose; its content is everything outside the frame.
 //!
-//! How well this does, beside others, is in `docs/extraction.md`; `tests/labelled.rs` holds it
-//! there.
+//! `docs/extraction.md` compares its quality with that of others; `tests/labelled.rs` guards it.
 
 use std::collections::HashSet;
 
@@ -18,14 +16,14 @@ use crate::html::lines::{Line, Lines};
 use crate::html::regions::{PrefixSums, Region};
 use crate::html::{boilerplate, item_lists, main_content, region_flags};
 
-/// Under so many words a main content is none.
+/// Minimum number of words of a main content.
 pub const MIN_MAIN_WORDS: usize = 50;
 
-/// A line of so many words is prose, in a paragraph and elsewhere.
+/// Minimum number of words of a line of prose, in a paragraph and elsewhere.
 const PROSE_IN_PARAGRAPH: u32 = 5;
 const PROSE_ELSEWHERE: u32 = 10;
 
-/// A block with less prose than this is no text of which the rest of the page would be the frame …
+/// A block with less prose than this does not make the rest of the page a frame …
 const FEW_WORDS: usize = 100;
 
 /// … if it has less than this part of the page's words …
@@ -34,17 +32,17 @@ const SMALL_PART: f64 = 0.25;
 /// … or less than this part of its own words is prose.
 const LITTLE_PROSE: f64 = 0.3;
 
-/// A paragraph of so many words that stands there twice is read once.
+/// Minimum number of words of a paragraph whose repetition is dropped.
 const REPEATED_WORDS: u32 = 24;
 
-/// Lines of links among prose lead to other pages; where less than this part is prose, they are
-/// what the page has.
+/// Lines of links among prose lead to other pages; if less than this part is prose, they are the
+/// content.
 const PROSE_AMONG_LINKS: f64 = 0.5;
 
-/// What a page says.
+/// The texts of a page.
 pub(crate) struct Texts {
     pub text: String,
-    /// The whole page, where that is more than `text`.
+    /// The text of the whole page, if it is more than `text`.
     pub full: Option<String>,
     pub own: MainContent,
     pub judged: JudgedText,
@@ -52,8 +50,7 @@ pub(crate) struct Texts {
     pub heading: Option<String>,
 }
 
-/// Chooses what of a page is read and what it is judged by; a heading has at most so many
-/// characters.
+/// Chooses the texts of a page. A heading has at most `heading_chars` characters.
 pub(crate) fn finish(mut all: Lines, heading_chars: usize) -> Texts {
     all.end_line();
     all.text.pop();
@@ -117,7 +114,7 @@ fn gather(all: &Lines, chosen: &[bool]) -> String {
     gathered
 }
 
-/// For each line, whether it is of the main content.
+/// Returns for each line whether it belongs to the main content.
 fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Vec<bool> {
     if judged.is_marked && lines.iter().any(|line| line.is_in(region_flags::SELECTED)) {
         return judged.lines.clone();
@@ -126,7 +123,7 @@ fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Vec<bool> {
     let mut chosen = choose_among(lines, regions, is_eligible);
     leave_buttons_out(&mut chosen, lines);
     if words_in(lines, &chosen) < MIN_MAIN_WORDS {
-        // Too little to leave more out than the frame.
+        // Too little text remains to exclude more than the frame.
         chosen.clone_from(&judged.lines);
         if !judged.is_marked {
             leave_buttons_out(&mut chosen, lines);
@@ -136,15 +133,15 @@ fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Vec<bool> {
     chosen
 }
 
-/// Leaves buttons out: they say what can be done with a page. A heading that unfolds stays.
+/// Excludes buttons, which offer actions. A heading that unfolds stays.
 fn leave_buttons_out(chosen: &mut [bool], lines: &[Line]) {
     for (chosen, line) in chosen.iter_mut().zip(lines) {
         *chosen &= !line.is_in(region_flags::BUTTON) || line.is_in(region_flags::HEADING);
     }
 }
 
-/// Leaves out paragraphs that stand there already: once for large screens and once for small ones,
-/// or quoted in an answer. One that follows itself is meant so.
+/// Excludes repeated paragraphs: written for large and for small screens, or quoted in an answer. A
+/// paragraph that directly follows itself is intended.
 fn leave_repeated_out(chosen: &mut [bool], all: &Lines) {
     let mut seen = HashSet::new();
     let mut last = None;
@@ -205,7 +202,7 @@ fn choose_among(
     let links_out = block_prose as f64 >= PROSE_AMONG_LINKS * block_words as f64;
     let (inside, marked) = (block.lines(), regions[trunk.marked].lines());
     let choose = |(index, line): (usize, &Line)| {
-        // What it is about is said beside the block, and tells pages apart that say little else.
+        // The title stands beside the block, and distinguishes pages that say little else.
         let is_title = line.is_in(region_flags::TITLE) && !framed(line) && marked.contains(&index);
         let is_inside =
             inside.contains(&index) && !is_out(line) && !(links_out && line.is_mostly_links());
@@ -214,7 +211,7 @@ fn choose_among(
     lines.iter().enumerate().map(choose).collect()
 }
 
-/// Words that speak in sentences, as far as can be seen from one line.
+/// Returns the words of a line that looks like prose.
 fn prose_of(line: &Line) -> usize {
     let least = if line.is_in(region_flags::PARAGRAPH) {
         PROSE_IN_PARAGRAPH
@@ -226,7 +223,7 @@ fn prose_of(line: &Line) -> usize {
     if is_prose { line.words as usize } else { 0 }
 }
 
-/// A page of lists: what its author marked, else all but the frame.
+/// Chooses the lines of a page of lists: the part that its author marked, else all but the frame.
 fn choose_without_prose(lines: &[Line], is_out: impl Fn(&Line) -> bool) -> Vec<bool> {
     let words_in = |sign: u32| {
         words_of(

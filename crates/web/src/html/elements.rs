@@ -1,37 +1,36 @@
-//! What the elements of HTML mean for text: which have lines of their own, which are not read,
-//! which frame a page.
+//! Properties of HTML elements: their layout, their visibility, their role in the page's frame.
 
 use html5ever::{local_name, ns};
 use scraper::node::Element;
 
 use crate::html::{class_names, region_flags};
 
-/// What an element is for the text.
+/// The layout of an element's text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// Its text is part of the line.
     Inline,
-    /// It has lines of its own.
+    /// It has its own lines.
     Block,
     /// It is set apart by a space.
     Cell,
-    /// It has no text to be read.
+    /// Its text is not read.
     Hidden,
 }
 
-/// Whether a tag ends the line, where there is no tree.
+/// Returns true if a tag ends the line, for reading without a tree.
 pub(crate) fn ends_line(name: &str) -> bool {
     !matches!(
         name,
         "a" | "abbr" | "b" | "big" | "code" | "em" | "font" | "i" | "img" | "kbd" | "mark" | "q" | "s" | "small"
             | "span" | "strike" | "strong" | "sub" | "sup" | "tt" | "u" | "wbr"
-            // Nor what is read over.
+            // Nor skipped elements.
             | "script" | "style" | "noscript" | "template" | "svg" | "textarea" | "title" | "iframe" | "xmp"
             | "noembed" | "noframes" | "select"
     )
 }
 
-/// How an element shows, as the HTML standard's section 15.3 suggests to browsers.
+/// Returns the layout that the HTML standard's section 15.3 suggests to browsers.
 pub(crate) fn flow(element: &Element) -> Flow {
     if element.name.ns != ns!(html) {
         return if element.name.local == local_name!("svg") {
@@ -108,7 +107,7 @@ pub(crate) fn flow(element: &Element) -> Flow {
     }
 }
 
-/// What an element says of the text inside it, given where it stands itself.
+/// Returns the flags that an element gives to the text inside it, given those around it.
 pub(crate) fn flags(element: &Element, outside: u32) -> u32 {
     let is_block = flow(element) == Flow::Block;
     let mut flags = by_name(element, outside);
@@ -136,8 +135,8 @@ pub(crate) fn flags(element: &Element, outside: u32) -> u32 {
     flags
 }
 
-/// The same number for elements of one name and class, its digits left out (`post-17`): one
-/// template makes them.
+/// Hashes the name and the class of an element without digits (`post-17`): one template makes
+/// elements of one kind.
 pub(crate) fn kind(element: &Element) -> u32 {
     const PRIME: u32 = 0x0100_0193;
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(PRIME);
@@ -163,7 +162,7 @@ fn by_name(element: &Element, outside: u32) -> u32 {
         | local_name!("aside")
         | local_name!("footer")
         | local_name!("dialog") => region_flags::FRAME,
-        // Inside an article it is the article's (ARIA in HTML, section 4).
+        // Inside an article it belongs to the article (ARIA in HTML, section 4).
         local_name!("header")
             if outside & (region_flags::MAIN | region_flags::ARTICLE | region_flags::SECTION)
                 == 0 =>
@@ -193,7 +192,7 @@ fn by_name(element: &Element, outside: u32) -> u32 {
     }
 }
 
-/// Whether a style hides what has it.
+/// Returns true if a style hides its element.
 fn is_hidden_by_style(style: &str) -> bool {
     style.split(';').any(|declaration| {
         let property = declaration.split_once(':');
@@ -201,8 +200,8 @@ fn is_hidden_by_style(style: &str) -> bool {
     })
 }
 
-/// Footnotes are set in an `aside` by docutils 0.18 and later (ARIA in HTML and DPUB-ARIA 1.1 name
-/// the roles), and are content: a manual's page lost 139 words of it.
+/// Returns true for an `aside` with footnotes, which docutils 0.18 and later emit (ARIA in HTML and
+/// DPUB-ARIA 1.1 name the roles). They are content: without them a manual's page lost 139 words.
 fn is_footnote(element: &Element) -> bool {
     element.attrs.iter().any(|(name, value)| match name.local {
         local_name!("role") => matches!(
@@ -227,7 +226,7 @@ fn is_main(section: &Element) -> bool {
     has("id", "main") && has("class", "content")
 }
 
-/// WAI-ARIA landmark roles.
+/// Returns the flags of WAI-ARIA landmark roles.
 fn by_role(role: &str, outside: u32) -> u32 {
     match role.trim() {
         "main" => region_flags::MAIN,
@@ -240,7 +239,8 @@ fn by_role(role: &str, outside: u32) -> u32 {
     }
 }
 
-/// A table of contents as docutils before 0.18 has it; alone, `contents` is a name for anything.
+/// Returns true for a table of contents of docutils before 0.18; `contents` alone may name
+/// anything.
 fn is_contents(names: &str) -> bool {
     let has = |wanted: &str| names.split_ascii_whitespace().any(|name| name == wanted);
     has("contents") && (has("topic") || has("local"))

@@ -1,37 +1,35 @@
 //! Lists whose items are titled by links: tiles of goods, threads of a forum, stories of a front
-//! page.
-//!  Among prose a line of links leads to other pages and is left out. In such a list it says what
-//! an item is, and what is left without it are prices and dates. A list is made by a template:
-//! siblings of one name and class, most of them with a link and with something beside it. A menu
-//! has nothing beside its links.
+//! page. Among prose, a line of links leads to other pages and is excluded. In such a list it
+//! titles an item, and without it only prices and dates remain. A template makes a list: siblings
+//! of one name and class, most with a link and with some other text. A menu has no other text.
 
 use crate::html::lines::Line;
 use crate::html::region_flags;
 use crate::html::regions::{PrefixSums, Region};
 
-/// So many siblings of one kind are a list …
+/// Minimum number of siblings of one kind that form a list …
 const ITEMS: u32 = 8;
 
-/// … and so many, where they tell a little of what they link to.
+/// … and of siblings that describe their links.
 const TELLING_ITEMS: u32 = 5;
 
 /// The part of the siblings that must be items.
 const PART: f64 = 0.6;
 
-/// Bytes of an item in links, and beside them, at least: `Lamp 17`, `9 €`.
+/// Minimum bytes of an item in links, and beside them: `Lamp 17`, `9 €`.
 const LINKED_BYTES: usize = 6;
 const OTHER_BYTES: usize = 5;
 
-/// Bytes beside its links with which an item tells a little.
+/// Minimum bytes beside its links with which an item describes them.
 const TELLING_BYTES: usize = 40;
 
-/// Lists with fewer words than this part of what else there is are not what the page is about.
+/// Lists with fewer words than this part of the other text are not the page's subject.
 const PART_OF_TEXT: f64 = 0.5;
 
-/// Lists with fewer words are none.
+/// Minimum number of words of lists.
 const WORDS: usize = 30;
 
-/// Signs of places in which no item of a list stands.
+/// Flags of regions that contain no list items.
 const NEVER: u32 = region_flags::FRAME_OR_ASIDE
     | region_flags::REVIEWS
     | region_flags::BUTTON
@@ -42,7 +40,7 @@ const NEVER: u32 = region_flags::FRAME_OR_ASIDE
     | region_flags::METADATA
     | region_flags::PROMOTION;
 
-/// Kinds of siblings that are told apart at a time: the rows of tables alternate.
+/// Kinds of siblings tracked at a time: table rows alternate.
 const KINDS: usize = 4;
 
 /// Siblings of one kind.
@@ -61,7 +59,7 @@ impl Group {
     }
 }
 
-/// Adds the lines of links of lists to what was chosen, if lists are what the page has.
+/// Adds the link lines of lists to the chosen lines, if lists are the page's subject.
 pub(super) fn keep(chosen: &mut [bool], judged: &[bool], lines: &[Line], regions: &[Region]) {
     let may_be_item = |index: usize, line: &Line| judged[index] && !line.is_in(NEVER);
     let missing = lines
@@ -103,8 +101,7 @@ fn listed(lines: &[Line], regions: &[Region]) -> Vec<bool> {
         };
     let (linked, all) = (sum(|line| line.linked), sum(|line| line.end - line.start));
     let mut groups: Vec<Group> = Vec::new();
-    // Of each block the last kinds of blocks in it, and the groups that these make; the oldest
-    // makes room.
+    // For each block, the last kinds of its children and their groups; the oldest is replaced.
     let mut last = vec![[(0_u32, u32::MAX); KINDS]; regions.len()];
     let mut group_of = vec![u32::MAX; regions.len()];
     for (index, region) in regions.iter().enumerate().skip(1) {

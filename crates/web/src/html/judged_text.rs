@@ -1,38 +1,36 @@
-//! Which lines of a page a verdict is made from, and which heading names it.
-//!  A reader wants the main content and nothing else. A verdict must not lose what tells two pages
-//! apart, and that may be a list of links, a synopsis beside the text, a table or a post of a
-//! forum. So all counts that stands outside the site's frame; in doubt a block is inside. Of 508
-//! pairs of LLVM's pages that were merged wrongly, 307 were equal only because their lines of links
-//! had been removed.
-//!  The frame is what elements and roles name so, and what class names call a sidebar, a menu or a
-//! footer where that can be believed. Where a page has a `<main>`, its author has drawn the line,
-//! and no other is drawn.
+//! The lines that a verdict is made from, and the heading that names the page. A reader wants only
+//! the main content, but a verdict must keep whatever distinguishes two pages: a list of links, a
+//! synopsis beside the text, a table, a forum post. So everything outside the site's frame counts,
+//! and a doubtful block is content. Of 508 wrongly merged pairs of LLVM's pages, 307 were equal
+//! only because their lines of links had been removed. The frame is what elements and roles
+//! declare, and what class names call a sidebar, a menu or a footer if that is credible. A `<main>`
+//! draws the line by itself.
 
 use crate::html::lines::{Line, Lines};
 use crate::html::regions::{PrefixSums, Region};
 use crate::html::{boilerplate, region_flags};
 
-/// A block with more than this part of a page's words is no sidebar, whatever it is called …
+/// A block with more than this part of a page's words is not a sidebar, whatever its name …
 const PART_OF_PAGE: f64 = 0.5;
 
-/// … unless more than this part of its words stand in lines of links, and the page's title beside
+/// … unless more than this part of its words is in lines of links, and the page's title is outside
 /// it.
 const LINKS_OF_MENU: f64 = 0.6;
 
-/// Longer headings are read so far.
+/// Maximum number of lines of a heading.
 const HEADING_LINES: usize = 64;
 
-/// The lines outside of the frame.
+/// The lines outside the frame.
 pub(super) struct Judged {
-    /// For each line, whether it is one of them.
+    /// True for each line outside the frame.
     pub lines: Vec<bool>,
-    /// True if the page or the user marks the content: then nothing else is ever taken for it.
+    /// True if the page or the user marks the content; nothing else is content then.
     pub is_marked: bool,
-    /// Their words.
+    /// The number of their words.
     pub words: usize,
 }
 
-/// Finds the lines outside of the frame.
+/// Finds the lines outside the frame.
 pub(super) fn find(lines: &[Line], regions: &[Region]) -> Judged {
     if let Some(selected) = marked(lines, |line| line.is_in(region_flags::SELECTED)) {
         return selected;
@@ -61,7 +59,7 @@ fn of(lines: &[Line], is_judged: impl Fn(&Line) -> bool) -> Judged {
     }
 }
 
-/// The lines that a mark names, if there are words in them.
+/// Returns the marked lines, if they have words.
 fn marked(lines: &[Line], is_judged: impl Fn(&Line) -> bool) -> Option<Judged> {
     let judged = of(lines, is_judged);
     (judged.words > 0).then_some(Judged {
@@ -70,7 +68,7 @@ fn marked(lines: &[Line], is_judged: impl Fn(&Line) -> bool) -> Option<Judged> {
     })
 }
 
-/// Finds the blocks in what a class name calls a part of the frame, as far as that is believed.
+/// Finds the blocks inside frame parts named by a class, if the name is credible.
 fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     let is_named = |region: &Region| {
         region.own_flags & region_flags::HINT != 0 && region.flags & region_flags::FRAME == 0
@@ -105,8 +103,8 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
                 != 0;
             let has_links = of_links > LINKS_OF_MENU;
             let is_foot = boilerplate::is_foot(region, &words, &titles);
-            // In marked content a name alone says little: a dish stands on a menu, and a chapter in
-            // a `toc`.
+            // In marked content a name alone is weak evidence: a dish stands on a menu, and a
+            // chapter in a `toc`.
             is_foot || (is_small && (has_links || !is_content)) || (has_links && is_beside)
         };
         let inherited = menus.get(region.parent as usize).copied().unwrap_or(false);
@@ -115,8 +113,8 @@ fn menus(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     menus
 }
 
-/// The heading that names a page: the first `<h1>` among the judged lines, else the first heading.
-/// Where the content is marked and has no `<h1>`, one beside it counts before its lesser headings.
+/// Returns the heading that names a page: the first `<h1>` among the judged lines, else the first
+/// heading. If marked content has no `<h1>`, one outside it precedes lesser headings.
 pub(super) fn heading(
     all: &Lines,
     regions: &[Region],
@@ -161,7 +159,7 @@ fn folded(all: &Lines, lines: impl Iterator<Item = usize>, most: usize) -> Strin
     if let Some((end, _)) = text.char_indices().nth(most) {
         text.truncate(end);
     }
-    // Manuals put the sign of a link to itself behind a heading.
+    // Manuals append a permalink sign to headings.
     let end = text.trim_end_matches(['¶', ' ']).len();
     text.truncate(end);
     text

@@ -1,13 +1,13 @@
-//! The words of a page, gathered line by line, each with where it stood.
+//! The visible text of a page, gathered line by line with the position of each line.
 //!
-//! Only at the end of a page is it known whether there was a `<main>`, or where the prose is, so
-//! the lines are gathered once and chosen from then; see `content`.
+//! Only the end of a page reveals a `<main>` and the prose, so all lines are gathered and chosen
+//! from afterwards; see `content`.
 
 use crate::html::limits::ReadLimits;
 use crate::html::regions::Regions;
 use crate::html::work_budget;
 
-/// Bytes of text for a line, at least, in a page that is full of text.
+/// Minimum average bytes of a line in a page that is full of text.
 const BYTES_PER_LINE: usize = 8;
 
 /// The visible text of a page, line by line.
@@ -16,16 +16,16 @@ pub(crate) struct Lines {
     pub(crate) text: String,
     pub(crate) lines: Vec<Line>,
     pub(crate) regions: Regions,
-    /// Bytes that may still be added, those beyond ASCII counted twice.
+    /// Bytes that may still be added, non-ASCII ones counted twice.
     left: usize,
     is_full: bool,
     most_lines: usize,
-    /// What is being gathered: where it begins, and the rest of its line.
+    /// The start and the counts of the line being gathered.
     start: usize,
     words: u32,
     linked: u32,
     flags: u32,
-    /// Whether white space stood before what comes next.
+    /// True if white space precedes the next word.
     space: bool,
 }
 
@@ -34,10 +34,10 @@ pub(crate) struct Line {
     pub start: u32,
     pub end: u32,
     pub words: u32,
-    /// How many of its bytes are in links.
+    /// Number of its bytes that are in links.
     pub linked: u32,
     pub flags: u32,
-    /// The innermost block that it stands in.
+    /// The innermost block around it.
     pub region: u32,
 }
 
@@ -52,7 +52,7 @@ impl Line {
 }
 
 impl Lines {
-    /// Lines for about so many bytes of text.
+    /// Creates a buffer for about this many bytes of text.
     pub(crate) fn new(bytes: usize, limits: &ReadLimits) -> Self {
         let bytes = bytes.min(limits.text);
         Self {
@@ -64,33 +64,32 @@ impl Lines {
         }
     }
 
-    /// Whether there was more text than is kept.
+    /// Returns true if there was more text than is kept.
     pub(crate) const fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// How many words the ended lines have.
+    /// Returns the number of words in the ended lines.
     pub(crate) fn words(&self) -> usize {
         self.lines.iter().map(|line| line.words as usize).sum()
     }
 
-    /// How much text there is, in bytes: an anchor begins here.
+    /// Returns the length of the text in bytes, where an anchor begins.
     pub(crate) const fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// The text from there on, without the space that was not yet written.
+    /// Returns the text from `start` on, without pending white space.
     pub(crate) fn since(&self, start: usize) -> &str {
         self.text[start.min(self.text.len())..].trim()
     }
 
-    /// The part of a text that there may be room for: most references to characters have a few
-    /// letters.
+    /// Returns the part of a text that may fit; most character references have a few letters.
     pub(crate) fn wanted<'t>(&self, text: &'t str) -> &'t str {
         &text[..text.floor_char_boundary(self.left.saturating_mul(2).saturating_add(64))]
     }
 
-    /// Adds text, its white space folded, as far as there is room.
+    /// Adds text with folded white space, as far as it fits.
     pub(crate) fn push(&mut self, text: &str, flags: u32, in_link: bool) {
         if self.is_full {
             return;
@@ -106,7 +105,7 @@ impl Lines {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
-            // Control characters are white space too: nothing of them is visible.
+            // Control characters count as white space: they are invisible.
             if bytes[at] <= b' ' {
                 self.space = true;
                 at += 1;
@@ -120,9 +119,9 @@ impl Lines {
         }
     }
 
-    /// Adds words as long as single spaces part them, in one copy; where that ends.
+    /// Adds words separated by single spaces in one copy, and returns the position after them.
     ///
-    /// Nearly all text is so, and copying word by word took as long as building the tree.
+    /// Nearly all text is of this form, and copying word by word took as long as building the tree.
     fn push_stretch(&mut self, text: &str, start: usize) -> usize {
         let bytes = text.as_bytes();
         let (mut at, mut spaces) = plain_pieces(bytes, start);
@@ -154,7 +153,7 @@ impl Lines {
         word + length
     }
 
-    /// Adds a run with characters beyond ASCII, among which there may be other white space.
+    /// Adds a run with non-ASCII characters, which may include other white space.
     fn push_wide(&mut self, run: &str) {
         for (index, run) in run.split(char::is_whitespace).enumerate() {
             if index > 0 {
@@ -163,7 +162,7 @@ impl Lines {
             if run.is_empty() {
                 continue;
             }
-            // Ideographs and kana are words each; the rest of the run is one.
+            // Each ideograph or kana is a word; the rest of the run is one.
             let ideographs = run.chars().filter(|&c| is_ideographic(c)).count();
             let has_others = run
                 .chars()
@@ -180,7 +179,7 @@ impl Lines {
             if self.space {
                 self.text.push(' ');
             } else if words > 0 && self.words > 0 {
-                // It goes on with the word before it: `<b>w</b>ord`.
+                // It continues the word before it: `<b>w</b>ord`.
                 self.words -= 1;
             }
         }
@@ -189,22 +188,22 @@ impl Lines {
         self.words = self.words.saturating_add(words);
     }
 
-    /// White space that no text node has: between two cells of a table.
+    /// Adds white space that is in no text node, as between two cells of a table.
     pub(crate) const fn space(&mut self) {
         self.space = true;
     }
 
-    /// A block begins.
+    /// Opens a block.
     pub(crate) fn open(&mut self, flags: u32, own_flags: u32, kind: u32) {
         self.regions.open(flags, own_flags, kind, self.lines.len());
     }
 
-    /// The block that began last ends.
+    /// Closes the innermost block.
     pub(crate) fn close(&mut self) {
         self.regions.close(self.lines.len());
     }
 
-    /// Ends the line, if it was begun.
+    /// Ends the line, if one was begun.
     pub(crate) fn end_line(&mut self) {
         self.space = false;
         if self.text.len() == self.start {
@@ -226,13 +225,13 @@ impl Lines {
     }
 }
 
-/// Bytes that are looked at together; their spaces can be counted in a byte.
+/// Bytes examined together; their spaces can be counted in a byte.
 const PIECE: usize = 32;
 
-/// Goes over pieces that have nothing but ASCII words with single spaces between: where that ends,
-/// and how many spaces there were.
+/// Skips pieces of ASCII words with single spaces between. Returns the position after them and the
+/// number of spaces.
 ///
-/// No branch depends on a single byte, so that many are compared in one instruction.
+/// No branch depends on a single byte, so that one instruction compares many.
 fn plain_pieces(bytes: &[u8], start: usize) -> (usize, u32) {
     let (mut at, mut spaces) = (start, 0);
     while let Some(piece) = bytes
@@ -256,13 +255,13 @@ fn plain_pieces(bytes: &[u8], start: usize) -> (usize, u32) {
     (at, spaces)
 }
 
-/// What a text takes of [`ReadLimits::text`]: what is beyond ASCII is folded and parted into words
-/// by tables, and takes longer.
+/// Returns the share of [`ReadLimits::text`] that a text takes: non-ASCII text is folded and split
+/// by tables, which takes longer.
 fn share_of(text: &str) -> usize {
     text.len() + work_budget::count(text, |byte| !byte.is_ascii())
 }
 
-/// Where the part of a text ends for which the share is enough.
+/// Returns the end of the part of a text that fits into the share.
 pub(crate) fn end_of_share(text: &str, share: usize) -> usize {
     if text.len() <= share / 2 || share_of(text) <= share {
         return text.len();
@@ -276,12 +275,13 @@ pub(crate) fn end_of_share(text: &str, share: usize) -> usize {
     last.map_or(0, |(at, c)| at + c.len_utf8())
 }
 
-/// The text of a page is capped far below what 32 bits can count.
+/// Converts a count; the text of a page is capped far below 32 bits.
 fn within_u32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Han, hiragana, katakana: written without spaces, so each is counted as a word.
+/// Returns true for Han, hiragana and katakana, which are written without spaces and count as a
+/// word each.
 const fn is_ideographic(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')

@@ -1,9 +1,8 @@
-//! Which attribute of which element holds a URL, and what kind of link it makes.
+//! The table of link attributes: the element, the attribute and the kind of link.
 //!
-//! One table for both readers: the one that walks the tree, and the one that reads tags where there
-//! is no tree. It goes through the HTML standard's index of attributes, every one whose value is a
-//! URL, and the obsolete ones of its section 16.2; `docs/links.md` tells for each what is done and
-//! why.
+//! Both readers use it: the walk over the tree, and the tag stream where there is no tree. It
+//! covers every attribute with a URL in the HTML standard's index of attributes, and the obsolete
+//! ones of its section 16.2; `docs/links.md` explains each.
 
 use std::borrow::Cow;
 
@@ -16,7 +15,7 @@ use crate::html::relations::has_relation;
 use crate::html::scanner::Tag;
 use crate::html::srcset;
 
-/// Whose element it is.
+/// The namespace of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Namespace {
     Html,
@@ -34,14 +33,14 @@ impl Namespace {
     }
 }
 
-/// An element's attributes, whoever reads them.
+/// A source of an element's attributes.
 pub(crate) trait AttributeSource<'p> {
-    /// The value of the first attribute with this name, its character references resolved.
+    /// Returns the value of the first attribute with this name, with character references resolved.
     fn value(&self, name: &str) -> Option<Cow<'p, str>>;
 }
 
 impl<'p> AttributeSource<'p> for &'p Element {
-    /// Elements have few: looking through them is faster than making a name to look up.
+    /// Searches linearly: elements have few attributes, and interning a name costs more.
     fn value(&self, name: &str) -> Option<Cow<'p, str>> {
         let (space, local) = match name.strip_prefix("xlink:") {
             Some(local) => (ns!(xlink), local),
@@ -61,7 +60,7 @@ impl<'p> AttributeSource<'p> for Tag<'p> {
     }
 }
 
-/// A tag of a text that does not live as long as what is found in it.
+/// A tag whose text does not outlive the links found in it.
 pub(crate) struct TransientTag<'a, 't>(pub &'a Tag<'t>);
 
 impl<'p> AttributeSource<'p> for TransientTag<'_, '_> {
@@ -70,8 +69,8 @@ impl<'p> AttributeSource<'p> for TransientTag<'_, '_> {
     }
 }
 
-/// Whether [`gather`] may find something in an element of HTML with this name: most elements are
-/// told apart by this alone.
+/// Returns true if [`gather`] may find a link in an HTML element with this name; this rules out
+/// most elements.
 pub(crate) fn may_refer(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -104,7 +103,8 @@ pub(crate) fn may_refer(name: &LocalName) -> bool {
     ) || &**name == "portal"
 }
 
-/// Notes all links of an element but those with words (`a`, `area`), which are the walk's.
+/// Collects all links of an element, except those with anchor text (`a`, `area`), which the walk
+/// handles.
 pub(crate) fn gather<'p>(
     name: &str,
     space: Namespace,
@@ -123,7 +123,7 @@ pub(crate) fn gather<'p>(
     }
 }
 
-/// The `href` of an element of SVG or MathML; the prefixed one is the older.
+/// Returns the `href` of an SVG or MathML element; the prefixed form is older.
 pub(crate) fn foreign_href<'p>(element: &impl AttributeSource<'p>) -> Option<Cow<'p, str>> {
     element
         .value("href")
@@ -135,7 +135,7 @@ fn of_html<'p>(name: &str, element: &impl AttributeSource<'p>, references: &mut 
     match name {
         "link" => of_link(element, references),
         "iframe" => {
-            // Where there is a `srcdoc`, it is shown and the `src` is not.
+            // If there is a `srcdoc`, it is shown instead of the `src`.
             if value("srcdoc").is_none() {
                 add(references, value("src"), LinkKind::Frame);
             }
@@ -212,14 +212,13 @@ fn of_link<'p>(element: &impl AttributeSource<'p>, references: &mut References<'
     }
 }
 
-/// What an element says of where it leads.
+/// Returns the `rel` of an element.
 pub(crate) fn rel<'p>(element: &impl AttributeSource<'p>) -> Cow<'p, str> {
     element.value("rel").unwrap_or_default()
 }
 
-/// What kind of link a `<link>` or a header's `Link` with these relations is; none where it is no
-/// link to a resource of its own (`preconnect`), or one that is not for readers (`pingback`), or
-/// unknown.
+/// Returns the kind of a `<link>` or of a `Link` header field with these relations; `None` if it
+/// has no resource of its own (`preconnect`), is not for readers (`pingback`), or is unknown.
 pub(crate) fn of_relations(rel: &str) -> Option<LinkKind> {
     let has = |relations: &[&str]| {
         let mut words = rel.split_ascii_whitespace();
@@ -239,8 +238,7 @@ pub(crate) fn of_relations(rel: &str) -> Option<LinkKind> {
     has(TO_REQUISITES).then_some(LinkKind::Requisite)
 }
 
-/// Relations to pages, of the HTML standard and of IANA's registry, and those of earlier versions
-/// of HTML.
+/// Relations to pages: of the HTML standard, of IANA's registry, and of earlier versions of HTML.
 const TO_PAGES: &[&str] = &[
     "alternate",
     "canonical",
@@ -300,7 +298,7 @@ const TO_PAGES: &[&str] = &[
     "feed",
 ];
 
-/// Relations to what a page needs.
+/// Relations to resources that a page needs.
 const TO_REQUISITES: &[&str] = &[
     "icon",
     "apple-touch-icon",

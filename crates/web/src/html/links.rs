@@ -1,4 +1,4 @@
-//! Where a page leads.
+//! The links of a page, from references to resolved URLs.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,15 +11,14 @@ use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::{MAX_URL_BYTES, PageUrl};
 use crate::url::url_key::UrlKey;
 
-/// How many references are resolved for one link that is allowed: many may lead to the same page,
-/// or to none.
+/// References resolved for each allowed link: many may lead to the same page, or to none.
 const TRIES_PER_LINK: usize = 4;
 
-/// How many bytes of URLs are resolved for one link that is allowed. Ordinary URLs have a hundred;
-/// a base of 8 KiB makes 8 KiB of every reference.
+/// Bytes of URLs resolved for each allowed link. Ordinary URLs have a hundred; a base of 8 KiB
+/// makes every reference 8 KiB long.
 const BYTES_PER_LINK: usize = 512;
 
-/// A link as it stands in the page.
+/// A link as written in the page.
 #[derive(Debug)]
 pub(crate) struct Reference<'p> {
     pub href: Cow<'p, str>,
@@ -30,7 +29,7 @@ pub(crate) struct Reference<'p> {
     pub is_needed: bool,
 }
 
-/// The links of a page while it is read: what they are relative to may still come.
+/// The links of a page while it is read; their base may still follow.
 #[derive(Debug)]
 pub(crate) struct References<'p> {
     pub kinds: LinkKinds,
@@ -39,13 +38,13 @@ pub(crate) struct References<'p> {
     pub base: Option<Cow<'p, str>>,
     /// The first `<link rel=canonical>`.
     pub canonical: Option<Cow<'p, str>>,
-    /// Where each reference was first found.
+    /// The index of each reference.
     known: HashMap<Cow<'p, str>, usize>,
-    /// How many of [`References::found`] lead to pages.
+    /// Number of [`References::found`] that lead to pages.
     pages: usize,
-    /// How many of either sort are kept.
+    /// Maximum number of pages, and of other links.
     most: usize,
-    /// How much of a `rel` is kept, in bytes.
+    /// Bytes of a `rel` that are kept.
     rel_bytes: usize,
     too_many: bool,
 }
@@ -65,8 +64,8 @@ impl<'p> References<'p> {
         }
     }
 
-    /// Adds a reference with the `rel` of its element; what leads nowhere for us, at once or again,
-    /// is passed over. Where it stands among the others, if it is to have the words of this place.
+    /// Adds a reference with the `rel` of its element; skips those that lead nowhere or to the same
+    /// page. Returns its index if it takes its anchor text from here.
     pub(crate) fn add(&mut self, href: Cow<'p, str>, kind: LinkKind, rel: &str) -> Option<usize> {
         if !self.kinds.has(kind) || href.len() > MAX_URL_BYTES {
             return None;
@@ -110,8 +109,8 @@ impl<'p> References<'p> {
         Some(index)
     }
 
-    /// Resolves all, each page once, in the order of the page; those that are no URL are left out.
-    /// `links` holds what is known already.
+    /// Resolves all references, each page once, in document order; invalid URLs are dropped.
+    /// `links` holds the links that are already known.
     pub(crate) fn resolve(
         self,
         mut links: Links,
@@ -126,8 +125,8 @@ impl<'p> References<'p> {
         links.too_many |= self.too_many;
         let mut bytes = limits.links.saturating_mul(BYTES_PER_LINK);
         for reference in self.found {
-            // A reference that begins with a slash takes little of its base, but that is not worth
-            // to tell apart.
+            // A reference that begins with a slash takes little of its base; the difference does
+            // not matter.
             let Some(left) = bytes.checked_sub(base.as_str().len() + reference.href.len()) else {
                 links.too_many = true;
                 break;
@@ -147,12 +146,12 @@ impl<'p> References<'p> {
     }
 }
 
-/// Links that are resolved, each page once.
+/// Resolved links, each page once.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     links: Vec<Link>,
     known: HashMap<UrlKey, usize>,
-    /// How many of them lead to pages.
+    /// Number of those that lead to pages.
     pages: usize,
     too_many: bool,
 }
@@ -202,19 +201,20 @@ impl Links {
     }
 }
 
-/// The links of a page.
+/// The resolved links and the canonical URL of a page.
 pub(crate) struct Resolved {
     pub links: Vec<Link>,
     pub canonical: Option<PageUrl>,
     pub warning: Option<ParseWarning>,
 }
 
-/// Pictures must not crowd out pages, so they are counted apart.
+/// Returns true for kinds that lead to pages. Others are counted apart, so that pictures do not
+/// crowd out pages.
 const fn is_page(kind: LinkKind) -> bool {
     LinkKinds::PAGES.has(kind)
 }
 
-/// Schemes that are frequent and never pages, told apart before anything is parsed.
+/// Recognises frequent schemes that never lead to pages, before anything is parsed.
 fn leads_elsewhere(href: &str) -> bool {
     const ELSEWHERE: &[&str] = &["javascript:", "mailto:", "data:", "tel:", "blob:"];
     ELSEWHERE.iter().any(|scheme| {

@@ -1,22 +1,21 @@
-//! Which block of a page holds its main content.
+//! The block that holds a page's main content.
 //!
-//! Two steps. First where the author says so: `<main>`, `<article>`, a block named as the text of
-//! an article, each if it holds enough of the prose and no other like it nearly as much (a page of
-//! many articles is a list of them, and no one of them is its content). Then downwards, as long as
-//! a single block holds nearly all of the prose: what it leaves beside is the frame. Readability
-//! (Arc90, 2009) and boilerpipe (Kohlschütter et al., WSDM 2010) rest on the same: running text
-//! tells content from frame.
+//! The search has two steps. First it follows the author's marks: `<main>`, `<article>`, a block
+//! named as the text of an article. Each must hold enough of the prose, and no similar block nearly
+//! as much (a page of many articles is a list of them). Then it descends as long as a single block
+//! holds nearly all of the prose; the rest is the frame. Readability (Arc90, 2009) and boilerpipe
+//! (Kohlschütter et al., WSDM 2010) also rest on running text to separate content from frame.
 //!
-//! The second step is careful where an author has marked the content, and goes into no section,
-//! list or table: these are parts of a text, of a manual above all.
+//! The second step is careful in marked content, and enters no section, list or table: these are
+//! parts of a text, above all in manuals.
 
 use crate::html::region_flags;
 use crate::html::regions::{PrefixSums, Region};
 
-/// A mark, and when it is followed.
+/// A mark and the conditions for following it.
 struct Mark {
     sign: u32,
-    /// The part of the prose so far that it must hold.
+    /// The part of the current prose that it must hold.
     of_prose: f64,
     /// The part of the prose in all blocks with this mark that it must hold.
     of_marked: f64,
@@ -40,24 +39,24 @@ const MARKS: &[Mark] = &[
     },
 ];
 
-/// Less prose marks nothing.
+/// Minimum number of words of prose in a mark.
 const MARKED_WORDS: usize = 40;
 
 /// The part of the prose that a block must hold to be entered.
 const PART_ENTERED: f64 = 0.8;
 
-/// The same where the author has marked the content.
+/// The same in marked content.
 const PART_ENTERED_IN_MARKED: f64 = 0.95;
 
-/// The author's mark and the block below it.
+/// The marked block and the main block inside it.
 pub(crate) struct MainBlock {
-    /// What the author marked as content; the whole page if nothing is marked.
+    /// The marked block; the whole page if nothing is marked.
     pub marked: usize,
-    /// Where the content is.
+    /// The block with the content.
     pub block: usize,
 }
 
-/// Finds the block, given what is left out and the prose without that.
+/// Finds the main block, given the excluded flags and the remaining prose.
 pub(crate) fn find(regions: &[Region], left_out: &[u32], prose: &PrefixSums) -> MainBlock {
     let mut marked = 0;
     for mark in MARKS {
@@ -102,7 +101,7 @@ fn follow(
         }
         let is_marked =
             region.own_flags & mark.sign != 0 && region.flags & region_flags::FRAME_OR_ASIDE == 0;
-        // Of blocks inside one another the outermost.
+        // Of nested blocks the outermost counts.
         if !is_marked || left_out[index] != 0 || lines.start < past {
             continue;
         }
@@ -120,7 +119,7 @@ fn follow(
     if is_followed { richest } else { from }
 }
 
-/// For each block the one in it that has the most prose.
+/// Returns for each block the child with the most prose.
 fn richest_inside(regions: &[Region], prose: &PrefixSums) -> Vec<Option<u32>> {
     let mut richest = vec![None; regions.len()];
     let mut most = vec![0; regions.len()];

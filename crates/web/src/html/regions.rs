@@ -1,35 +1,34 @@
-//! The blocks of a page as a flat tree, in the order in which they begin.
+//! The block elements of a page as a flat tree, in the order of their beginnings.
 //!
-//! Invariant: a block stands after the one around it, and its lines are among the lines of that
-//! one. So what is summed up for blocks is summed up in one pass from the last to the first, and
-//! what is inherited in one from the first to the last; pages may be nested deeply and nothing here
-//! is recursive.
+//! Invariant: a block follows its parent, and its lines are among its parent's. So one pass from
+//! the last block to the first sums up, and one pass from the first to the last inherits; nothing
+//! is recursive, however deeply a page is nested.
 
 use std::ops::Range;
 
 /// A block element.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Region {
-    /// The block around it; the whole page has itself.
+    /// The parent block; the whole page is its own parent.
     pub parent: u32,
-    /// Where it stands, itself included.
+    /// The flags of the block and of all around it.
     pub flags: u32,
-    /// What it says itself, be it said around it or not.
+    /// The flags of the block itself, even if a parent has them too.
     pub own_flags: u32,
-    /// Its name and class without digits: blocks of one kind are made by one template.
+    /// A hash of its name and class without digits: blocks of one kind come from one template.
     pub kind: u32,
     first: u32,
     end: u32,
 }
 
 impl Region {
-    /// The lines in it.
+    /// Returns the lines of the block.
     pub(crate) fn lines(&self) -> Range<usize> {
         self.first as usize..self.end.max(self.first) as usize
     }
 }
 
-/// The blocks of a page; the first is all of it.
+/// The blocks of a page; the first is the whole page.
 #[derive(Debug)]
 pub(crate) struct Regions {
     all: Vec<Region>,
@@ -46,12 +45,12 @@ impl Default for Regions {
 }
 
 impl Regions {
-    /// The innermost open block.
+    /// Returns the innermost open block.
     pub(crate) const fn current(&self) -> u32 {
         self.current
     }
 
-    /// A block begins, before that line.
+    /// Opens a block before a line.
     pub(crate) fn open(&mut self, flags: u32, own_flags: u32, kind: u32, line: usize) {
         let first = saturated(line);
         let parent = self.current;
@@ -66,26 +65,26 @@ impl Regions {
         });
     }
 
-    /// The block that began last ends, before that line.
+    /// Closes the innermost block before a line.
     pub(crate) fn close(&mut self, line: usize) {
         let region = &mut self.all[self.current as usize];
         region.end = saturated(line);
         self.current = region.parent;
     }
 
-    /// All blocks, once the page has ended before that line.
+    /// Returns all blocks at the end of the page, before a line.
     pub(crate) fn finish(&mut self, line: usize) -> &[Region] {
         self.all[0].end = saturated(line);
         &self.all
     }
 }
 
-/// A body is capped far below what 32 bits can count.
+/// Converts a count; a body is capped far below 32 bits.
 fn saturated(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Words of lines, summed up so that those of a block are a difference.
+/// Prefix sums over lines, so that the sum of a block is a difference.
 #[derive(Debug)]
 pub(crate) struct PrefixSums(Vec<u32>);
 
@@ -108,7 +107,7 @@ impl PrefixSums {
         (self.0[lines.end] - self.0[lines.start]) as usize
     }
 
-    /// The sum before a block.
+    /// Returns the sum before a block.
     pub(crate) fn before(&self, region: &Region) -> usize {
         self.0[region.lines().start] as usize
     }
