@@ -1,8 +1,8 @@
-//! Bytes to text.
+//! Character encodings: from bytes to text.
 //!
-//! Who says how a page is encoded, in the order of who is right most often: a byte order mark, the
-//! header, the page itself (its first 1,024 bytes, HTML standard section 13.2.3.2), and, where
-//! nobody says, the bytes.
+//! The encoding is decided by the most reliable source present: a byte order mark, the header, the
+//! page itself (its first 1,024 bytes, HTML standard section 13.2.3.2), and otherwise a guess from
+//! the bytes.
 
 use std::borrow::Cow;
 
@@ -11,25 +11,25 @@ use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252
 
 use crate::html::scanner::{Scanner, Tag, Token};
 
-/// How much of a page may declare its encoding, in bytes.
+/// Bytes of a page that may declare its encoding.
 const PRESCAN_BYTES: usize = 1024;
 
-/// Bytes of text that is decoded, where bytes are not the text already. One byte can become three.
+/// Maximum size of decoded text in bytes, if bytes are not already text. One byte can become three.
 const MAX_DECODED_BYTES: usize = 8 << 20;
 
-/// How much is looked at to guess: more makes the guess slower, not better.
+/// Bytes examined for a guess; more make it slower, not better.
 pub(crate) const DETECT_BYTES: usize = 256 * 1024;
 
 /// A decoded body.
 pub(crate) struct Decoded<'b> {
     pub text: Cow<'b, str>,
-    /// The encoding's name in the Encoding standard, `UTF-8`, `windows-1252`.
+    /// The encoding's name in the Encoding standard: `UTF-8`, `windows-1252`.
     pub charset: &'static str,
-    /// Whether some bytes meant nothing and stand as U+FFFD.
+    /// True if some bytes were invalid and became U+FFFD.
     pub repaired: bool,
 }
 
-/// Decodes a body; `tld` is the last label of the host it came from, which helps a guess.
+/// Decodes a body. `tld` is the last label of its host, which improves a guess.
 pub(crate) fn decode<'b>(
     body: &'b [u8],
     content_type: Option<&str>,
@@ -44,8 +44,7 @@ pub(crate) fn decode<'b>(
     }
 }
 
-/// The encoding of a body, and the length of its byte order mark, which is looked for first, and
-/// wins.
+/// Returns the encoding of a body and the length of its byte order mark, which takes precedence.
 pub(crate) fn encoding_of(
     body: &[u8],
     content_type: Option<&str>,
@@ -60,9 +59,9 @@ pub(crate) fn encoding_of(
     })
 }
 
-/// Decodes a style sheet (CSS Syntax Module Level 3, section 3.2): a byte order mark, the header,
-/// or `@charset` in so many bytes. It is in UTF-8 else: what the page that asked for it is in is
-/// not known here.
+/// Decodes a style sheet (CSS Syntax Module Level 3, section 3.2) by its byte order mark, the
+/// header, or a literal `@charset`, and otherwise as UTF-8: the encoding of the referring page is
+/// unknown here.
 pub(crate) fn decode_sheet<'b>(body: &'b [u8], content_type: Option<&str>) -> Cow<'b, str> {
     let encoding = content_type
         .and_then(from_header)
@@ -98,7 +97,7 @@ fn to_text<'b>(body: &'b [u8], encoding: &'static Encoding) -> (Cow<'b, str>, bo
 }
 
 fn for_label(label: &str) -> Option<&'static Encoding> {
-    // What decodes to nothing was declared by mistake.
+    // An encoding that decodes to nothing was declared by mistake.
     Encoding::for_label(label.as_bytes()).filter(|&encoding| encoding != REPLACEMENT)
 }
 
@@ -106,7 +105,7 @@ fn from_header(content_type: &str) -> Option<&'static Encoding> {
     for_label(parameter(content_type, "charset")?)
 }
 
-/// The value of a parameter of a media type, out of its quotes.
+/// Returns the unquoted value of a media type's parameter.
 fn parameter<'h>(content_type: &'h str, name: &str) -> Option<&'h str> {
     content_type.split(';').skip(1).find_map(|parameter| {
         let (found, value) = parameter.split_once('=')?;
@@ -118,7 +117,7 @@ fn parameter<'h>(content_type: &'h str, name: &str) -> Option<&'h str> {
 }
 
 fn from_page(start: &[u8]) -> Option<&'static Encoding> {
-    // Byte for byte: an encoding that could not be read so could not be declared so.
+    // Reads byte for byte: an encoding that this cannot read could not be declared so.
     let text: String = start.iter().copied().map(char::from).collect();
     if let Some(declaration) = text.strip_prefix("<?xml") {
         let end = declaration.find('>').unwrap_or(declaration.len());
@@ -140,7 +139,7 @@ fn from_page(start: &[u8]) -> Option<&'static Encoding> {
     let mut scanner = Scanner::new(&text, 0);
     while let Some(token) = scanner.next() {
         if scanner.at() == text.len() && !text.ends_with('>') {
-            // The window ends inside a tag, and perhaps inside a label.
+            // The window ends inside a tag, possibly inside a label.
             break;
         }
         if let Token::Start(tag) = token
@@ -178,7 +177,7 @@ fn from_meta(tag: &Tag<'_>) -> Option<&'static Encoding> {
     declared(value)
 }
 
-/// What a page means that says so in ASCII: nothing that could be read is in UTF-16.
+/// Returns the encoding that a declaration in ASCII means: it cannot be UTF-16.
 fn declared(label: &str) -> Option<&'static Encoding> {
     let encoding = for_label(label)?;
     if encoding == UTF_16LE || encoding == UTF_16BE {
@@ -192,7 +191,7 @@ fn declared(label: &str) -> Option<&'static Encoding> {
 
 fn guess(body: &[u8], tld: Option<&str>) -> &'static Encoding {
     let sample = &body[..body.len().min(DETECT_BYTES)];
-    // ISO-2022-JP is ASCII too, but for its escapes.
+    // ISO-2022-JP is ASCII except for its escapes.
     if !sample.contains(&0x1b) && std::str::from_utf8(body).is_ok() {
         return UTF_8;
     }

@@ -1,31 +1,31 @@
-//! The URLs that a browser asks for when it applies a style sheet.
+//! The URLs that a browser requests for a style sheet.
 //!
-//! Tokens are cssparser's (CSS Syntax Module Level 3, section 4); of the grammar only as much is
-//! known as tells a URL that is fetched from one that is not: `@import` (CSS Cascade 5, section 2),
-//! `url()` and `src()` (CSS Values 4, section 4.5), the strings of `image-set()` and `image()` (CSS
-//! Images 4, section 2). A URL in a name (`@namespace`, `@document`) and a string anywhere else are
-//! none.
+//! cssparser provides the tokens (CSS Syntax Module Level 3, section 4). The grammar covers only
+//! what distinguishes fetched URLs from others: `@import` (CSS Cascade 5, section 2), `url()` and
+//! `src()` (CSS Values 4, section 4.5), the strings of `image-set()` and `image()` (CSS Images 4,
+//! section 2). URLs in names (`@namespace`, `@document`) and other strings are not fetched.
 //!
-//! Which rules apply to the page is not asked: a replay may be wider or darker than we are.
+//! All rules count, whether or not they apply to the page: a replay may have another width or
+//! colour scheme.
 //!
-//! Invariant: no recursion, and time proportional to the effort that is taken, however blocks are
-//! nested. The parser skips or recurses into blocks; so a new one begins where a block does, and
-//! what is open stands in a list of our own.
+//! Invariant: there is no recursion, and time is proportional to the steps taken, however blocks
+//! are nested. The parser skips blocks or recurses into them; so a new parser begins at each block,
+//! and a list records the open ones.
 
 use cssparser::{Parser, Token};
 
 use crate::html::work_budget::WorkBudget;
 
-/// Blocks in blocks: what is nested deeper is not read.
+/// Maximum nesting of blocks; deeper ones are not read.
 const DEEPEST: usize = 256;
 
-/// Tokens for a step: one costs some twenty nanoseconds.
+/// Tokens for a step; one costs about twenty nanoseconds.
 const TOKENS_PER_STEP: usize = 4;
 
 /// Bytes of a long token for a step.
 const STRIDE: usize = 256;
 
-/// Where CSS stands, which decides whether it may import.
+/// The position of CSS, which decides whether it may import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CssContext {
     /// A style sheet, or a `<style>` element.
@@ -34,8 +34,8 @@ pub(crate) enum CssContext {
     Attribute,
 }
 
-/// Tells every URL of `css`, as it stands there without its escapes, in order, until it ends or no
-/// effort is left.
+/// Passes every URL of `css`, unescaped and in order, to `found`, until the text or the budget
+/// ends.
 pub(crate) fn each_url(
     css: &str,
     context: CssContext,
@@ -75,7 +75,7 @@ pub(crate) fn each_url(
     }
 }
 
-/// What is open, and what its strings are.
+/// An open block, and the meaning of strings in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Open {
     /// `(`, or a function.
@@ -84,31 +84,31 @@ enum Open {
     Curly,
 }
 
-/// What strings are that stand directly in a function.
+/// The meaning of strings directly in a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Strings {
     Words,
-    /// The first one is a URL: `url()`.
+    /// The first string is a URL: `url()`.
     OneUrl,
-    /// Each is one: `image-set()`.
+    /// Each string is a URL: `image-set()`.
     Urls,
 }
 
 /// The at-rule whose prelude is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// None whose URLs are special.
+    /// An at-rule without special URLs.
     Other,
-    /// An import; its URL is still to come.
+    /// An import before its URL.
     Import,
-    /// One whose URLs are not fetched, at this depth.
+    /// An at-rule at this depth whose URLs are not fetched.
     Names(usize),
 }
 
 struct Reader {
     open: Vec<Open>,
     rule: Rule,
-    /// Whether a sheet may still be imported: not after the first block.
+    /// True if imports are still allowed: only before the first block.
     imports: bool,
 }
 
@@ -132,7 +132,7 @@ impl Reader {
             Token::SquareBracketBlock => return self.begins(Open::Square),
             Token::ParenthesisBlock => return self.begins(Open::Round(Strings::Words)),
             Token::Function(name) => return self.begins(Open::Round(strings_of(name))),
-            // What closes something else than what was opened last closes nothing (CSS Syntax 3,
+            // A closing token that does not match the innermost block closes nothing (CSS Syntax 3,
             // section 5.4.8).
             Token::CloseParenthesis => _ = self.open.pop_if(|open| matches!(open, Open::Round(_))),
             Token::CloseSquareBracket => _ = self.open.pop_if(|open| *open == Open::Square),
@@ -184,7 +184,7 @@ impl Reader {
     fn url(&mut self, url: &str, found: &mut impl FnMut(&str)) {
         match self.rule {
             Rule::Names(_) => return,
-            // What follows are the conditions of the import.
+            // The conditions of the import follow.
             Rule::Import => self.rule = Rule::Names(0),
             Rule::Other => {}
         }
@@ -300,7 +300,7 @@ mod tests {
         assert!((10..=100 * TOKENS_PER_STEP).contains(&urls), "{urls}");
     }
 
-    /// As it may stand between `url(` and `)`.
+    /// Escapes a URL for use between `url(` and `)`.
     fn unquoted(url: &str) -> String {
         let escaped = url.chars().map(|c| format!("\\{:x} ", u32::from(c)));
         escaped.collect()

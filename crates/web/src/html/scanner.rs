@@ -1,10 +1,10 @@
-//! A linear reader of HTML tokens: where tags begin and end, and nothing about what they mean.
+//! A linear scanner of HTML tokens: it finds where tags begin and end, and does not interpret them.
 //!
-//! Two uses. It runs ahead of the tree builder, so that a tag with a hundred thousand attributes is
-//! noticed before the tree builder sees it. And it reads what is left of a page after the tree
-//! builder was stopped. Both need to agree with the parser about where a tag ends, so the states
-//! are those of the HTML standard (section 13.2.5, "Tokenization"), without the parts that only
-//! name what was wrong.
+//! It has two uses. It runs ahead of the tree builder, so that a tag with a hundred thousand
+//! attributes is noticed before the tree builder sees it. And it reads the rest of a page after the
+//! tree builder was stopped. Both must agree with the parser about the end of a tag, so its states
+//! are those of the HTML standard (section 13.2.5, "Tokenization"), without those that only
+//! classify errors.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::html::character_references::{self, TextContext};
 /// One token in the data state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'t> {
-    /// Text, character references not resolved.
+    /// Text with unresolved character references.
     Text(&'t str),
     /// A start tag.
     Start(Tag<'t>),
@@ -23,32 +23,32 @@ pub(crate) enum Token<'t> {
     Markup(&'t str),
 }
 
-/// A tag as it stands in the text.
+/// A tag as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tag<'t> {
-    /// The name, in the case in which it was written.
+    /// The name as written.
     pub name: &'t str,
-    /// What stands between the name and the closing `>`.
+    /// The text between the name and the closing `>`.
     pub inside: &'t str,
-    /// How many attributes there are, repeated ones included.
+    /// Number of attributes, repeated ones included.
     pub attributes: usize,
-    /// Bytes of its own name and theirs.
+    /// Bytes of its name and of its attributes' names.
     pub names: usize,
-    /// Whether it ends before the text does.
+    /// True if it ends before the text does.
     pub is_whole: bool,
-    /// Whether it ends with `/>`.
+    /// True if it ends with `/>`.
     pub closes_itself: bool,
 }
 
-/// A tag with more attributes has no end: it takes what is left of the text.
+/// Maximum number of attributes; a tag with more takes the rest of the text.
 const MOST_ATTRIBUTES: usize = 100_000;
 
-/// Reads tokens from the start of a text to its end.
+/// A reader of tokens from the start of a text to its end.
 #[derive(Debug)]
 pub(crate) struct Scanner<'t> {
     text: &'t str,
     at: usize,
-    /// Whether a CDATA section is one: only inside SVG and MathML. Elsewhere it is a comment.
+    /// True inside SVG and MathML, where CDATA sections exist; elsewhere they are comments.
     pub foreign: bool,
 }
 
@@ -61,22 +61,22 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The first byte that was not read.
+    /// Returns the offset of the first unread byte.
     pub(crate) const fn at(&self) -> usize {
         self.at
     }
 
-    /// What was read since then.
+    /// Returns the text read since an earlier offset.
     pub(crate) fn since(&self, before: usize) -> &'t str {
         &self.text[before..self.at]
     }
 
-    /// Whether the next token is what would be a CDATA section in foreign content.
+    /// Returns true if the next token would be a CDATA section in foreign content.
     pub(crate) fn is_at_cdata(&self) -> bool {
         self.text.as_bytes()[self.at..].starts_with(b"<![CDATA[")
     }
 
-    /// The next token, read as in the data state.
+    /// Reads the next token in the data state.
     pub(crate) fn next(&mut self) -> Option<Token<'t>> {
         let rest = self
             .text
@@ -97,7 +97,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Reads raw text, as in a script, up to the end tag with this name (not with it), or to the
+    /// Reads raw text, as in a script, up to but excluding the end tag with this name, or to the
     /// end.
     pub(crate) fn raw(&mut self, name: &str) -> &'t str {
         let mut from = self.at;
@@ -112,8 +112,8 @@ impl<'t> Scanner<'t> {
         self.take(self.text.len())
     }
 
-    /// Reads the content of a script, up to the end tag that ends it: between `<!-- <script>` and
-    /// `-->` none does (sections 13.2.5.20 to 31).
+    /// Reads the content of a script up to its end tag: between `<!-- <script>` and `-->` there is
+    /// none (sections 13.2.5.20 to 31).
     pub(crate) fn script(&mut self) -> &'t str {
         let bytes = self.text.as_bytes();
         let (mut in_comment, mut in_script) = (false, false);
@@ -126,7 +126,7 @@ impl<'t> Scanner<'t> {
             let rest = &bytes[at..];
             if rest.starts_with(b"<!--") {
                 in_comment = true;
-                // The dashes may be those that end it: `<!-->`.
+                // The dashes may also end it: `<!-->`.
                 at += 2;
                 continue;
             }
@@ -145,7 +145,7 @@ impl<'t> Scanner<'t> {
         self.take(self.text.len())
     }
 
-    /// Reads all that is left.
+    /// Reads the rest of the text.
     pub(crate) fn plain(&mut self) -> &'t str {
         self.take(self.text.len())
     }
@@ -156,7 +156,7 @@ impl<'t> Scanner<'t> {
         taken
     }
 
-    /// Reads to the end of the next `mark`, which is looked for after `skip` bytes.
+    /// Reads through the next `mark` after `skip` bytes.
     fn through(&mut self, mark: &str, skip: usize) -> &'t str {
         let from = (self.at + skip).min(self.text.len());
         let end = self.text[from..]
@@ -176,9 +176,9 @@ impl<'t> Scanner<'t> {
         self.through(">", 2)
     }
 
-    /// A comment ends at the first `-->` or `--!>`; `<!-->` and `<!--->` are whole.
+    /// Reads a comment, which ends at the first `-->` or `--!>`; `<!-->` and `<!--->` are complete.
     fn comment(&mut self) -> &'t str {
-        // Angles are looked for, and not dashes: a comment of nothing but dashes is passed in one
+        // Searches for angles instead of dashes, so that a comment of dashes is passed in one
         // stride.
         let mut from = self.at + 4;
         while let Some(found) = self.text[from..].find('>') {
@@ -194,7 +194,7 @@ impl<'t> Scanner<'t> {
         self.take(self.text.len())
     }
 
-    /// A tag whose name begins after `skip` bytes.
+    /// Reads a tag whose name begins after `skip` bytes.
     fn tag(&mut self, skip: usize) -> Tag<'t> {
         let name_at = self.at + skip;
         let mut attributes = Attributes {
@@ -215,7 +215,7 @@ impl<'t> Scanner<'t> {
         let end = name_at + attributes.at;
         let closes_itself = attributes.text[last_at..attributes.at].ends_with('/');
         let inside = &self.text[name_at + inside_at..end];
-        // Past the `>`, which is missing at the end of the text only.
+        // Skips the `>`, which is missing only at the end of the text.
         self.at = (end + 1).min(self.text.len());
         Tag {
             name,
@@ -229,7 +229,7 @@ impl<'t> Scanner<'t> {
 }
 
 impl<'t> Tag<'t> {
-    /// The names and values of the attributes, as written.
+    /// Returns the names and values of the attributes as written.
     pub(crate) fn attributes(&self) -> Attributes<'t> {
         Attributes {
             text: self.inside,
@@ -237,7 +237,7 @@ impl<'t> Tag<'t> {
         }
     }
 
-    /// The value of the first attribute with this name, its character references resolved.
+    /// Returns the value of the first attribute with this name, with character references resolved.
     pub(crate) fn value(&self, name: &str) -> Option<Cow<'t, str>> {
         let (_, value) = self
             .attributes()
@@ -245,7 +245,7 @@ impl<'t> Tag<'t> {
         Some(character_references::resolve(value, TextContext::Attribute))
     }
 
-    /// Whether the tag has one of these names.
+    /// Returns true if the tag has one of these names.
     pub(crate) fn is(&self, names: &[&str]) -> bool {
         names
             .iter()
@@ -295,7 +295,7 @@ impl<'t> Iterator for Attributes<'t> {
         let start = self.at;
         match self.peek()? {
             b'>' => return None,
-            // An equals sign in the first place is the name's.
+            // A leading equals sign belongs to the name.
             b'=' => self.at += 1,
             _ => {}
         }
@@ -321,12 +321,12 @@ fn begins_with_name(bytes: &[u8], start: &[u8]) -> bool {
             .is_some_and(|&byte| is_space(byte) || matches!(byte, b'/' | b'>'))
 }
 
-/// ASCII white space as the standard has it; a carriage return is read as a line feed.
+/// Returns true for ASCII white space of the standard; a carriage return counts as a line feed.
 const fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ')
 }
 
-/// The length of the character that begins with this byte.
+/// Returns the length of the character that begins with this byte.
 const fn char_len(byte: u8) -> usize {
     match byte {
         0x00..=0x7f => 1,

@@ -1,9 +1,9 @@
-//! What stands in a text, tag by tag, where there is no tree: what is inert is passed over, what is
-//! raw text is not taken for tags, what is a drawing is told from a page.
+//! A stream of tags and text without a tree. It skips inert content, does not take raw text for
+//! tags, and distinguishes drawings from pages.
 //!
-//! It knows as much of the tree builder (HTML standard, section 13.2.6) as tells where a link is
-//! one: templates, selections, SVG and MathML with what breaks out of them. A property test holds
-//! it to the tree builder.
+//! It implements as much of the tree builder (HTML standard, section 13.2.6) as decides whether a
+//! link exists: templates, selections, and SVG and MathML with the tags that break out of them. A
+//! property test compares it with the tree builder.
 
 use crate::html::link_attributes::Namespace;
 use crate::html::scanner::{Scanner, Tag, Token};
@@ -12,17 +12,17 @@ use crate::html::work_budget::{self, WorkBudget};
 /// A part of the text that is not inert.
 #[derive(Debug)]
 pub(crate) enum StreamPiece<'t> {
-    /// Text; whether a reader sees it.
+    /// Text, and whether it is visible.
     Text(&'t str, bool),
-    /// A start tag; whether a reader sees what is around it.
+    /// A start tag with its name and namespace, and whether its surroundings are visible.
     Start(Tag<'t>, TagName, Namespace, bool),
-    /// An element whose content is no markup, and this content.
+    /// An element whose content is raw text, and this content.
     Raw(Tag<'t>, TagName, &'t str),
-    /// An end tag, likewise.
+    /// An end tag, and whether its surroundings are visible.
     End(TagName, bool),
 }
 
-/// A tag's name in lower case; nothing for names longer than all that mean something.
+/// A tag's name in lower case; empty if it is longer than all known names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TagName {
     letters: [u8; Self::LONGEST],
@@ -48,27 +48,26 @@ impl TagName {
     }
 }
 
-/// Elements of SVG and MathML that are open and that matter, at most; deeper ones are not told
-/// apart.
+/// Maximum number of relevant open elements of SVG and MathML; deeper ones are not tracked.
 const MOST_FOREIGN: usize = 64;
 
-/// Reads a text piece by piece, as far as the effort goes.
+/// A reader of a text piece by piece, as far as its budget goes.
 #[derive(Debug)]
 pub(crate) struct TagStream<'t> {
     scanner: Scanner<'t>,
-    /// What is left of the effort.
+    /// The steps that are left.
     budget: WorkBudget,
-    /// Open templates, the outermost of which is inert, and so is all in it.
+    /// Number of open templates; content of the outermost is inert.
     templates: usize,
-    /// Open templates that are shadow roots: they are shown.
+    /// Number of open shadow roots, which are shown.
     shadows: usize,
     in_select: bool,
-    /// The open roots of drawings and formulas, and what is HTML again inside of them.
+    /// The open roots of SVG and MathML, and the HTML integration points inside them.
     foreign: Vec<(TagName, Namespace)>,
 }
 
 impl<'t> TagStream<'t> {
-    /// From `at` on; `inside` is the element whose raw text is there.
+    /// Creates a stream from `at` on; `inside` is the element whose raw text begins there.
     pub(crate) fn new(text: &'t str, at: usize, inside: Option<&str>, budget: WorkBudget) -> Self {
         let mut scanner = Scanner::new(text, at);
         match inside {
@@ -86,7 +85,7 @@ impl<'t> TagStream<'t> {
         }
     }
 
-    /// The next piece, as far as this effort goes, from which others may take too.
+    /// Returns the next piece within a budget that others share.
     pub(crate) fn next_within(&mut self, budget: &mut WorkBudget) -> Option<StreamPiece<'t>> {
         self.budget = *budget;
         let piece = self.next();
@@ -147,7 +146,7 @@ impl<'t> TagStream<'t> {
         (self.templates == 0).then_some(piece)
     }
 
-    /// Whether a start tag is one in a selection; some end it.
+    /// Returns true if a start tag is valid in a selection; some end the selection.
     fn goes_on_in_select(&mut self, name: &str) -> bool {
         match name {
             "option" | "optgroup" | "script" | "template" => true,
@@ -195,7 +194,7 @@ impl<'t> TagStream<'t> {
                 {
                     self.foreign.truncate(at);
                 } else if matches!(found, "p" | "br") && self.space() != Namespace::Html {
-                    // These two break out like start tags.
+                    // These two end tags break out like start tags.
                     while self.space() != Namespace::Html {
                         self.foreign.pop();
                     }
@@ -233,7 +232,7 @@ impl<'t> Iterator for TagStream<'t> {
                 Token::Text(text) => {
                     (self.templates == 0).then(|| StreamPiece::Text(text, self.is_visible()))
                 }
-                // At the end of the text an unfinished tag is none.
+                // At the end of the text an unfinished tag is not a tag.
                 Token::Start(tag) | Token::End(tag) if !tag.is_whole => None,
                 Token::Start(tag) => self.start(tag),
                 Token::End(tag) => self.end(&tag),
@@ -249,14 +248,14 @@ impl<'t> Iterator for TagStream<'t> {
     }
 }
 
-/// A template that is attached as a shadow root is shown (HTML standard, "declarative shadow
-/// roots").
+/// Returns true for a template that is attached as a shadow root, which is shown (HTML standard,
+/// "declarative shadow roots").
 fn is_shadow_root(tag: &Tag<'_>) -> bool {
     tag.value("shadowrootmode")
         .is_some_and(|mode| is_shadow_mode(&mode))
 }
 
-/// Whether a `shadowrootmode` makes a shadow root.
+/// Returns true if a `shadowrootmode` makes a shadow root.
 pub(crate) fn is_shadow_mode(mode: &str) -> bool {
     mode.eq_ignore_ascii_case("open") || mode.eq_ignore_ascii_case("closed")
 }
@@ -265,7 +264,7 @@ fn is_page(coding: &str) -> bool {
     coding.eq_ignore_ascii_case("text/html") || coding.eq_ignore_ascii_case("application/xhtml+xml")
 }
 
-/// Tags that end all open drawings and formulas (HTML standard, section 13.2.6.5).
+/// Returns true for tags that end all open SVG and MathML (HTML standard, section 13.2.6.5).
 fn breaks_out(name: &str, tag: &Tag<'_>) -> bool {
     match name {
         "b" | "big" | "blockquote" | "body" | "br" | "center" | "code" | "dd" | "div" | "dl"

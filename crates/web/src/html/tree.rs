@@ -1,16 +1,16 @@
-//! Text to tree, in linear time whatever the text.
+//! HTML parsing in linear time, whatever the text.
 //!
 //! html5ever is quadratic in three ways: in the attributes of one tag (each is compared with all
-//! before it), in nesting (each block looks through the open elements), and in formatting elements
-//! (each paragraph builds the open ones again). A quarter of a megabyte of `<div>` takes seven
-//! seconds. So the text is fed in pieces; after each the open elements, the nodes and the tokens
-//! are counted, and a [`Scanner`] runs ahead and sees every tag before the parser does. When a
-//! limit is passed the parser is stopped: the tree so far is kept, the rest of the text is left for
-//! a plainer reader.
+//! before it), in nesting (each block searches the open elements), and in formatting elements (each
+//! paragraph rebuilds the open ones). A quarter of a megabyte of `<div>` takes seven seconds. The
+//! text is therefore fed in pieces. After each piece the open elements, the nodes and the tokens
+//! are counted, and a [`Scanner`] sees every tag before the parser does. If a limit is exceeded,
+//! the parser is stopped, the tree so far is kept, and the rest of the text is left to a simpler
+//! reader.
 //!
-//! Invariant: the scanner is never in another tokenizer state than the parser. [`Watch`] sees what
-//! the tree builder answers to each tag (the only thing that changes the state from outside), and
-//! the tags that both have seen are compared after every piece.
+//! Invariant: the scanner is in the same tokenizer state as the parser. [`Watch`] sees the tree
+//! builder's answer to each tag (the only external change of state), and the tags that both saw are
+//! compared after every piece.
 
 use std::cell::{Cell, RefCell};
 
@@ -29,51 +29,52 @@ use crate::html::limits::{ParserStop, ReadLimits};
 use crate::html::scanner::{self, Scanner, Tag};
 use crate::html::work_budget::{self, WorkBudget};
 
-/// How much is fed before the limits are looked at.
+/// Bytes fed before the limits are checked.
 const PIECE_BYTES: usize = 4 * 1024;
 
-/// The same while many elements are open: a paragraph then may build all of them again.
+/// The same while many elements are open: a paragraph may then rebuild all of them.
 const CAREFUL_PIECE_BYTES: usize = 256;
 
-/// How many open elements are many. Ordinary pages have ten to forty.
+/// Number of open elements that counts as many. Ordinary pages have ten to forty.
 const CAREFUL_OPEN: usize = 128;
 
-/// How many steps the tree builder may take for a byte of text, a step being one tag looking at one
-/// open element. Of 631 real pages the median needs 0.2 and the greediest 0.8.
+/// Steps of the tree builder for a byte of text; a step is one tag that examines one open element.
+/// Of 631 real pages the median needs 0.2 and the maximum 0.8.
 const STEPS_PER_BYTE: usize = 16;
 
-/// Steps that every page may take, however short.
+/// Steps allowed for every page, however short.
 const STEPS_AT_LEAST: usize = 1_000_000;
 
-/// Steps that no page may take, however long.
+/// Maximum number of steps of a page, however long.
 const STEPS_AT_MOST: usize = 8_000_000;
 
 /// Bytes of text that the tokenizer reads in the time of a token.
 const STRIDE: usize = 32;
 
-/// The same of names, comments and document types, which it reads letter by letter.
+/// The same for names, comments and document types, which it reads character by character.
 const NAME_STRIDE: usize = 8;
 
-/// The longest beginning of an end tag that would end raw text: a piece must not end in it.
+/// Maximum length of the beginning of an end tag that ends raw text: a piece must not end inside
+/// it.
 const RAW_END_BYTES: usize = 16;
 
-/// A page as a tree, and what is left of its text.
+/// The tree of a page, and the rest of its text.
 pub(crate) struct Parsed {
     pub html: Html,
     pub rest: Option<UnparsedRest>,
 }
 
-/// What the parser was not given.
+/// The text that the parser did not get.
 #[derive(Debug)]
 pub(crate) struct UnparsedRest {
     pub why: ParserStop,
-    /// Where it begins in the text: never inside a tag or a comment.
+    /// Its start in the text, never inside a tag or a comment.
     pub at: usize,
-    /// The element whose raw text it begins in.
+    /// The element in whose raw text it begins.
     pub inside: Option<String>,
 }
 
-/// The tree of a text within the limits, which takes its steps from the effort.
+/// Parses a text within the limits, and takes its steps from the budget.
 pub(crate) fn parse(text: &str, limits: &ReadLimits, budget: &mut WorkBudget) -> Parsed {
     match fast_path::read(text, limits, budget) {
         Some(html) => Parsed { html, rest: None },
@@ -81,7 +82,7 @@ pub(crate) fn parse(text: &str, limits: &ReadLimits, budget: &mut WorkBudget) ->
     }
 }
 
-/// The same with every attribute, by the parser, which knows what to make of any text.
+/// Parses a text with html5ever, which accepts any text and keeps every attribute.
 pub(super) fn parse_with_html5ever(
     text: &str,
     limits: &ReadLimits,
@@ -114,19 +115,19 @@ struct Run<'t> {
     tokenizer: Tokenizer<Watch>,
     queue: BufferQueue,
     text: &'t str,
-    /// Up to where the parser was given the text.
+    /// The end of the text that the parser got.
     fed: usize,
-    /// Where the last token begins, if that is text: the parser may be stopped in it.
+    /// The start of the last token if it is text, in which the parser may be stopped.
     text_at: Option<usize>,
-    /// Tags that the scanner saw.
+    /// Number of tags that the scanner saw.
     tags: usize,
-    /// Tokens that are paid for.
+    /// Number of tokens that are paid for.
     tokens: usize,
     left: WorkBudget,
-    /// What the tags of the piece being gathered cost, per open element.
+    /// The cost of the gathered tags per open element.
     cost: usize,
     builder_steps: usize,
-    /// Attributes on `<html>` and `<body>`, which the tree builder gathers on one element each.
+    /// Attributes of `<html>` and `<body>`, which the tree builder merges on one element each.
     merged: usize,
 }
 
@@ -169,7 +170,7 @@ impl<'t> Run<'t> {
                 break;
             };
             if let Err(cut) = self.count(&token, before) {
-                // The token that is too much stays with the rest.
+                // The token over the limit stays with the rest.
                 self.feed(before);
                 return Err(cut);
             }
@@ -189,7 +190,7 @@ impl<'t> Run<'t> {
         Ok(())
     }
 
-    /// Reads on until the parser is out of raw text. A script may hold end tags that do not end it.
+    /// Reads until the parser leaves raw text. A script may contain end tags that do not end it.
     fn through_raw_text(&mut self) -> Result<(), ParserStop> {
         loop {
             if self.tokenizer.sink.plaintext.get() {
@@ -207,13 +208,13 @@ impl<'t> Run<'t> {
             };
             self.count(&token, before)?;
             self.feed(self.scanner.at());
-            // An end tag that did not end the script was no tag.
+            // An end tag that does not end the script is not a tag.
             self.tags = self.tokenizer.sink.tags.get();
         }
     }
 
-    /// Counts what a token will cost, before the parser sees it. What text costs is seen when it
-    /// was fed.
+    /// Counts the cost of a token before the parser sees it. The cost of text is known after
+    /// feeding.
     fn count(&mut self, token: &scanner::Token<'_>, before: usize) -> Result<(), ParserStop> {
         let tag = match token {
             scanner::Token::Text(_) => return Ok(()),
@@ -232,7 +233,7 @@ impl<'t> Run<'t> {
     }
 
     fn count_tag(&mut self, tag: &Tag<'_>) -> Result<(), ParserStop> {
-        // Short names first: `html` and `body` are looked for in every tag.
+        // Compare the length first: every tag is tested for `html` and `body`.
         if tag.name.len() == 4 && tag.is(&["html", "body"]) {
             self.merged += tag.attributes;
         }
@@ -240,22 +241,21 @@ impl<'t> Run<'t> {
             return Err(ParserStop::Attributes);
         }
         self.tags += 1;
-        // A formatting element's attributes are compared, sorted, with those of every open one.
+        // The sorted attributes of a formatting element are compared with those of every open one.
         self.cost += 1 + tag.attributes * tag.attributes / 32;
         Ok(())
     }
 
     fn feed(&mut self, end: usize) {
-        // Text nodes share a piece, or keep a few bytes of their own; the page as a whole is
-        // nowhere copied.
+        // Text nodes share a piece or copy a few bytes; the page as a whole is never copied.
         self.queue
             .push_back(StrTendril::from_slice(&self.text[self.fed..end]));
         self.fed = end;
-        // Scripts and encodings would interest a browser.
+        // Ignores scripts and encodings, which only browsers handle.
         while !matches!(self.tokenizer.feed(&self.queue), TokenizerResult::Done) {}
     }
 
-    /// Feeds text piece by piece, as far as the effort goes.
+    /// Feeds text piece by piece, as far as the budget goes.
     fn feed_text(&mut self, end: usize) -> Result<(), ParserStop> {
         while self.fed < end {
             let piece = self.fed..end.min(self.fed + PIECE_BYTES);
@@ -273,7 +273,7 @@ impl<'t> Run<'t> {
         self.pay(self.fed)
     }
 
-    /// Pays for the tokens that the parser made so far, and for the bytes that it is given next.
+    /// Pays for the tokens made so far and for the bytes fed next.
     fn pay(&mut self, to: usize) -> Result<(), ParserStop> {
         let tokens = self.tokenizer.sink.tokens.get();
         let text = &self.text[self.fed..to];
@@ -287,7 +287,7 @@ impl<'t> Run<'t> {
         }
     }
 
-    /// Feeds what was scanned; how many elements are open then.
+    /// Feeds the scanned text. Returns the number of open elements afterwards.
     fn feed_and_check(&mut self) -> Result<usize, ParserStop> {
         let end = self.scanner.at().max(self.fed);
         match self.text_at.take() {
@@ -315,7 +315,7 @@ impl<'t> Run<'t> {
         {
             return Err(ParserStop::WorkBudget);
         }
-        // At the end of the text an unfinished tag is none.
+        // At the end of the text an unfinished tag is not a tag.
         if watch.tags.get() != self.tags && self.fed < self.text.len() {
             return Err(ParserStop::Disagreement);
         }
@@ -323,7 +323,7 @@ impl<'t> Run<'t> {
     }
 }
 
-/// Elements whose start tag may turn what follows into raw text.
+/// Elements whose start tag may begin raw text.
 const RAW_TEXT: &[&str] = &[
     "script",
     "style",
@@ -337,19 +337,19 @@ const RAW_TEXT: &[&str] = &[
     "plaintext",
 ];
 
-/// Stands between tokenizer and tree builder and notes what the latter answers.
+/// A token sink between tokenizer and tree builder that records the tree builder's answers.
 struct Watch {
     tree: TreeBuilder<NodeId, HtmlTreeSink>,
     tags: Cell<usize>,
-    /// All tokens, those that say that something is wrong among them.
+    /// Number of tokens, parse errors included.
     tokens: Cell<usize>,
-    /// The element whose raw text the tokenizer is in.
+    /// The element in whose raw text the tokenizer is.
     raw: RefCell<Option<LocalName>>,
     plaintext: Cell<bool>,
 }
 
 impl Watch {
-    /// Open elements and open formatting elements.
+    /// Returns the number of open elements and open formatting elements.
     fn open_elements(&self) -> usize {
         let count = Count(Cell::new(0));
         self.tree.trace_handles(&count);

@@ -1,5 +1,5 @@
-//! One walk over the tree, and nothing is looked for twice: title, language, links, directives,
-//! text.
+//! The walk over a page's tree, which collects title, language, links, directives and text in one
+//! pass.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ use crate::html::tree::UnparsedRest;
 use crate::html::work_budget::{self, WorkBudget};
 use crate::html::{language, refresh, region_flags, script_links};
 
-/// What is gathered of a page.
+/// The results of walking a page.
 pub(crate) struct Walk<'p> {
     agent: &'p str,
     limits: &'p ReadLimits,
@@ -33,41 +33,41 @@ pub(crate) struct Walk<'p> {
     pub directives: Directives,
     pub references: References<'p>,
     pub lines: Lines,
-    /// Steps that are left for what has no tree.
+    /// Steps left for reading without a tree.
     pub budget: WorkBudget,
-    /// What is meant for readers without scripts, as markup.
+    /// Markup for readers without scripts.
     pub unscripted: String,
-    /// Markup that is not part of the tree and may hold links: for readers without scripts or
-    /// frames, and of inner pages.
+    /// Markup outside the tree that may contain links: for readers without scripts or frames, and
+    /// of inner pages.
     nested: Vec<Nested<'p>>,
-    /// The open links whose words are being gathered: which reference, and where its words begin.
+    /// The open links: the index of each reference, and the start of its anchor text.
     anchors: Vec<(usize, usize)>,
-    /// What the pictures in the innermost of them are to say where they are not seen: the words of
-    /// a link that has no other (HTML Standard, section 4.8.4.4.2).
+    /// The alternative texts of pictures in the innermost open link: the anchor text of a link
+    /// without other words (HTML Standard, section 4.8.4.4.2).
     alternatives: String,
     /// The elements that the user's selector matches.
     pub selected: HashSet<NodeId>,
 }
 
-/// Markup in a page that stands there as text.
+/// Markup that is text in the page.
 struct Nested<'p> {
     markup: Cow<'p, str>,
-    /// How many times over.
+    /// Its nesting level.
     level: u8,
 }
 
-/// A page in a page in a page is read, one more is not.
+/// Maximum nesting of pages in pages.
 const DEEPEST: u8 = 3;
 
-/// Where in the page the walk is; each open element adds to its parent's.
+/// The position of the walk; each open element adds to that of its parent.
 #[derive(Clone, Copy, Default)]
 struct Around {
     flags: u32,
-    /// What the innermost element says itself.
+    /// The flags of the innermost element itself.
     own_flags: u32,
     in_link: bool,
     in_head: bool,
-    /// Whether it is only for its links that this is read.
+    /// True if only links are read here.
     hidden: bool,
 }
 
@@ -90,7 +90,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Walks a tree, without recursion: pages may be nested deeply.
+    /// Walks a tree without recursion, because pages may be nested deeply.
     pub(crate) fn tree(&mut self, root: NodeRef<'p, Node>) {
         let mut around = vec![Around::default()];
         let mut node = root;
@@ -103,7 +103,7 @@ impl<'p> Walk<'p> {
                 node = child;
                 continue;
             }
-            // Nothing below: on to the next one, leaving what ends here.
+            // Nothing below: go on to the next node, and leave the ended ones.
             loop {
                 self.leave(node, around.last().copied().unwrap_or_default());
                 if node == root {
@@ -120,7 +120,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Reads a node; what is around its children, if they are to be read.
+    /// Reads a node. Returns the position of its children, if they are to be read.
     fn enter(&mut self, node: NodeRef<'p, Node>, around: Around) -> Option<Around> {
         let element = match node.value() {
             Node::Text(text) => {
@@ -189,7 +189,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Reads what an element says by its name and attributes.
+    /// Reads the name and the attributes of an element.
     fn element(&mut self, node: NodeRef<'p, Node>, element: &'p Element, around: Around) -> Around {
         let mut inside = around;
         if self.references.kinds.has(LinkKind::Requisite)
@@ -235,7 +235,7 @@ impl<'p> Walk<'p> {
         inside
     }
 
-    /// Notes a link and where its words begin; whether it is one.
+    /// Records a link and the start of its anchor text. Returns true if the element is a link.
     fn link_with_words(&mut self, element: &'p Element, around: Around) -> bool {
         let Some(href) = attribute(element, "href") else {
             return false;
@@ -246,14 +246,14 @@ impl<'p> Walk<'p> {
             .add(Cow::Borrowed(href), LinkKind::Page, rel);
         if !around.hidden {
             self.alternatives.clear();
-            // A link found before keeps the words that it had there.
+            // A repeated link keeps its earlier anchor text.
             self.anchors
                 .push((reference.unwrap_or(usize::MAX), self.lines.len()));
         }
         true
     }
 
-    /// Notes what a picture in a link is to say where it is not seen.
+    /// Records the alternative text of a picture in a link.
     fn alternative(&mut self, picture: &Element) {
         let has_room = self.alternatives.len() < self.limits.anchor_chars;
         if let Some(text) = attribute(picture, "alt").filter(|_| has_room) {
@@ -262,8 +262,8 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Keeps markup that the parser took for text; `is_text` if it is the page's, where the page
-    /// has no other.
+    /// Keeps markup that the parser took for text. With `is_text`, it is also the page's text if
+    /// the page has no other.
     fn keep_unparsed(&mut self, node: NodeRef<'p, Node>, is_text: bool) {
         for text in node.children().filter_map(|child| child.value().as_text()) {
             if is_text {
@@ -294,9 +294,9 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Reads what a style needs.
+    /// Reads the URLs of a style.
     fn style(&mut self, style: &str, context: CssContext) {
-        // No URL is without one of these, and most styles are without both.
+        // Every URL needs one of these characters, and most styles have neither.
         let may_refer =
             style.contains('(') || (context == CssContext::Sheet && style.contains('@'));
         if may_refer && self.references.kinds.has(LinkKind::Requisite) && self.budget.take(1) {
@@ -317,7 +317,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Reads what an element says of other pages, and of this one; the same for both readers.
+    /// Reads the links and directives of an element, for both readers.
     fn read_element(
         &mut self,
         name: &str,
@@ -338,7 +338,7 @@ impl<'p> Walk<'p> {
             ("a", Namespace::Svg) => {
                 self.link(element, link_attributes::foreign_href(element), None)
             }
-            // It has no other words.
+            // It has no other anchor text.
             ("area", Namespace::Html) => {
                 self.link(element, element.value("href"), element.value("alt"))
             }
@@ -400,12 +400,12 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Markup that is to be read for its links, at [`Walk::read_nested`].
+    /// Adds markup whose links [`Walk::read_nested`] reads.
     pub(crate) fn inner(&mut self, markup: String) {
         self.nest(Cow::Owned(markup), 0);
     }
 
-    /// Reads the rest of a page whose tree could not be built: text and links, wherever they stand.
+    /// Reads text and links of the rest of a page whose tree is incomplete.
     pub(crate) fn rest(&mut self, text: &'p str, rest: &UnparsedRest) {
         self.lines.end_line();
         let mut stream = TagStream::new(text, rest.at, rest.inside.as_deref(), self.budget);
@@ -440,7 +440,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Reads the links of what stands in the page as text.
+    /// Reads the links of nested markup.
     pub(crate) fn read_nested(&mut self) {
         let mut next = 0;
         while let Some(nested) = self.nested.get_mut(next) {
@@ -492,12 +492,13 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// Where there is no tree: in a drawing a style is an element like any other, whose text follows.
+/// Recognises `<style>` in SVG, which without a tree is an element like any other, followed by its
+/// text.
 fn is_style_of_drawing(name: TagName, space: Namespace) -> bool {
     space == Namespace::Svg && name.as_str() == "style"
 }
 
-/// Whether an element of HTML may say something of other pages.
+/// Returns true if an HTML element may contain links or directives.
 fn may_hold_links(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -505,8 +506,8 @@ fn may_hold_links(name: &LocalName) -> bool {
     ) || link_attributes::may_refer(name)
 }
 
-/// Elements whose text is not the page's, but whose links are: pictures, and what is shown in place
-/// of a film.
+/// Returns true for elements whose links are the page's but whose text is not: drawings, and
+/// fallback content of media.
 fn has_links_inside(element: &Element) -> bool {
     match element.name.local {
         local_name!("svg")
@@ -519,15 +520,16 @@ fn has_links_inside(element: &Element) -> bool {
     }
 }
 
-/// An inner page with a base of its own would need it for every link: these are rare, and not read.
+/// Returns true if an inner page has its own base. These are rare and not read, because every link
+/// would need the base.
 fn has_base(page: &str) -> bool {
     page.as_bytes()
         .windows(5)
         .any(|window| window.eq_ignore_ascii_case(b"<base"))
 }
 
-/// The value of an attribute. Elements have few: looking through them is faster than making a name
-/// to look up.
+/// Returns the value of an attribute. Elements have few: a linear search is faster than interning a
+/// name.
 fn attribute<'p>(element: &'p Element, name: &str) -> Option<&'p str> {
     let found = element
         .attrs
@@ -536,10 +538,10 @@ fn attribute<'p>(element: &'p Element, name: &str) -> Option<&'p str> {
     found.map(|(_, value)| &**value)
 }
 
-/// The words of an attribute, with single spaces between.
+/// Returns the words of an attribute separated by single spaces.
 fn folded(text: &str, most: usize) -> String {
     let mut words = String::new();
-    // Control characters are white space here as in the text of a page.
+    // Control characters are white space, as in the text of a page.
     let parts = text.split(|c: char| c.is_whitespace() || c.is_control());
     for word in parts.filter(|word| !word.is_empty()) {
         if !words.is_empty() {

@@ -1,26 +1,26 @@
-//! What it costs to read a page, counted in steps.
+//! The cost of reading a page, counted in steps.
 //!
-//! Time cannot be a limit: the same page would be read differently on another machine. So what
-//! takes time is counted. A step is what a short token costs, some hundred nanoseconds; plain text
-//! is read sixty-four bytes a step, and characters that bring a tokenizer out of its stride are a
-//! step each.
+//! Time is no suitable limit, because the same page would be read differently on another machine.
+//! So costs are counted. A step is the cost of a short token, about a hundred nanoseconds; plain
+//! text takes a step for sixty-four bytes, and each character that slows a tokenizer down takes a
+//! step.
 //!
-//! Invariant: whatever a page is made of, the time that it takes is at most proportional to its
-//! steps; `bench-bombs` measures it.
+//! Invariant: the time for a page is at most proportional to its steps, whatever its content;
+//! `bench-bombs` measures it.
 
-/// Up to this length a token is one step, whatever it is made of.
+/// Maximum length of a token that costs one step, whatever its content.
 const SHORT: usize = 256;
 
 /// Bytes of plain text for a step.
 const STRIDE: usize = 64;
 
-/// Steps of a reference to a character.
+/// Steps of a character reference.
 const PER_REFERENCE: usize = 4;
 
-/// Bytes of a script for a step: it is looked through for URLs.
+/// Bytes of a script for a step; it is searched for URLs.
 const SCRIPT_STRIDE: usize = 16;
 
-/// Steps that may still be taken.
+/// The steps that are left.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkBudget {
     left: usize,
@@ -31,7 +31,7 @@ impl WorkBudget {
         Self { left: steps }
     }
 
-    /// Takes steps; whether there were so many. If not, none are left.
+    /// Takes steps. Returns true if enough were left; otherwise none are left afterwards.
     pub(crate) const fn take(&mut self, steps: usize) -> bool {
         let is_enough = steps <= self.left;
         self.left = self.left.saturating_sub(steps);
@@ -43,7 +43,8 @@ impl WorkBudget {
     }
 }
 
-/// Steps of a tag or a comment. What parts attributes and what may end a comment is a step each.
+/// Returns the steps of a tag or a comment. Each byte that separates attributes or may end a
+/// comment is a step.
 pub(crate) fn of_markup(markup: &str) -> usize {
     of(markup, |byte| {
         matches!(
@@ -66,20 +67,20 @@ pub(crate) fn of_markup(markup: &str) -> usize {
     })
 }
 
-/// Steps of text: none if it is short, one for a `<` that begins no tag, some for each reference to
-/// a character.
+/// Returns the steps of text: none if it is short, one for a `<` that begins no tag, several for
+/// each character reference.
 pub(crate) fn of_text(text: &str) -> usize {
     usize::from(text.starts_with('<')) + text.len() / STRIDE + of_references(text)
 }
 
-/// Steps of the references to characters in a text: the longest names are looked up letter by
-/// letter.
+/// Returns the steps of the character references in a text: the longest names are looked up letter
+/// by letter.
 pub(crate) fn of_references(text: &str) -> usize {
     PER_REFERENCE * count(text, |byte| byte == b'&')
 }
 
-/// How many bytes are so. The counts of a stretch fit into a byte, so that many are made in one
-/// instruction: half of what it took to read a plain page was counting.
+/// Returns the number of matching bytes. The count of a chunk fits into a byte, so that one
+/// instruction counts many: counting took half of the time of reading a plain page.
 pub(crate) fn count(text: &str, is_counted: impl Fn(u8) -> bool) -> usize {
     let stretches = text.as_bytes().chunks(usize::from(u8::MAX));
     let counts = stretches.map(|stretch| {
@@ -89,12 +90,12 @@ pub(crate) fn count(text: &str, is_counted: impl Fn(u8) -> bool) -> usize {
     counts.sum()
 }
 
-/// Steps of a page in a page, before any of it is read.
+/// Returns the steps of a nested page before any of it is read.
 pub(crate) const fn of_page(markup: &str) -> usize {
     4 + markup.len() / SCRIPT_STRIDE
 }
 
-/// Steps of a script or of what else is no markup.
+/// Returns the steps of a script or of other raw text.
 pub(crate) const fn of_raw(content: &str) -> usize {
     content.len() / SCRIPT_STRIDE
 }
