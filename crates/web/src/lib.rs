@@ -1,5 +1,5 @@
-//! The web as values: URLs, scopes, robots rules, documents, sitemaps and feeds. Pure: no I/O, no
-//! clock, no runtime.
+//! The web as values: URLs, scopes, robots rules, HTTP exchanges, documents, sitemaps and feeds.
+//! The crate is pure: it has no I/O, no clock and no runtime.
 
 mod html;
 mod http;

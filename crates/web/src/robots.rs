@@ -65,7 +65,17 @@ struct Rule {
 impl RobotsRules {
     /// Parses a robots.txt for the crawler with this product token.
     ///
-    /// Never fails: meaningless lines are skipped. Of a file longer than [`MAX_ROBOTS_BYTES`], the
+    /// [`MAX_ROBOTS_BYTES`], the whole lines within that limit are read.
+    ///
+    /// ```
+    /// use web::{CanonicalForm, PageUrl, RobotsRules};
+    ///
+    /// let rules = RobotsRules::parse(b"User-agent: *\nDisallow: /private", "examplebot");
+    /// let url = PageUrl::parse("https://example.org/private/a", &CanonicalForm::default())?;
+    /// assert!(!rules.verdict(&url).allowed);
+    /// # Ok::<(), web::UrlError>(())
+    /// ```
+: meaningless lines are skipped. Of a file longer than [`MAX_ROBOTS_BYTES`], the
     /// whole lines within that limit are read.
     #[must_use]
     pub fn parse(body: &[u8], agent: &str) -> Self {

@@ -38,7 +38,19 @@ pub enum ScopeKind {
     Any,
 }
 
-/// Which pages belong to a crawl.
+/// The scope of a crawl: seeds, expressions and temporary exclusions.
+///
+/// ```
+/// use web::{CanonicalForm, PageUrl, Scope, ScopeKind};
+///
+/// let form = CanonicalForm::default();
+/// let mut scope = Scope::new(ScopeKind::Host, &[], &["/private/".to_owned()])?;
+/// scope.add_seed(&PageUrl::parse("https://example.org/", &form)?);
+/// assert!(scope.judge(&PageUrl::parse("https://example.org/a", &form)?).is_ok());
+/// assert!(scope.judge(&PageUrl::parse("https://example.org/private/b", &form)?).is_err());
+/// assert!(scope.judge(&PageUrl::parse("https://example.com/", &form)?).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scope {
     kind: ScopeKind,

@@ -287,7 +287,8 @@ fn where_the_steps_are_spent_the_page_is_read_no_further_and_says_so() {
 fn the_rest_of_a_page_is_read_without_what_is_not_text() {
     let document = read_page(
         &format!(
-            "<p>before {}<p>one<script>x</script> t<b>w</b>o<br>three<style>y</style><!-- z --><svg><text>s</text></svg>
+            "<p>before {}<p>one<script>x</script> t<b>w</b>o<br>three<style>y</style><!-- z \
+             --><svg><text>s</text></svg>
              <a rel=nofollow href=a>four</a><textarea>typed</textarea></p><p>five",
             repeated("<div>")
         ),

@@ -154,7 +154,8 @@ fn a_main_element_is_trusted_however_short() {
             "<nav id=sidebar class=sidebar>{side}</nav><div class=page><main>Ten words</main></div>"
         ),
         format!(
-            "<div role=main class=body>Ten words</div><div class=sphinxsidebar role=navigation>{side}</div>"
+            "<div role=main class=body>Ten words</div><div class=sphinxsidebar \
+             role=navigation>{side}</div>"
         ),
     ] {
         let document = html(&source);
@@ -249,7 +250,8 @@ fn a_heading_names_the_page() {
 #[test]
 fn the_first_selector_that_matches_gives_main_content_and_judged_text() {
     let source = format!(
-        "<main>{}</main><div id=post-1 class=post data-x=y>one <nav>inner</nav></div><span class=post>two</span>",
+        "<main>{}</main><div id=post-1 class=post data-x=y>one <nav>inner</nav></div><span \
+         class=post>two</span>",
         prose("main", 80)
     );
     for (selectors, text) in [

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata, read};
 
-/// Which pages are read: every so many.
+/// Every n-th page is read.
 const STEP: usize = if cfg!(debug_assertions) { 6 } else { 1 };
 
 fn labelled(name: &str) -> Option<BTreeMap<String, Vec<u8>>> {

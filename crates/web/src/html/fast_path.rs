@@ -1,21 +1,20 @@
-//! Text to tree where every tag says where it belongs, in one pass.
+//! HTML parsing in one pass for pages whose tags are in order.
 //!
-//! Most of what a tree builder does, it does for pages whose tags are missing, crossed or
-//! misplaced. A page without such needs a stack and no more. So a page is first read straight; at
-//! the first thing that only the tree builder can judge, what was built is thrown away and the page
-//! is parsed; `docs/cost.md` has what that costs and what is gained.
+//! A tree builder mostly serves pages whose tags are missing, crossed or misplaced. Other pages
+//! need only a stack. So the fast path reads a page first; at anything that only the tree builder
+//! can decide, its tree is discarded and the page is parsed. `docs/cost.md` has the costs and the
+//! gain.
 //!
-//! Invariant: the tree is the one that html5ever builds, or there is none. What is done for a tag
-//! is what the HTML standard's section 13.2.6 comes to where these hold, and whatever breaks one of
-//! them ends the attempt: the document type is `html`, and `html`, `head` and `body` have their
-//! tags; an end tag ends the element that was opened last, but for those that end by themselves; a
-//! formatting element is closed before what is around it, so that none is ever built again; in a
-//! table stands nothing but its parts. A property test and every page of the other tests hold it to
-//! the parser.
+//! Invariant: the tree equals that of html5ever, or there is none. Each tag is handled by the HTML
+//! standard's section 13.2.6 under these conditions, and a violation ends the attempt: the document
+//! type is `html`; `html`, `head` and `body` have their tags; an end tag ends the last opened
+//! element, except for elements with implied ends; a formatting element is closed before its
+//! parent, so that it is never rebuilt; a table contains only its parts. A property test and every
+//! page of the other tests compare it with the parser.
 //!
-//! Some attributes are left out, which nobody asks for: those whose names begin with `data-`, every
-//! name of which would be an entry in a table that all threads share; and in drawings those that
-//! tell of shapes, many of which the tree builder spells anew.
+//! Some unused attributes are omitted: names with the prefix `data-`, each of which would be an
+//! entry in a table shared by all threads; and in SVG the attributes of shapes, many of which the
+//! tree builder respells.
 
 mod nodes;
 mod role;
@@ -36,20 +35,20 @@ use crate::html::limits::ReadLimits;
 use crate::html::scanner::{Scanner, Tag, Token};
 use crate::html::work_budget::{self, WorkBudget};
 
-/// A longer page is not copied to be read: it goes to the parser piece by piece.
+/// Maximum length of a page; a longer one is not copied but parsed piece by piece.
 const MOST_BYTES: usize = 2 << 20;
 
-/// With more of them, attributes are compared by the parser, and counted.
+/// Maximum number of attributes of a tag; the parser compares and counts more.
 const MOST_ATTRIBUTES: usize = 64;
 
-/// Bytes of text that are read in the time of a token; as the parser is charged.
+/// Bytes of text that are read in the time of a token, as charged for the parser.
 const STRIDE: usize = 32;
 
-/// The same of names.
+/// The same for names.
 const NAME_STRIDE: usize = 8;
 
-/// The tree of a page within the limits, which takes its steps from the effort. Nothing where only
-/// the parser knows, and then no effort is taken.
+/// Returns the tree of a page within the limits, and takes its steps from the budget. Returns
+/// `None`, and takes no steps, if only the parser can read the page.
 pub(crate) fn read(text: &str, limits: &ReadLimits, budget: &mut WorkBudget) -> Option<Html> {
     if text.len() > MOST_BYTES || text.starts_with('\u{feff}') || has_special_bytes(text) {
         return None;
@@ -74,9 +73,9 @@ pub(crate) fn read(text: &str, limits: &ReadLimits, budget: &mut WorkBudget) -> 
     Some(reader.html)
 }
 
-/// Whether there is a byte that a tokenizer reads as another: a carriage return or a nul.
+/// Returns true if there is a byte that a tokenizer replaces: a carriage return or a NUL.
 fn has_special_bytes(text: &str) -> bool {
-    // Without a branch for each byte, so that many are looked at in one instruction.
+    // Avoids a branch for each byte, so that one instruction compares many.
     let mut pieces = text.as_bytes().chunks(256);
     pieces.any(|piece| {
         let special =
@@ -89,22 +88,22 @@ struct Reader<'t> {
     limits: &'t ReadLimits,
     budget: WorkBudget,
     text: &'t str,
-    /// The same text, parts of which can be shared.
+    /// The same text as a tendril, parts of which can be shared.
     page: StrTendril,
     scanner: Scanner<'t>,
     html: Html,
     nodes: usize,
     /// Open elements.
     open: Vec<Open>,
-    /// How many of them are formatting elements.
+    /// Number of open formatting elements.
     formatting: usize,
-    /// How many of them are paragraphs.
+    /// Number of open paragraphs.
     paragraphs: usize,
-    /// How many of them are selections.
+    /// Number of open selections.
     selects: usize,
     /// The open form.
     form: Option<NodeId>,
-    /// Whether a line feed that comes next is not part of the text.
+    /// True if a following line feed is not part of the text.
     at_start: bool,
 }
 
@@ -124,7 +123,7 @@ impl<'t> Reader<'t> {
         self.after_body(root)
     }
 
-    /// The next token, which was paid for.
+    /// Reads the next token and pays for it.
     fn next(&mut self) -> Option<Option<Token<'t>>> {
         let before = self.scanner.at();
         let Some(token) = self.scanner.next() else {
@@ -184,7 +183,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// From behind `<html>` to behind `<body>`.
+    /// Reads from after `<html>` to after `<body>`.
     fn head(&mut self) -> Option<()> {
         let html = self.current().id;
         loop {
@@ -234,7 +233,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// To behind `</body>`, or to the end.
+    /// Reads to after `</body>`, or to the end.
     fn body(&mut self) -> Option<()> {
         loop {
             let Some(token) = self.next()? else {
@@ -263,7 +262,7 @@ impl<'t> Reader<'t> {
     }
 
     fn after_body(&mut self, root: NodeId) -> Option<()> {
-        // Comments stand behind the body, and behind the page once that has ended.
+        // Comments follow the body, and follow the page once it has ended.
         let mut parent = self.open.first()?.id;
         loop {
             let Some(token) = self.next()? else {
@@ -293,7 +292,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// White space as tokenizers have it.
+/// Returns true for white space of the tokenizer.
 fn is_space(text: &str) -> bool {
     text.bytes()
         .all(|byte| matches!(byte, b'\t' | b'\n' | b'\x0c' | b' '))

@@ -1,10 +1,9 @@
-//! What forms ask for that are sent by GET as they stand: the address that a reader comes to who
-//! fills in nothing.
+//! The URLs of forms that are submitted unchanged by GET.
 //!
-//! The HTML standard's section 4.10.22, "Form submission": the entries are the controls with a name
-//! and their first values, the default button's among them; they take the place of the action's
-//! query. A button with a `formaction` makes one more. It is said in UTF-8, in whatever charset the
-//! page is.
+//! Follows the HTML standard's section 4.10.22, "Form submission": the entries are the controls
+//! with a name and their initial values, including the default button; they replace the action's
+//! query. A button with a `formaction` makes another URL. The encoding is UTF-8, whatever the
+//! charset of the page.
 
 use std::collections::HashMap;
 
@@ -17,17 +16,16 @@ use crate::html::work_budget::WorkBudget;
 use crate::html::{link_attributes, relations};
 use crate::url::page_url::{MAX_URL_BYTES, PageUrl};
 
-/// Controls of all forms of a page that are looked at.
+/// Maximum number of controls in all forms of a page.
 const MOST_CONTROLS: usize = 20_000;
 
-/// Bytes that are kept of what a form says of where it leads: each of its buttons may lead
-/// elsewhere, and says the same.
+/// Bytes of a form's `rel` that are kept; each of its buttons with an own target repeats it.
 const MOST_REL: usize = 500;
 
-/// Forms of a page, and buttons that lead elsewhere, that are looked at.
+/// Maximum number of forms of a page and of buttons with an own target.
 const MOST_FORMS: usize = 1_000;
 
-/// The URLs that the forms of a page ask for, and what the forms say of them.
+/// Returns the URLs that the forms of a page request, each with the form's `rel`.
 pub(crate) fn urls(text: &str, page: &PageUrl, budget: WorkBudget) -> Vec<(String, String)> {
     let mut reader = Reader::default();
     for piece in TagStream::new(text, 0, None, budget) {
@@ -44,9 +42,9 @@ struct Reader {
     controls: Vec<Control>,
     /// The open form.
     open: Option<usize>,
-    /// Open lists of suggestions, in which there are no controls.
+    /// Number of open lists of suggestions, which contain no controls.
     suggestions: usize,
-    /// The open fieldsets, and whether they are disabled.
+    /// The open fieldsets; true for disabled ones.
     fieldsets: Vec<bool>,
     select: Option<Select>,
 }
@@ -57,7 +55,7 @@ struct Form {
     rel: String,
 }
 
-/// Whose control it is.
+/// The owner of a control.
 enum Owner {
     Form(usize),
     /// The form that has this id, wherever it stands.
@@ -72,7 +70,7 @@ struct Control {
     is_radio: bool,
 }
 
-/// What a control that sends its form says of it.
+/// The submit button of a control.
 #[derive(Clone)]
 struct Button {
     action: Option<String>,
@@ -83,10 +81,10 @@ struct Button {
 struct Select {
     control: Option<(Owner, String)>,
     is_multiple: bool,
-    /// The value and whether it is selected and not disabled.
+    /// The value, whether it is selected, and whether it is enabled.
     options: Vec<(String, bool, bool)>,
     group_is_disabled: bool,
-    /// Whether the last option's value is its text, still to come.
+    /// True if the last option's value is its text, which follows.
     is_text: bool,
 }
 
@@ -190,7 +188,7 @@ impl Reader {
     }
 
     fn form(&mut self, tag: &Tag<'_>) {
-        // A form in a form is none.
+        // A form in a form is ignored.
         if self.open.is_some() || self.forms.len() >= MOST_FORMS {
             return;
         }
@@ -248,7 +246,7 @@ impl Reader {
         }
     }
 
-    /// The form that a control belongs to; none if it belongs to none or is disabled.
+    /// Returns the form of a control; `None` if it has none or is disabled.
     fn owner(&self, tag: &Tag<'_>) -> Option<Owner> {
         let is_disabled = tag.value("disabled").is_some() || self.fieldsets.contains(&true);
         if is_disabled || self.suggestions > 0 {
@@ -306,7 +304,7 @@ impl Reader {
                 .map(|option| &*option.0)
                 .collect()
         } else if select.options.iter().any(|option| option.1) {
-            // Of several the last; one that is disabled is chosen, and not sent.
+            // The last selected option counts; a disabled one is chosen but not sent.
             let last = select.options.iter().rev().find(|option| option.1);
             last.into_iter()
                 .filter(is_chosen)
@@ -370,8 +368,8 @@ impl Reader {
     }
 }
 
-/// The action with the entries for its query. One that is too long for a URL is cut, and then
-/// refused as one.
+/// Returns the action with the entries as its query. A URL that exceeds the limit is cut, and
+/// refused later.
 fn url(action: &str, controls: &[&Control], sender: Option<usize>, page: &PageUrl) -> String {
     let action = action.trim();
     let action = if action.is_empty() {
@@ -412,9 +410,9 @@ fn url(action: &str, controls: &[&Control], sender: Option<usize>, page: &PageUr
     query.finish().trim_end_matches('?').to_owned()
 }
 
-/// Of radio buttons with one name the last one that is checked is.
+/// Returns true if a later checked radio button has the same name; the last one counts.
 fn is_chosen_again(control: &Control, after: &[&Control]) -> bool {
-    /// Groups are small, and stand together.
+    /// Groups are small, and their buttons are close together.
     const NEAR: usize = 64;
     control.is_radio
         && after
@@ -431,7 +429,7 @@ fn button(tag: &Tag<'_>, is_image: bool) -> Button {
     }
 }
 
-/// Whether a form with this method is sent by GET: what is no other word is.
+/// Returns true if a form with this method is sent by GET, as unknown methods are.
 fn is_get(method: Option<&str>) -> bool {
     !method.is_some_and(|method| {
         method.eq_ignore_ascii_case("post") || method.eq_ignore_ascii_case("dialog")

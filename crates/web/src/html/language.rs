@@ -1,21 +1,22 @@
-//! In which language a page is written.
+//! The language of a page.
 
 use whatlang::Lang;
 
-/// How much of a text is looked at: trigrams of a thousand characters decide as well as those of a
-/// page.
+/// Characters examined: the trigrams of a thousand decide as well as those of a page.
 const DETECT_CHARS: usize = 1_000;
 
-/// The primary subtag of a language tag in lower case, `en` of `en-GB` (RFC 5646 section 2.2.1).
+/// Returns the primary subtag of a language tag in lower case, `en` of `en-GB` (RFC 5646 section
+/// 2.2.1).
 pub(crate) fn of_tag(tag: &str) -> Option<String> {
     let primary = tag.trim().split(['-', '_']).next()?.to_ascii_lowercase();
     let is_language =
         (2..=3).contains(&primary.len()) && primary.bytes().all(|byte| byte.is_ascii_lowercase());
-    // `und` and `mul` say that nobody knows; `xx` is what templates are shipped with.
+    // `und` and `mul` mean unknown; `xx` is a placeholder of templates.
     (is_language && !matches!(&*primary, "und" | "mul" | "zxx" | "xx")).then_some(primary)
 }
 
-/// The language of a text where that is plain: ISO 639-1 where there is a code, else ISO 639-3.
+/// Returns the language of a text if the detection is reliable: ISO 639-1 if there is a code, else
+/// ISO 639-3.
 pub(crate) fn of_text(text: &str) -> Option<String> {
     let end = text
         .char_indices()
@@ -32,7 +33,7 @@ fn code(language: Lang) -> &'static str {
         .map_or_else(|| language.code(), |(_, code)| code)
 }
 
-/// ISO 639-1. Languages that are not here have no such code.
+/// ISO 639-1 codes. Languages that are missing here have none.
 const CODES: &[(Lang, &str)] = &[
     (Lang::Afr, "af"),
     (Lang::Aka, "ak"),
@@ -136,7 +137,8 @@ mod tests {
 
     #[test]
     fn a_text_says_its_language_where_that_is_plain() {
-        let german = "Die Katze liegt auf dem Ofen und schläft, weil draußen der Wind über die Felder geht und niemand \
+        let german = "Die Katze liegt auf dem Ofen und schläft, weil draußen der Wind über die \
+        Felder geht und niemand \
                       vor die Tür gehen möchte.";
         assert_eq!(of_text(german).as_deref(), Some("de"));
         assert_eq!(

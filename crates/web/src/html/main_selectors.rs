@@ -1,11 +1,10 @@
-//! Selectors of main content, given by the user for sites that need a hand.
-//!  Extraction is right about most sites and wrong about some. For those, a CSS selector says which
-//! elements hold the content: `#content`, or `wiki.example.org=div.page > article` for one host.
-//! The first selector that matches anything on a page names all elements that it matches; they are
-//! both the main content and the text of the verdict.
-//!  Every element of a page is held against the selectors, and a page may be made to be slow to
-//! read. So what has to look through the siblings or the descendants of an element is refused:
-//! `:has()`, `:nth-child()` and its like, `~`.
+//! Selectors of main content, given by the user for difficult sites. Extraction is right about most
+//! sites and wrong about some. For those, a CSS selector names the elements with the content:
+//! `#content`, or `wiki.example.org=div.page > article` for one host. The first selector that
+//! matches anything on a page selects all elements that it matches; they are both the main content
+//! and the text of the verdict. Every element of a page is matched, and a hostile page may be slow
+//! to match. So selectors that examine the siblings or descendants of an element are refused:
+//! `:has()`, `:nth-child()` and the like, `~`.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -20,14 +19,14 @@ use crate::html::work_budget::WorkBudget;
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 
-/// Selectors of main content, in the order in which they are tried. Copies share them.
+/// Selectors of main content in the order in which they are tried. Clones share them.
 #[derive(Clone, Default)]
 pub struct MainSelectors(Arc<[MainSelector]>);
 
 struct MainSelector {
-    /// As it was given.
+    /// The selector as given.
     text: Box<str>,
-    /// The host that it is for; any if there is none.
+    /// Its host; `None` for any.
     host: Option<Box<str>>,
     selector: Selector,
 }
@@ -40,12 +39,13 @@ pub enum BadSelector {
     Malformed {
         /// The selector.
         text: String,
-        /// The parser's complaint.
+        /// The parser's message.
         why: String,
     },
-    /// A part of it would make reading a page slow that is made to that end.
+    /// A part of it makes reading hostile pages slow.
     #[error(
-        "{text:?}: {part} takes too long on some pages; use names, classes, ids, attributes, ` ` and `>`"
+        "{text:?}: {part} takes too long on some pages; use names, classes, ids, attributes, ` ` \
+         and `>`"
     )]
     Slow {
         /// The selector.
@@ -63,7 +63,7 @@ pub enum BadSelector {
     },
 }
 
-/// The pseudo-classes that are decided by an element, its parent and the sibling beside it.
+/// Pseudo-classes that depend on an element, its parent and the adjacent sibling only.
 const QUICK: &[&str] = &[
     "first-child",
     "last-child",
@@ -75,7 +75,7 @@ const QUICK: &[&str] = &[
 ];
 
 impl MainSelectors {
-    /// Reads selectors of the forms `CSS` and `HOST=CSS`.
+    /// Parses selectors of the forms `CSS` and `HOST=CSS`.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl Eq for MainSelectors {}
 impl MainSelector {
     fn parse(text: &str) -> Result<Self, BadSelector> {
         let (host, css) = match text.split_once('=') {
-            // In CSS the sign stands between brackets.
+            // In CSS the equals sign is always between brackets.
             Some((host, css))
                 if !host.contains(['[', '(']) || (host.starts_with('[') && host.ends_with(']')) =>
             {
@@ -151,13 +151,13 @@ impl MainSelector {
         self.host.is_none() || self.host.as_deref() == host
     }
 
-    /// Returns true if it asks for attributes that are not read where nobody asks for them.
+    /// Returns true if it needs attributes that are otherwise omitted.
     fn needs_data(&self) -> bool {
         self.text.to_ascii_lowercase().contains("[data-")
     }
 }
 
-/// A host as URLs have it.
+/// Parses a host as in URLs.
 fn read_host(text: &str) -> Option<Box<str>> {
     let is_host = !text.is_empty() && !text.contains(['/', '?', '#', '@', ' ']);
     let url = PageUrl::parse(&format!("http://{text}/"), &CanonicalForm::keep_all());
@@ -167,8 +167,8 @@ fn read_host(text: &str) -> Option<Box<str>> {
     url.as_url().host_str().map(Into::into)
 }
 
-/// The first part of a selector that looks at more than an element, those around it and the one
-/// beside it.
+/// Returns the first part of a selector that examines more than an element, its ancestors and the
+/// adjacent sibling.
 fn slow_part(css: &str) -> Option<String> {
     let (mut quote, mut brackets) = (None, 0_usize);
     let mut rest = css.char_indices();
@@ -194,7 +194,7 @@ fn slow_part(css: &str) -> Option<String> {
     None
 }
 
-/// The selectors that are for a page.
+/// The selectors that apply to a page.
 pub(super) struct Selection<'h> {
     selectors: Vec<&'h MainSelector>,
 }
@@ -210,7 +210,7 @@ impl<'h> Selection<'h> {
         }
     }
 
-    /// Parses a page with all attributes that the selectors ask for.
+    /// Parses a page with all attributes that the selectors need.
     pub(super) fn parse(&self, text: &str, limits: &ReadLimits, budget: &mut WorkBudget) -> Parsed {
         if self.selectors.iter().any(|selector| selector.needs_data()) {
             tree::parse_with_html5ever(text, limits, budget)
@@ -219,7 +219,7 @@ impl<'h> Selection<'h> {
         }
     }
 
-    /// The elements that the first selector matches that matches any.
+    /// Returns the elements of the first selector that matches any.
     pub(super) fn find(&self, html: &Html) -> HashSet<NodeId> {
         let matches = |selector: &&MainSelector| -> HashSet<NodeId> {
             html.select(&selector.selector)

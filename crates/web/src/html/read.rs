@@ -21,6 +21,19 @@ use crate::url::page_url::PageUrl;
 const FORM_BYTES: usize = 4 << 20;
 
 /// Reads a body after content decoding.
+///
+/// ```
+/// use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata, read};
+///
+/// let form = CanonicalForm::default();
+/// let url = PageUrl::parse("https://example.org/", &form)?;
+/// let body = b"<title>Lamps</title><p>A lamp. <a href=/lamps>More lamps</a>";
+/// let page = read(body, &ResponseMetadata::of(&url), &form, &ReadLimits::default());
+/// assert_eq!(page.title.as_deref(), Some("Lamps"));
+/// assert_eq!(page.text, "A lamp. More lamps");
+/// assert_eq!(page.links[0].url.as_str(), "https://example.org/lamps");
+/// # Ok::<(), web::UrlError>(())
+/// ```
 #[must_use]
 pub fn read(
     body: &[u8],

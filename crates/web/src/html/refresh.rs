@@ -1,8 +1,8 @@
-//! Where a refresh leads: `<meta http-equiv=refresh>` and the header field `Refresh`, which say it
-//! alike (HTML standard, "shared declarative refresh steps").
+//! The target of `<meta http-equiv=refresh>` and of the `Refresh` header field, which share a
+//! syntax (HTML standard, "shared declarative refresh steps").
 
-/// The URL of `5; url=/next`; none where the page is only to be loaded again, or where it means
-/// nothing.
+/// Returns the URL of `5; url=/next`; `None` if the page only reloads itself, or the syntax is
+/// invalid.
 pub(crate) fn target(content: &str) -> Option<&str> {
     let space = |c: char| c.is_ascii_whitespace();
     let content = content.trim_start_matches(space);
@@ -27,7 +27,7 @@ pub(crate) fn target(content: &str) -> Option<&str> {
     Some(url.trim_matches(space)).filter(|url| !url.is_empty())
 }
 
-/// What follows `url =`.
+/// Returns the text after `url =`.
 fn after_name(text: &str) -> Option<&str> {
     let name = text.get(..3)?;
     if !name.eq_ignore_ascii_case("url") {

@@ -1,19 +1,18 @@
-//! URLs that stand in a script as they are: what Heritrix calls speculative.
+//! URLs in scripts, which Heritrix calls speculative links.
 //!
-//! Whole `http` and `https` URLs, wherever they stand, and quoted paths from the root, if they look
-//! like pages. What a script puts together is nobody's to guess: a piece beside a `+` or with `${`
-//! in it is none.
+//! Finds complete `http` and `https` URLs, and quoted paths from the root that look like pages.
+//! Strings that a script concatenates are skipped: a piece beside a `+` or with `${` in it.
 
-/// URLs of one script, at most.
+/// Maximum number of URLs of one script.
 const MOST: usize = 1_000;
 
-/// Places that are looked at in one script, at most: most are no URL.
+/// Maximum number of positions examined in one script; most are no URL.
 const MOST_TRIES: usize = 50_000;
 
-/// The longest that is taken for one, in bytes.
+/// Maximum length of a URL in bytes.
 const LONGEST: usize = 2_048;
 
-/// The URLs in a script, in their order, as they would be written in a page.
+/// Returns the URLs in a script in order, as they would be written in a page.
 pub(crate) fn urls(script: &str) -> Vec<String> {
     let mut found = Vec::new();
     let bytes = script.as_bytes();
@@ -56,7 +55,7 @@ fn is_quote(byte: Option<u8>) -> bool {
     matches!(byte, Some(b'"' | b'\'' | b'`'))
 }
 
-/// `http://`, `https:\/\/`.
+/// Returns true for `http://` and `https:\/\/`.
 fn has_scheme(bytes: &[u8]) -> bool {
     let Some(rest) = bytes
         .get(4..)
@@ -78,7 +77,7 @@ fn has_scheme(bytes: &[u8]) -> bool {
     .any(|start| rest.starts_with(start))
 }
 
-/// The URL that begins there, its escapes taken off, and where it ends.
+/// Returns the URL at a position without its escapes, and its end.
 fn read(script: &str, start: usize) -> (String, usize) {
     let mut url = String::new();
     let mut at = start;
@@ -107,7 +106,7 @@ fn read(script: &str, start: usize) -> (String, usize) {
     (url, at)
 }
 
-/// `\/`, `\u002f`, `\u0026`, `\x2f`.
+/// Resolves `\/`, `\u002f`, `\u0026` and `\x2f`.
 fn escape(text: &str) -> Option<(char, usize)> {
     let digits = |from: usize, to: usize| {
         let code = u32::from_str_radix(text.get(from..to)?, 16).ok()?;
@@ -123,7 +122,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     }
 }
 
-/// Whether nothing is put before it or after it.
+/// Returns true if the string is not concatenated with others.
 fn is_whole(bytes: &[u8], start: usize, end: usize) -> bool {
     let is_joined = |byte: Option<&u8>| byte == Some(&b'+');
     let quote = before(bytes, start).filter(|&byte| is_quote(Some(byte)));
@@ -131,7 +130,7 @@ fn is_whole(bytes: &[u8], start: usize, end: usize) -> bool {
         // In running text: a comment, or the words of a string.
         return bytes[start] != b'/' && !matches!(bytes.get(end), Some(b'{' | b'$'));
     };
-    // Whoever stops before the closing quote has something else in his string.
+    // A URL that ends before the closing quote is only a part of the string.
     if bytes.get(end) != Some(&quote) {
         return false;
     }
@@ -162,7 +161,7 @@ fn looks_like_a_page(url: &str) -> bool {
         }
         None => {
             let rest = &url[1..];
-            // `//host/path` must name a host, `/path` must have letters to be more than an operator
+            // `//host/path` must name a host; `/path` must have letters to differ from an operator
             // or a separator.
             if let Some(host) = rest.strip_prefix('/') {
                 if !host
@@ -194,7 +193,7 @@ fn looks_like_a_page(url: &str) -> bool {
     })
 }
 
-/// What no page's name ends with.
+/// File extensions that are never pages.
 const NO_PAGES: &[&str] = &[
     "js", "mjs", "css", "map", "json", "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico",
     "bmp", "woff", "woff2", "ttf", "otf", "eot", "mp3", "mp4", "m4a", "webm", "ogg", "wav", "wasm",

@@ -1,6 +1,6 @@
 //! The candidates of a `srcset` (HTML standard, "parse a srcset attribute").
 
-/// The URLs in the order of the attribute; candidates with descriptors that mean nothing are none.
+/// Returns the URLs in order; candidates with invalid descriptors are skipped.
 pub(crate) fn candidates(srcset: &str) -> impl Iterator<Item = &str> {
     let mut rest = srcset;
     std::iter::from_fn(move || {
@@ -28,7 +28,7 @@ pub(crate) fn candidates(srcset: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Up to the next comma that is not in parentheses.
+/// Returns the length up to the next comma outside parentheses.
 fn descriptors_length(text: &str) -> usize {
     let mut is_inside = false;
     for (at, byte) in text.bytes().enumerate() {
@@ -42,7 +42,7 @@ fn descriptors_length(text: &str) -> usize {
     text.len()
 }
 
-/// `2x`, `640w`, `480h`.
+/// Returns true for `2x`, `640w` and `480h`.
 fn is_descriptor(word: &str) -> bool {
     let Some(number) = word.strip_suffix(['x', 'w', 'h']) else {
         return false;

@@ -1,7 +1,7 @@
-//! What is no page, and needs other things to be shown: style sheets, drawings, manifests.
+//! Subresources that need other resources to be shown: style sheets, drawings, manifests.
 //!
-//! They are read only where requisites are looked for, and for nothing else: they have no text and
-//! lead nowhere but to what they need.
+//! They are read only if requisites are collected: they have no text and lead only to what they
+//! need.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::html::work_budget::{self, WorkBudget};
 use crate::http::media_type::essence;
 use crate::url::canonical::CanonicalForm;
 
-/// What needs other things, by its type; it is not guessed.
+/// The kind of a subresource by its declared type; it is never guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subresource {
     /// `text/css`.
@@ -28,7 +28,7 @@ pub(super) enum Subresource {
     Manifest,
 }
 
-/// Longer manifests are not read.
+/// Maximum size of a manifest in bytes.
 const MANIFEST_BYTES: usize = 1 << 20;
 
 impl Subresource {
@@ -43,7 +43,7 @@ impl Subresource {
 }
 
 impl Document {
-    /// Reads what a part of a page needs.
+    /// Reads the links of a subresource.
     pub(super) fn read_part(
         &mut self,
         part: Subresource,
@@ -81,7 +81,7 @@ fn of_sheet(
     (references, budget)
 }
 
-/// A drawing is read as one that stands in a page.
+/// Reads a drawing like one inside a page.
 fn of_drawing<'h>(
     body: &[u8],
     metadata: &ResponseMetadata<'h>,
@@ -102,8 +102,8 @@ fn of_drawing<'h>(
     (references, walk.budget)
 }
 
-/// The icons of a web application (Web Application Manifest, section 1.4), which a browser may show
-/// beside the page.
+/// Returns the icons of a web application (Web Application Manifest, section 1.4), which a browser
+/// may show beside the page.
 fn of_manifest(body: &[u8], limits: &ReadLimits) -> References<'static> {
     let mut references = References::new(limits);
     let manifest: Option<Value> = (body.len() <= MANIFEST_BYTES)

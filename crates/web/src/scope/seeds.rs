@@ -43,7 +43,13 @@ pub struct BadSeed {
     pub error: UrlError,
 }
 
-/// Reads a list of seeds.
+/// Parses a seed list.
+///
+/// ```
+/// let list = web::read_seeds("example.org # a comment\nnot a url", &Default::default());
+/// assert_eq!(list.seeds[0].as_str(), "http://example.org/");
+/// assert_eq!(list.errors[0].line, 2);
+/// ```
 #[must_use]
 pub fn read_seeds(text: &str, form: &CanonicalForm) -> SeedList {
     let mut list = SeedList::default();
@@ -157,7 +163,8 @@ mod tests {
     #[test]
     fn a_list_has_one_url_a_line_and_comments() {
         let (seeds, errors) = read(
-            "\u{feff}http://a.example/\r\n\r\n# a comment\n  # another\nhttp://b.example/x#part # why\n\
+            "\u{feff}http://a.example/\r\n\r\n# a comment\n  # another\nhttp://b.example/x#part # \
+             why\n\
              http://a.example\nhttps://c.example/?utm_source=x\t#y\n",
         );
         assert_eq!(

@@ -12,6 +12,18 @@ use crate::url::page_url::PageUrl;
 
 /// Reads a listing after content decoding. Addresses are relative to `url`. The body is read in
 /// pieces and only while entries are kept; an error of `body` means that it is incomplete.
+///
+/// ```
+/// use web::{CanonicalForm, ListingKind, ListingLimits, PageUrl, read_listing};
+///
+/// let form = CanonicalForm::default();
+/// let url = PageUrl::parse("https://example.org/sitemap.xml", &form)?;
+/// let body = b"<urlset><url><loc>https://example.org/a</loc></url></urlset>";
+/// let kind = ListingKind::of(None, body).expect("a sitemap");
+/// let listing = read_listing(kind, &body[..], None, &url, &form, &ListingLimits::default());
+/// assert_eq!(listing.pages[0].url.as_str(), "https://example.org/a");
+/// # Ok::<(), web::UrlError>(())
+/// ```
 #[must_use]
 pub fn read_listing(
     kind: ListingKind,

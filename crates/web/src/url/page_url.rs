@@ -30,6 +30,16 @@ const QUOTED_SCHEME_BYTES: usize = 32;
 
 /// An absolute http or https URL in canonical form. Clones share the parsed URL: a page's links all
 /// refer to the page, and the listing and the queue hold the URLs of a sitemap at the same time.
+///
+/// ```
+/// use web::{CanonicalForm, PageUrl};
+///
+/// let form = CanonicalForm::default();
+/// let url = PageUrl::parse("HTTP://Example.ORG:80/a/../b?z=1&utm_source=x&a=2#top", &form)?;
+/// assert_eq!(url.as_str(), "http://example.org/b?a=2&z=1");
+/// assert_eq!(url.join("c", &form)?.surt(), "org,example)/c");
+/// # Ok::<(), web::UrlError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PageUrl(Arc<Url>);

@@ -70,7 +70,8 @@ proptest! {
 
     #[test]
     fn a_quoted_rule_means_what_the_rule_means(rule in path(IN_RULES), path in path(IN_URLS)) {
-        let verdict = |rule: &str| RobotsRules::parse(format!("User-agent: *\nDisallow: {rule}").as_bytes(), "x").verdict(&url(&path));
+        let verdict = |rule: &str| RobotsRules::parse(format!("User-agent: *\nDisallow: \
+        {rule}").as_bytes(), "x").verdict(&url(&path));
         let found = verdict(&rule);
         if let Some(quoted) = found.rule() {
             prop_assert_eq!(verdict(&quoted.pattern), found.clone());
@@ -78,7 +79,7 @@ proptest! {
     }
 }
 
-/// Whether a rule's path matches, every way of filling the stars tried.
+/// Returns true if a rule's path matches, trying every expansion of the stars.
 fn simply(rule: &[u8], path: &[u8]) -> bool {
     match (rule, path) {
         ([], _) => true,

@@ -20,7 +20,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// An element whose text has no tags, with its text and its end tag.
+    /// Adds an element with raw text, the text and its end tag.
     pub(super) fn raw(&mut self, name: &LocalName, tag: &Tag<'t>) -> Option<()> {
         let id = self.element(self.current().id, name, tag)?;
         let role = Role::of(name);
@@ -60,7 +60,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Adds an element, which is not yet open.
+    /// Adds an element without opening it.
     pub(super) fn element(
         &mut self,
         parent: NodeId,
@@ -86,7 +86,7 @@ impl<'t> Reader<'t> {
         self.append(parent, Node::Element(Element::new(name, attributes)))
     }
 
-    /// Adds an attribute; of those with one name the first counts.
+    /// Adds an attribute; the first of a name counts.
     pub(super) fn attribute(
         &self,
         attributes: &mut Vec<Attribute>,
@@ -103,7 +103,7 @@ impl<'t> Reader<'t> {
         attributes.push(Attribute { name, value });
     }
 
-    /// Adds text to what is open, behind that which is there.
+    /// Appends text to the innermost open element.
     pub(super) fn append_text(&mut self, text: &'t str) -> Option<()> {
         if text.is_empty() {
             return Some(());
@@ -132,7 +132,7 @@ impl<'t> Reader<'t> {
         (self.nodes <= self.limits.nodes).then_some(())
     }
 
-    /// A part of the page's text, its references to characters resolved.
+    /// Returns a part of the page's text with character references resolved.
     fn resolved(&self, part: &'t str) -> StrTendril {
         match character_references::resolve(part, TextContext::Content) {
             Cow::Borrowed(part) => self.share(part),
@@ -140,9 +140,9 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A part of the page's text, which is not copied.
+    /// Returns a part of the page's text without copying it.
     fn share(&self, part: &'t str) -> StrTendril {
-        // What is empty may stand anywhere.
+        // An empty part may point anywhere.
         let offset = part.as_ptr().addr().checked_sub(self.text.as_ptr().addr());
         let Some(offset) = offset.filter(|offset| offset + part.len() <= self.text.len()) else {
             return StrTendril::from_slice(part);

@@ -1,30 +1,30 @@
-//! What the tree builder does with an element, by its name (HTML standard, section 13.2.6.4.7 and
+//! The tree builder's treatment of an element by its name (HTML standard, section 13.2.6.4.7 and
 //! on).
 
 use html5ever::{LocalName, local_name};
 
-/// What a start tag means, and what the element then is to those after it.
+/// The role of a start tag and of its open element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Ends an open paragraph.
     Block,
-    /// Likewise, and a line feed right behind the tag is not part of the text.
+    /// Ends an open paragraph; a line feed right after the tag is not part of the text.
     Preformatted,
     Paragraph,
     Heading,
-    /// `li`, `dd`, `dt`: ends the one before it.
+    /// `li`, `dd`, `dt`: ends the previous item.
     Item,
     Form,
     Button,
-    /// Built again where it was not closed: so it must be closed in order.
+    /// Rebuilt if it was not closed, so it must be closed in order.
     Formatting,
     /// Has no end tag.
     Void,
-    /// Likewise, and ends an open paragraph.
+    /// Has no end tag and ends an open paragraph.
     Rule,
-    /// Has text in which there are no tags.
+    /// Has raw text.
     Raw,
-    /// Has text in which there are references to characters, but no tags.
+    /// Has raw text with character references.
     Text,
     Select,
     /// `option`, `optgroup`.
@@ -37,13 +37,13 @@ pub(super) enum Role {
     Rows,
     Row,
     Cell,
-    /// `svg`, and what is in it.
+    /// `svg` and the elements in it.
     Drawing,
-    /// The words of a drawing: in them a tag is one of HTML again.
+    /// Text of a drawing, in which a tag is HTML again.
     Words,
-    /// Nests like any other.
+    /// Nests without rules of its own.
     Ordinary,
-    /// The tree builder has rules for it that are not told here.
+    /// Has rules that only the tree builder implements.
     Unsupported,
 }
 
@@ -149,14 +149,14 @@ impl Role {
             | local_name!("rtc")
             | local_name!("template")
             | local_name!("xmp") => Self::Unsupported,
-            // Newer than the table of names that the parser was made with.
+            // Elements newer than the parser's table of names.
             ref name if matches!(&**name, "search" | "selectedcontent") => Self::Unsupported,
             _ => Self::Ordinary,
         }
     }
 
-    /// What an element of a drawing is. Most are few shapes over and over; the names of some others
-    /// are spelled anew by the tree builder, or end the drawing.
+    /// Returns the role of an element of a drawing. Most drawings repeat a few shapes; the tree
+    /// builder respells the names of some others, or they end the drawing.
     pub(super) fn in_drawing(name: &LocalName) -> Self {
         match &**name {
             "a" | "circle" | "defs" | "ellipse" | "g" | "line" | "mask" | "path" | "polygon"
@@ -168,18 +168,17 @@ impl Role {
         }
     }
 
-    /// Whether an element ends where something around it does (section 13.2.6.3, "implied end
-    /// tags").
+    /// Returns true if an element ends with its parent (section 13.2.6.3, "implied end tags").
     pub(super) const fn has_implied_end(self) -> bool {
         matches!(self, Self::Paragraph | Self::Item | Self::Choice)
     }
 
-    /// Whether only rows, cells and the like may stand in it.
+    /// Returns true if the element may contain only rows, cells and other parts of tables.
     pub(super) const fn is_part_of_table(self) -> bool {
         matches!(self, Self::Table | Self::Columns | Self::Rows | Self::Row)
     }
 
-    /// Whether an open item beyond it has nothing to do with an item inside.
+    /// Returns true if an item inside does not end an open item outside the element.
     pub(super) fn bounds_items(self, name: &LocalName) -> bool {
         match self {
             Self::Paragraph | Self::Formatting | Self::Ordinary => false,
@@ -191,8 +190,8 @@ impl Role {
         }
     }
 
-    /// Whether an open paragraph beyond it is not ended by a block inside (section 13.2.4.2,
-    /// "button scope").
+    /// Returns true if a block inside does not end an open paragraph outside the element (section
+    /// 13.2.4.2, "button scope").
     pub(super) const fn bounds_paragraphs(self) -> bool {
         matches!(
             self,

@@ -1,5 +1,4 @@
-//! What a tag does to the elements that are open (HTML standard, sections 13.2.6.4.7 to
-//! 13.2.6.4.15).
+//! The effect of tags on the open elements (HTML standard, sections 13.2.6.4.7 to 13.2.6.4.15).
 
 use html5ever::{LocalName, QualName, local_name, ns};
 use scraper::Node;
@@ -9,7 +8,7 @@ use super::role::Role;
 use super::{Open, Reader, name_of};
 use crate::html::scanner::Tag;
 
-/// What is asked of an element of a drawing, or may come to be; not what its shape is.
+/// The attributes of SVG elements that are used or may come to be; those of shapes are not.
 pub(super) const SVG_ATTRIBUTES: [&str; 8] = [
     "class",
     "href",
@@ -45,7 +44,7 @@ impl<'t> Reader<'t> {
                 return self.void(&name, tag);
             }
             Role::Formatting => {
-                // A link in a link ends it.
+                // A link in a link ends the outer one.
                 let is_link = |open: &Open| open.name == local_name!("a");
                 if name == local_name!("a") && self.formatting > 0 && self.open.iter().any(is_link)
                 {
@@ -113,7 +112,7 @@ impl<'t> Reader<'t> {
         self.push(id, name, role)
     }
 
-    /// A drawing, or a part of one.
+    /// Adds a drawing or a part of one.
     fn drawing(&mut self, name: LocalName, tag: &Tag<'t>) -> Option<()> {
         let role = Role::in_drawing(&name);
         if role == Role::Unsupported {
@@ -143,7 +142,7 @@ impl<'t> Reader<'t> {
         self.push(id, name, role)
     }
 
-    /// A start tag right in a table, its rows or a row.
+    /// Adds a part of a table: an element directly in a table, its row groups or a row.
     fn part_of_table(&mut self, name: LocalName, role: Role, tag: &Tag<'t>) -> Option<()> {
         if matches!(name, local_name!("script") | local_name!("style")) {
             return self.raw(&name, tag);
@@ -155,7 +154,7 @@ impl<'t> Reader<'t> {
             Role::Cell => Role::Row,
             _ => return None,
         };
-        // What has no end tag ends here.
+        // Elements with implied ends end here.
         if role == Role::Row && self.current().role == Role::Row {
             self.pop();
         }
@@ -167,7 +166,7 @@ impl<'t> Reader<'t> {
                 self.pop();
             }
         }
-        // What has no start tag begins here.
+        // Elements with implied starts begin here.
         if matches!(role, Role::Row | Role::Cell) && self.current().role == Role::Table {
             self.imply(local_name!("tbody"), Role::Rows)?;
         }
@@ -224,7 +223,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Ends what is open in a row, in rows or in a table that ends, as far as it ends by itself.
+    /// Ends the elements with implied ends inside a row, a row group or a table that ends.
     fn end_inside_table(&mut self, ends: Role) {
         if !self.current().role.is_part_of_table() {
             self.end_implied(None);
@@ -241,14 +240,14 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Ends what ends by itself, but for elements with this name.
+    /// Ends the innermost elements with implied ends, except those with this name.
     fn end_implied(&mut self, except: Option<&LocalName>) {
         while self.current().role.has_implied_end() && Some(&self.current().name) != except {
             self.pop();
         }
     }
 
-    /// Ends an open paragraph, if a block would.
+    /// Ends an open paragraph, as a block does.
     fn end_paragraph(&mut self) -> Option<()> {
         if self.paragraphs == 0 {
             return Some(());
@@ -267,7 +266,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Ends the item before this one.
+    /// Ends the previous item.
     fn end_item(&mut self, name: &LocalName) -> Option<()> {
         let is_list = *name == local_name!("li");
         for at in (0..self.open.len()).rev() {

@@ -1,4 +1,4 @@
-//! The straight reader beside the parser: the same tree, or none.
+//! The fast path compared with the parser: the same tree, or none.
 
 use ego_tree::iter::Edge;
 use html5ever::ns;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::html::tree::parse_with_html5ever;
 
-/// A tree, a line for each node: what it is and how deep it stands.
+/// Lists the nodes of a tree with their depth, one a line.
 fn outline(html: &Html) -> Vec<String> {
     let mut lines = Vec::new();
     let mut depth = 0;
@@ -68,23 +68,28 @@ fn a_page_whose_tags_are_in_order_has_the_tree_of_the_parser() {
     for content in [
         "",
         "a",
-        "<p>a</p>\n<p class=x data-x=y id='z'>b <b>c</b><a href=\"?a&amp;b&copy=1\">d &lt; e</a>f</p>",
+        "<p>a</p>\n<p class=x data-x=y id='z'>b <b>c</b><a href=\"?a&amp;b&copy=1\">d &lt; \
+         e</a>f</p>",
         "<p>a<p>b<ul><li>c<li>d<p>e<li>f</ul><dl><dt>g<dd>h<dt>i</dl>",
         "<div><p>a<div>b</div>c</div><h1>d</h1><hr><br/><img src=x><input>",
         "a < b && c <3 &notin; &#65;&#0;",
         "a<!-- b -->c<!---->d<!-- -- > --->",
         "<pre>\na\n</pre><pre>b</pre><pre>\n\n</pre><textarea>\na&amp;<b></textarea>",
-        "<script>a < b && '</div>'</script><style>a > b {}</style><noscript><p>a</noscript><iframe><p></iframe>",
+        "<script>a < b && '</div>'</script><style>a > b \
+         {}</style><noscript><p>a</noscript><iframe><p></iframe>",
         "<table><tr><td>a<td>b<tr><th>c</table>d",
-        "<table> <caption>a<p>b</caption> <colgroup> <col><col> </colgroup> <thead> <tr> <td>c</td> </tr> </thead> \
+        "<table> <caption>a<p>b</caption> <colgroup> <col><col> </colgroup> <thead> <tr> \
+         <td>c</td> </tr> </thead> \
          <tbody><tr><td><p>d<table><td>e</table></table>",
         "<table><tbody><tr><td>a<tbody><tr><td>b</tbody></table><p>a<table></table>",
-        "<select><option>a<option selected>b</option><optgroup label=c><option>d<optgroup><option>e</select>",
+        "<select><option>a<option selected>b</option><optgroup \
+         label=c><option>d<optgroup><option>e</select>",
         "<form action=x><button><p>a</button><label>b<input></label></form><form></form>",
         "<b><b><b><b>a</b></b></b></b><a>b</a><div><a name=c><table><td>d</table></a></div>",
         "<my-element Class=A CLASS=b>a</my-element><SPAN>b</span>",
         "<ul><li><div>a</div><li><ul><li>b</ul></ul>",
-        "<p>a<svg viewBox='0 0 1 1' xmlns=x class=y><title>b &amp; c</title> <g><path d=z STYLE='fill:url(x)' id=y /><use xlink:href='#d' href=e></use></g>\
+        "<p>a<svg viewBox='0 0 1 1' xmlns=x class=y><title>b &amp; c</title> <g><path d=z \
+         STYLE='fill:url(x)' id=y /><use xlink:href='#d' href=e></use></g>\
          <a HREF=f rel=g href=h><text>i</text></a></svg>j<svg/>k</p>",
     ] {
         is_read_by_the_fast_path(&in_body(content));
@@ -94,7 +99,8 @@ fn a_page_whose_tags_are_in_order_has_the_tree_of_the_parser() {
 #[test]
 fn what_is_around_the_body_stands_where_the_parser_has_it() {
     for page in [
-        "<!doctype html>\n<!-- a --> <html lang=en>\n <!-- b --> <head> <!-- c --> <meta charset=utf-8><link rel=x>\
+        "<!doctype html>\n<!-- a --> <html lang=en>\n <!-- b --> <head> <!-- c --> <meta \
+         charset=utf-8><link rel=x>\
          <base href=x><title> a &amp; b </title><script></script><style>a</style><noscript><link></noscript> </head> <!-- d -->\n\
          <body class=x>\n a\n </body> <!-- e -->\n </html>\n <!-- f -->\n",
         "<!DOCTYPE html><html><head></head><body>a",
@@ -173,7 +179,7 @@ fn limits_and_effort_are_the_parsers() {
     assert!(read(&page, &few, &mut WorkBudget::new(limits.tree_effort)).is_none());
 }
 
-/// Pieces of pages, as they are and as they should not be.
+/// Pieces of pages, well formed and not.
 const PIECES: &[&str] = &[
     "a",
     " ",
@@ -309,7 +315,7 @@ const PIECES: &[&str] = &[
     "</menu>",
 ];
 
-/// Elements in order, some of whose end tags are missing.
+/// Generates elements in order, some without end tags.
 fn orderly() -> impl Strategy<Value = String> {
     let names = prop::sample::select(vec![
         "p",
