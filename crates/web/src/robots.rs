@@ -65,7 +65,8 @@ struct Rule {
 impl RobotsRules {
     /// Parses a robots.txt for the crawler with this product token.
     ///
-    /// [`MAX_ROBOTS_BYTES`], the whole lines within that limit are read.
+    /// Never fails: meaningless lines are skipped. Of a file longer than [`MAX_ROBOTS_BYTES`], the
+    /// whole lines within that limit are read.
     ///
     /// ```
     /// use web::{CanonicalForm, PageUrl, RobotsRules};
@@ -75,8 +76,6 @@ impl RobotsRules {
     /// assert!(!rules.verdict(&url).allowed);
     /// # Ok::<(), web::UrlError>(())
     /// ```
-: meaningless lines are skipped. Of a file longer than [`MAX_ROBOTS_BYTES`], the
-    /// whole lines within that limit are read.
     #[must_use]
     pub fn parse(body: &[u8], agent: &str) -> Self {
         let body = whole_lines(body);

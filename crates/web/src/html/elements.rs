@@ -22,10 +22,12 @@ pub(crate) enum Flow {
 pub(crate) fn ends_line(name: &str) -> bool {
     !matches!(
         name,
-        "a" | "abbr" | "b" | "big" | "code" | "em" | "font" | "i" | "img" | "kbd" | "mark" | "q" | "s" | "small"
+        "a" | "abbr" | "b" | "big" | "code" | "em" | "font"
+            | "i" | "img" | "kbd" | "mark" | "q" | "s" | "small"
             | "span" | "strike" | "strong" | "sub" | "sup" | "tt" | "u" | "wbr"
             // Nor skipped elements.
-            | "script" | "style" | "noscript" | "template" | "svg" | "textarea" | "title" | "iframe" | "xmp"
+            | "script" | "style" | "noscript" | "template" | "svg" | "textarea"
+            | "title" | "iframe" | "xmp"
             | "noembed" | "noframes" | "select"
     )
 }

@@ -283,6 +283,7 @@ fn within_u32(count: usize) -> u32 {
 /// Returns true for Han, hiragana and katakana, which are written without spaces and count as a
 /// word each.
 const fn is_ideographic(c: char) -> bool {
-    matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+    matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }

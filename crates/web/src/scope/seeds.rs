@@ -203,10 +203,12 @@ mod tests {
     }
 
     #[test]
-    fn a_login_in_a_url_is_left_out_told_and_never_quoted() {
+    fn a_login_in_a_url_is_dropped_reported_and_never_quoted() {
         let list = read_seeds(
-            "http://a.example/@x\nhttp://u:SECRET@b.example/\nSECRET@c.example/x\nhttps:\\\\u:SECRET@d.example\n\
-             http://u:SEC/RET@e.example/\nu:SECRET@f.example\nhttp://u:SECRET@[/?x=y@z\nmailto:someone@g.example\n",
+            "http://a.example/@x\nhttp://u:SECRET@b.example/\nSECRET@c.example/x\n\
+             https:\\\\u:SECRET@d.example\n\
+             http://u:SEC/RET@e.example/\nu:SECRET@f.example\n\
+             http://u:SECRET@[/?x=y@z\nmailto:someone@g.example\n",
             &CanonicalForm::default(),
         );
         assert_eq!(list.with_login, [2, 3, 4]);

@@ -88,20 +88,30 @@ impl fmt::Display for Trap {
         f.write_str(match self {
             Self::RepeatedPath => "its path repeats itself (trap rule repeated-path)",
             Self::DeepPath => "its path has more than 20 segments (trap rule deep-path)",
-            Self::GrowingQuery => "it adds to the query of its own page, time and again (trap rule \
-            growing-query)",
-            Self::RepeatedParameter => "its query repeats a parameter (trap rule \
-            repeated-parameter)",
-            Self::ManyParameters => "its query has more than 24 parameters (trap rule \
-            many-parameters)",
+            Self::GrowingQuery => {
+                "it adds to the query of its own page, time and again (trap rule \
+            growing-query)"
+            }
+            Self::RepeatedParameter => {
+                "its query repeats a parameter (trap rule \
+            repeated-parameter)"
+            }
+            Self::ManyParameters => {
+                "its query has more than 24 parameters (trap rule \
+            many-parameters)"
+            }
             Self::NestedAddress => {
                 "its query has an address within an address within an address (trap rule \
                  nested-address)"
             }
-            Self::Calendar => "it is the next page of a calendar that left the years in which \
-            anything happens (trap rule calendar)",
-            Self::RepeatedLabels => "its host name repeats itself, or has more than 10 labels \
-            (trap rule repeated-labels)",
+            Self::Calendar => {
+                "it is the next page of a calendar that left the years in which \
+            anything happens (trap rule calendar)"
+            }
+            Self::RepeatedLabels => {
+                "its host name repeats itself, or has more than 10 labels \
+            (trap rule repeated-labels)"
+            }
         })
     }
 }
@@ -511,9 +521,11 @@ mod tests {
             repeats in 1..4_usize,
         ) {
             let runs = run.iter().cycle().take(run.len() * repeats);
-            let all: Vec<&str> = before.iter().chain(runs).chain(&after).map(String::as_str).collect();
+            let all = before.iter().chain(runs).chain(&after);
+            let all: Vec<&str> = all.map(String::as_str).collect();
             let naive = (1..=all.len()).any(|length| all.windows(length * 3).any(|window| {
-                window[..length] == window[length..2 * length] && window[..length] == window[2 * length..]
+                window[..length] == window[length..2 * length]
+                    && window[..length] == window[2 * length..]
             }));
             prop_assert_eq!(has_run(&all), naive);
         }

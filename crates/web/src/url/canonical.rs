@@ -291,7 +291,11 @@ pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
         let decoded = high << 4 | low;
         // At most one digit stands between them; otherwise the percent sign cannot be completed.
         let completes_stray = decoded.is_ascii_hexdigit()
-            && stray.is_some_and(|stray| matches!(normal.as_bytes()[stray + 1..], [] | [b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F']));
+            && stray.is_some_and(|stray| match normal.as_bytes()[stray + 1..] {
+                [] => true,
+                [digit] => digit.is_ascii_hexdigit(),
+                _ => false,
+            });
         if is_unreserved(decoded) && !completes_stray {
             normal.push(char::from(decoded));
         } else {

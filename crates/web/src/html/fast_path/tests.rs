@@ -101,7 +101,8 @@ fn what_is_around_the_body_stands_where_the_parser_has_it() {
     for page in [
         "<!doctype html>\n<!-- a --> <html lang=en>\n <!-- b --> <head> <!-- c --> <meta \
          charset=utf-8><link rel=x>\
-         <base href=x><title> a &amp; b </title><script></script><style>a</style><noscript><link></noscript> </head> <!-- d -->\n\
+         <base href=x><title> a &amp; b </title><script></script><style>a</style>\
+         <noscript><link></noscript> </head> <!-- d -->\n\
          <body class=x>\n a\n </body> <!-- e -->\n </html>\n <!-- f -->\n",
         "<!DOCTYPE html><html><head></head><body>a",
         "<!DOCTYPE html><html><head></head><body><p>a</p> <!-- b --> </body> ",
@@ -391,7 +392,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn whatever_a_page_is_made_of_its_tree_is_the_parsers_or_none(
+    fn the_tree_of_any_pieces_is_the_parsers_or_none(
         pieces in prop::collection::vec(prop::sample::select(PIECES), 0..24),
     ) {
         let page = in_body(&pieces.concat());
@@ -401,7 +402,9 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_nested_in_whatever_its_tree_is_the_parsers_or_none(parts in prop::collection::vec(orderly(), 0..4)) {
+    fn the_tree_of_nested_elements_is_the_parsers_or_none(
+        parts in prop::collection::vec(orderly(), 0..4),
+    ) {
         let page = in_body(&parts.concat());
         if let Some(tree) = fast_path(&page) {
             prop_assert_eq!(outline(&tree), outline(&parsed(&page)), "{}", page);
