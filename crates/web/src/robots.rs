@@ -99,7 +99,7 @@ impl RobotsRules {
     }
 
     /// Collects the rules of all groups with this name. A group is one or more names and the rules
-    /// after them; it ends at the first name after a rule. Rules before the first name belong to
+    /// after them; it ends at the first name after a rule. Rules before the first name apply to
     /// nobody (section 2.1).
     fn collect(&mut self, body: &[u8], group: Option<&[u8]>) {
         let (mut is_for_us, mut in_rules) = (false, false);

@@ -320,7 +320,7 @@ impl fmt::Display for ScopeKind {
 
 /// An unknown scope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a scope: host, domain, prefix or any")]
+#[error("scope must be host, domain, prefix or any, got {0:?}")]
 pub struct UnknownScope(pub String);
 
 impl FromStr for ScopeKind {
@@ -544,7 +544,7 @@ mod tests {
         let error = "hosts".parse::<ScopeKind>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "\"hosts\" is not a scope: host, domain, prefix or any"
+            "scope must be host, domain, prefix or any, got \"hosts\""
         );
     }
 }

@@ -75,7 +75,7 @@ impl fmt::Display for Timestamp {
 
 /// An invalid date.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no date such as 2026-11-20T19:04:55.120Z")]
+#[error("must be a date such as 2026-11-20T19:04:55.120Z, got {0:?}")]
 pub struct BadTimestamp(String);
 
 /// Parses RFC 3339 and truncates fractions below a millisecond.

@@ -567,8 +567,8 @@ fn other_media_are_not_read_and_plain_text_is_only_text() {
 
 #[test]
 fn the_encoding_is_found_where_it_is_said_and_guessed_where_not() {
-    let shift_jis =
-        b"\x82\xb1\x82\xea\x82\xcd\x93\xfa\x96{\x8c\xea\x82\xcc\x95\xb6\x8f\xcd\x82\xc5\x82\xb7\x81B";
+    let shift_jis = b"\x82\xb1\x82\xea\x82\xcd\x93\xfa\
+          \x96{\x8c\xea\x82\xcc\x95\xb6\x8f\xcd\x82\xc5\x82\xb7\x81B";
     let utf16: Vec<u8> = b"\xff\xfe"
         .iter()
         .copied()

@@ -1,4 +1,4 @@
-//! The text that verdicts are made from, the heading that names a page, and what users say of both.
+//! The text that verdicts are made from, the heading that names a page, and selectors of both.
 
 use web::{
     CanonicalForm, Document, MainContent, MainSelectors, PageUrl, ReadLimits, ResponseMetadata,
@@ -31,8 +31,7 @@ fn prose(prefix: &str, count: usize) -> String {
     format!("<p>{}</p>", words(prefix, count))
 }
 
-/// 307 of 508 pairs of LLVM's pages that were merged wrongly were equal only without their lines of
-/// links.
+/// 307 of 508 wrongly merged pairs of LLVM's pages were equal only without their lines of links.
 #[test]
 fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
     let own = prose("own", 120);

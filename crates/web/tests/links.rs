@@ -1,8 +1,8 @@
-//! Every place of HTML that carries a URL: each found, none invented, and the same by both readers.
+//! Every place of HTML with a URL: each is found, none is invented, and both readers agree.
 //!
-//! The pages lie in `tests/links/`. In them every URL that is one ends with its number in its own
-//! page and what it is, `/3-page`; those that are none end with `-no`. What is expected stands in
-//! the first comment of each page, in its order.
+//! The pages are in `tests/links/`. Every URL in them that is a link ends with its number in its
+//! page and its kind, `/3-page`; the others end with `-no`. The first comment of each page lists
+//! the expected links in order.
 
 use std::collections::BTreeSet;
 
@@ -96,8 +96,8 @@ const PAGES: &[(&str, &str)] = pages![
     "styles",
 ];
 
-/// HTML Standard, section 4.8.4.4.2: what a link that contains nothing but pictures says, their
-/// `alt` says together.
+/// HTML Standard, section 4.8.4.4.2: the `alt` texts of the pictures are the text of a link without
+/// other words.
 #[test]
 fn a_link_around_pictures_alone_says_what_they_say_and_an_area_what_itself_says() {
     for (inside, words) in [
@@ -358,7 +358,7 @@ const AROUND: &[(&str, &str)] = &[
 ];
 
 proptest! {
-    /// One reader is the other's oracle.
+    /// Each reader is the other's oracle.
     #[test]
     fn both_readers_find_the_same_links(page in page()) {
         prop_assert_eq!(links(&page, ALL, 1_000), links(&page, ALL, NO_TREE));

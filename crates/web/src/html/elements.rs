@@ -121,7 +121,7 @@ pub(crate) fn flags(element: &Element, outside: u32) -> u32 {
         match name.local {
             local_name!("role") => flags |= by_role(value, outside),
             local_name!("class") | local_name!("id") if is_contents(value) => {
-                flags |= region_flags::FRAME
+                flags |= region_flags::FRAME;
             }
             local_name!("itemprop") if value.trim().eq_ignore_ascii_case("articleBody") => {
                 flags |= region_flags::BODY;

@@ -35,7 +35,7 @@ struct MainSelector {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSelector {
     /// It is not CSS.
-    #[error("{text:?} is no CSS selector: {why}")]
+    #[error("{text:?} is not a CSS selector: {why}")]
     Malformed {
         /// The selector.
         text: String,
@@ -53,8 +53,8 @@ pub enum BadSelector {
         /// The part of it.
         part: String,
     },
-    /// The part before `=` is no host.
-    #[error("{text:?}: {host:?} is no host; the forms are CSS and HOST=CSS")]
+    /// The part before `=` is not a host.
+    #[error("{text:?}: {host:?} is not a host; the forms are CSS and HOST=CSS")]
     Host {
         /// The selector.
         text: String,
@@ -245,14 +245,14 @@ mod tests {
             ("example.org=#content", None),
             ("EXAMPLE.org = [id=content]", None),
             ("[::1]=#content", None),
-            ("div[", Some("is no CSS selector")),
-            ("", Some("is no CSS selector")),
+            ("div[", Some("is not a CSS selector")),
+            ("", Some("is not a CSS selector")),
             ("p ~ p", Some("~ takes too long")),
             ("div:has(p)", Some(":has takes too long")),
             ("li:nth-child(2n)", Some(":nth-child takes too long")),
             ("p::before", Some(":before takes too long")),
-            ("exa mple=p", Some("\"exa mple\" is no host")),
-            ("example.org:80/x=p", Some("is no host")),
+            ("exa mple=p", Some("\"exa mple\" is not a host")),
+            ("example.org:80/x=p", Some("is not a host")),
         ] {
             let error = MainSelectors::parse(&[text])
                 .err()

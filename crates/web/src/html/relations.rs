@@ -12,7 +12,7 @@ pub struct Relations(u8);
 
 /// An unknown relation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not nofollow, ugc or sponsored, nor none")]
+#[error("must be nofollow, ugc, sponsored or none, got {0:?}")]
 pub struct UnknownRelation(pub String);
 
 impl Relations {

@@ -199,7 +199,7 @@ impl<'p> Walk<'p> {
         }
         match element.name.local {
             local_name!("html") => {
-                self.language = attribute(element, "lang").and_then(language::of_tag)
+                self.language = attribute(element, "lang").and_then(language::of_tag);
             }
             local_name!("head") => inside.in_head = true,
             local_name!("title") if self.title.is_none() && element.name.ns == ns!(html) => {
@@ -333,14 +333,14 @@ impl<'p> Walk<'p> {
             }
             ("meta", Namespace::Html) => self.meta(element, level),
             ("a", Namespace::MathMl | Namespace::Html) => {
-                self.link(element, element.value("href"), None)
+                self.link(element, element.value("href"), None);
             }
             ("a", Namespace::Svg) => {
-                self.link(element, link_attributes::foreign_href(element), None)
+                self.link(element, link_attributes::foreign_href(element), None);
             }
             // It has no other anchor text.
             ("area", Namespace::Html) => {
-                self.link(element, element.value("href"), element.value("alt"))
+                self.link(element, element.value("href"), element.value("alt"));
             }
             _ => {
                 link_attributes::gather(name, space, element, &mut self.references);
@@ -467,7 +467,7 @@ impl<'p> Walk<'p> {
                         );
                     }
                     StreamPiece::Text(text, _) if was_in_style => {
-                        self.style(text, CssContext::Sheet)
+                        self.style(text, CssContext::Sheet);
                     }
                     StreamPiece::Text(..) | StreamPiece::End(..) => {}
                 }

@@ -20,9 +20,9 @@ pub struct Lastmod {
     pub last: Timestamp,
 }
 
-/// Not a date in one of the six precisions.
+/// A text that is not a date in one of the six precisions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no date such as 2026, 2026-11, 2026-11-20 or 2026-11-20T19:04:55Z")]
+#[error("must be a date such as 2026, 2026-11, 2026-11-20 or 2026-11-20T19:04:55Z, got {0:?}")]
 pub struct InvalidLastmod(String);
 
 /// Maximum length of a quoted text, in characters.

@@ -70,7 +70,7 @@ impl fmt::Display for GroupBy {
 
 /// An unknown way to group hosts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is none of host, address and domain")]
+#[error("must be host, address or domain, got {0:?}")]
 pub struct UnknownGrouping(String);
 
 impl FromStr for GroupBy {
@@ -137,7 +137,7 @@ mod tests {
         let unknown = "net".parse::<GroupBy>().unwrap_err();
         assert_eq!(
             unknown.to_string(),
-            "\"net\" is none of host, address and domain"
+            "must be host, address or domain, got \"net\""
         );
     }
 }

@@ -54,7 +54,7 @@ pub enum UrlError {
     #[error("the scheme {0:?} is not http or https")]
     Scheme(String),
     /// The URL is longer than [`MAX_URL_BYTES`]; the field is its length in bytes.
-    #[error("{0} bytes are more than a URL may have ({MAX_URL_BYTES})")]
+    #[error("a URL must have at most {MAX_URL_BYTES} bytes, got {0}")]
     TooLong(usize),
 }
 

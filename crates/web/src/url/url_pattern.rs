@@ -5,9 +5,10 @@
 //! A path segment is kept as it is, or replaced by its class:
 //!
 //! ```text
-//! {n} digits   {year} 1900 to 2099   {date} 2024-05-01   {id} hexadecimal digits, UUIDs, random tokens
-//! {slug} words-with-hyphens
-//! {name} the last segment, whatever it is, with its extension   {long} more than 40 bytes
+//! {n}     digits              {year}  1900 to 2099        {date}  2024-05-01
+//! {id}    hexadecimal digits, UUIDs, random tokens        {slug}  words-with-hyphens
+//! {name}  the last segment of any form, with its extension
+//! {long}  more than 40 bytes
 //! ```
 //! A language is kept where it is named: `/{name}.de.html`, `/{name}?lang=de`. Pages that are not
 //! translated yet repeat one another in one language, and say nothing about the others.

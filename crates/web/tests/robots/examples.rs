@@ -5,7 +5,8 @@ use crate::check;
 /// Section 5.1, Simple Example.
 const SIMPLE: &str = "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\nAllow: \
 /publications/\n\n\
-                      User-Agent: foobot\nDisallow:/\nAllow:/example/page.html\nAllow:/example/allowed.gif\n\n\
+                      User-Agent: foobot\nDisallow:/\nAllow:/example/page.html\n\
+                      Allow:/example/allowed.gif\n\n\
                       User-Agent: barbot\nUser-Agent: bazbot\nDisallow: /example/page.html\n\n\
                       User-Agent: quxbot\n\nEOF";
 

@@ -53,7 +53,7 @@ impl<'t> Reader<'t> {
             }
             Role::Ordinary => {}
             Role::Block | Role::Preformatted | Role::Paragraph | Role::Table => {
-                self.end_paragraph()?
+                self.end_paragraph()?;
             }
             Role::Heading => {
                 self.end_paragraph()?;
