@@ -81,12 +81,12 @@ fn a_bomb_is_stopped_and_what_follows_it_is_read_all_the_same() {
         (
             "formatting with attributes",
             many_attributes,
-            ParserStop::WorkBudget,
+            ParserStop::Effort,
         ),
         (
             "paragraphs far below",
             format!("{}{}", "<div>".repeat(500), repeated("<p>")),
-            ParserStop::WorkBudget,
+            ParserStop::Effort,
         ),
         (
             "a tag's attributes",
@@ -114,7 +114,7 @@ fn a_bomb_is_stopped_and_what_follows_it_is_read_all_the_same() {
             ParserStop::Attributes,
         ),
         ("nodes", "<p>a".repeat(60_000), ParserStop::Nodes),
-        ("angles", repeated("< "), ParserStop::WorkBudget),
+        ("angles", repeated("< "), ParserStop::Effort),
     ] {
         let document = read_page(
             &format!("{bomb}\n<p>the <b>end</b> &amp; <a href='/next?a&amp;b'>next</a>"),

@@ -61,7 +61,7 @@ pub enum ParserStop {
     /// There are more than [`ReadLimits::nodes`] nodes.
     Nodes,
     /// Each limit was kept, but all together would take too long; see [`ReadLimits::tree_effort`].
-    WorkBudget,
+    Effort,
     /// The parser and the scanner saw different tags.
     Disagreement,
 }

@@ -227,7 +227,7 @@ impl<'t> Run<'t> {
             .left
             .take(work_budget::of_markup(text) + names / NAME_STRIDE)
         {
-            return Err(ParserStop::WorkBudget);
+            return Err(ParserStop::Effort);
         }
         tag.map_or(Ok(()), |tag| self.count_tag(tag))
     }
@@ -283,7 +283,7 @@ impl<'t> Run<'t> {
         if self.left.take(steps) {
             Ok(())
         } else {
-            Err(ParserStop::WorkBudget)
+            Err(ParserStop::Effort)
         }
     }
 
@@ -313,7 +313,7 @@ impl<'t> Run<'t> {
         if self.builder_steps
             > (STEPS_PER_BYTE * self.text.len()).clamp(STEPS_AT_LEAST, STEPS_AT_MOST)
         {
-            return Err(ParserStop::WorkBudget);
+            return Err(ParserStop::Effort);
         }
         // At the end of the text an unfinished tag is not a tag.
         if watch.tags.get() != self.tags && self.fed < self.text.len() {
