@@ -152,12 +152,12 @@ fn read(page: &[u8], signature_builder: &SignatureBuilder) -> Result<String, Box
     black_box(
         signature_builder.signature(payload, (document.media == Media::Html).then_some(text)),
     );
-    let oddities: Vec<String> = document
-        .oddities
+    let warnings: Vec<String> = document
+        .warnings
         .iter()
-        .map(|oddity| format!("{oddity:?}"))
+        .map(|warning| format!("{warning:?}"))
         .collect();
-    Ok(oddities.join(", "))
+    Ok(warnings.join(", "))
 }
 
 /// CPU microseconds of this thread.

@@ -46,7 +46,7 @@ fn keeps_its_word(
                 .is_none_or(|lastmod| lastmod.first <= lastmod.last)
         );
     }
-    let mut oddities = listing.oddities.clone();
-    oddities.dedup();
-    assert_eq!(oddities, listing.oddities, "each at most once");
+    let mut warnings = listing.warnings.clone();
+    warnings.dedup();
+    assert_eq!(warnings, listing.warnings, "each at most once");
 }

@@ -51,7 +51,7 @@ impl Seeds {
     fn read(&mut self, text: &str, source: &str, form: &CanonicalForm) {
         let list = read_seeds(text, form);
         self.urls.extend(list.seeds);
-        let told = list.complaints.iter().map(|bad| {
+        let told = list.errors.iter().map(|bad| {
             format!(
                 "{source}, line {}: {:?} is skipped: {}",
                 bad.line, bad.text, bad.error

@@ -10,7 +10,7 @@ use bytesize::ByteSize;
 use clap::ValueEnum;
 use neardup::{HashKey, Plan, TableDesign};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use web::{Lastmod, NoDate};
+use web::{InvalidLastmod, Lastmod};
 
 /// A time span: `500ms`, `1s`, `2h 30m`; a bare number is seconds, as wget has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +58,9 @@ pub(crate) struct Date {
 }
 
 impl FromStr for Date {
-    type Err = NoDate;
+    type Err = InvalidLastmod;
 
-    fn from_str(text: &str) -> Result<Self, NoDate> {
+    fn from_str(text: &str) -> Result<Self, InvalidLastmod> {
         let (lastmod, text) = (text.parse()?, text.to_owned());
         Ok(Self { text, lastmod })
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use web::{AfterDeath, Host, Pace, PageUrl, Timestamp};
+use web::{Host, Pace, PageUrl, RestartRule, Timestamp};
 
 use crate::{Robots, StoreFault, Totals, VisitRecord};
 
@@ -262,8 +262,8 @@ impl Default for FrontierRules {
 impl FrontierRules {
     /// The rule by which hosts are left alone after a session that died.
     #[must_use]
-    pub const fn after_death(&self) -> AfterDeath {
-        AfterDeath {
+    pub const fn after_death(&self) -> RestartRule {
+        RestartRule {
             least_wait: self.least_wait,
             most_wait: self.most_calm_wait,
             factor: self.delay_factor,

@@ -1,50 +1,46 @@
-//! The web as values: URLs, scopes, robots rules, documents, sitemaps and feeds. Pure: no I/O, no
-//! clock, no runtime.
+//! The web as values: URLs, scopes, robots rules, HTTP exchanges, documents, sitemaps and feeds.
+//! The crate is pure: it has no I/O, no clock and no runtime.
 
-mod body;
-mod canonical;
-mod css;
-mod document;
-mod exchange;
-mod group;
-mod host;
-mod listing;
+mod html;
+mod http;
 mod pace;
-mod page_url;
 mod robots;
 mod scope;
-mod seeds;
-mod surt;
+mod sitemap;
 mod time;
-mod trap;
-mod url_key;
-mod url_pattern;
-mod validators;
+mod url;
 
-pub use body::{Body, BodyReader, StoredBytes};
-pub use canonical::CanonicalForm;
-pub use document::{
-    BadSelector, Cut, Directives, Document, Link, LinkKind, LinkKinds, MIN_MAIN_WORDS, MainContent,
-    MainSelectors, Media, ParseWarning, ReadLimits, Relations, ResponseMetadata, UnknownRelation,
-    essence, read,
-};
-pub use exchange::{Exchange, Protocol, Truncation};
-pub use group::{Group, GroupBy, UnknownGrouping};
-pub use host::Host;
-pub use listing::{
-    Lastmod, Listed, Listing, ListingKind, ListingLimits, ListingWarning, NoDate,
-    SNIFFED_LISTING_BYTES, read_listing, read_listing_in_parts,
-};
-pub use pace::{AfterDeath, Pace, Why};
-pub use page_url::{MAX_URL_BYTES, PageUrl, UrlError};
-pub use robots::{
+pub use crate::url::canonical::CanonicalForm;
+pub use crate::url::host::Host;
+pub use crate::url::host_group::{Group, GroupBy, UnknownGrouping};
+pub use crate::url::page_url::{MAX_URL_BYTES, PageUrl, UrlError};
+pub use crate::url::url_key::UrlKey;
+pub use crate::url::url_pattern::{Generality, UrlPattern};
+
+pub use crate::scope::seeds::{BadSeed, MAX_QUOTED_CHARS, SeedList, read_seeds};
+pub use crate::scope::trap::{Trap, TrapRules};
+pub use crate::scope::{Exclusions, OutOfScope, Scope, ScopeError, ScopeKind, UnknownScope};
+
+pub use crate::robots::{
     Grounds, MAX_CRAWL_DELAY, MAX_ROBOTS_BYTES, RobotsRule, RobotsRules, RobotsVerdict,
     product_token, whole_lines,
 };
-pub use scope::{Exclusions, OutOfScope, Scope, ScopeError, ScopeKind, UnknownScope};
-pub use seeds::{BadSeed, MAX_QUOTED_CHARS, SeedList, read_seeds};
-pub use time::{Clock, Timestamp};
-pub use trap::{Trap, TrapRules};
-pub use url_key::UrlKey;
-pub use url_pattern::{Generality, UrlPattern};
-pub use validators::Validators;
+
+pub use crate::pace::{Pace, RestartRule, Why};
+pub use crate::time::{BadTimestamp, Clock, Timestamp};
+
+pub use crate::http::body::{Body, BodyReader, StoredBytes};
+pub use crate::http::exchange::{Exchange, Protocol, Truncation};
+pub use crate::http::media_type::{Media, essence};
+pub use crate::http::validators::Validators;
+
+pub use crate::html::{
+    BadSelector, Directives, Document, Link, LinkKind, LinkKinds, MIN_MAIN_WORDS, MainContent,
+    MainSelectors, ParseWarning, ParserStop, ReadLimits, Relations, ResponseMetadata,
+    UnknownRelation, read,
+};
+
+pub use crate::sitemap::{
+    InvalidLastmod, Lastmod, ListedUrl, Listing, ListingKind, ListingLimits, ListingWarning,
+    SNIFFED_LISTING_BYTES, read_listing, read_listing_in_parts,
+};

@@ -1,8 +1,8 @@
-//! How a host wants to be asked: what must outlast the process, so that a restart is as polite as
+//! The pacing state of a host. It outlasts the process, so that a restart is as polite as the run
 //! before it.
 //!
-//! Invariant: the order of the fields and of the reasons is on disk for ever (the journal codes
-//! them by position).
+//! Invariant: the order of the fields and of the reasons is on disk and never changes (the journal
+//! encodes them by position).
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,54 +10,52 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Timestamp;
+use crate::time::Timestamp;
 
-/// What is remembered of a host between two requests, and between two sessions.
+/// The pacing state of a host between two requests and between two sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
-    /// Not to be asked before then.
+    /// The earliest time of the next request.
     pub ready: Timestamp,
-    /// Failures and pleas to slow down, in a row.
+    /// Consecutive failures and requests to slow down.
     pub failures: u32,
-    /// What its robots.txt asks for, as written up to [`MAX_CRAWL_DELAY`](crate::MAX_CRAWL_DELAY).
+    /// The `Crawl-delay` of its robots.txt, up to [`MAX_CRAWL_DELAY`](crate::MAX_CRAWL_DELAY).
     pub crawl_delay: Option<Duration>,
-    /// The `Retry-After` that came with its last answer, as written.
+    /// The `Retry-After` of its last response, as written.
     pub retry_after: Option<Duration>,
-    /// How long it is left alone from the end of its last answer on: the longest of all the
-    /// reasons.
+    /// The wait from the end of its last response on: the longest of all reasons.
     pub wait: Duration,
-    /// The reason that was the longest.
+    /// The reason of that wait.
     pub why: Why,
-    /// When its last answer ended; 1970 where none is known of.
+    /// The end of its last response; 1970 if none is known.
     pub answered: Timestamp,
-    /// Where it was asked, where that is known beforehand: who shares the address may share the
-    /// pace.
+    /// Its address, if known beforehand: hosts of one address may share a pace.
     pub address: Option<IpAddr>,
 }
 
-/// Why a host is left alone as long as it is.
+/// The reason of a host's wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
-    /// The delay of the settings: nobody asked for more.
+    /// The configured delay; nothing asks for more.
     #[default]
     Delay,
-    /// It answered slowly: a multiple of its response time.
+    /// A slow response: a multiple of its response time.
     Slowness,
     /// `Crawl-delay` in its robots.txt.
     CrawlDelay,
-    /// It did not answer, perhaps several times in a row.
+    /// No response, possibly several times in a row.
     Failures,
-    /// It answered 429 or 503, perhaps several times in a row.
+    /// A response of 429 or 503, possibly several times in a row.
     SlowDown,
-    /// `Retry-After`, which came with such an answer.
+    /// The `Retry-After` of such a response.
     RetryAfter,
-    /// It was asked for the first time, and has not answered yet: how slow it is, nobody knows.
+    /// The first request, not yet answered: the response time is unknown.
     Unanswered,
 }
 
 impl Why {
-    /// The reason in a word.
+    /// Returns the name of the reason.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -78,21 +76,21 @@ impl fmt::Display for Why {
     }
 }
 
-/// The rule by which hosts are left alone after a session that died while any of them may have been
-/// under way. See [`Pace::after_restart`].
+/// The pacing rule for hosts after a session that died while any of them may have been in flight.
+/// See [`Pace::after_restart`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AfterDeath {
-    /// No host is asked sooner: the delay of the settings.
+pub struct RestartRule {
+    /// Minimum wait of any host: the configured delay.
     pub least_wait: Duration,
-    /// No host is left alone for longer for what it said before: the ceiling of delays.
+    /// Maximum wait that an earlier response causes: the configured ceiling of delays.
     pub most_wait: Duration,
-    /// Thousandths of a response time that a host is left alone for: a factor of 5 is 5000.
+    /// The delay factor in thousandths of a response time: a factor of 5 is 5000.
     pub factor: u32,
 }
 
 impl Pace {
-    /// What is remembered when `newer` is told: the latest word counts, but what the host was
-    /// promised stays.
+    /// Returns the state after an update: `newer` replaces this one, except that a promised wait is
+    /// never shortened.
     #[must_use]
     pub fn then(self, newer: Pace) -> Pace {
         Pace {
@@ -101,10 +99,10 @@ impl Pace {
         }
     }
 
-    /// What is to be remembered when the host may have been asked at `at`, by a session that did
-    /// not live to tell: it is left alone for `least_wait` from then on, or longer if its
-    /// robots.txt asks for it. How much of that is obeyed, the wait in use tells, which is never
-    /// shorter.
+    /// Returns the state of a host that a session may have contacted at `at` before it died: the
+    /// host waits for `least_wait` from then on, or for its Crawl-delay if that is longer. The
+    /// Crawl-delay is limited by the current wait, which is never shorter than the part of it that
+    /// is obeyed.
     #[must_use]
     pub fn after_death(self, at: Timestamp, least_wait: Duration) -> Pace {
         let obeyed = self.crawl_delay.unwrap_or_default().min(self.wait);
@@ -115,8 +113,8 @@ impl Pace {
         }
     }
 
-    /// Returns what is to be remembered of a host when a session begins at `at`, and the one before
-    /// died and may have asked the host last without living to tell:
+    /// Returns the state of a host when a session begins at `at` after one that died and may have
+    /// contacted the host last without recording it:
     ///
     /// | the host | is left alone from `at` on for |
     /// |---|---|
@@ -124,10 +122,10 @@ impl Pace {
     /// | was asked, and never answered | factor × the time since then, at most `most_wait` |
     /// | was never asked | `least_wait` |
     ///
-    /// and for `least_wait` in any case. What the page in flight would have asked for is not known;
-    /// how slow the host was before is the best guess at it.
+    /// The wait is at least `least_wait`. The wait that the page in flight would have caused is
+    /// unknown; the host's earlier response time is the best estimate.
     #[must_use]
-    pub fn after_restart(self, at: Timestamp, rule: AfterDeath) -> Pace {
+    pub fn after_restart(self, at: Timestamp, rule: RestartRule) -> Pace {
         let known = match self.why {
             Why::Unanswered => {
                 let unanswered = at.since(self.ready.before(self.wait));
@@ -142,8 +140,7 @@ impl Pace {
         }
     }
 
-    /// The pace of a host that is asked for the first time at `at`: to be remembered until it
-    /// answers.
+    /// Returns the state of a host from its first request at `at` until it answers.
     #[must_use]
     pub fn unanswered(at: Timestamp, least_wait: Duration) -> Pace {
         Pace {
@@ -154,16 +151,15 @@ impl Pace {
         }
     }
 
-    /// Returns whether a clock that says `now` is behind the one by which this was written.
+    /// Returns true if a clock that reads `now` is behind the clock of this state.
     #[must_use]
     pub fn is_ahead_of(&self, now: Timestamp) -> bool {
         self.answered > now
     }
 
-    /// Returns what is to be remembered when the clock was set back, and it is `now`: the host
-    /// waits for no longer than it was to wait from its last answer on, as if that had ended now.
-    /// The second value is by how much its times are earlier than they were: so are those of its
-    /// pages.
+    /// Returns the state after the clock was set back to `now`: the host waits no longer than its
+    /// wait after its last response, as if that had ended now. The second value is the shift of its
+    /// times towards the past, which also applies to the times of its pages.
     #[must_use]
     pub fn set_back(self, now: Timestamp, least_wait: Duration) -> (Pace, Duration) {
         let by = self.answered.since(now);
@@ -183,9 +179,9 @@ impl Pace {
         (pace, by)
     }
 
-    /// Until when those that share their pace with this host are to leave it alone, and it them,
-    /// for what it last answered. That it did not answer is its own affair, and counts like any
-    /// other request: with the delay of the settings, `least`.
+    /// Returns the time until which hosts sharing a pace with this one wait because of its last
+    /// response. A failure concerns the host alone and counts like any other request, with the
+    /// configured delay `least`.
     #[must_use]
     pub fn shared_rest(&self, least: Duration) -> Timestamp {
         let wait = match self.why {
@@ -202,7 +198,7 @@ impl Pace {
 }
 
 impl From<Timestamp> for Pace {
-    /// A host of which nothing is known but when it may be asked.
+    /// Creates the state of a host of which only the earliest time of the next request is known.
     fn from(ready: Timestamp) -> Self {
         Self {
             ready,
@@ -269,7 +265,7 @@ mod tests {
     #[test]
     fn after_a_death_a_host_waits_as_long_as_it_was_last_said_to() {
         let second = Duration::from_secs(1);
-        let rule = AfterDeath {
+        let rule = RestartRule {
             least_wait: second,
             most_wait: 30 * second,
             factor: 5000,
@@ -308,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_host_that_never_answered_counts_as_slow_as_it_has_been_silent() {
-        let rule = AfterDeath {
+        let rule = RestartRule {
             least_wait: Duration::from_secs(1),
             most_wait: Duration::from_secs(30),
             factor: 5000,

@@ -1,11 +1,14 @@
-//! Which pages belong to a crawl.
+//! Scope: the pages that belong to a crawl.
 //!
-//! The seeds span a territory (a host, a domain, a path, or everything), include and exclude
-//! expressions refine it. Exclusion wins over everything, also over a seed: who writes `--exclude`
-//! means it. What is excluded for the time being ([`Exclusions`]) comes on top.
+//! The seeds span a territory (a host, a domain, a path, or everything); include and exclude
+//! expressions refine it. An exclusion overrides everything, even a seed. Temporary exclusions
+//! ([`Exclusions`]) apply on top.
 //!
-//! http and https on their default ports are one place. Sites move from one to the other within a
-//! link.
+//! http and https on their default ports count as one place, because sites switch between them
+//! within a link.
+
+pub(crate) mod seeds;
+pub(crate) mod trap;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -14,12 +17,13 @@ use std::str::FromStr;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
-use crate::{PageUrl, UrlKey};
+use crate::url::page_url::PageUrl;
+use crate::url::url_key::UrlKey;
 
-/// What one expression may cost when compiled, in bytes.
+/// Maximum size of a compiled expression, in bytes.
 const MAX_EXPRESSION_BYTES: usize = 1 << 20;
 
-/// What a seed lets in.
+/// The territory that a seed spans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScopeKind {
@@ -34,47 +38,59 @@ pub enum ScopeKind {
     Any,
 }
 
-/// Which pages belong to a crawl.
+/// The scope of a crawl: seeds, expressions and temporary exclusions.
+///
+/// ```
+/// use web::{CanonicalForm, PageUrl, Scope, ScopeKind};
+///
+/// let form = CanonicalForm::default();
+/// let mut scope = Scope::new(ScopeKind::Host, &[], &["/private/".to_owned()])?;
+/// scope.add_seed(&PageUrl::parse("https://example.org/", &form)?);
+/// assert!(scope.judge(&PageUrl::parse("https://example.org/a", &form)?).is_ok());
+/// assert!(scope.judge(&PageUrl::parse("https://example.org/private/b", &form)?).is_err());
+/// assert!(scope.judge(&PageUrl::parse("https://example.com/", &form)?).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scope {
     kind: ScopeKind,
     include: Vec<Regex>,
     exclude: Vec<Regex>,
-    /// For the time being.
+    /// Temporary exclusions.
     exclude_now: Exclusions,
     seeds: HashSet<UrlKey>,
     /// The registrable domains of the seeds.
     seed_domains: HashSet<Box<str>>,
-    /// The hosts or domains of the seeds, each with the paths that it lets in (`/` but for
+    /// The hosts or domains of the seeds, each with the paths that are in scope (`/` except for
     /// [`ScopeKind::Prefix`]).
     places: HashMap<Box<str>, Vec<Box<str>>>,
 }
 
-/// Expressions that keep pages out for the time being, whatever a scope lets in.
+/// Expressions that exclude pages temporarily, whatever the scope includes.
 #[derive(Clone, Debug, Default)]
 pub struct Exclusions(Vec<Regex>);
 
-/// An expression that is none.
+/// An unusable expression.
 #[derive(Debug, thiserror::Error)]
 #[error("{pattern:?} is not a usable expression")]
 pub struct ScopeError {
-    /// What was written.
+    /// The expression as written.
     pub pattern: String,
-    /// What is wrong with it.
+    /// The error of the regex compiler.
     #[source]
     pub source: Box<regex::Error>,
 }
 
-/// Why a page does not belong to the crawl; each says in one clause which rule decided.
+/// The rule that excludes a page from the crawl; its text is one clause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutOfScope {
-    /// [`ScopeKind::Host`]
+    /// The host differs ([`ScopeKind::Host`]).
     #[error("its host is not the host of a seed (scope host)")]
     OtherHost,
-    /// [`ScopeKind::Domain`]
+    /// The domain differs ([`ScopeKind::Domain`]).
     #[error("its domain is not the domain of a seed (scope domain)")]
     OtherDomain,
-    /// [`ScopeKind::Prefix`]
+    /// The path differs ([`ScopeKind::Prefix`]).
     #[error("it is not below the path of a seed (scope prefix)")]
     OtherPrefix,
     /// No include expression matches.
@@ -94,7 +110,7 @@ pub enum OutOfScope {
     },
 }
 
-/// How each reason begins.
+/// The beginnings of all reasons.
 const BEGINNINGS: [&str; 6] = [
     "its host is not the host of a seed",
     "its domain is not the domain of a seed",
@@ -105,7 +121,7 @@ const BEGINNINGS: [&str; 6] = [
 ];
 
 impl OutOfScope {
-    /// Returns true where this text is a reason of this type, written out.
+    /// Returns true if the text is a printed reason of this type.
     #[must_use]
     pub fn has_said(text: &str) -> bool {
         BEGINNINGS
@@ -113,7 +129,7 @@ impl OutOfScope {
             .any(|beginning| text.starts_with(beginning))
     }
 
-    /// Whether an expression excludes it, so that nothing else can let it in.
+    /// Returns true if an expression excludes the page, so that nothing else can include it.
     #[must_use]
     pub const fn is_exclusion(&self) -> bool {
         matches!(self, Self::Excluded { .. } | Self::ExcludedNow { .. })
@@ -121,8 +137,8 @@ impl OutOfScope {
 }
 
 impl Exclusions {
-    /// Expressions that are searched for anywhere in the canonical URL, as those of a [`Scope`]
-    /// are.
+    /// Compiles expressions that are searched for anywhere in the canonical URL, like those of a
+    /// [`Scope`].
     ///
     /// # Errors
     ///
@@ -131,16 +147,16 @@ impl Exclusions {
         compile(patterns).map(Self)
     }
 
-    /// The expressions as written.
+    /// Returns the expressions as written.
     pub fn patterns(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(Regex::as_str)
     }
 
-    /// Whether nothing excludes a page.
+    /// Checks that no expression excludes a page.
     ///
     /// # Errors
     ///
-    /// [`OutOfScope::ExcludedNow`]
+    /// [`OutOfScope::ExcludedNow`] with the expression that matches.
     pub fn judge(&self, url: &PageUrl) -> Result<(), OutOfScope> {
         match self.0.iter().find(|rule| rule.is_match(url.as_str())) {
             Some(rule) => Err(OutOfScope::ExcludedNow {
@@ -151,7 +167,7 @@ impl Exclusions {
     }
 }
 
-/// By what is written.
+/// Compares the expressions as written.
 impl PartialEq for Exclusions {
     fn eq(&self, other: &Self) -> bool {
         self.patterns().eq(other.patterns())
@@ -159,10 +175,10 @@ impl PartialEq for Exclusions {
 }
 
 impl Scope {
-    /// A scope without seeds: nothing but [`ScopeKind::Any`] lets anything in yet.
+    /// Creates a scope without seeds, which includes nothing unless it is [`ScopeKind::Any`].
     ///
-    /// Expressions are searched for anywhere in the canonical URL; `^` and `$` anchor them. Where
-    /// there are include expressions, one at least must match.
+    /// Expressions are searched for anywhere in the canonical URL; `^` and `$` anchor them. If
+    /// there are include expressions, at least one must match.
     ///
     /// # Errors
     ///
@@ -183,7 +199,7 @@ impl Scope {
         })
     }
 
-    /// Lets in the seed, whatever the include expressions say, and the territory that it spans.
+    /// Includes a seed, whatever the include expressions say, and the territory that it spans.
     pub fn add_seed(&mut self, seed: &PageUrl) {
         self.seeds.insert(seed.key());
         self.seed_domains.insert(seed.registrable_domain().into());
@@ -197,22 +213,22 @@ impl Scope {
         }
     }
 
-    /// Returns whether a seed is of the registrable domain of this page.
+    /// Returns true if a seed has the same registrable domain as this page.
     #[must_use]
     pub fn has_seed_on_domain_of(&self, url: &PageUrl) -> bool {
         self.seed_domains.contains(url.registrable_domain())
     }
 
-    /// Excludes this from now on, in place of what was excluded for the time being before.
+    /// Replaces the temporary exclusions.
     pub fn exclude_now(&mut self, exclusions: Exclusions) {
         self.exclude_now = exclusions;
     }
 
-    /// Whether a page belongs to the crawl.
+    /// Checks that a page belongs to the crawl.
     ///
     /// # Errors
     ///
-    /// [`OutOfScope`]: the rule that keeps it out.
+    /// [`OutOfScope`] with the rule that excludes it.
     pub fn judge(&self, url: &PageUrl) -> Result<(), OutOfScope> {
         let text = url.as_str();
         if let Some(rule) = self.exclude.iter().find(|rule| rule.is_match(text)) {
@@ -253,13 +269,13 @@ impl Scope {
     fn place<'url>(&self, url: &'url PageUrl) -> &'url str {
         match self.kind {
             ScopeKind::Domain => url.registrable_domain(),
-            // Has no port where the port is the scheme's default.
+            // The authority has no port if that is the scheme's default.
             ScopeKind::Host | ScopeKind::Prefix | ScopeKind::Any => url.authority(),
         }
     }
 }
 
-/// The path up to and with its last slash.
+/// Returns the path up to and including its last slash.
 fn directory(url: &PageUrl) -> &str {
     let path = url.as_url().path();
     path.rfind('/').map_or("/", |slash| &path[..=slash])
@@ -284,7 +300,7 @@ fn compile(patterns: &[String]) -> Result<Vec<Regex>, ScopeError> {
 impl ScopeKind {
     const ALL: [Self; 4] = [Self::Host, Self::Domain, Self::Prefix, Self::Any];
 
-    /// The word for it in options and files.
+    /// Returns the name in options and files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -302,9 +318,9 @@ impl fmt::Display for ScopeKind {
     }
 }
 
-/// A word that names no scope.
+/// An unknown scope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a scope: host, domain, prefix or any")]
+#[error("scope must be host, domain, prefix or any, got {0:?}")]
 pub struct UnknownScope(pub String);
 
 impl FromStr for ScopeKind {
@@ -319,7 +335,7 @@ impl FromStr for ScopeKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CanonicalForm;
+    use crate::url::canonical::CanonicalForm;
 
     fn url(text: &str) -> PageUrl {
         PageUrl::parse(text, &CanonicalForm::default()).unwrap()
@@ -528,7 +544,7 @@ mod tests {
         let error = "hosts".parse::<ScopeKind>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "\"hosts\" is not a scope: host, domain, prefix or any"
+            "scope must be host, domain, prefix or any, got \"hosts\""
         );
     }
 }

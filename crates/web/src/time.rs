@@ -1,7 +1,7 @@
 //! Time as a value.
 //!
-//! Nothing outside the command line asks the machine what time it is: whoever needs to know is
-//! handed a [`Clock`] or a [`Timestamp`]. So a test can say "499 ms later" and never sleeps.
+//! Only the command line reads the machine's clock; everything else receives a [`Clock`] or a
+//! [`Timestamp`]. A test can therefore say "499 ms later" and never sleeps.
 
 use std::fmt;
 use std::ops::Add;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A moment: milliseconds since 1970-01-01T00:00:00Z.
+/// A point in time: milliseconds since 1970-01-01T00:00:00Z.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -19,41 +19,41 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// Later than anything that will happen: "not before something else changes".
+    /// The latest value: "not before something else changes".
     pub const NEVER: Timestamp = Timestamp(u64::MAX);
 
-    /// The moment `millis` milliseconds after 1970.
+    /// Creates the point in time `millis` milliseconds after 1970.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since 1970.
+    /// Returns the milliseconds since 1970.
     #[must_use]
     pub const fn as_millis(self) -> u64 {
         self.0
     }
 
-    /// How long after `earlier` this is; zero where it is not after it.
+    /// Returns the time since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Timestamp) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
 
-    /// The moment so long before this; 1970 where that is earlier.
+    /// Returns the point in time `wait` earlier, at least 1970.
     #[must_use]
     pub fn before(self, wait: Duration) -> Timestamp {
         let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         Timestamp(self.0.saturating_sub(millis))
     }
 
-    /// Fourteen digits, `20261120190455`, as archive file names and CDXJ have it (UTC).
+    /// Returns fourteen digits, `20261120190455`, as in archive file names and CDXJ (UTC).
     #[must_use]
     pub fn digits(self) -> String {
         self.civil().strftime("%Y%m%d%H%M%S").to_string()
     }
 
-    /// The year, UTC.
+    /// Returns the year in UTC.
     #[must_use]
     pub fn year(self) -> i32 {
         self.civil().to_zoned(jiff::tz::TimeZone::UTC).year().into()
@@ -65,20 +65,20 @@ impl Timestamp {
     }
 }
 
-/// RFC 3339 in UTC with milliseconds, `2026-11-20T19:04:55.120Z`: also a WARC/1.1 date (W3C profile
-/// of ISO 8601).
+/// Writes RFC 3339 in UTC with milliseconds, `2026-11-20T19:04:55.120Z`, which is also a WARC/1.1
+/// date (W3C profile of ISO 8601).
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.civil().strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))
     }
 }
 
-/// Not a date as archives and our own exports have it.
+/// An invalid date.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no date such as 2026-11-20T19:04:55.120Z")]
+#[error("must be a date such as 2026-11-20T19:04:55.120Z, got {0:?}")]
 pub struct BadTimestamp(String);
 
-/// Reads RFC 3339, fractions below a millisecond cut off.
+/// Parses RFC 3339 and truncates fractions below a millisecond.
 impl FromStr for Timestamp {
     type Err = BadTimestamp;
 
@@ -99,11 +99,11 @@ impl Add<Duration> for Timestamp {
     }
 }
 
-/// Where the present comes from: the machine's clock in the command line, a number in a test.
+/// A source of the present time: the machine's clock in the command line, a number in a test.
 ///
-/// It has two hands. Waits are counted by [`Clock::now`], which goes evenly as long as the process
-/// lives, whatever becomes of the machine's clock. What is written down for people and archives has
-/// [`Clock::date`], which follows that clock when it is set. The two differ only after it was set.
+/// A clock has two readings. [`Clock::now`] counts waits: it advances evenly while the process
+/// lives, even if the machine's clock is set. [`Clock::date`] dates records for people and
+/// archives, and follows the machine's clock. The two differ only after that clock was set.
 #[derive(Clone)]
 pub struct Clock {
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
@@ -111,7 +111,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that answers what `now` answers.
+    /// Creates a clock that returns what `now` returns.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         let now = Arc::new(now);
         Self {
@@ -120,7 +120,7 @@ impl Clock {
         }
     }
 
-    /// The same clock with dates of their own.
+    /// Returns the same clock with a separate source of dates.
     #[must_use]
     pub fn with_dates(self, date: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self {
@@ -129,19 +129,19 @@ impl Clock {
         }
     }
 
-    /// A clock that stands still.
+    /// Creates a clock that never advances.
     #[must_use]
     pub fn fixed(at: Timestamp) -> Self {
         Self::new(move || at)
     }
 
-    /// The present, by which waits are counted: never set back.
+    /// Returns the present time for waits; it is never set back.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         (self.now)()
     }
 
-    /// The date of the present, for archives and logs. Nothing may wait by it.
+    /// Returns the date for archives and logs. Nothing may wait by it.
     #[must_use]
     pub fn date(&self) -> Timestamp {
         (self.date)()

@@ -1,13 +1,12 @@
 //! Pages that are built to break their reader.
 //!
-//! Each was quadratic in html5ever or scraper: 250 KB of `<div>` took seven seconds. That they are
-//! stopped is seen by the oddity; that nothing is lost, by the text and the link that stand at the
-//! end.
+//! Each was quadratic in html5ever or scraper: 250 KB of `<div>` took seven seconds. The
+//! warning shows that they are stopped; the text and the link at the end show that nothing is lost.
 
 use proptest::prelude::*;
 use testkit::HTML_BOMBS;
 use web::{
-    CanonicalForm, Cut, Document, LinkKind, LinkKinds, PageUrl, ParseWarning, ReadLimits,
+    CanonicalForm, Document, LinkKind, LinkKinds, PageUrl, ParseWarning, ParserStop, ReadLimits,
     Relations, ResponseMetadata, read,
 };
 
@@ -53,75 +52,75 @@ fn a_bomb_is_stopped_and_what_follows_it_is_read_all_the_same() {
         )
     });
     for (name, bomb, cut) in [
-        ("blocks", repeated("<div>"), Cut::Depth),
-        ("lists", repeated("<ul><li>"), Cut::Depth),
-        ("tables", repeated("<table><tr><td>"), Cut::Depth),
-        ("rubies", repeated("<ruby><rt>"), Cut::Depth),
-        ("formulas", repeated("<math><mi>"), Cut::Depth),
+        ("blocks", repeated("<div>"), ParserStop::Depth),
+        ("lists", repeated("<ul><li>"), ParserStop::Depth),
+        ("tables", repeated("<table><tr><td>"), ParserStop::Depth),
+        ("rubies", repeated("<ruby><rt>"), ParserStop::Depth),
+        ("formulas", repeated("<math><mi>"), ParserStop::Depth),
         (
             "blocks behind a closed body",
             repeated(&format!("{}</body><!---->", "<div>".repeat(817))),
-            Cut::Depth,
+            ParserStop::Depth,
         ),
-        ("formatting", repeated("<b>"), Cut::Depth),
+        ("formatting", repeated("<b>"), ParserStop::Depth),
         (
             "formatting that differs",
             counted(|n| format!("<font color=c{n}>")),
-            Cut::Depth,
+            ParserStop::Depth,
         ),
         (
             "links in links",
             counted(|n| format!("<a id={n}><div>")),
-            Cut::Depth,
+            ParserStop::Depth,
         ),
         (
             "formatting built again",
             format!("{}{}", counted(|n| format!("<b id={n}><p>")), "<p>x"),
-            Cut::Depth,
+            ParserStop::Depth,
         ),
         (
             "formatting with attributes",
             many_attributes,
-            Cut::WorkBudget,
+            ParserStop::Effort,
         ),
         (
             "paragraphs far below",
             format!("{}{}", "<div>".repeat(500), repeated("<p>")),
-            Cut::WorkBudget,
+            ParserStop::Effort,
         ),
         (
             "a tag's attributes",
             format!("<p {attributes}>"),
-            Cut::Attributes,
+            ParserStop::Attributes,
         ),
         (
             "an end tag's attributes",
             format!("<p></p {attributes}>"),
-            Cut::Attributes,
+            ParserStop::Attributes,
         ),
         (
             "attributes in a drawing's style",
             format!("<svg><style><p {attributes}></svg>"),
-            Cut::Attributes,
+            ParserStop::Attributes,
         ),
         (
             "attributes after a script",
             format!("<script><!--<script></script>--></script {attributes}>"),
-            Cut::Attributes,
+            ParserStop::Attributes,
         ),
         (
             "the document's attributes",
             counted(|n| format!("<html a{n}>")),
-            Cut::Attributes,
+            ParserStop::Attributes,
         ),
-        ("nodes", "<p>a".repeat(60_000), Cut::Nodes),
-        ("angles", repeated("< "), Cut::WorkBudget),
+        ("nodes", "<p>a".repeat(60_000), ParserStop::Nodes),
+        ("angles", repeated("< "), ParserStop::Effort),
     ] {
         let document = read_page(
             &format!("{bomb}\n<p>the <b>end</b> &amp; <a href='/next?a&amp;b'>next</a>"),
             &ReadLimits::default(),
         );
-        assert_eq!(document.oddities, [ParseWarning::Parsing(cut)], "{name}");
+        assert_eq!(document.warnings, [ParseWarning::Parsing(cut)], "{name}");
         assert!(document.full_text().ends_with("the end & next"), "{name}");
         assert_eq!(
             document.links.last().unwrap().url.as_str(),
@@ -166,7 +165,7 @@ fn what_is_only_long_is_no_bomb() {
             &format!("{text}<p>the end <a href=/next>next</a>"),
             &ReadLimits::default(),
         );
-        assert_eq!(document.oddities, [], "{name}");
+        assert_eq!(document.warnings, [], "{name}");
         assert!(document.full_text().ends_with("the end next"), "{name}");
         assert_eq!(document.links.len(), 1, "{name}");
     }
@@ -191,13 +190,18 @@ fn each_limit_is_kept_at_its_value_and_cuts_one_past_it() {
     };
     let nodes = |count: usize| "<br>".repeat(count);
     for (name, make, fits, cut) in [
-        ("depth", &nested as &dyn Fn(usize) -> String, 36, Cut::Depth),
-        ("attributes", &attributes, 20, Cut::Attributes),
-        ("nodes", &nodes, 56, Cut::Nodes),
+        (
+            "depth",
+            &nested as &dyn Fn(usize) -> String,
+            36,
+            ParserStop::Depth,
+        ),
+        ("attributes", &attributes, 20, ParserStop::Attributes),
+        ("nodes", &nodes, 56, ParserStop::Nodes),
     ] {
-        assert_eq!(read_page(&make(fits), &limits).oddities, [], "{name}");
+        assert_eq!(read_page(&make(fits), &limits).warnings, [], "{name}");
         assert_eq!(
-            read_page(&make(fits + 1), &limits).oddities,
+            read_page(&make(fits + 1), &limits).warnings,
             [ParseWarning::Parsing(cut)],
             "{name}"
         );
@@ -241,7 +245,7 @@ fn text_is_read_up_to_its_limit_and_links_beyond() {
         text: 80,
         ..ReadLimits::default()
     };
-    for (text, kept, oddities) in [
+    for (text, kept, warnings) in [
         ("a".repeat(80), 80, &[][..]),
         ("a".repeat(81), 80, &[ParseWarning::TooMuchText][..]),
         // Letters beyond ASCII count twice.
@@ -251,11 +255,11 @@ fn text_is_read_up_to_its_limit_and_links_beyond() {
         let document = read_page(&format!("<p>{text}<a href=/next></a>"), &limits);
         assert_eq!(document.text.len(), kept, "{text}");
         assert_eq!(document.links.len(), 1, "{text}");
-        assert_eq!(document.oddities, oddities, "{text}");
+        assert_eq!(document.warnings, warnings, "{text}");
         let document = read_bytes(text.as_bytes(), "text/plain; charset=utf-8", &limits);
         assert_eq!(
-            (document.text.len(), &*document.oddities),
-            (kept, oddities),
+            (document.text.len(), &*document.warnings),
+            (kept, warnings),
             "{text}"
         );
     }
@@ -273,7 +277,7 @@ fn where_the_steps_are_spent_the_page_is_read_no_further_and_says_so() {
         let page: String = (0..links).map(|n| format!("<a href=/{n}></a>")).collect();
         let document = read_page(&page, &limits);
         assert_eq!(document.links.len(), found);
-        let is_unread = document.oddities.contains(&ParseWarning::Unread);
+        let is_unread = document.warnings.contains(&ParseWarning::Unread);
         assert_eq!(is_unread, links > 13, "{links}");
     }
 }
@@ -282,7 +286,8 @@ fn where_the_steps_are_spent_the_page_is_read_no_further_and_says_so() {
 fn the_rest_of_a_page_is_read_without_what_is_not_text() {
     let document = read_page(
         &format!(
-            "<p>before {}<p>one<script>x</script> t<b>w</b>o<br>three<style>y</style><!-- z --><svg><text>s</text></svg>
+            "<p>before {}<p>one<script>x</script> t<b>w</b>o<br>three<style>y</style><!-- z \
+             --><svg><text>s</text></svg>
              <a rel=nofollow href=a>four</a><textarea>typed</textarea></p><p>five",
             repeated("<div>")
         ),
@@ -373,7 +378,9 @@ proptest! {
     #[test]
     fn scanner_and_parser_agree_about_any_soup(soup in soup()) {
         let padding = "<p>word</p>".repeat(400);
-        let document = read_page(&format!("{soup}{padding}{soup}{padding}"), &ReadLimits::default());
-        prop_assert!(!document.oddities.contains(&ParseWarning::Parsing(Cut::Disagreement)), "{soup:?}");
+        let page = format!("{soup}{padding}{soup}{padding}");
+        let document = read_page(&page, &ReadLimits::default());
+        let disagreement = ParseWarning::Parsing(ParserStop::Disagreement);
+        prop_assert!(!document.warnings.contains(&disagreement), "{soup:?}");
     }
 }

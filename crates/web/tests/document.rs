@@ -1,4 +1,4 @@
-//! What is read of a page.
+//! Reading of pages.
 
 use web::{
     CanonicalForm, Document, MainContent, Media, PageUrl, ParseWarning, ReadLimits, Relations,
@@ -156,7 +156,8 @@ fn main_content_is_what_its_author_marked_or_what_is_left_without_the_frame() {
         // Footnotes are content, whatever they are set in.
         (
             format!(
-                "<main><p>{own}<aside class='footnote-list brackets'><aside class='footnote brackets' role=note>note</aside></aside></main>"
+                "<main><p>{own}<aside class='footnote-list brackets'><aside class='footnote \
+                 brackets' role=note>note</aside></aside></main>"
             ),
             format!("{own}\nnote"),
         ),
@@ -270,7 +271,8 @@ fn a_title_is_kept_that_stands_beside_the_text() {
 fn a_section_of_a_manual_is_not_its_content() {
     // An id is made of the heading: a section about comments is none.
     let source = format!(
-        "<div role=main><section id=comments><h2>Comments</h2>{}</section><section id=related><h2>Related</h2>{}</section></div>",
+        "<div role=main><section id=comments><h2>Comments</h2>{}</section><section \
+         id=related><h2>Related</h2>{}</section></div>",
         prose("long", 400),
         prose("short", 20)
     );
@@ -285,7 +287,8 @@ fn a_section_of_a_manual_is_not_its_content() {
 #[test]
 fn a_page_made_by_scripts_is_read_as_it_is_meant_for_readers_without() {
     let source = format!(
-        "<div id=app>Loading</div><noscript><div class=crawler><a href=/next>next</a>{}</div></noscript>",
+        "<div id=app>Loading</div><noscript><div class=crawler><a \
+         href=/next>next</a>{}</div></noscript>",
         prose("own", 80)
     );
     let document = html(&source);
@@ -328,9 +331,11 @@ fn main_content_is_long_enough_at_fifty_words() {
 #[test]
 fn links_are_resolved_once_each_in_their_order() {
     let document = html(
-        "<a href=b>B</a> <a href='/c#x' rel='ugc NOFOLLOW'>C <b>and</b>\n more</a> <a href=b>again</a>
+        "<a href=b>B</a> <a href='/c#x' rel='ugc NOFOLLOW'>C <b>and</b>\n more</a> <a \
+         href=b>again</a>
          <map><area href=d></map><iframe src=e></iframe>
-         <a href='mailto:x@y'>m</a><a href='javascript:x()'>j</a><a href='http://['>bad</a><a>none</a>
+         <a href='mailto:x@y'>m</a><a href='javascript:x()'>j</a><a \
+         href='http://['>bad</a><a>none</a>
          <a href='#top'>self</a><a href='page'>self</a><a href=''>self</a>
          <a href='https://other.example/?utm_source=x&amp;y=1'>&Uuml;</a>
          <a href='/c'>followed here</a><template><a href=t></a></template>",
@@ -356,7 +361,7 @@ fn links_are_resolved_once_each_in_their_order() {
             ("https://other.example/?y=1", false, "Ü"),
         ]
     );
-    assert_eq!(document.oddities, []);
+    assert_eq!(document.warnings, []);
 }
 
 #[test]
@@ -417,11 +422,11 @@ fn links_are_capped_and_that_is_noted() {
             .map(|n| format!("<a href={n}>word</a>"))
             .collect::<String>()
     };
-    for (count, oddities) in [(3, &[][..]), (4, &[ParseWarning::TooManyLinks][..])] {
+    for (count, warnings) in [(3, &[][..]), (4, &[ParseWarning::TooManyLinks][..])] {
         let document = read_as(links(count).as_bytes(), Some("text/html"), &[], &limits);
         assert_eq!(document.links.len(), 3);
         assert_eq!(document.links[0].anchor, "wo");
-        assert_eq!(document.oddities, oddities, "{count}");
+        assert_eq!(document.warnings, warnings, "{count}");
     }
 }
 
@@ -515,7 +520,8 @@ fn directives_come_from_the_page_and_from_its_header() {
 
 #[test]
 fn the_language_is_declared_or_recognised() {
-    let english = "The cat lies on the stove and sleeps, because outside the wind goes over the fields and nobody wants to \
+    let english = "The cat lies on the stove and sleeps, because outside the wind goes over the \
+    fields and nobody wants to \
                    go before the door on such a day as this one.";
     for (source, language) in [
         ("<html lang=de-AT><p>the", Some("de")),
@@ -561,8 +567,8 @@ fn other_media_are_not_read_and_plain_text_is_only_text() {
 
 #[test]
 fn the_encoding_is_found_where_it_is_said_and_guessed_where_not() {
-    let shift_jis =
-        b"\x82\xb1\x82\xea\x82\xcd\x93\xfa\x96{\x8c\xea\x82\xcc\x95\xb6\x8f\xcd\x82\xc5\x82\xb7\x81B";
+    let shift_jis = b"\x82\xb1\x82\xea\x82\xcd\x93\xfa\
+          \x96{\x8c\xea\x82\xcc\x95\xb6\x8f\xcd\x82\xc5\x82\xb7\x81B";
     let utf16: Vec<u8> = b"\xff\xfe"
         .iter()
         .copied()
@@ -646,7 +652,7 @@ fn bytes_that_mean_nothing_are_replaced_and_that_is_noted() {
         &ReadLimits::default(),
     );
     assert_eq!(
-        (&*document.text, &*document.oddities),
+        (&*document.text, &*document.warnings),
         ("a\u{fffd} b", &[ParseWarning::Undecodable][..])
     );
 }
@@ -661,7 +667,10 @@ fn a_list_that_is_titled_by_links_stays_and_a_menu_does_not() {
         .collect();
     let threads: String = (0..20)
         .map(|n| {
-            format!("<tr><td><a href=/{n}>How is thing {n} done?</a><td>by author{n}<td>{n} answers</tr>")
+            format!(
+                "<tr><td><a href=/{n}>How is thing {n} done?</a><td>by author{n}<td>{n} \
+            answers</tr>"
+            )
         })
         .collect();
     for (list, items) in [
@@ -754,7 +763,8 @@ fn a_paragraph_for_another_screen_is_read_once_and_an_answer_behind_a_tab_is_rea
 #[test]
 fn what_is_written_on_buttons_is_no_text_unless_it_is_a_heading() {
     let document = html(&format!(
-        "<div><h3><button>Why so?</button></h3>{}<p>before <button>Copy it</button> behind</p></div>",
+        "<div><h3><button>Why so?</button></h3>{}<p>before <button>Copy it</button> \
+         behind</p></div>",
         prose("own", 60)
     ));
     assert_eq!(

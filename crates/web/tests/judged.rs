@@ -1,4 +1,4 @@
-//! The text that verdicts are made from, the heading that names a page, and what users say of both.
+//! The text that verdicts are made from, the heading that names a page, and selectors of both.
 
 use web::{
     CanonicalForm, Document, MainContent, MainSelectors, PageUrl, ReadLimits, ResponseMetadata,
@@ -31,8 +31,7 @@ fn prose(prefix: &str, count: usize) -> String {
     format!("<p>{}</p>", words(prefix, count))
 }
 
-/// 307 of 508 pairs of LLVM's pages that were merged wrongly were equal only without their lines of
-/// links.
+/// 307 of 508 wrongly merged pairs of LLVM's pages were equal only without their lines of links.
 #[test]
 fn a_verdict_is_made_from_all_that_stands_outside_of_the_frame() {
     let own = prose("own", 120);
@@ -154,7 +153,8 @@ fn a_main_element_is_trusted_however_short() {
             "<nav id=sidebar class=sidebar>{side}</nav><div class=page><main>Ten words</main></div>"
         ),
         format!(
-            "<div role=main class=body>Ten words</div><div class=sphinxsidebar role=navigation>{side}</div>"
+            "<div role=main class=body>Ten words</div><div class=sphinxsidebar \
+             role=navigation>{side}</div>"
         ),
     ] {
         let document = html(&source);
@@ -249,7 +249,8 @@ fn a_heading_names_the_page() {
 #[test]
 fn the_first_selector_that_matches_gives_main_content_and_judged_text() {
     let source = format!(
-        "<main>{}</main><div id=post-1 class=post data-x=y>one <nav>inner</nav></div><span class=post>two</span>",
+        "<main>{}</main><div id=post-1 class=post data-x=y>one <nav>inner</nav></div><span \
+         class=post>two</span>",
         prose("main", 80)
     );
     for (selectors, text) in [

@@ -1,10 +1,9 @@
-//! Main content against what people say it is, on pages as they are.
+//! Main content compared with human labels, on real pages.
 //!
-//! 181 pages of news (`scrapinghub/article-extraction-benchmark`) and 450 of seven kinds (WCXB,
-//! development set), each with its own measure. The data lie beside the project, or where
-//! `CRAWLER_DATA` says; without them there is nothing to check. A debug build reads every sixth
-//! page, to stay quick, and a release build all of them; `benches/extraction` sets the figures
-//! beside those of others.
+//! 181 news pages (`scrapinghub/article-extraction-benchmark`) and 450 of seven kinds (WCXB,
+//! development set), each with its own measure. The data are beside the project, or in
+//! `CRAWLER_DATA`; without them the tests check nothing. A debug build reads every sixth page, a
+//! release build all of them; `benches/extraction` compares the figures with those of others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -14,7 +13,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata, read};
 
-/// Which pages are read: every so many.
+/// Every n-th page is read.
 const STEP: usize = if cfg!(debug_assertions) { 6 } else { 1 };
 
 fn labelled(name: &str) -> Option<BTreeMap<String, Vec<u8>>> {

@@ -1,8 +1,8 @@
-//! Every place of HTML that carries a URL: each found, none invented, and the same by both readers.
+//! Every place of HTML with a URL: each is found, none is invented, and both readers agree.
 //!
-//! The pages lie in `tests/links/`. In them every URL that is one ends with its number in its own
-//! page and what it is, `/3-page`; those that are none end with `-no`. What is expected stands in
-//! the first comment of each page, in its order.
+//! The pages are in `tests/links/`. Every URL in them that is a link ends with its number in its
+//! page and its kind, `/3-page`; the others end with `-no`. The first comment of each page lists
+//! the expected links in order.
 
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ fn short(url: &str) -> String {
     own.unwrap_or(url).to_owned()
 }
 
-/// What a page's first comment expects: a URL and its kind a line.
+/// Returns the expectation in a page's first comment: a URL and its kind a line.
 fn expected(page: &str) -> BTreeSet<(String, &'static str)> {
     let (_, rest) = page.split_once("<!-- expected\n").expect("a list");
     let (list, _) = rest.split_once("-->").expect("its end");
@@ -96,8 +96,8 @@ const PAGES: &[(&str, &str)] = pages![
     "styles",
 ];
 
-/// HTML Standard, section 4.8.4.4.2: what a link that contains nothing but pictures says, their
-/// `alt` says together.
+/// HTML Standard, section 4.8.4.4.2: the `alt` texts of the pictures are the text of a link without
+/// other words.
 #[test]
 fn a_link_around_pictures_alone_says_what_they_say_and_an_area_what_itself_says() {
     for (inside, words) in [
@@ -184,7 +184,7 @@ fn requisites_do_not_crowd_out_pages() {
             .count()
     };
     assert_eq!((count(LinkKind::Page), count(LinkKind::Requisite)), (5, 5));
-    assert_eq!(document.oddities, [web::ParseWarning::TooManyLinks]);
+    assert_eq!(document.warnings, [web::ParseWarning::TooManyLinks]);
 }
 
 #[test]
@@ -209,7 +209,8 @@ fn header_fields_lead_to_pages_too() {
         "<next>; rel=next, </style.css>; rel=preload; as=style",
         "<https://other.example/c>; rel=\"canonical nofollow\"; title=\"a, <b>; rel=next\"",
         "</not-ours>; rel=next; anchor=\"/elsewhere\", </ours>; rel=prev; anchor=\"#part\"",
-        "<https://cdn.example/>; rel=preconnect, </x>; rel=pingback, <page>; rel=self, <ftp://a/>; rel=next",
+        "<https://cdn.example/>; rel=preconnect, </x>; rel=pingback, <page>; rel=self, <ftp://a/>; \
+         rel=next",
     ];
     for (media, body) in [
         (
@@ -276,7 +277,8 @@ fn page() -> impl Strategy<Value = String> {
     );
     let leaf = prop_oneof![
         6 => element,
-        1 => prop::sample::select(vec!["text", " &amp; ", "<br>", "<!-- <a href=/no> -->", "<p>", "</p>", "<hr>"]).prop_map(str::to_owned),
+        1 => prop::sample::select(vec!["text", " &amp; ", "<br>", "<!-- <a href=/no> \
+        -->", "<p>", "</p>", "<hr>"]).prop_map(str::to_owned),
     ];
     leaf.prop_recursive(4, 40, 5, |inner| {
         (0..AROUND.len(), prop::collection::vec(inner, 1..5)).prop_map(|(around, inner)| {
@@ -356,7 +358,7 @@ const AROUND: &[(&str, &str)] = &[
 ];
 
 proptest! {
-    /// One reader is the other's oracle.
+    /// Each reader is the other's oracle.
     #[test]
     fn both_readers_find_the_same_links(page in page()) {
         prop_assert_eq!(links(&page, ALL, 1_000), links(&page, ALL, NO_TREE));
@@ -390,7 +392,8 @@ fn parts(content_type: &str, body: &[u8], kinds: LinkKinds) -> Vec<String> {
 fn style_sheets_drawings_and_manifests_need_what_they_name() {
     let needed = |content_type: &str, body: &[u8]| parts(content_type, body, ALL);
     let sheet =
-        b"@import 'more.css'; a { b: url(../x.png), url(//other.example/y), url(of-all.css), url(#z) }";
+        b"@import 'more.css'; a { b: url(../x.png), url(//other.example/y), url(of-all.css), \
+        url(#z) }";
     assert_eq!(
         needed("text/css; charset=utf-8", sheet),
         ["/style/more.css", "/x.png", "http://other.example/y"]
@@ -401,8 +404,10 @@ fn style_sheets_drawings_and_manifests_need_what_they_name() {
         ["/style/%C3%A4"]
     );
     let drawing =
-        b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'><style>a { b: url(font) }</style>\
-        <image href='1.png'/><use xlink:href='2.svg#a'/><use href='#own'/><a href='page'><rect/></a>\
+        b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'><style>a { b: url(font) \
+        }</style>\
+        <image href='1.png'/><use xlink:href='2.svg#a'/><use href='#own'/><a \
+        href='page'><rect/></a>\
         <g style='fill: url(3.svg#b)'/></svg>";
     assert_eq!(
         needed("image/svg+xml", drawing),

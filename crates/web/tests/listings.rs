@@ -1,4 +1,4 @@
-//! Sitemaps and feeds: what is read of them, and what they cannot do to their reader.
+//! Sitemaps and feeds: their entries, and attacks on their reader.
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 
@@ -24,25 +24,25 @@ fn read(body: impl AsRef<[u8]>) -> Listing {
         .unwrap_or_else(|| panic!("no listing: {}", String::from_utf8_lossy(body)))
 }
 
-fn urls(listed: &[web::Listed]) -> Vec<&str> {
+fn urls(listed: &[web::ListedUrl]) -> Vec<&str> {
     listed.iter().map(|entry| entry.url.as_str()).collect()
 }
 
-/// These pages, and nothing odd.
+/// Asserts that a listing has these pages and no warnings.
 fn lists(body: impl AsRef<[u8]>, pages: &[&str]) -> Listing {
     let listing = read(body.as_ref());
     let shown = String::from_utf8_lossy(body.as_ref());
     assert_eq!(urls(&listing.pages), pages, "{shown}");
-    assert_eq!(listing.oddities, [], "{shown}");
+    assert_eq!(listing.warnings, [], "{shown}");
     listing
 }
 
-/// These pages, and this odd.
-fn lists_oddly(body: impl AsRef<[u8]>, pages: &[&str], oddity: ListingWarning) {
+/// Asserts that a listing has these pages and this warning.
+fn lists_oddly(body: impl AsRef<[u8]>, pages: &[&str], warning: ListingWarning) {
     let listing = read(body.as_ref());
     let shown = String::from_utf8_lossy(body.as_ref());
     assert_eq!(urls(&listing.pages), pages, "{shown}");
-    assert_eq!(listing.oddities, [oddity], "{shown}");
+    assert_eq!(listing.warnings, [warning], "{shown}");
 }
 
 fn urlset(entries: &str) -> String {
@@ -57,7 +57,8 @@ const B: &str = "https://site.example/b";
 #[test]
 fn a_sitemap_lists_pages_with_their_dates() {
     let body = urlset(
-        "<url><loc>https://site.example/a</loc><lastmod>2024-05-06</lastmod><changefreq>daily</changefreq>\
+        "<url><loc>https://site.example/a</loc><lastmod>2024-05-06</lastmod>\
+         <changefreq>daily</changefreq>\
          <priority>0.5</priority></url>\n<url>\n<loc>\n https://site.example/b \n</loc>\n</url>",
     );
     let listing = lists(&body, &[A, B]);
@@ -70,7 +71,8 @@ fn a_sitemap_lists_pages_with_their_dates() {
 #[test]
 fn an_index_lists_sitemaps() {
     let body = format!(
-        "<sitemapindex xmlns=\"{SITEMAP}\"><sitemap><loc>https://site.example/1.xml.gz</loc><lastmod>2004</lastmod>\
+        "<sitemapindex xmlns=\"{SITEMAP}\"><sitemap><loc>https://site.example/1.xml.gz</loc>\
+         <lastmod>2004</lastmod>\
          </sitemap><sitemap><loc>/2.txt</loc></sitemap></sitemapindex>"
     );
     let listing = lists(&body, &[]);
@@ -171,7 +173,8 @@ fn encodings_are_told_by_mark_declaration_or_bytes() {
     let e_acute = "https://site.example/%C3%A9";
     let declared = |name: &str| {
         format!(
-            "<?xml version=\"1.0\" encoding=\"{name}\"?><urlset><url><loc>https://site.example/é</loc></url></urlset>"
+            "<?xml version=\"1.0\" encoding=\"{name}\"?>\
+             <urlset><url><loc>https://site.example/é</loc></url></urlset>"
         )
     };
     lists(declared("UTF-8"), &[e_acute]);
@@ -192,7 +195,8 @@ fn encodings_are_told_by_mark_declaration_or_bytes() {
         &[e_acute],
     );
     lists_oddly(
-        b"<?xml version='1.0' encoding='utf-8'?><urlset><url><loc>/a</loc><x>\xff</x></url></urlset>",
+        b"<?xml version='1.0' encoding='utf-8'?>\
+         <urlset><url><loc>/a</loc><x>\xff</x></url></urlset>",
         &[A],
         ListingWarning::Undecodable,
     );
@@ -240,7 +244,7 @@ fn addresses_are_read_as_sites_write_them() {
         &[B],
         ListingWarning::NoUrl,
     );
-    // Itself is no news.
+    // A listing does not list itself.
     lists(
         urlset("<url><loc>a.xml</loc></url><url><loc>/b</loc></url>"),
         &[B],
@@ -250,15 +254,19 @@ fn addresses_are_read_as_sites_write_them() {
 #[test]
 fn extensions_are_tolerated_and_translations_are_links() {
     let body = format!(
-        "<urlset xmlns=\"{SITEMAP}\" xmlns:image=\"http://www.google.com/schemas/sitemap-image/1.1\" \
+        "<urlset xmlns=\"{SITEMAP}\" \
+         xmlns:image=\"http://www.google.com/schemas/sitemap-image/1.1\" \
          xmlns:news=\"http://www.google.com/schemas/sitemap-news/0.9\" xmlns:video=\"x\" \
-         xmlns:xhtml=\"http://www.w3.org/1999/xhtml\"><url><image:loc>/stray.png</image:loc><loc>/a</loc>\
+         xmlns:xhtml=\"http://www.w3.org/1999/xhtml\"><url>\
+         <image:loc>/stray.png</image:loc><loc>/a</loc>\
          <image:image><image:loc>/a.png</image:loc><loc>/b.png</loc></image:image>\
-         <video:video><video:content_loc>/v.mp4</video:content_loc><video:player_loc>/p</video:player_loc>\
+         <video:video><video:content_loc>/v.mp4</video:content_loc>\
+         <video:player_loc>/p</video:player_loc>\
          <video:thumbnail_loc>/t.png</video:thumbnail_loc></video:video>\
          <news:news><news:publication><news:name>x</news:name></news:publication></news:news>\
          <xhtml:link rel=\"alternate\" hreflang=\"de\" href=\"/de/a?x=1&amp;y=2\"/>\
-         <xhtml:link rel=\"stylesheet\" href=\"/s.css\"/><lastmod>2020-01-01</lastmod></url></urlset>"
+         <xhtml:link rel=\"stylesheet\" href=\"/s.css\"/>\
+         <lastmod>2020-01-01</lastmod></url></urlset>"
     );
     let listing = lists(body, &[A, "https://site.example/de/a?x=1&y=2"]);
     assert_eq!(listing.pages[1].lastmod, "2020-01-01".parse().ok());
@@ -298,7 +306,7 @@ fn what_was_read_before_a_break_counts() {
         let expected = [A, B];
         let count = usize::from(cut >= a_ends) + usize::from(cut >= b_ends);
         assert_eq!(pages, expected[..count], "cut at {cut}: {}", &body[..cut]);
-        assert_eq!(listing.oddities, [ListingWarning::Broken], "cut at {cut}");
+        assert_eq!(listing.warnings, [ListingWarning::Broken], "cut at {cut}");
     }
 }
 
@@ -339,9 +347,11 @@ fn a_declared_entity_is_neither_expanded_nor_fetched() {
         })
         .collect();
     let body = format!(
-        "<?xml version=\"1.0\"?><!DOCTYPE urlset [<!ENTITY lol0 \"/lol\">{laughs}<!ENTITY x SYSTEM \"file:///etc/passwd\">\
+        "<?xml version=\"1.0\"?><!DOCTYPE urlset [<!ENTITY lol0 \"/lol\">{laughs}<!ENTITY x \
+         SYSTEM \"file:///etc/passwd\">\
          <!ENTITY % p SYSTEM \"http://evil.example/p\"> %p;]>\
-         <urlset><url><loc>/&lol9;</loc></url><url><loc>&x;</loc></url><url><loc>/a</loc></url></urlset>"
+         <urlset><url><loc>/&lol9;</loc></url><url><loc>&x;</loc></url>\
+         <url><loc>/a</loc></url></urlset>"
     );
     lists_oddly(body, &[A], ListingWarning::NoUrl);
 }
@@ -364,10 +374,10 @@ fn more_entries_than_the_cap_are_left() {
     let kinds: [&dyn Fn(usize) -> String; 4] = [&sitemap, &text, &links, &json];
     for body in kinds {
         let at = read_bytes(body(3).as_bytes(), &limits).unwrap();
-        assert_eq!((at.pages.len(), at.oddities.len()), (3, 0), "{}", body(3));
+        assert_eq!((at.pages.len(), at.warnings.len()), (3, 0), "{}", body(3));
         let past = read_bytes(body(4).as_bytes(), &limits).unwrap();
         assert_eq!(past.pages.len(), 3, "{}", body(4));
-        assert_eq!(past.oddities, [ListingWarning::TooMany], "{}", body(4));
+        assert_eq!(past.warnings, [ListingWarning::TooMany], "{}", body(4));
     }
 }
 
@@ -388,16 +398,20 @@ fn rss_of_every_version_lists_its_items() {
     let two = item("<link>https://site.example/a</link>") + &item("<link> /b </link>");
     for version in ["0.91", "0.92", "0.93", "0.94", "2.0", "2.0.1", ""] {
         let body = format!(
-            "<rss version=\"{version}\"><channel><link>https://site.example/</link>{two}</channel></rss>"
+            "<rss version=\"{version}\"><channel>\
+             <link>https://site.example/</link>{two}</channel></rss>"
         );
         lists(body, &[A, B]);
     }
     // RSS 0.90 and 1.0: the items stand beside the channel.
     lists(
         format!(
-            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/'>\
-             <channel rdf:about='/'><link>https://site.example/</link><items><rdf:Seq><rdf:li resource='/a'/></rdf:Seq>\
-             </items></channel><image><link>/i</link></image>{two}<textinput><link>/t</link></textinput></rdf:RDF>"
+            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' \
+             xmlns='http://purl.org/rss/1.0/'>\
+             <channel rdf:about='/'><link>https://site.example/</link><items><rdf:Seq><rdf:li \
+             resource='/a'/></rdf:Seq>\
+             </items></channel><image><link>/i</link></image>{two}\
+             <textinput><link>/t</link></textinput></rdf:RDF>"
         ),
         &[A, B],
     );
@@ -425,7 +439,8 @@ fn of_an_item_the_links_count_and_a_guid_where_there_is_none() {
         ("<atom:link rel='self' href='/a'/>", None),
         ("<media:link>/a</media:link>", None),
         (
-            "<enclosure url='/a.mp3'/><source url='/x'>x</source><comments>/c</comments><link>/a</link>",
+            "<enclosure url='/a.mp3'/><source \
+             url='/x'>x</source><comments>/c</comments><link>/a</link>",
             Some(A),
         ),
         ("<link><![CDATA[/a]]></link>", Some(A)),
@@ -438,11 +453,13 @@ fn of_an_item_the_links_count_and_a_guid_where_there_is_none() {
 #[test]
 fn atom_lists_the_alternates_of_its_entries_relative_to_xml_base() {
     let listing = lists(
-        "<?xml version='1.0' encoding='utf-8'?><feed xmlns='http://www.w3.org/2005/Atom' xml:base='https://site.example/x/'>\
+        "<?xml version='1.0' encoding='utf-8'?><feed xmlns='http://www.w3.org/2005/Atom' \
+         xml:base='https://site.example/x/'>\
          <link href='./'/><link rel='self' href='feed'/><link rel='next' href='?page=2'/>\
          <link rel='prev-archive' href='/old'/><link rel='hub' href='/hub'/>\
          <entry><link href='../a'/><link rel='edit' href='e'/><id>urn:x</id>\
-         <content type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'><a href='/no'>x</a><link href='/no'/></div></content>\
+         <content type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'><a href='/no'>x</a><link \
+         href='/no'/></div></content>\
          <source><link href='/no'/></source></entry>\
          <entry xml:base='/'><link rel='alternate' type='text/html' href='b'/></entry></feed>",
         &[A, B],
@@ -456,8 +473,10 @@ fn atom_lists_the_alternates_of_its_entries_relative_to_xml_base() {
 #[test]
 fn a_json_feed_lists_its_items() {
     let listing = lists(
-        "{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"t\",\"next_url\":\"/2\",\"home_page_url\":\"/\",\
-         \"authors\":[{\"name\":[1,{}]}],\"items\":[{\"id\":\"1\",\"url\":\"/a\",\"content_html\":\"<a href='/no'>\"},\
+        "{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"t\",\"next_url\":\"/2\",\
+         \"home_page_url\":\"/\",\
+         \"authors\":[{\"name\":[1,{}]}],\"items\":[\
+         {\"id\":\"1\",\"url\":\"/a\",\"content_html\":\"<a href='/no'>\"},\
          {\"external_url\":\"https:\\/\\/site.example\\/b\"},{\"id\":\"3\",\"url\":null}]}",
         &[A, B],
     );
@@ -470,7 +489,7 @@ fn a_json_feed_lists_its_items() {
     }
 }
 
-/// A sitemap as somebody may write it: which entries, and in which of the ways that mean the same.
+/// A sitemap with random entries, each in one of the equivalent forms.
 fn written(entries: &[(String, Option<String>)], manner: u32) -> Vec<u8> {
     let way = |number: u32, of: u32| manner >> number & 1 == of;
     let prefix = if way(0, 1) { "sm:" } else { "" };
@@ -510,9 +529,9 @@ fn written(entries: &[(String, Option<String>)], manner: u32) -> Vec<u8> {
 }
 
 fn entry() -> impl Strategy<Value = (String, Option<String>)> {
-    let url =
-        "[a-z]{1,8}(/[a-zA-Z0-9._~-]{1,6}){1,3}(\\?[a-z]{1,3}=[0-9]{1,3}(&[a-z]{1,3}=[a-z]{1,3}){0,2})?"
-            .prop_map(|rest| format!("https://{rest}"));
+    let url = "[a-z]{1,8}(/[a-zA-Z0-9._~-]{1,6}){1,3}\
+         (\\?[a-z]{1,3}=[0-9]{1,3}(&[a-z]{1,3}=[a-z]{1,3}){0,2})?"
+        .prop_map(|rest| format!("https://{rest}"));
     let date = (1970_u32..2100, 1_u32..=12, 1_u32..=28, 0_u32..3).prop_map(
         |(year, month, day, precision)| match precision {
             0 => format!("{year:04}"),
@@ -538,9 +557,10 @@ proptest! {
                 (PageUrl::parse(url, &form).unwrap(), date)
             })
             .collect();
-        let found: Vec<_> = listing.pages.into_iter().map(|entry| (entry.url, entry.lastmod)).collect();
+        let pages = listing.pages.into_iter();
+        let found: Vec<_> = pages.map(|entry| (entry.url, entry.lastmod)).collect();
         prop_assert_eq!(found, expected);
-        prop_assert_eq!(listing.oddities, []);
+        prop_assert_eq!(listing.warnings, []);
     }
 
     #[test]
@@ -557,7 +577,7 @@ proptest! {
             let _kind = ListingKind::of(None, body);
             let listing = read_listing(kind, body, None, &url, &form, &limits);
             prop_assert!(listing.pages.len() + listing.further.len() <= 5);
-            prop_assert!(listing.oddities.len() <= 5);
+            prop_assert!(listing.warnings.len() <= 5);
         }
     }
 }

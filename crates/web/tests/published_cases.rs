@@ -1,7 +1,7 @@
-//! Cases that others published: the URL standard's and the public suffix list's.
+//! Published cases: those of the URL standard and of the public suffix list.
 //!
-//! They are kept beside the project, in the directory that `CRAWLER_DATA` names or in
-//! `../shared/data` from the workspace. Where they are absent, the tests say so and pass.
+//! They are in the directory that `CRAWLER_DATA` names, or in `../shared/data` from the workspace.
+//! If they are absent, the tests say so and pass.
 
 use std::path::PathBuf;
 

@@ -263,7 +263,7 @@ impl<'a> Extract<'a> {
             unavailable_after: asked.unavailable_after.map(|end| end.to_string()),
             canonical: document.canonical.as_ref().map(PageUrl::as_str),
             oddities: document
-                .oddities
+                .warnings
                 .iter()
                 .map(|oddity| format!("{oddity:?}"))
                 .collect(),

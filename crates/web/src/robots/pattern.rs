@@ -1,44 +1,43 @@
-//! Whether a rule's path matches a URL's (RFC 9309 sections 2.2.2 and 2.2.3).
+//! Matching of a rule's path with a URL (RFC 9309 sections 2.2.2 and 2.2.3).
 //!
-//! Both are brought into one spelling first, so that it does not matter who encoded what:
+//! Both are normalised first, so that their encoding does not matter:
 //!
-//! - what is unreserved, or reserved without being a delimiter of paths and queries, is decoded:
-//!   `%61` is `a`, `%2A` a star that is no wildcard;
-//! - what is neither is encoded, with upper-case digits: `ツ` is `%E3%83%84`, a space `%20`;
+//! - characters that are unreserved, or reserved without delimiting paths and queries, are decoded:
+//!   `%61` is `a`, `%2A` a star that is not a wildcard;
+//! - other characters are encoded with upper-case digits: `ツ` is `%E3%83%84`, a space `%20`;
 //! - the delimiters `/ ? # & = +` stay as they are, encoded or not: `/a%2Fb` is not `/a/b`. In a
 //!   query, `/` and `?` delimit nothing (RFC 3986 section 3.4), and the standard's own example
-//!   takes `?baz=https://foo.bar` and `?baz=https%3A%2F%2Ffoo.bar` for one: so where either has one
-//!   encoded in its query, it is compared decoded as well.
+//!   equates `?baz=https://foo.bar` with `?baz=https%3A%2F%2Ffoo.bar`; if either side has one
+//!   encoded in its query, the decoded forms are compared as well.
 
 use std::fmt;
 
-/// Stands for a star that is a wildcard: it ends a line, so it is in no value, and in no URL
-/// either.
+/// Stands for a wildcard star. NUL ends a line, so it occurs in no value and in no URL.
 const WILDCARD: char = '\0';
 
-/// What it costs to begin looking for a literal, in octets looked at: measured, 8 ns beside half a
-/// nanosecond.
+/// Cost of starting the search for a literal, in octets examined: measured 8 ns, beside half a
+/// nanosecond an octet.
 const LOOK: usize = 16;
 
-/// The path of a rule, in the spelling in which it is compared.
+/// The normalised path of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     text: Box<str>,
-    /// Whether it must reach to the end of the URL.
+    /// True if the pattern must match up to the end of the URL.
     anchored: bool,
     octets: u32,
 }
 
-/// The path and query of a URL, in the spelling in which they are compared.
+/// The normalised path and query of a URL.
 pub(super) struct Target {
     text: String,
-    /// With the slashes and question marks of its query decoded, where that makes a difference.
+    /// The form with decoded slashes and question marks in its query, if it differs.
     decoded: Option<String>,
 }
 
 impl Pattern {
-    /// Reads the value of a rule: none if it is empty, which matches nothing; a second one where
-    /// decoding the query of the path makes a difference.
+    /// Parses the value of a rule. Returns no pattern for an empty value, which matches nothing,
+    /// and a second one if decoding the query of the path makes a difference.
     pub(super) fn parse(value: &[u8]) -> [Option<Self>; 2] {
         if value.is_empty() {
             return [None, None];
@@ -55,7 +54,7 @@ impl Pattern {
         for (index, literal) in path.split(|&byte| byte == b'*').enumerate() {
             if index > 0 {
                 wildcards += 1;
-                // Any number of stars in a row means one.
+                // A run of stars equals one star.
                 if !text.ends_with(WILDCARD) {
                     text.push(WILDCARD);
                 }
@@ -73,20 +72,20 @@ impl Pattern {
         [Some(pattern(text)), decoded]
     }
 
-    /// How specific it is (section 2.2.2).
+    /// Returns the specificity (section 2.2.2).
     pub(super) const fn octets(&self) -> u32 {
         self.octets
     }
 
-    /// Whether it matches. Takes what that costs off `work`; where that becomes zero, the answer
-    /// means nothing.
+    /// Returns true if the pattern matches. Subtracts the cost from `work`; if that reaches zero,
+    /// the result is meaningless.
     pub(super) fn matches(&self, target: &Target, work: &mut usize) -> bool {
         let decoded = target.decoded.as_deref();
         self.is_in(&target.text, work) || decoded.is_some_and(|text| self.is_in(text, work))
     }
 
-    /// What stands between two wildcards is looked for from left to right, and taken where it is
-    /// found first: that leaves most for what comes after it.
+    /// Matches literals between wildcards from left to right, each at its first occurrence, which
+    /// leaves the most text for the following ones.
     fn is_in(&self, target: &str, work: &mut usize) -> bool {
         let mut literals = self.text.split(WILDCARD);
         let first = literals.next().unwrap_or_default();
@@ -121,7 +120,7 @@ impl Target {
     }
 }
 
-/// As it could stand in a file.
+/// Writes the pattern as in a file.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let literal = self.text.replace('*', "%2A").replace('$', "%24");
@@ -134,7 +133,7 @@ fn spend(work: &mut usize, steps: usize) {
     *work = work.saturating_sub(steps);
 }
 
-/// Appends octets in the spelling in which they are compared.
+/// Appends octets in normalised form.
 fn spell(octets: &[u8], text: &mut String) {
     let mut rest = octets;
     while let Some((&octet, after)) = rest.split_first() {
@@ -171,7 +170,8 @@ fn decode(digits: &[u8]) -> Option<u8> {
     u8::try_from(digit(0)? * 16 + digit(1)?).ok()
 }
 
-/// Unreserved (RFC 3986 section 2.3), or reserved without delimiting anything here.
+/// Returns true for unreserved octets (RFC 3986 section 2.3) and for reserved ones that delimit
+/// nothing here.
 const fn is_data(octet: u8) -> bool {
     octet.is_ascii_alphanumeric()
         || matches!(octet, b'-' | b'.' | b'_' | b'~')
@@ -189,8 +189,8 @@ const fn is_delimiter(octet: u8) -> bool {
     matches!(octet, b'/' | b'?' | b'#' | b'&' | b'=' | b'+')
 }
 
-/// The same with the slashes and question marks of its query decoded; `None` where there are none
-/// to decode.
+/// Returns the text with decoded slashes and question marks in its query, or `None` if there are
+/// none to decode.
 fn decode_query(text: &str) -> Option<String> {
     let (path, query) = text.split_once('?')?;
     let has_encoded = query.contains("%2F") || query.contains("%3F");

@@ -1,13 +1,13 @@
-//! The lines of a robots.txt: what each of them is, and for whom a group is meant.
+//! The lines of a robots.txt and the groups that they form.
 //!
-//! Lines end with CR, LF, both, or NUL; a byte order mark is passed over, whole or cut, `#` begins
-//! a comment (RFC 9309 section 2.2). Keys may be spelled as people spell them, and the colon may be
-//! missing where white space is there: the list is that of google/robotstxt and robotxt.
+//! Lines end with CR, LF, both, or NUL; a byte order mark, whole or cut, is skipped, and `#` begins
+//! a comment (RFC 9309 section 2.2). Common misspellings of keys are accepted, and a colon may be
+//! missing before white space: the list is that of google/robotstxt and robotxt.
 
-/// How much of a robots.txt is read, in bytes (RFC 9309 section 2.5: at least 500 KiB).
+/// Maximum size of a robots.txt in bytes (RFC 9309 section 2.5: at least 500 KiB).
 pub const MAX_ROBOTS_BYTES: usize = 500 * 1024;
 
-/// A line that says something.
+/// A meaningful line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Record<'b> {
     /// The product token that a `User-agent` line names.
@@ -21,7 +21,7 @@ pub(super) enum Record<'b> {
     Sitemap(&'b [u8]),
 }
 
-/// The lines of a robots.txt that lie wholly within [`MAX_ROBOTS_BYTES`]: those that are read.
+/// Returns the whole lines within [`MAX_ROBOTS_BYTES`], which are those that are parsed.
 #[must_use]
 pub fn whole_lines(body: &[u8]) -> &[u8] {
     let Some(window) = body.get(..=MAX_ROBOTS_BYTES) else {
@@ -31,9 +31,10 @@ pub fn whole_lines(body: &[u8]) -> &[u8] {
     &body[..end.unwrap_or(0)]
 }
 
-/// The name at the start of a `User-Agent` value: `Foo` of `Foo/2.1 (+https://foo.example)`.
+/// Returns the name at the start of a `User-Agent` value: `Foo` of `Foo/2.1
+/// (+https://foo.example)`.
 ///
-/// Digits are let through beside what section 2.2.1 allows: `MJ12bot` is a name.
+/// Digits are accepted in addition to section 2.2.1: `MJ12bot` is a name.
 #[must_use]
 pub fn product_token(value: &[u8]) -> &[u8] {
     let value = value.trim_ascii();
@@ -45,16 +46,15 @@ pub fn product_token(value: &[u8]) -> &[u8] {
     &value[..end.unwrap_or(value.len())]
 }
 
-/// The records of a file, each with the number of its line; lines that say nothing to us are left
-/// out.
+/// Returns the records of a file with their line numbers; meaningless lines are skipped.
 pub(super) fn records(body: &[u8]) -> impl Iterator<Item = (u32, Record<'_>)> {
     (1..)
         .zip(lines(after_byte_order_mark(body)))
         .filter_map(|(number, line)| Some((number, record(line)?)))
 }
 
-/// Skips as much of a byte order mark as is there, as google/robotstxt does: a mark that was cut
-/// must not make the first line, which is mostly `User-agent: *`, mean nothing.
+/// Skips a byte order mark as far as it is present, as google/robotstxt does: a cut mark must not
+/// invalidate the first line, which is usually `User-agent: *`.
 fn after_byte_order_mark(body: &[u8]) -> &[u8] {
     let matching = body
         .iter()
@@ -89,7 +89,7 @@ enum Key {
     Sitemap,
 }
 
-/// No spelling begins with another one of another key.
+/// Spellings of keys. None begins with a spelling of another key.
 const SPELLINGS: &[(&str, Key)] = &[
     ("user-agent", Key::Agent),
     ("user agent", Key::Agent),
@@ -129,7 +129,7 @@ fn record(line: &[u8]) -> Option<Record<'_>> {
     })
 }
 
-/// What follows a key, without its comment.
+/// Returns the text after a key, without its comment.
 fn value(after_key: &[u8]) -> Option<&[u8]> {
     let value = match after_key.trim_ascii_start().strip_prefix(b":") {
         Some(value) => value,

@@ -1,46 +1,45 @@
-//! What a robots.txt says about one URL, and why.
+//! The verdict of a robots.txt on one URL, and its reason.
 
 use std::fmt;
 
-/// What the rules say about one URL.
+/// The verdict of the rules on one URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsVerdict {
-    /// Whether it may be asked for.
+    /// True if the URL may be fetched.
     pub allowed: bool,
-    /// What decided.
+    /// The reason.
     pub grounds: Grounds,
 }
 
-/// Why a URL may be asked for, or may not.
+/// The reason why a URL may or may not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grounds {
-    /// This rule.
+    /// A rule matches.
     Rule(RobotsRule),
-    /// The URL is that of the robots.txt.
+    /// The URL is the robots.txt itself.
     Itself,
-    /// No rule for us matches it.
+    /// No applicable rule matches the URL.
     NoRule,
-    /// Nothing in the file is for us.
+    /// No group applies to us.
     NoGroup,
     /// There is no robots.txt.
     NoFile,
-    /// The robots.txt cannot be had.
+    /// The robots.txt is unreachable.
     Unreachable,
-    /// The file has so many starred rules, and the URL is so long, that nobody can be expected to
-    /// compare them.
+    /// The wildcard rules and the URL are too long to be compared at a bounded cost.
     TooCostly,
 }
 
-/// A rule that decided.
+/// The rule behind a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsRule {
-    /// Whether it allows.
+    /// True for `Allow`, false for `Disallow`.
     pub allow: bool,
-    /// Its path, in the spelling in which paths are compared. Visible ASCII.
+    /// Its normalised path, in visible ASCII.
     pub pattern: String,
     /// The number of its line, from 1.
     pub line: u32,
-    /// For whom its group is: our product token, or `*`.
+    /// The name of its group: our product token, or `*`.
     pub group: String,
 }
 
@@ -49,7 +48,7 @@ impl RobotsVerdict {
         Self { allowed, grounds }
     }
 
-    /// The rule that decided, where one did.
+    /// Returns the rule behind the verdict, if there is one.
     #[must_use]
     pub const fn rule(&self) -> Option<&RobotsRule> {
         match &self.grounds {
@@ -60,7 +59,7 @@ impl RobotsVerdict {
 }
 
 impl Grounds {
-    /// The section of RFC 9309 that it follows from.
+    /// Returns the section of RFC 9309 that applies.
     #[must_use]
     pub const fn section(&self) -> &'static str {
         match self {
@@ -73,7 +72,7 @@ impl Grounds {
     }
 }
 
-/// In a clause.
+/// Writes the reason in one clause.
 impl fmt::Display for Grounds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -88,7 +87,7 @@ impl fmt::Display for Grounds {
     }
 }
 
-/// As it could stand in a file: `Disallow: /private`.
+/// Writes the rule as in a file: `Disallow: /private`.
 impl fmt::Display for RobotsRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verb = if self.allow { "Allow" } else { "Disallow" };

@@ -141,7 +141,8 @@ fn groups_of_one_name_are_one_group() {
 
 #[test]
 fn a_group_has_one_name_or_several_and_ends_at_a_name_after_a_rule() {
-    let file = "User-agent: FooBot\n\nUser-agent: BarBot\nDisallow: /a\nUser-agent: BazBot\nDisallow: /b\n\nAllow: /c";
+    let file = "User-agent: FooBot\n\nUser-agent: BarBot\nDisallow: /a\nUser-agent: \
+    BazBot\nDisallow: /b\n\nAllow: /c";
     for agent in ["FooBot", "BarBot"] {
         check(
             "2.1",

@@ -84,7 +84,8 @@ fn a_crawl_delay_is_that_of_our_group() {
 
 #[test]
 fn sitemaps_are_everybodys() {
-    let file = "Sitemap: https://example.org/a.xml\nUser-agent: BarBot\nSitemap: ftp://x/\nsite-map: http://b.example/s.xml # b\n\
+    let file = "Sitemap: https://example.org/a.xml\nUser-agent: BarBot\nSitemap: \
+    ftp://x/\nsite-map: http://b.example/s.xml # b\n\
                 Sitemap: /relative.xml\nSitemap:\nSITEMAP:https://example.org/c.xml?a=b";
     let rules = RobotsRules::parse(file.as_bytes(), "FooBot");
     let sitemaps: Vec<&str> = rules.sitemaps().iter().map(PageUrl::as_str).collect();

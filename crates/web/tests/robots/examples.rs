@@ -3,8 +3,10 @@
 use crate::check;
 
 /// Section 5.1, Simple Example.
-const SIMPLE: &str = "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\nAllow: /publications/\n\n\
-                      User-Agent: foobot\nDisallow:/\nAllow:/example/page.html\nAllow:/example/allowed.gif\n\n\
+const SIMPLE: &str = "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\nAllow: \
+/publications/\n\n\
+                      User-Agent: foobot\nDisallow:/\nAllow:/example/page.html\n\
+                      Allow:/example/allowed.gif\n\n\
                       User-Agent: barbot\nUser-Agent: bazbot\nDisallow: /example/page.html\n\n\
                       User-Agent: quxbot\n\nEOF";
 
@@ -103,7 +105,8 @@ fn longest_match() {
 
 #[test]
 fn groups_that_are_combined() {
-    let file = "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
+    let file = "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: \
+    ExampleBot\ndisallow: /baz\n";
     check(
         "2.2.1",
         file,
@@ -158,7 +161,8 @@ fn special_characters() {
 
 #[test]
 fn a_sitemap_does_not_end_a_group() {
-    let file = "user-agent: ExampleBot\ndisallow: /foo\nSitemap: https://example.org/sitemap.xml\ndisallow: /bar";
+    let file = "user-agent: ExampleBot\ndisallow: /foo\nSitemap: \
+    https://example.org/sitemap.xml\ndisallow: /bar";
     check(
         "2.2.4",
         file,

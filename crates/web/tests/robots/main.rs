@@ -23,8 +23,8 @@ fn url(path: &str) -> PageUrl {
     PageUrl::parse(&text, &CanonicalForm::keep_all()).expect("a URL")
 }
 
-/// What a file says to a crawler about URLs: whether each is allowed, and what decided: the number
-/// of a line and its rule, or no rule (`-`), or no group.
+/// Returns the verdicts of a file on URLs: whether each is allowed, and the line
+/// and rule behind it, no rule (`-`), or no group.
 fn check(section: &str, file: impl AsRef<[u8]>, agent: &str, expected: &[(&str, bool, &str)]) {
     let file = file.as_ref();
     let rules = RobotsRules::parse(file, agent);

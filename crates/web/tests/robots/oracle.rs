@@ -54,23 +54,31 @@ proptest! {
     }
 
     #[test]
-    fn a_rule_matches_where_trying_everything_finds_a_way(rule in "[ab/*$]{0,9}", path in "[ab/]{0,9}") {
+    fn a_rule_matches_where_trying_everything_finds_a_way(
+        rule in "[ab/*$]{0,9}",
+        path in "[ab/]{0,9}",
+    ) {
         let (rule, path) = (format!("/{rule}"), format!("/{path}"));
         let url = url(&path);
         let file = format!("User-agent: *\nDisallow: {rule}");
         let verdict = RobotsRules::parse(file.as_bytes(), "x").verdict(&url);
-        prop_assert_eq!(!verdict.allowed, simply(rule.as_bytes(), url.as_url().path().as_bytes()), "{} and {}", rule, url);
+        let matches = simply(rule.as_bytes(), url.as_url().path().as_bytes());
+        prop_assert_eq!(!verdict.allowed, matches, "{} and {}", rule, url);
     }
 
     #[test]
-    fn any_bytes_are_a_robots_file(body in prop::collection::vec(any::<u8>(), 0..300), path in path(IN_URLS)) {
+    fn any_bytes_are_a_robots_file(
+        body in prop::collection::vec(any::<u8>(), 0..300),
+        path in path(IN_URLS),
+    ) {
         let rules = RobotsRules::parse(&body, "x");
         prop_assert_eq!(rules.verdict(&url(&path)), rules.verdict(&url(&path)));
     }
 
     #[test]
     fn a_quoted_rule_means_what_the_rule_means(rule in path(IN_RULES), path in path(IN_URLS)) {
-        let verdict = |rule: &str| RobotsRules::parse(format!("User-agent: *\nDisallow: {rule}").as_bytes(), "x").verdict(&url(&path));
+        let verdict = |rule: &str| RobotsRules::parse(format!("User-agent: *\nDisallow: \
+        {rule}").as_bytes(), "x").verdict(&url(&path));
         let found = verdict(&rule);
         if let Some(quoted) = found.rule() {
             prop_assert_eq!(verdict(&quoted.pattern), found.clone());
@@ -78,7 +86,7 @@ proptest! {
     }
 }
 
-/// Whether a rule's path matches, every way of filling the stars tried.
+/// Returns true if a rule's path matches, trying every expansion of the stars.
 fn simply(rule: &[u8], path: &[u8]) -> bool {
     match (rule, path) {
         ([], _) => true,

@@ -4,7 +4,8 @@ use crate::{check, rules};
 
 #[test]
 fn a_comment_is_no_part_of_a_line() {
-    let file = "User-agent: * # all\nDisallow: /a # not this\n# Disallow: /b\nDisallow: /c#d\nDisallow: /e%23f";
+    let file = "User-agent: * # all\nDisallow: /a # not this\n# Disallow: /b\nDisallow: \
+    /c#d\nDisallow: /e%23f";
     check(
         "2.2.3",
         file,

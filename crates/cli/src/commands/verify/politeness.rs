@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use store::VisitRecord;
-use web::{AfterDeath, Group, Host, Pace, PageUrl, RobotsRules, Timestamp};
+use web::{Group, Host, Pace, PageUrl, RestartRule, RobotsRules, Timestamp};
 
 use super::Complaints;
 use crate::settings::Settings;
@@ -235,7 +235,7 @@ impl Politeness {
     /// known of them and from the settings, whatever that session took for the rule.
     pub(super) fn hear_restart(&mut self, at: Timestamp, least_wait: Duration, factor: u32) {
         self.hear_session();
-        let rule = AfterDeath {
+        let rule = RestartRule {
             least_wait,
             most_wait: self.longest(),
             factor,

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
-use web::{AfterDeath, Host, Pace, Timestamp};
+use web::{Host, Pace, RestartRule, Timestamp};
 
 use super::place::{Body, Rank};
 use crate::budget::{self, DomainCounts};
@@ -326,7 +326,7 @@ impl Hosts {
 
     /// Any host may have been asked at `at`: none is asked before the wait that is known of it has
     /// passed.
-    pub(super) fn wait_after_restart(&mut self, at: Timestamp, rule: AfterDeath) {
+    pub(super) fn wait_after_restart(&mut self, at: Timestamp, rule: RestartRule) {
         self.set_floor(at + rule.least_wait);
         for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
             self.change(number, |host| host.pace = host.pace.after_restart(at, rule));

@@ -349,7 +349,7 @@ fn newer_records() -> Vec<Record> {
     vec![
         Record::Restarted {
             at: Timestamp::from_millis(9),
-            rule: web::AfterDeath {
+            rule: web::RestartRule {
                 least_wait: second,
                 most_wait: 30 * second,
                 factor: 5000,

@@ -1,0 +1,53 @@
+//! HTML and text documents: text, title, language, links, directives.
+//!
+//! [`read`] cannot fail. A page may be wrongly encoded, hostile to its reader, or no page at all.
+//! Whatever can be read is read, and anything capped or repaired is noted as a [`ParseWarning`].
+//!
+//! Sources: the HTML standard for tokens, trees and encodings; DESIGN, "The verdict", for the text
+//! that verdicts are made from.
+
+mod boilerplate;
+mod character_references;
+pub(crate) mod charset;
+mod class_names;
+mod content;
+pub(crate) mod css;
+mod directives;
+mod document;
+mod elements;
+mod fast_path;
+mod forms;
+mod item_lists;
+mod judged_text;
+mod language;
+mod limits;
+mod lines;
+mod link;
+mod link_attributes;
+mod links;
+mod main_content;
+mod main_selectors;
+mod read;
+mod refresh;
+mod region_flags;
+mod regions;
+pub(crate) mod relations;
+mod response_metadata;
+mod scanner;
+mod script_links;
+mod srcset;
+mod subresources;
+mod tag_stream;
+mod tree;
+mod walk;
+mod work_budget;
+
+pub use content::MIN_MAIN_WORDS;
+pub use directives::Directives;
+pub use document::{Document, MainContent, ParseWarning};
+pub use limits::{ParserStop, ReadLimits};
+pub use link::{Link, LinkKind, LinkKinds};
+pub use main_selectors::{BadSelector, MainSelectors};
+pub use read::read;
+pub use relations::{Relations, UnknownRelation};
+pub use response_metadata::ResponseMetadata;

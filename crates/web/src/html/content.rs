@@ -1,0 +1,248 @@
+//! The choice of a page's main content and of the text that verdicts are made from.
+//!
+//! Templates make different pages look alike, so a page is judged by its main content: the block
+//! that holds the prose, without the frame. Under fifty words of it, the whole page is taken. A
+//! page of links or of goods has no prose; its content is everything outside the frame.
+//!
+//! `docs/extraction.md` compares its quality with that of others; `tests/labelled.rs` guards it.
+
+use std::collections::HashSet;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::html::document::{JudgedText, MainContent};
+use crate::html::judged_text::{self, Judged};
+use crate::html::lines::{Line, Lines};
+use crate::html::regions::{PrefixSums, Region};
+use crate::html::{boilerplate, item_lists, main_content, region_flags};
+
+/// Minimum number of words of a main content.
+pub const MIN_MAIN_WORDS: usize = 50;
+
+/// Minimum number of words of a line of prose, in a paragraph and elsewhere.
+const PROSE_IN_PARAGRAPH: u32 = 5;
+const PROSE_ELSEWHERE: u32 = 10;
+
+/// A block with less prose than this does not make the rest of the page a frame …
+const FEW_WORDS: usize = 100;
+
+/// … if it has less than this part of the page's words …
+const SMALL_PART: f64 = 0.25;
+
+/// … or less than this part of its own words is prose.
+const LITTLE_PROSE: f64 = 0.3;
+
+/// Minimum number of words of a paragraph whose repetition is dropped.
+const REPEATED_WORDS: u32 = 24;
+
+/// Lines of links among prose lead to other pages; if less than this part is prose, they are the
+/// content.
+const PROSE_AMONG_LINKS: f64 = 0.5;
+
+/// The texts of a page.
+pub(crate) struct Texts {
+    pub text: String,
+    /// The text of the whole page, if it is more than `text`.
+    pub full: Option<String>,
+    pub own: MainContent,
+    pub judged: JudgedText,
+    pub judged_own: MainContent,
+    pub heading: Option<String>,
+}
+
+/// Chooses the texts of a page. A heading has at most `heading_chars` characters.
+pub(crate) fn finish(mut all: Lines, heading_chars: usize) -> Texts {
+    all.end_line();
+    all.text.pop();
+    let mut regions = std::mem::take(&mut all.regions);
+    let regions = regions.finish(all.lines.len());
+    let judged = judged_text::find(&all.lines, regions);
+    let mut chosen = choose(&all.lines, regions, &judged);
+    let heading = judged_text::heading(&all, regions, &judged, heading_chars);
+
+    let page_words = words_of(all.lines.iter());
+    let is_frame = |words: usize| words < MIN_MAIN_WORDS && words * 2 < page_words;
+    let (mut judged_text, mut judged_own) = (JudgedText::Full, MainContent::Main);
+    if !judged.is_marked && is_frame(judged.words) {
+        judged_own = MainContent::PageFallback {
+            own_text: gather(&all, &judged.lines),
+        };
+    } else if judged.lines.contains(&false) {
+        judged_text = JudgedText::Main;
+    }
+
+    let (mut main, mut own) = (None, MainContent::Main);
+    if chosen.contains(&false) {
+        let words = words_in(&all.lines, &chosen);
+        if words >= MIN_MAIN_WORDS || judged.is_marked {
+            leave_repeated_out(&mut chosen, &all);
+            main = Some(gather(&all, &chosen));
+        } else if is_frame(words) {
+            own = MainContent::PageFallback {
+                own_text: gather(&all, &chosen),
+            };
+        }
+    }
+    if judged_text == JudgedText::Main && (main.is_none() || chosen != judged.lines) {
+        judged_text = JudgedText::Other(gather(&all, &judged.lines));
+    }
+    let (text, full) = match main {
+        Some(main) => (main, Some(all.text)),
+        None => (all.text, None),
+    };
+    Texts {
+        text,
+        full,
+        own,
+        judged: judged_text,
+        judged_own,
+        heading,
+    }
+}
+
+fn words_of<'l>(lines: impl Iterator<Item = &'l Line>) -> usize {
+    lines.map(|line| line.words as usize).sum()
+}
+
+fn gather(all: &Lines, chosen: &[bool]) -> String {
+    let mut gathered = String::with_capacity(all.text.len());
+    for (line, _) in all.lines.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
+        gathered.push_str(&all.text[line.start as usize..line.end as usize]);
+        gathered.push('\n');
+    }
+    gathered.pop();
+    gathered
+}
+
+/// Returns for each line whether it belongs to the main content.
+fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Vec<bool> {
+    if judged.is_marked && lines.iter().any(|line| line.is_in(region_flags::SELECTED)) {
+        return judged.lines.clone();
+    }
+    let is_eligible = |line: &Line| !judged.is_marked || line.is_in(region_flags::MAIN);
+    let mut chosen = choose_among(lines, regions, is_eligible);
+    leave_buttons_out(&mut chosen, lines);
+    if words_in(lines, &chosen) < MIN_MAIN_WORDS {
+        // Too little text remains to exclude more than the frame.
+        chosen.clone_from(&judged.lines);
+        if !judged.is_marked {
+            leave_buttons_out(&mut chosen, lines);
+        }
+    }
+    item_lists::keep(&mut chosen, &judged.lines, lines, regions);
+    chosen
+}
+
+/// Excludes buttons, which offer actions. A heading that unfolds stays.
+fn leave_buttons_out(chosen: &mut [bool], lines: &[Line]) {
+    for (chosen, line) in chosen.iter_mut().zip(lines) {
+        *chosen &= !line.is_in(region_flags::BUTTON) || line.is_in(region_flags::HEADING);
+    }
+}
+
+/// Excludes repeated paragraphs: written for large and for small screens, or quoted in an answer. A
+/// paragraph that directly follows itself is intended.
+fn leave_repeated_out(chosen: &mut [bool], all: &Lines) {
+    let mut seen = HashSet::new();
+    let mut last = None;
+    for (chosen, line) in chosen.iter_mut().zip(&all.lines) {
+        if *chosen && line.words >= REPEATED_WORDS {
+            let text = xxh3_64(&all.text.as_bytes()[line.start as usize..line.end as usize]);
+            *chosen = seen.insert(text) || last == Some(text);
+            last = Some(text);
+        }
+    }
+}
+
+fn words_in(lines: &[Line], chosen: &[bool]) -> usize {
+    words_of(
+        lines
+            .iter()
+            .zip(chosen)
+            .filter(|(_, chosen)| **chosen)
+            .map(|(line, _)| line),
+    )
+}
+
+fn choose_among(
+    lines: &[Line],
+    regions: &[Region],
+    is_eligible: impl Fn(&Line) -> bool,
+) -> Vec<bool> {
+    let framed = |line: &Line| line.is_in(region_flags::FRAME_OR_ASIDE) || !is_eligible(line);
+    let prose = PrefixSums::of(
+        lines
+            .iter()
+            .map(|line| if framed(line) { 0 } else { prose_of(line) }),
+    );
+    let words = PrefixSums::of(
+        lines
+            .iter()
+            .map(|line| if framed(line) { 0 } else { line.words as usize }),
+    );
+    let left_out = boilerplate::trusted(regions, &prose, &words);
+    let is_out = |line: &Line| framed(line) || left_out[line.region as usize] != 0;
+    let sum = |words: fn(&Line) -> usize| {
+        PrefixSums::of(
+            lines
+                .iter()
+                .map(|line| if is_out(line) { 0 } else { words(line) }),
+        )
+    };
+    let (prose, words) = (sum(prose_of), sum(|line| line.words as usize));
+
+    let trunk = main_content::find(regions, &left_out, &prose);
+    let block = &regions[trunk.block];
+    let (block_prose, block_words) = (prose.within(block), words.within(block));
+    let is_small = (block_words as f64) < SMALL_PART * words.total() as f64;
+    let is_no_prose = (block_prose as f64) < LITTLE_PROSE * block_words as f64;
+    if block_prose < FEW_WORDS && (is_small || is_no_prose) {
+        return choose_without_prose(lines, is_out);
+    }
+    let links_out = block_prose as f64 >= PROSE_AMONG_LINKS * block_words as f64;
+    let (inside, marked) = (block.lines(), regions[trunk.marked].lines());
+    let choose = |(index, line): (usize, &Line)| {
+        // The title stands beside the block, and distinguishes pages that say little else.
+        let is_title = line.is_in(region_flags::TITLE) && !framed(line) && marked.contains(&index);
+        let is_inside =
+            inside.contains(&index) && !is_out(line) && !(links_out && line.is_mostly_links());
+        is_title || is_inside
+    };
+    lines.iter().enumerate().map(choose).collect()
+}
+
+/// Returns the words of a line that looks like prose.
+fn prose_of(line: &Line) -> usize {
+    let least = if line.is_in(region_flags::PARAGRAPH) {
+        PROSE_IN_PARAGRAPH
+    } else {
+        PROSE_ELSEWHERE
+    };
+    let is_prose =
+        line.words >= least && !line.is_in(region_flags::HEADING) && !line.is_mostly_links();
+    if is_prose { line.words as usize } else { 0 }
+}
+
+/// Chooses the lines of a page of lists: the part that its author marked, else all but the frame.
+fn choose_without_prose(lines: &[Line], is_out: impl Fn(&Line) -> bool) -> Vec<bool> {
+    let words_in = |sign: u32| {
+        words_of(
+            lines
+                .iter()
+                .filter(|line| line.is_in(sign) && !is_out(line)),
+        )
+    };
+    let marked = [region_flags::MAIN, region_flags::ARTICLE]
+        .into_iter()
+        .find(|&sign| words_in(sign) >= MIN_MAIN_WORDS);
+    let is_inside = |line: &Line| marked.is_none_or(|sign| line.is_in(sign)) && !is_out(line);
+    let words = words_of(lines.iter().filter(|line| is_inside(line)));
+    let others = words_of(
+        lines
+            .iter()
+            .filter(|line| is_inside(line) && !line.is_mostly_links()),
+    );
+    let links_out = marked.is_none() || others as f64 >= PROSE_AMONG_LINKS * words as f64;
+    let choose = |line: &Line| is_inside(line) && !(links_out && line.is_mostly_links());
+    lines.iter().map(choose).collect()
+}

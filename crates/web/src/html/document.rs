@@ -1,0 +1,142 @@
+//! A body as it was read.
+
+use crate::html::directives::Directives;
+use crate::html::limits::ParserStop;
+use crate::html::link::Link;
+use crate::http::media_type::Media;
+use crate::url::page_url::PageUrl;
+
+/// The result of reading a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The kind of document.
+    pub media: Media,
+    /// The name of its encoding in the Encoding standard; empty for [`Media::Other`].
+    pub charset: &'static str,
+    /// The primary subtag of its language, `en`: declared, or detected from its text.
+    pub language: Option<String>,
+    /// Its title with folded white space.
+    pub title: Option<String>,
+    /// The first `<h1>` outside the site's frame, else the first heading there, with folded white
+    /// space; capped like a title.
+    pub heading: Option<String>,
+    /// The main content if there is enough of it or the page marks it, else all text; one block a
+    /// line.
+    pub text: String,
+    /// The share of [`Document::text`] that is the page's own.
+    pub own: MainContent,
+    /// Its links, each page once, in document order; never to itself.
+    pub links: Vec<Link>,
+    /// Its requests to crawlers.
+    pub directives: Directives,
+    /// The canonical URL that it declares.
+    pub canonical: Option<PageUrl>,
+    /// The parts that were capped or repaired.
+    pub warnings: Vec<ParseWarning>,
+    /// The text of the whole page, if [`Document::text`] is a part of it.
+    pub(super) full: Option<String>,
+    pub(super) judged: JudgedText,
+    pub(super) judged_own: MainContent,
+}
+
+/// The share of a text that is the page's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MainContent {
+    /// The text is the main content, or mostly so.
+    Main,
+    /// The main content has fewer than [`MIN_MAIN_WORDS`](crate::MIN_MAIN_WORDS) words and is less
+    /// than half of the page: the text is the whole page, mostly frame. Two such pages are alike
+    /// only if their own texts are equal.
+    PageFallback {
+        /// The main content.
+        own_text: String,
+    },
+}
+
+/// A part of a page that was capped or repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ParseWarning {
+    /// Some bytes are invalid in the page's encoding.
+    Undecodable,
+    /// The tree ends early; the rest was read without one.
+    Parsing(ParserStop),
+    /// The page is too costly to be read to its end: links and the last text may be missing.
+    Unread,
+    /// There is more text than [`ReadLimits::text`](crate::ReadLimits::text): the page is judged by
+    /// its beginning.
+    TooMuchText,
+    /// There are more links than [`ReadLimits::links`](crate::ReadLimits::links): the first ones
+    /// are kept.
+    TooManyLinks,
+}
+
+impl Document {
+    /// Returns all visible text of the page, one block a line.
+    #[must_use]
+    pub fn full_text(&self) -> &str {
+        self.full.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Converts the document into [`Document::full_text`].
+    #[must_use]
+    pub fn into_full_text(self) -> String {
+        self.full.unwrap_or(self.text)
+    }
+
+    /// Returns the page's own text: that of [`MainContent::PageFallback`], or the text itself.
+    #[must_use]
+    pub fn own_text(&self) -> &str {
+        match &self.own {
+            MainContent::Main => &self.text,
+            MainContent::PageFallback { own_text } => own_text,
+        }
+    }
+
+    /// Returns the text that verdicts on duplicates are made from: everything outside the site's
+    /// frame, with lines of links, comments and posts; the whole page if it has next to nothing
+    /// else. Of a page with a `<main>`, it is that element without the frames in it.
+    #[must_use]
+    pub fn judged_text(&self) -> &str {
+        match &self.judged {
+            JudgedText::Main => &self.text,
+            JudgedText::Full => self.full_text(),
+            JudgedText::Other(text) => text,
+        }
+    }
+
+    /// Returns the share of [`Document::judged_text`] that is the page's own.
+    #[must_use]
+    pub const fn judged_own(&self) -> &MainContent {
+        &self.judged_own
+    }
+
+    pub(super) fn unread(media: Media) -> Self {
+        Self {
+            media,
+            charset: "",
+            language: None,
+            title: None,
+            heading: None,
+            text: String::new(),
+            own: MainContent::Main,
+            links: Vec::new(),
+            directives: Directives::default(),
+            canonical: None,
+            warnings: Vec::new(),
+            full: None,
+            judged: JudgedText::Full,
+            judged_own: MainContent::Main,
+        }
+    }
+}
+
+/// The text that verdicts are made from, not stored twice if it equals another text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum JudgedText {
+    /// The main content.
+    Main,
+    /// The whole page.
+    Full,
+    /// Neither.
+    Other(String),
+}

@@ -1,0 +1,249 @@
+//! Properties of HTML elements: their layout, their visibility, their role in the page's frame.
+
+use html5ever::{local_name, ns};
+use scraper::node::Element;
+
+use crate::html::{class_names, region_flags};
+
+/// The layout of an element's text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// Its text is part of the line.
+    Inline,
+    /// It has its own lines.
+    Block,
+    /// It is set apart by a space.
+    Cell,
+    /// Its text is not read.
+    Hidden,
+}
+
+/// Returns true if a tag ends the line, for reading without a tree.
+pub(crate) fn ends_line(name: &str) -> bool {
+    !matches!(
+        name,
+        "a" | "abbr" | "b" | "big" | "code" | "em" | "font"
+            | "i" | "img" | "kbd" | "mark" | "q" | "s" | "small"
+            | "span" | "strike" | "strong" | "sub" | "sup" | "tt" | "u" | "wbr"
+            // Nor skipped elements.
+            | "script" | "style" | "noscript" | "template" | "svg" | "textarea"
+            | "title" | "iframe" | "xmp"
+            | "noembed" | "noframes" | "select"
+    )
+}
+
+/// Returns the layout that the HTML standard's section 15.3 suggests to browsers.
+pub(crate) fn flow(element: &Element) -> Flow {
+    if element.name.ns != ns!(html) {
+        return if element.name.local == local_name!("svg") {
+            Flow::Hidden
+        } else {
+            Flow::Inline
+        };
+    }
+    match element.name.local {
+        local_name!("script")
+        | local_name!("style")
+        | local_name!("noscript")
+        | local_name!("template")
+        | local_name!("title")
+        | local_name!("textarea")
+        | local_name!("select")
+        | local_name!("iframe")
+        | local_name!("noembed")
+        | local_name!("noframes")
+        | local_name!("object")
+        | local_name!("audio")
+        | local_name!("video")
+        | local_name!("canvas") => Flow::Hidden,
+        local_name!("address")
+        | local_name!("article")
+        | local_name!("aside")
+        | local_name!("blockquote")
+        | local_name!("body")
+        | local_name!("br")
+        | local_name!("caption")
+        | local_name!("center")
+        | local_name!("dd")
+        | local_name!("details")
+        | local_name!("dialog")
+        | local_name!("dir")
+        | local_name!("div")
+        | local_name!("dl")
+        | local_name!("dt")
+        | local_name!("fieldset")
+        | local_name!("figcaption")
+        | local_name!("figure")
+        | local_name!("footer")
+        | local_name!("form")
+        | local_name!("h1")
+        | local_name!("h2")
+        | local_name!("h3")
+        | local_name!("h4")
+        | local_name!("h5")
+        | local_name!("h6")
+        | local_name!("header")
+        | local_name!("hgroup")
+        | local_name!("hr")
+        | local_name!("legend")
+        | local_name!("li")
+        | local_name!("listing")
+        | local_name!("main")
+        | local_name!("menu")
+        | local_name!("nav")
+        | local_name!("ol")
+        | local_name!("p")
+        | local_name!("plaintext")
+        | local_name!("pre")
+        | local_name!("section")
+        | local_name!("summary")
+        | local_name!("table")
+        | local_name!("tbody")
+        | local_name!("tfoot")
+        | local_name!("thead")
+        | local_name!("tr")
+        | local_name!("ul")
+        | local_name!("xmp") => Flow::Block,
+        local_name!("td") | local_name!("th") => Flow::Cell,
+        _ => Flow::Inline,
+    }
+}
+
+/// Returns the flags that an element gives to the text inside it, given those around it.
+pub(crate) fn flags(element: &Element, outside: u32) -> u32 {
+    let is_block = flow(element) == Flow::Block;
+    let mut flags = by_name(element, outside);
+    let mut is_hidden = false;
+    if is_block && !element.attrs.is_empty() && element.name.local != local_name!("body") {
+        flags |= class_names::of_block(element);
+    }
+    for (name, value) in &element.attrs {
+        match name.local {
+            local_name!("role") => flags |= by_role(value, outside),
+            local_name!("class") | local_name!("id") if is_contents(value) => {
+                flags |= region_flags::FRAME;
+            }
+            local_name!("itemprop") if value.trim().eq_ignore_ascii_case("articleBody") => {
+                flags |= region_flags::BODY;
+            }
+            local_name!("hidden") if is_block => is_hidden = true,
+            local_name!("style") if is_block && is_hidden_by_style(value) => is_hidden = true,
+            _ => {}
+        }
+    }
+    if is_hidden && (outside | flags) & region_flags::FOLDED == 0 {
+        flags |= region_flags::HIDDEN;
+    }
+    flags
+}
+
+/// Hashes the name and the class of an element without digits (`post-17`): one template makes
+/// elements of one kind.
+pub(crate) fn kind(element: &Element) -> u32 {
+    const PRIME: u32 = 0x0100_0193;
+    let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(PRIME);
+    let mut attributes = element.attrs.iter();
+    let class = attributes.find(|(name, _)| name.local == local_name!("class"));
+    let name = element.name.local.bytes().fold(0x811c_9dc5, mix);
+    let class = class.map_or("", |(_, class)| &**class);
+    class
+        .bytes()
+        .filter(|byte| !byte.is_ascii_digit())
+        .fold(mix(name, b'.'), mix)
+}
+
+fn by_name(element: &Element, outside: u32) -> u32 {
+    match element.name.local {
+        local_name!("main") => region_flags::MAIN,
+        local_name!("article") => region_flags::ARTICLE,
+        local_name!("aside") if is_footnote(element) => 0,
+        local_name!("aside") if outside & (region_flags::MAIN | region_flags::ARTICLE) != 0 => {
+            region_flags::ASIDE
+        }
+        local_name!("nav")
+        | local_name!("aside")
+        | local_name!("footer")
+        | local_name!("dialog") => region_flags::FRAME,
+        // Inside an article it belongs to the article (ARIA in HTML, section 4).
+        local_name!("header")
+            if outside & (region_flags::MAIN | region_flags::ARTICLE | region_flags::SECTION)
+                == 0 =>
+        {
+            region_flags::FRAME
+        }
+        local_name!("form") => region_flags::FORM,
+        local_name!("figcaption") => region_flags::CAPTION,
+        local_name!("button") | local_name!("label") => region_flags::BUTTON,
+        local_name!("p") | local_name!("blockquote") | local_name!("pre") => {
+            region_flags::PARAGRAPH
+        }
+        local_name!("section") if is_main(element) => {
+            region_flags::PART | region_flags::SECTION | region_flags::MAIN
+        }
+        local_name!("section") => region_flags::PART | region_flags::SECTION,
+        local_name!("table") | local_name!("ul") | local_name!("ol") | local_name!("dl") => {
+            region_flags::PART
+        }
+        local_name!("h1") => region_flags::HEADING | region_flags::TITLE,
+        local_name!("h2")
+        | local_name!("h3")
+        | local_name!("h4")
+        | local_name!("h5")
+        | local_name!("h6") => region_flags::HEADING,
+        _ => 0,
+    }
+}
+
+/// Returns true if a style hides its element.
+fn is_hidden_by_style(style: &str) -> bool {
+    style.split(';').any(|declaration| {
+        let property = declaration.split_once(':');
+        property.is_some_and(|(name, value)| name.trim() == "display" && value.trim() == "none")
+    })
+}
+
+/// Returns true for an `aside` with footnotes, which docutils 0.18 and later emit (ARIA in HTML and
+/// DPUB-ARIA 1.1 name the roles). They are content: without them a manual's page lost 139 words.
+fn is_footnote(element: &Element) -> bool {
+    element.attrs.iter().any(|(name, value)| match name.local {
+        local_name!("role") => matches!(
+            value.trim(),
+            "note" | "doc-footnote" | "doc-endnote" | "doc-endnotes"
+        ),
+        local_name!("class") => {
+            let mut names = value.split_ascii_whitespace();
+            names.any(|name| matches!(name, "footnote" | "footnotes" | "footnote-list"))
+        }
+        _ => false,
+    })
+}
+
+/// Returns true for `<section id="main" class="content">`, which stands for `<main>` in reference
+/// manuals made by gi-docgen.
+fn is_main(section: &Element) -> bool {
+    let has = |wanted: &str, value: &str| {
+        let mut attributes = section.attrs.iter();
+        attributes.any(|(name, found)| &*name.local == wanted && found.trim() == value)
+    };
+    has("id", "main") && has("class", "content")
+}
+
+/// Returns the flags of WAI-ARIA landmark roles.
+fn by_role(role: &str, outside: u32) -> u32 {
+    match role.trim() {
+        "main" => region_flags::MAIN,
+        "article" => region_flags::ARTICLE,
+        "complementary" if outside & (region_flags::MAIN | region_flags::ARTICLE) != 0 => {
+            region_flags::ASIDE
+        }
+        "navigation" | "banner" | "contentinfo" | "search" | "complementary" => region_flags::FRAME,
+        _ => 0,
+    }
+}
+
+/// Returns true for a table of contents of docutils before 0.18; `contents` alone may name
+/// anything.
+fn is_contents(names: &str) -> bool {
+    let has = |wanted: &str| names.split_ascii_whitespace().any(|name| name == wanted);
+    has("contents") && (has("topic") || has("local"))
+}

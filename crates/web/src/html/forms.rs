@@ -1,0 +1,437 @@
+//! The URLs of forms that are submitted unchanged by GET.
+//!
+//! Follows the HTML standard's section 4.10.22, "Form submission": the entries are the controls
+//! with a name and their initial values, including the default button; they replace the action's
+//! query. A button with a `formaction` makes another URL. The encoding is UTF-8, whatever the
+//! charset of the page.
+
+use std::collections::HashMap;
+
+use url::form_urlencoded;
+
+use crate::html::character_references::{self, TextContext};
+use crate::html::scanner::Tag;
+use crate::html::tag_stream::{StreamPiece, TagStream};
+use crate::html::work_budget::WorkBudget;
+use crate::html::{link_attributes, relations};
+use crate::url::page_url::{MAX_URL_BYTES, PageUrl};
+
+/// Maximum number of controls in all forms of a page.
+const MOST_CONTROLS: usize = 20_000;
+
+/// Bytes of a form's `rel` that are kept; each of its buttons with an own target repeats it.
+const MOST_REL: usize = 500;
+
+/// Maximum number of forms of a page and of buttons with an own target.
+const MOST_FORMS: usize = 1_000;
+
+/// Returns the URLs that the forms of a page request, each with the form's `rel`.
+pub(crate) fn urls(text: &str, page: &PageUrl, budget: WorkBudget) -> Vec<(String, String)> {
+    let mut reader = Reader::default();
+    for piece in TagStream::new(text, 0, None, budget) {
+        reader.read_piece(&piece);
+    }
+    reader.end_select();
+    reader.urls(page)
+}
+
+#[derive(Default)]
+struct Reader {
+    forms: Vec<Form>,
+    ids: HashMap<String, usize>,
+    controls: Vec<Control>,
+    /// The open form.
+    open: Option<usize>,
+    /// Number of open lists of suggestions, which contain no controls.
+    suggestions: usize,
+    /// The open fieldsets; true for disabled ones.
+    fieldsets: Vec<bool>,
+    select: Option<Select>,
+}
+
+struct Form {
+    action: String,
+    is_get: bool,
+    rel: String,
+}
+
+/// The owner of a control.
+enum Owner {
+    Form(usize),
+    /// The form that has this id, wherever it stands.
+    Id(String),
+}
+
+struct Control {
+    owner: Owner,
+    name: String,
+    value: String,
+    button: Option<Button>,
+    is_radio: bool,
+}
+
+/// The submit button of a control.
+#[derive(Clone)]
+struct Button {
+    action: Option<String>,
+    is_get: Option<bool>,
+    is_image: bool,
+}
+
+struct Select {
+    control: Option<(Owner, String)>,
+    is_multiple: bool,
+    /// The value, whether it is selected, and whether it is enabled.
+    options: Vec<(String, bool, bool)>,
+    group_is_disabled: bool,
+    /// True if the last option's value is its text, which follows.
+    is_text: bool,
+}
+
+impl Reader {
+    fn read_piece(&mut self, piece: &StreamPiece<'_>) {
+        match piece {
+            StreamPiece::Text(text, _) => {
+                if let Some(Select {
+                    options,
+                    is_text: true,
+                    ..
+                }) = &mut self.select
+                    && let Some((value, ..)) = options.last_mut()
+                {
+                    value.push_str(&character_references::resolve(text, TextContext::Content));
+                }
+            }
+            StreamPiece::Start(tag, name, ..) => self.start(tag, name.as_str()),
+            StreamPiece::Raw(tag, name, content) if name.as_str() == "textarea" => {
+                self.end_select();
+                let value = character_references::resolve(content, TextContext::Content)
+                    .replace("\r\n", "\n")
+                    .replace('\r', "\n");
+                let value = value
+                    .strip_prefix('\n')
+                    .unwrap_or(&value)
+                    .replace('\n', "\r\n");
+                self.add(tag, value, None, false);
+            }
+            StreamPiece::Raw(..) => {}
+            StreamPiece::End(name, _) => match name.as_str() {
+                "form" => {
+                    self.end_select();
+                    self.open = None;
+                }
+                "select" => self.end_select(),
+                "option" => self.end_option(),
+                "optgroup" => {
+                    if let Some(select) = &mut self.select {
+                        select.group_is_disabled = false;
+                    }
+                }
+                "datalist" => self.suggestions = self.suggestions.saturating_sub(1),
+                "fieldset" => {
+                    self.fieldsets.pop();
+                }
+                _ => {}
+            },
+        }
+    }
+
+    fn start(&mut self, tag: &Tag<'_>, name: &str) {
+        let has = |name: &str| tag.value(name).is_some();
+        match name {
+            "form" => self.form(tag),
+            "datalist" => self.suggestions += 1,
+            "fieldset" => self.fieldsets.push(has("disabled")),
+            "input" => {
+                self.end_select();
+                self.input(tag);
+            }
+            "button" => {
+                let kind = tag.value("type").unwrap_or_default().to_ascii_lowercase();
+                if kind != "button" && kind != "reset" {
+                    let value = tag.value("value").unwrap_or_default().into_owned();
+                    self.add(tag, value, Some(button(tag, false)), false);
+                }
+            }
+            "select" => {
+                self.end_select();
+                let name = tag.value("name").unwrap_or_default().into_owned();
+                let control = self.owner(tag).map(|owner| (owner, name));
+                self.select = Some(Select {
+                    control: control.filter(|(_, name)| !name.is_empty()),
+                    is_multiple: has("multiple"),
+                    options: Vec::new(),
+                    group_is_disabled: false,
+                    is_text: false,
+                });
+            }
+            "optgroup" => {
+                self.end_option();
+                if let Some(select) = &mut self.select {
+                    select.group_is_disabled = has("disabled");
+                }
+            }
+            "option" => {
+                self.end_option();
+                if let Some(select) = &mut self.select
+                    && select.options.len() < MOST_CONTROLS
+                {
+                    let value = tag.value("value");
+                    select.is_text = value.is_none();
+                    let can_be = !has("disabled") && !select.group_is_disabled;
+                    let value = value.unwrap_or_default().into_owned();
+                    select.options.push((value, has("selected"), can_be));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn form(&mut self, tag: &Tag<'_>) {
+        // A form in a form is ignored.
+        if self.open.is_some() || self.forms.len() >= MOST_FORMS {
+            return;
+        }
+        let index = self.forms.len();
+        self.open = Some(index);
+        if let Some(id) = tag.value("id") {
+            self.ids.entry(id.into_owned()).or_insert(index);
+        }
+        self.forms.push(Form {
+            action: tag.value("action").unwrap_or_default().into_owned(),
+            is_get: is_get(tag.value("method").as_deref()),
+            rel: relations::words(&link_attributes::rel(tag), MOST_REL),
+        });
+    }
+
+    fn input(&mut self, tag: &Tag<'_>) {
+        let kind = tag.value("type").unwrap_or_default().to_ascii_lowercase();
+        let value = tag.value("value").map(std::borrow::Cow::into_owned);
+        match &*kind {
+            "button" | "reset" => {}
+            "submit" => self.add(
+                tag,
+                value.unwrap_or_default(),
+                Some(button(tag, false)),
+                false,
+            ),
+            "image" => self.add(tag, String::new(), Some(button(tag, true)), false),
+            "checkbox" | "radio" => {
+                if tag.value("checked").is_some() {
+                    self.add(
+                        tag,
+                        value.unwrap_or_else(|| "on".to_owned()),
+                        None,
+                        kind == "radio",
+                    );
+                }
+            }
+            "file" => self.add(tag, String::new(), None, false),
+            "hidden"
+                if value.is_none()
+                    && tag
+                        .value("name")
+                        .is_some_and(|name| name.eq_ignore_ascii_case("_charset_")) =>
+            {
+                self.add(tag, "UTF-8".to_owned(), None, false);
+            }
+            "color" => self.add(
+                tag,
+                value.unwrap_or_else(|| "#000000".to_owned()),
+                None,
+                false,
+            ),
+            "range" => self.add(tag, value.unwrap_or_else(|| "50".to_owned()), None, false),
+            _ => self.add(tag, value.unwrap_or_default(), None, false),
+        }
+    }
+
+    /// Returns the form of a control; `None` if it has none or is disabled.
+    fn owner(&self, tag: &Tag<'_>) -> Option<Owner> {
+        let is_disabled = tag.value("disabled").is_some() || self.fieldsets.contains(&true);
+        if is_disabled || self.suggestions > 0 {
+            return None;
+        }
+        match tag.value("form") {
+            Some(id) => Some(Owner::Id(id.into_owned())),
+            None => self.open.map(Owner::Form),
+        }
+    }
+
+    fn add(&mut self, tag: &Tag<'_>, value: String, button: Option<Button>, is_radio: bool) {
+        let name = tag.value("name").unwrap_or_default().into_owned();
+        if self.controls.len() >= MOST_CONTROLS || name.is_empty() && button.is_none() {
+            return;
+        }
+        if let Some(owner) = self.owner(tag) {
+            self.controls.push(Control {
+                owner,
+                name,
+                value,
+                button,
+                is_radio,
+            });
+        }
+    }
+
+    fn end_option(&mut self) {
+        if let Some(select) = &mut self.select
+            && std::mem::take(&mut select.is_text)
+            && let Some((value, ..)) = select.options.last_mut()
+        {
+            *value = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        }
+    }
+
+    fn end_select(&mut self) {
+        self.end_option();
+        let Some(select) = self.select.take() else {
+            return;
+        };
+        let Some((owner, name)) = select.control else {
+            return;
+        };
+        let is_chosen = |option: &&(String, bool, bool)| option.1 && option.2;
+        let owner_again = || match &owner {
+            Owner::Form(index) => Owner::Form(*index),
+            Owner::Id(id) => Owner::Id(id.clone()),
+        };
+        let chosen: Vec<&str> = if select.is_multiple {
+            select
+                .options
+                .iter()
+                .filter(is_chosen)
+                .map(|option| &*option.0)
+                .collect()
+        } else if select.options.iter().any(|option| option.1) {
+            // The last selected option counts; a disabled one is chosen but not sent.
+            let last = select.options.iter().rev().find(|option| option.1);
+            last.into_iter()
+                .filter(is_chosen)
+                .map(|option| &*option.0)
+                .collect()
+        } else {
+            let first = select.options.iter().find(|option| option.2);
+            first.into_iter().map(|option| &*option.0).collect()
+        };
+        for value in chosen {
+            if self.controls.len() < MOST_CONTROLS {
+                self.controls.push(Control {
+                    owner: owner_again(),
+                    name: name.clone(),
+                    value: value.to_owned(),
+                    button: None,
+                    is_radio: false,
+                });
+            }
+        }
+    }
+
+    fn urls(self, page: &PageUrl) -> Vec<(String, String)> {
+        let mut of_forms: Vec<Vec<&Control>> = self.forms.iter().map(|_| Vec::new()).collect();
+        for control in &self.controls {
+            let index = match &control.owner {
+                Owner::Form(index) => Some(*index),
+                Owner::Id(id) => self.ids.get(id).copied(),
+            };
+            if let Some(index) = index {
+                of_forms[index].push(control);
+            }
+        }
+        let mut urls = Vec::new();
+        for (form, controls) in self.forms.iter().zip(of_forms) {
+            let default = controls.iter().position(|control| control.button.is_some());
+            let mut send = |sender: Option<usize>| {
+                let button = sender.and_then(|sender| controls[sender].button.as_ref());
+                let is_get = button
+                    .and_then(|button| button.is_get)
+                    .unwrap_or(form.is_get);
+                let action = button
+                    .and_then(|button| button.action.as_deref())
+                    .unwrap_or(&form.action);
+                if is_get && urls.len() < MOST_FORMS {
+                    urls.push((url(action, &controls, sender, page), form.rel.clone()));
+                }
+            };
+            send(default);
+            for (index, control) in controls.iter().enumerate() {
+                let leads_elsewhere = control
+                    .button
+                    .as_ref()
+                    .is_some_and(|button| button.action.is_some());
+                if leads_elsewhere && Some(index) != default {
+                    send(Some(index));
+                }
+            }
+        }
+        urls
+    }
+}
+
+/// Returns the action with the entries as its query. A URL that exceeds the limit is cut, and
+/// refused later.
+fn url(action: &str, controls: &[&Control], sender: Option<usize>, page: &PageUrl) -> String {
+    let action = action.trim();
+    let action = if action.is_empty() {
+        page.as_str()
+    } else {
+        action
+    };
+    let end = action.find(['?', '#']).unwrap_or(action.len());
+    let start = format!("{}?", &action[..end]);
+    let start_length = start.len();
+    let mut query = form_urlencoded::Serializer::for_suffix(start, start_length);
+    let mut length = end;
+    for (index, control) in controls.iter().enumerate() {
+        let is_sent = match &control.button {
+            None => !is_chosen_again(control, &controls[index + 1..]),
+            Some(button) if Some(index) == sender => {
+                if button.is_image {
+                    let prefix = if control.name.is_empty() {
+                        String::new()
+                    } else {
+                        format!("{}.", control.name)
+                    };
+                    query.append_pair(&format!("{prefix}x"), "0");
+                    query.append_pair(&format!("{prefix}y"), "0");
+                }
+                !button.is_image && !control.name.is_empty()
+            }
+            Some(_) => false,
+        };
+        if is_sent {
+            query.append_pair(&control.name, &control.value);
+            length += control.name.len() + control.value.len() + 2;
+        }
+        if length > MAX_URL_BYTES {
+            break;
+        }
+    }
+    query.finish().trim_end_matches('?').to_owned()
+}
+
+/// Returns true if a later checked radio button has the same name; the last one counts.
+fn is_chosen_again(control: &Control, after: &[&Control]) -> bool {
+    /// Groups are small, and their buttons are close together.
+    const NEAR: usize = 64;
+    control.is_radio
+        && after
+            .iter()
+            .take(NEAR)
+            .any(|other| other.is_radio && other.name == control.name)
+}
+
+fn button(tag: &Tag<'_>, is_image: bool) -> Button {
+    Button {
+        action: tag.value("formaction").map(std::borrow::Cow::into_owned),
+        is_get: tag.value("formmethod").map(|method| is_get(Some(&method))),
+        is_image,
+    }
+}
+
+/// Returns true if a form with this method is sent by GET, as unknown methods are.
+fn is_get(method: Option<&str>) -> bool {
+    !method.is_some_and(|method| {
+        method.eq_ignore_ascii_case("post") || method.eq_ignore_ascii_case("dialog")
+    })
+}

@@ -1,0 +1,67 @@
+//! Limits of reading a page, and the reasons to stop its parser.
+
+use crate::html::link::LinkKinds;
+
+/// Limits of reading a page. The reader of the body limits its size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadLimits {
+    /// The kinds of links that are collected.
+    pub kinds: LinkKinds,
+    /// Maximum number of links to different pages, and as many of
+    /// [`LinkKind::Form`](crate::LinkKind::Form), [`LinkKind::Script`](crate::LinkKind::Script) and
+    /// [`LinkKind::Requisite`](crate::LinkKind::Requisite) together.
+    pub links: usize,
+    /// Maximum number of open elements, open formatting elements counted twice.
+    pub depth: usize,
+    /// Maximum number of attributes of a tag.
+    pub attributes: usize,
+    /// Maximum number of nodes of the tree.
+    pub nodes: usize,
+    /// Steps of building the tree, mainly tokens of its tokenizer. The rest is read without a tree.
+    pub tree_effort: usize,
+    /// Steps of reading without a tree, and a quarter as many for forms: mainly tags and stretches
+    /// of text. The rest is not read.
+    pub stream_effort: usize,
+    /// Bytes of text, non-ASCII ones counted twice, and a line for every eight of them. The rest is
+    /// read for its links.
+    pub text: usize,
+    /// Maximum length of a title in characters.
+    pub title_chars: usize,
+    /// Maximum length of the words of a link in characters.
+    pub anchor_chars: usize,
+    /// Bytes of `rel` that are kept in addition to [`Relations`](crate::Relations).
+    pub rel_bytes: usize,
+}
+
+impl Default for ReadLimits {
+    fn default() -> Self {
+        Self {
+            kinds: LinkKinds::PAGES,
+            links: 10_000,
+            depth: 512,
+            attributes: 1_000,
+            nodes: 100_000,
+            tree_effort: 400_000,
+            stream_effort: 600_000,
+            text: 1 << 20,
+            title_chars: 1_000,
+            anchor_chars: 200,
+            rel_bytes: 0,
+        }
+    }
+}
+
+/// The reason why the parser was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ParserStop {
+    /// Elements are nested deeper than [`ReadLimits::depth`], formatting elements counted twice.
+    Depth,
+    /// A tag has more than [`ReadLimits::attributes`] attributes.
+    Attributes,
+    /// There are more than [`ReadLimits::nodes`] nodes.
+    Nodes,
+    /// Each limit was kept, but all together would take too long; see [`ReadLimits::tree_effort`].
+    Effort,
+    /// The parser and the scanner saw different tags.
+    Disagreement,
+}

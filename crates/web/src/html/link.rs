@@ -1,0 +1,85 @@
+//! A link of a page, and its kind.
+
+use crate::html::relations::Relations;
+use crate::url::page_url::PageUrl;
+
+/// A link to another page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its target.
+    pub url: PageUrl,
+    /// Its kind; if it occurs several times, the first one in the order of [`LinkKind`].
+    pub kind: LinkKind,
+    /// The relations (`rel=nofollow`) that all its occurrences share.
+    pub relations: Relations,
+    /// The words of `rel` that all its occurrences share: in lower case, at most
+    /// [`ReadLimits::rel_bytes`](crate::ReadLimits::rel_bytes).
+    pub rel: String,
+    /// Its anchor text, at most [`ReadLimits::anchor_chars`](crate::ReadLimits::anchor_chars).
+    pub anchor: String,
+    /// True if the page needs the target to be shown, in addition to its kind: a frame, or a
+    /// picture that links to itself.
+    pub is_needed: bool,
+}
+
+/// The kind of a link. `docs/links.md` lists the elements of each kind, with reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LinkKind {
+    /// Another page for readers: `<a>`, `<link rel=next>`, a `Link` header field.
+    Page,
+    /// A page shown inside this one: `<iframe>`.
+    Frame,
+    /// A page that replaces this one after a while: `<meta http-equiv=refresh>`, a `Refresh` header
+    /// field.
+    Refresh,
+    /// The URL that a form requests if it is submitted unchanged by GET.
+    Form,
+    /// A URL in a script, which may be anything.
+    Script,
+    /// A resource that the page needs to be shown: pictures, styles, scripts, films.
+    Requisite,
+}
+
+impl LinkKind {
+    /// Returns true if the page needs the target of such a link.
+    pub(crate) const fn is_needed(self) -> bool {
+        matches!(self, Self::Frame | Self::Requisite)
+    }
+
+    /// Returns its name in outputs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Frame => "frame",
+            Self::Refresh => "refresh",
+            Self::Form => "form",
+            Self::Script => "script",
+            Self::Requisite => "requisite",
+        }
+    }
+}
+
+/// A set of link kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkKinds(u8);
+
+impl LinkKinds {
+    /// The kinds that certainly lead to pages.
+    pub const PAGES: Self = Self(0)
+        .with(LinkKind::Page)
+        .with(LinkKind::Frame)
+        .with(LinkKind::Refresh);
+
+    /// Returns the set with this kind added.
+    #[must_use]
+    pub const fn with(self, kind: LinkKind) -> Self {
+        Self(self.0 | 1 << kind as u8)
+    }
+
+    /// Returns true if the set contains this kind.
+    #[must_use]
+    pub const fn has(self, kind: LinkKind) -> bool {
+        self.0 & (1 << kind as u8) != 0
+    }
+}

@@ -1,0 +1,340 @@
+//! The table of link attributes: the element, the attribute and the kind of link.
+//!
+//! Both readers use it: the walk over the tree, and the tag stream where there is no tree. It
+//! covers every attribute with a URL in the HTML standard's index of attributes, and the obsolete
+//! ones of its section 16.2; `docs/links.md` explains each.
+
+use std::borrow::Cow;
+
+use html5ever::{LocalName, local_name, ns};
+use scraper::node::Element;
+
+use crate::html::link::LinkKind;
+use crate::html::links::References;
+use crate::html::relations::has_relation;
+use crate::html::scanner::Tag;
+use crate::html::srcset;
+
+/// The namespace of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Namespace {
+    Html,
+    Svg,
+    MathMl,
+}
+
+impl Namespace {
+    pub(crate) fn of(element: &Element) -> Self {
+        match element.name.ns {
+            ns!(svg) => Self::Svg,
+            ns!(mathml) => Self::MathMl,
+            _ => Self::Html,
+        }
+    }
+}
+
+/// A source of an element's attributes.
+pub(crate) trait AttributeSource<'p> {
+    /// Returns the value of the first attribute with this name, with character references resolved.
+    fn value(&self, name: &str) -> Option<Cow<'p, str>>;
+}
+
+impl<'p> AttributeSource<'p> for &'p Element {
+    /// Searches linearly: elements have few attributes, and interning a name costs more.
+    fn value(&self, name: &str) -> Option<Cow<'p, str>> {
+        let (space, local) = match name.strip_prefix("xlink:") {
+            Some(local) => (ns!(xlink), local),
+            None => (ns!(), name),
+        };
+        let found = self
+            .attrs
+            .iter()
+            .find(|(found, _)| &*found.local == local && found.ns == space);
+        found.map(|(_, value)| Cow::Borrowed(&**value))
+    }
+}
+
+impl<'p> AttributeSource<'p> for Tag<'p> {
+    fn value(&self, name: &str) -> Option<Cow<'p, str>> {
+        Tag::value(self, name)
+    }
+}
+
+/// A tag whose text does not outlive the links found in it.
+pub(crate) struct TransientTag<'a, 't>(pub &'a Tag<'t>);
+
+impl<'p> AttributeSource<'p> for TransientTag<'_, '_> {
+    fn value(&self, name: &str) -> Option<Cow<'p, str>> {
+        Some(Cow::Owned(self.0.value(name)?.into_owned()))
+    }
+}
+
+/// Returns true if [`gather`] may find a link in an HTML element with this name; this rules out
+/// most elements.
+pub(crate) fn may_refer(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("link")
+            | local_name!("img")
+            | local_name!("image")
+            | local_name!("script")
+            | local_name!("iframe")
+            | local_name!("frame")
+            | local_name!("source")
+            | local_name!("video")
+            | local_name!("audio")
+            | local_name!("track")
+            | local_name!("embed")
+            | local_name!("object")
+            | local_name!("input")
+            | local_name!("blockquote")
+            | local_name!("q")
+            | local_name!("ins")
+            | local_name!("del")
+            | local_name!("body")
+            | local_name!("table")
+            | local_name!("thead")
+            | local_name!("tbody")
+            | local_name!("tfoot")
+            | local_name!("tr")
+            | local_name!("td")
+            | local_name!("th")
+            | local_name!("bgsound")
+    ) || &**name == "portal"
+}
+
+/// Collects all links of an element, except those with anchor text (`a`, `area`), which the walk
+/// handles.
+pub(crate) fn gather<'p>(
+    name: &str,
+    space: Namespace,
+    element: &impl AttributeSource<'p>,
+    references: &mut References<'p>,
+) {
+    match space {
+        Namespace::Html => of_html(name, element, references),
+        Namespace::Svg => {
+            if matches!(name, "image" | "feImage" | "feimage" | "use" | "script") {
+                add(references, foreign_href(element), LinkKind::Requisite);
+            }
+        }
+        // MathML 3 section 2.1.6: any element may be a link.
+        Namespace::MathMl => add(references, foreign_href(element), LinkKind::Page),
+    }
+}
+
+/// Returns the `href` of an SVG or MathML element; the prefixed form is older.
+pub(crate) fn foreign_href<'p>(element: &impl AttributeSource<'p>) -> Option<Cow<'p, str>> {
+    element
+        .value("href")
+        .or_else(|| element.value("xlink:href"))
+}
+
+fn of_html<'p>(name: &str, element: &impl AttributeSource<'p>, references: &mut References<'p>) {
+    let value = |name| element.value(name);
+    match name {
+        "link" => of_link(element, references),
+        "iframe" => {
+            // If there is a `srcdoc`, it is shown instead of the `src`.
+            if value("srcdoc").is_none() {
+                add(references, value("src"), LinkKind::Frame);
+            }
+            add(references, value("longdesc"), LinkKind::Page);
+        }
+        "frame" => {
+            add(references, value("src"), LinkKind::Frame);
+            add(references, value("longdesc"), LinkKind::Page);
+        }
+        "portal" => add(references, value("src"), LinkKind::Frame),
+        "blockquote" | "q" | "ins" | "del" => add(references, value("cite"), LinkKind::Page),
+        "object" => {
+            let is_page = value("type").is_some_and(|media| is_html(&media));
+            let kind = if is_page {
+                LinkKind::Frame
+            } else {
+                LinkKind::Requisite
+            };
+            add(references, value("data"), kind);
+        }
+        "img" | "image" => {
+            add(references, value("longdesc"), LinkKind::Page);
+            if references.kinds.has(LinkKind::Requisite) {
+                add(references, value("src"), LinkKind::Requisite);
+                add_candidates(references, value("srcset"));
+                add(references, value("lowsrc"), LinkKind::Requisite);
+                add(references, value("dynsrc"), LinkKind::Requisite);
+            }
+        }
+        _ if references.kinds.has(LinkKind::Requisite) => requisites(name, element, references),
+        _ => {}
+    }
+}
+
+fn requisites<'p>(name: &str, element: &impl AttributeSource<'p>, references: &mut References<'p>) {
+    let value = |name| element.value(name);
+    match name {
+        "script" | "embed" | "audio" | "track" | "bgsound" => {
+            add(references, value("src"), LinkKind::Requisite);
+        }
+        "source" => {
+            add(references, value("src"), LinkKind::Requisite);
+            add_candidates(references, value("srcset"));
+        }
+        "video" => {
+            add(references, value("src"), LinkKind::Requisite);
+            add(references, value("poster"), LinkKind::Requisite);
+        }
+        "input" if value("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => {
+            add(references, value("src"), LinkKind::Requisite);
+        }
+        "body" | "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" => {
+            add(references, value("background"), LinkKind::Requisite);
+        }
+        _ => {}
+    }
+}
+
+fn of_link<'p>(element: &impl AttributeSource<'p>, references: &mut References<'p>) {
+    let Some(rel) = element.value("rel") else {
+        return;
+    };
+    if has_relation(&rel, "canonical") && references.canonical.is_none() {
+        references.canonical = element.value("href");
+    }
+    let Some(kind) = of_relations(&rel) else {
+        return;
+    };
+    if let Some(href) = element.value("href") {
+        references.add(href, kind, &rel);
+    }
+    if kind == LinkKind::Requisite && references.kinds.has(kind) {
+        add_candidates(references, element.value("imagesrcset"));
+    }
+}
+
+/// Returns the `rel` of an element.
+pub(crate) fn rel<'p>(element: &impl AttributeSource<'p>) -> Cow<'p, str> {
+    element.value("rel").unwrap_or_default()
+}
+
+/// Returns the kind of a `<link>` or of a `Link` header field with these relations; `None` if it
+/// has no resource of its own (`preconnect`), is not for readers (`pingback`), or is unknown.
+pub(crate) fn of_relations(rel: &str) -> Option<LinkKind> {
+    let has = |relations: &[&str]| {
+        let mut words = rel.split_ascii_whitespace();
+        words.any(|word| {
+            relations
+                .iter()
+                .any(|relation| relation.eq_ignore_ascii_case(word))
+        })
+    };
+    // `alternate stylesheet` is a style, not a page.
+    if has(&["stylesheet"]) {
+        return Some(LinkKind::Requisite);
+    }
+    if has(TO_PAGES) {
+        return Some(LinkKind::Page);
+    }
+    has(TO_REQUISITES).then_some(LinkKind::Requisite)
+}
+
+/// Relations to pages: of the HTML standard, of IANA's registry, and of earlier versions of HTML.
+const TO_PAGES: &[&str] = &[
+    "alternate",
+    "canonical",
+    "author",
+    "help",
+    "license",
+    "next",
+    "prev",
+    "search",
+    "bookmark",
+    "tag",
+    "privacy-policy",
+    "terms-of-service",
+    "up",
+    "first",
+    "last",
+    "index",
+    "contents",
+    "section",
+    "amphtml",
+    "archives",
+    "start",
+    "home",
+    "top",
+    "toc",
+    "chapter",
+    "subsection",
+    "appendix",
+    "glossary",
+    "copyright",
+    "previous",
+    "collection",
+    "item",
+    "about",
+    "related",
+    "via",
+    "self",
+    "current",
+    "latest-version",
+    "predecessor-version",
+    "successor-version",
+    "version-history",
+    "original",
+    "memento",
+    "timegate",
+    "timemap",
+    "describedby",
+    "describes",
+    "cite-as",
+    "me",
+    "prerender",
+    "begin",
+    "end",
+    "parent",
+    "child",
+    "sitemap",
+    "feed",
+];
+
+/// Relations to resources that a page needs.
+const TO_REQUISITES: &[&str] = &[
+    "icon",
+    "apple-touch-icon",
+    "apple-touch-icon-precomposed",
+    "apple-touch-startup-image",
+    "mask-icon",
+    "fluid-icon",
+    "image_src",
+    "manifest",
+    "preload",
+    "modulepreload",
+];
+
+fn is_html(media: &str) -> bool {
+    let media = media.split(';').next().unwrap_or_default().trim();
+    media.eq_ignore_ascii_case("text/html") || media.eq_ignore_ascii_case("application/xhtml+xml")
+}
+
+fn add<'p>(references: &mut References<'p>, href: Option<Cow<'p, str>>, kind: LinkKind) {
+    if let Some(href) = href {
+        references.add(href, kind, "");
+    }
+}
+
+fn add_candidates<'p>(references: &mut References<'p>, set: Option<Cow<'p, str>>) {
+    match set {
+        Some(Cow::Borrowed(set)) => {
+            for url in srcset::candidates(set) {
+                references.add(Cow::Borrowed(url), LinkKind::Requisite, "");
+            }
+        }
+        Some(Cow::Owned(set)) => {
+            for url in srcset::candidates(&set) {
+                references.add(Cow::Owned(url.to_owned()), LinkKind::Requisite, "");
+            }
+        }
+        None => {}
+    }
+}

@@ -1,0 +1,224 @@
+//! The links of a page, from references to resolved URLs.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::html::document::ParseWarning;
+use crate::html::limits::ReadLimits;
+use crate::html::link::{Link, LinkKind, LinkKinds};
+use crate::html::relations::{self, Relations};
+use crate::url::canonical::CanonicalForm;
+use crate::url::page_url::{MAX_URL_BYTES, PageUrl};
+use crate::url::url_key::UrlKey;
+
+/// References resolved for each allowed link: many may lead to the same page, or to none.
+const TRIES_PER_LINK: usize = 4;
+
+/// Bytes of URLs resolved for each allowed link. Ordinary URLs have a hundred; a base of 8 KiB
+/// makes every reference 8 KiB long.
+const BYTES_PER_LINK: usize = 512;
+
+/// A link as written in the page.
+#[derive(Debug)]
+pub(crate) struct Reference<'p> {
+    pub href: Cow<'p, str>,
+    pub kind: LinkKind,
+    pub relations: Relations,
+    pub rel: String,
+    pub anchor: String,
+    pub is_needed: bool,
+}
+
+/// The links of a page while it is read; their base may still follow.
+#[derive(Debug)]
+pub(crate) struct References<'p> {
+    pub kinds: LinkKinds,
+    pub found: Vec<Reference<'p>>,
+    /// The first `<base href>`.
+    pub base: Option<Cow<'p, str>>,
+    /// The first `<link rel=canonical>`.
+    pub canonical: Option<Cow<'p, str>>,
+    /// The index of each reference.
+    known: HashMap<Cow<'p, str>, usize>,
+    /// Number of [`References::found`] that lead to pages.
+    pages: usize,
+    /// Maximum number of pages, and of other links.
+    most: usize,
+    /// Bytes of a `rel` that are kept.
+    rel_bytes: usize,
+    too_many: bool,
+}
+
+impl<'p> References<'p> {
+    pub(crate) fn new(limits: &ReadLimits) -> Self {
+        Self {
+            kinds: limits.kinds,
+            found: Vec::new(),
+            base: None,
+            canonical: None,
+            known: HashMap::new(),
+            pages: 0,
+            most: limits.links.saturating_mul(TRIES_PER_LINK),
+            rel_bytes: limits.rel_bytes,
+            too_many: false,
+        }
+    }
+
+    /// Adds a reference with the `rel` of its element; skips those that lead nowhere or to the same
+    /// page. Returns its index if it takes its anchor text from here.
+    pub(crate) fn add(&mut self, href: Cow<'p, str>, kind: LinkKind, rel: &str) -> Option<usize> {
+        if !self.kinds.has(kind) || href.len() > MAX_URL_BYTES {
+            return None;
+        }
+        let start = href.trim_start();
+        if start.is_empty() || start.starts_with('#') || leads_elsewhere(start) {
+            return None;
+        }
+        let relations = Relations::of_rel(rel);
+        if let Some(&known) = self.known.get(&href) {
+            let reference = &mut self.found[known];
+            if !reference.rel.is_empty() {
+                reference.rel =
+                    relations::shared(&reference.rel, &relations::words(rel, self.rel_bytes));
+            }
+            reference.relations = reference.relations.shared_with(relations);
+            reference.is_needed |= kind.is_needed();
+            let had_words = reference.kind == LinkKind::Page;
+            if kind < reference.kind {
+                self.pages += usize::from(is_page(kind) && !is_page(reference.kind));
+                reference.kind = kind;
+            }
+            return (!had_words && kind == LinkKind::Page).then_some(known);
+        }
+        let index = self.found.len();
+        let others = index - self.pages;
+        if (if is_page(kind) { self.pages } else { others }) >= self.most {
+            self.too_many = true;
+            return None;
+        }
+        self.pages += usize::from(is_page(kind));
+        self.known.insert(href.clone(), index);
+        self.found.push(Reference {
+            href,
+            kind,
+            relations,
+            rel: relations::words(rel, self.rel_bytes),
+            anchor: String::new(),
+            is_needed: kind.is_needed(),
+        });
+        Some(index)
+    }
+
+    /// Resolves all references, each page once, in document order; invalid URLs are dropped.
+    /// `links` holds the links that are already known.
+    pub(crate) fn resolve(
+        self,
+        mut links: Links,
+        page: &PageUrl,
+        form: &CanonicalForm,
+        limits: &ReadLimits,
+    ) -> Resolved {
+        let base = self.base.and_then(|base| page.join(&base, form).ok());
+        let base = base.as_ref().unwrap_or(page);
+        let canonical = self.canonical;
+        let canonical = canonical.and_then(|canonical| base.join(&canonical, form).ok());
+        links.too_many |= self.too_many;
+        let mut bytes = limits.links.saturating_mul(BYTES_PER_LINK);
+        for reference in self.found {
+            // A reference that begins with a slash takes little of its base; the difference does
+            // not matter.
+            let Some(left) = bytes.checked_sub(base.as_str().len() + reference.href.len()) else {
+                links.too_many = true;
+                break;
+            };
+            bytes = left;
+            if let Ok(url) = base.join(&reference.href, form)
+                && url != *page
+            {
+                links.add(url, reference, limits);
+            }
+        }
+        Resolved {
+            links: links.links,
+            canonical,
+            warning: links.too_many.then_some(ParseWarning::TooManyLinks),
+        }
+    }
+}
+
+/// Resolved links, each page once.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    links: Vec<Link>,
+    known: HashMap<UrlKey, usize>,
+    /// Number of those that lead to pages.
+    pages: usize,
+    too_many: bool,
+}
+
+impl Links {
+    pub(crate) fn add(&mut self, url: PageUrl, reference: Reference<'_>, limits: &ReadLimits) {
+        if !limits.kinds.has(reference.kind) {
+            return;
+        }
+        let key = url.key();
+        if let Some(&index) = self.known.get(&key) {
+            let link = &mut self.links[index];
+            link.relations = link.relations.shared_with(reference.relations);
+            if !link.rel.is_empty() {
+                link.rel = relations::shared(&link.rel, &reference.rel);
+            }
+            link.is_needed |= reference.is_needed;
+            if reference.kind < link.kind {
+                self.pages += usize::from(is_page(reference.kind) && !is_page(link.kind));
+                link.kind = reference.kind;
+                if link.anchor.is_empty() {
+                    link.anchor = reference.anchor;
+                }
+            }
+            return;
+        }
+        let others = self.links.len() - self.pages;
+        if (if is_page(reference.kind) {
+            self.pages
+        } else {
+            others
+        }) >= limits.links
+        {
+            self.too_many = true;
+            return;
+        }
+        self.pages += usize::from(is_page(reference.kind));
+        self.known.insert(key, self.links.len());
+        self.links.push(Link {
+            url,
+            kind: reference.kind,
+            relations: reference.relations,
+            rel: reference.rel,
+            anchor: reference.anchor,
+            is_needed: reference.is_needed,
+        });
+    }
+}
+
+/// The resolved links and the canonical URL of a page.
+pub(crate) struct Resolved {
+    pub links: Vec<Link>,
+    pub canonical: Option<PageUrl>,
+    pub warning: Option<ParseWarning>,
+}
+
+/// Returns true for kinds that lead to pages. Others are counted apart, so that pictures do not
+/// crowd out pages.
+const fn is_page(kind: LinkKind) -> bool {
+    LinkKinds::PAGES.has(kind)
+}
+
+/// Recognises frequent schemes that never lead to pages, before anything is parsed.
+fn leads_elsewhere(href: &str) -> bool {
+    const ELSEWHERE: &[&str] = &["javascript:", "mailto:", "data:", "tel:", "blob:"];
+    ELSEWHERE.iter().any(|scheme| {
+        href.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
+}

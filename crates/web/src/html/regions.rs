@@ -1,0 +1,118 @@
+//! The block elements of a page as a flat tree, in the order of their beginnings.
+//!
+//! Invariant: a block follows its parent, and its lines are among its parent's. So one pass from
+//! the last block to the first sums up, and one pass from the first to the last inherits; nothing
+//! is recursive, however deeply a page is nested.
+
+use std::ops::Range;
+
+/// A block element.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Region {
+    /// The parent block; the whole page is its own parent.
+    pub parent: u32,
+    /// The flags of the block and of all around it.
+    pub flags: u32,
+    /// The flags of the block itself, even if a parent has them too.
+    pub own_flags: u32,
+    /// A hash of its name and class without digits: blocks of one kind come from one template.
+    pub kind: u32,
+    first: u32,
+    end: u32,
+}
+
+impl Region {
+    /// Returns the lines of the block.
+    pub(crate) fn lines(&self) -> Range<usize> {
+        self.first as usize..self.end.max(self.first) as usize
+    }
+}
+
+/// The blocks of a page; the first is the whole page.
+#[derive(Debug)]
+pub(crate) struct Regions {
+    all: Vec<Region>,
+    current: u32,
+}
+
+impl Default for Regions {
+    fn default() -> Self {
+        Self {
+            all: vec![Region::default()],
+            current: 0,
+        }
+    }
+}
+
+impl Regions {
+    /// Returns the innermost open block.
+    pub(crate) const fn current(&self) -> u32 {
+        self.current
+    }
+
+    /// Opens a block before a line.
+    pub(crate) fn open(&mut self, flags: u32, own_flags: u32, kind: u32, line: usize) {
+        let first = saturated(line);
+        let parent = self.current;
+        self.current = saturated(self.all.len());
+        self.all.push(Region {
+            parent,
+            flags,
+            own_flags,
+            kind,
+            first,
+            end: first,
+        });
+    }
+
+    /// Closes the innermost block before a line.
+    pub(crate) fn close(&mut self, line: usize) {
+        let region = &mut self.all[self.current as usize];
+        region.end = saturated(line);
+        self.current = region.parent;
+    }
+
+    /// Returns all blocks at the end of the page, before a line.
+    pub(crate) fn finish(&mut self, line: usize) -> &[Region] {
+        self.all[0].end = saturated(line);
+        &self.all
+    }
+}
+
+/// Converts a count; a body is capped far below 32 bits.
+fn saturated(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Prefix sums over lines, so that the sum of a block is a difference.
+#[derive(Debug)]
+pub(crate) struct PrefixSums(Vec<u32>);
+
+impl PrefixSums {
+    pub(crate) fn of(words: impl Iterator<Item = usize>) -> Self {
+        let mut sum = 0;
+        let before = std::iter::once(0);
+        Self(
+            before
+                .chain(words.map(|words| {
+                    sum += words;
+                    saturated(sum)
+                }))
+                .collect(),
+        )
+    }
+
+    pub(crate) fn within(&self, region: &Region) -> usize {
+        let lines = region.lines();
+        (self.0[lines.end] - self.0[lines.start]) as usize
+    }
+
+    /// Returns the sum before a block.
+    pub(crate) fn before(&self, region: &Region) -> usize {
+        self.0[region.lines().start] as usize
+    }
+
+    pub(crate) fn total(&self) -> usize {
+        self.0.last().copied().unwrap_or_default() as usize
+    }
+}

@@ -1,0 +1,337 @@
+//! A linear scanner of HTML tokens: it finds where tags begin and end, and does not interpret them.
+//!
+//! It has two uses. It runs ahead of the tree builder, so that a tag with a hundred thousand
+//! attributes is noticed before the tree builder sees it. And it reads the rest of a page after the
+//! tree builder was stopped. Both must agree with the parser about the end of a tag, so its states
+//! are those of the HTML standard (section 13.2.5, "Tokenization"), without those that only
+//! classify errors.
+
+use std::borrow::Cow;
+
+use crate::html::character_references::{self, TextContext};
+
+/// One token in the data state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token<'t> {
+    /// Text with unresolved character references.
+    Text(&'t str),
+    /// A start tag.
+    Start(Tag<'t>),
+    /// An end tag.
+    End(Tag<'t>),
+    /// A comment, a document type, a processing instruction or a CDATA section.
+    Markup(&'t str),
+}
+
+/// A tag as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tag<'t> {
+    /// The name as written.
+    pub name: &'t str,
+    /// The text between the name and the closing `>`.
+    pub inside: &'t str,
+    /// Number of attributes, repeated ones included.
+    pub attributes: usize,
+    /// Bytes of its name and of its attributes' names.
+    pub names: usize,
+    /// True if it ends before the text does.
+    pub is_whole: bool,
+    /// True if it ends with `/>`.
+    pub closes_itself: bool,
+}
+
+/// Maximum number of attributes; a tag with more takes the rest of the text.
+const MOST_ATTRIBUTES: usize = 100_000;
+
+/// A reader of tokens from the start of a text to its end.
+#[derive(Debug)]
+pub(crate) struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+    /// True inside SVG and MathML, where CDATA sections exist; elsewhere they are comments.
+    pub foreign: bool,
+}
+
+impl<'t> Scanner<'t> {
+    pub(crate) const fn new(text: &'t str, at: usize) -> Self {
+        Self {
+            text,
+            at,
+            foreign: false,
+        }
+    }
+
+    /// Returns the offset of the first unread byte.
+    pub(crate) const fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Returns the text read since an earlier offset.
+    pub(crate) fn since(&self, before: usize) -> &'t str {
+        &self.text[before..self.at]
+    }
+
+    /// Returns true if the next token would be a CDATA section in foreign content.
+    pub(crate) fn is_at_cdata(&self) -> bool {
+        self.text.as_bytes()[self.at..].starts_with(b"<![CDATA[")
+    }
+
+    /// Reads the next token in the data state.
+    pub(crate) fn next(&mut self) -> Option<Token<'t>> {
+        let rest = self
+            .text
+            .as_bytes()
+            .get(self.at..)
+            .filter(|rest| !rest.is_empty())?;
+        Some(match rest {
+            [b'<', b'a'..=b'z' | b'A'..=b'Z', ..] => Token::Start(self.tag(1)),
+            [b'<', b'/', b'a'..=b'z' | b'A'..=b'Z', ..] => Token::End(self.tag(2)),
+            [b'<', b'!', ..] => Token::Markup(self.declaration()),
+            [b'<', b'?', ..] | [b'<', b'/', _, ..] => Token::Markup(self.through(">", 2)),
+            _ => {
+                // A `<` that begins no tag is text.
+                let end = self.text[self.at + char_len(rest[0])..].find('<');
+                let end = end.map_or(self.text.len(), |end| self.at + char_len(rest[0]) + end);
+                Token::Text(self.take(end))
+            }
+        })
+    }
+
+    /// Reads raw text, as in a script, up to but excluding the end tag with this name, or to the
+    /// end.
+    pub(crate) fn raw(&mut self, name: &str) -> &'t str {
+        let mut from = self.at;
+        while let Some(found) = self.text[from..].find('<') {
+            let end = from + found;
+            let after = self.text.as_bytes()[end + 1..].strip_prefix(b"/");
+            if after.is_some_and(|after| begins_with_name(after, name.as_bytes())) {
+                return self.take(end);
+            }
+            from = end + 1;
+        }
+        self.take(self.text.len())
+    }
+
+    /// Reads the content of a script up to its end tag: between `<!-- <script>` and `-->` there is
+    /// none (sections 13.2.5.20 to 31).
+    pub(crate) fn script(&mut self) -> &'t str {
+        let bytes = self.text.as_bytes();
+        let (mut in_comment, mut in_script) = (false, false);
+        let mut at = self.at;
+        while let Some(found) = bytes[at..]
+            .iter()
+            .position(|byte| matches!(byte, b'<' | b'-'))
+        {
+            at += found;
+            let rest = &bytes[at..];
+            if rest.starts_with(b"<!--") {
+                in_comment = true;
+                // The dashes may also end it: `<!-->`.
+                at += 2;
+                continue;
+            }
+            if rest.starts_with(b"-->") {
+                (in_comment, in_script) = (false, false);
+            } else if begins_with_name(rest, b"</script") {
+                if !in_script {
+                    return self.take(at);
+                }
+                in_script = false;
+            } else if in_comment && begins_with_name(rest, b"<script") {
+                in_script = true;
+            }
+            at += 1;
+        }
+        self.take(self.text.len())
+    }
+
+    /// Reads the rest of the text.
+    pub(crate) fn plain(&mut self) -> &'t str {
+        self.take(self.text.len())
+    }
+
+    fn take(&mut self, end: usize) -> &'t str {
+        let taken = &self.text[self.at..end];
+        self.at = end;
+        taken
+    }
+
+    /// Reads through the next `mark` after `skip` bytes.
+    fn through(&mut self, mark: &str, skip: usize) -> &'t str {
+        let from = (self.at + skip).min(self.text.len());
+        let end = self.text[from..]
+            .find(mark)
+            .map_or(self.text.len(), |found| from + found + mark.len());
+        self.take(end)
+    }
+
+    fn declaration(&mut self) -> &'t str {
+        let rest = &self.text[self.at..];
+        if rest.starts_with("<!--") {
+            return self.comment();
+        }
+        if self.foreign && rest.starts_with("<![CDATA[") {
+            return self.through("]]>", 9);
+        }
+        self.through(">", 2)
+    }
+
+    /// Reads a comment, which ends at the first `-->` or `--!>`; `<!-->` and `<!--->` are complete.
+    fn comment(&mut self) -> &'t str {
+        // Searches for angles instead of dashes, so that a comment of dashes is passed in one
+        // stride.
+        let mut from = self.at + 4;
+        while let Some(found) = self.text[from..].find('>') {
+            let end = from + found;
+            let ends = |mark: &str, start: usize| {
+                self.text.as_bytes()[start..end].ends_with(mark.as_bytes())
+            };
+            if ends("--", self.at + 2) || ends("--!", self.at + 4) {
+                return self.take(end + 1);
+            }
+            from = end + 1;
+        }
+        self.take(self.text.len())
+    }
+
+    /// Reads a tag whose name begins after `skip` bytes.
+    fn tag(&mut self, skip: usize) -> Tag<'t> {
+        let name_at = self.at + skip;
+        let mut attributes = Attributes {
+            text: &self.text[name_at..],
+            at: 0,
+        };
+        let name = attributes.until(|byte| is_space(byte) || matches!(byte, b'/' | b'>'));
+        let inside_at = attributes.at;
+        let (mut count, mut names, mut last_at) = (0, name.len(), inside_at);
+        while let Some((name, _)) = attributes.next() {
+            count += 1;
+            names += name.len();
+            last_at = attributes.at;
+            if count > MOST_ATTRIBUTES {
+                attributes.at = attributes.text.len();
+            }
+        }
+        let end = name_at + attributes.at;
+        let closes_itself = attributes.text[last_at..attributes.at].ends_with('/');
+        let inside = &self.text[name_at + inside_at..end];
+        // Skips the `>`, which is missing only at the end of the text.
+        self.at = (end + 1).min(self.text.len());
+        Tag {
+            name,
+            inside,
+            attributes: count,
+            names,
+            is_whole: end < self.text.len(),
+            closes_itself,
+        }
+    }
+}
+
+impl<'t> Tag<'t> {
+    /// Returns the names and values of the attributes as written.
+    pub(crate) fn attributes(&self) -> Attributes<'t> {
+        Attributes {
+            text: self.inside,
+            at: 0,
+        }
+    }
+
+    /// Returns the value of the first attribute with this name, with character references resolved.
+    pub(crate) fn value(&self, name: &str) -> Option<Cow<'t, str>> {
+        let (_, value) = self
+            .attributes()
+            .find(|(found, _)| found.eq_ignore_ascii_case(name))?;
+        Some(character_references::resolve(value, TextContext::Attribute))
+    }
+
+    /// Returns true if the tag has one of these names.
+    pub(crate) fn is(&self, names: &[&str]) -> bool {
+        names
+            .iter()
+            .any(|name| self.name.eq_ignore_ascii_case(name))
+    }
+}
+
+/// The attributes of a tag, up to its `>`.
+#[derive(Clone, Debug)]
+pub(crate) struct Attributes<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Attributes<'t> {
+    fn until(&mut self, stop: impl Fn(u8) -> bool) -> &'t str {
+        let rest = &self.text[self.at..];
+        let length = rest.bytes().position(stop).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn value(&mut self) -> &'t str {
+        self.until(|byte| !is_space(byte));
+        let quote = match self.peek() {
+            Some(quote @ (b'"' | b'\'')) => char::from(quote),
+            Some(b'>') => return "",
+            _ => return self.until(|byte| is_space(byte) || byte == b'>'),
+        };
+        let from = self.at + 1;
+        let length = self.text[from..].find(quote);
+        let end = length.map_or(self.text.len(), |length| from + length);
+        self.at = (end + 1).min(self.text.len());
+        &self.text[from..end]
+    }
+}
+
+impl<'t> Iterator for Attributes<'t> {
+    type Item = (&'t str, &'t str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.until(|byte| !is_space(byte) && byte != b'/');
+        let start = self.at;
+        match self.peek()? {
+            b'>' => return None,
+            // A leading equals sign belongs to the name.
+            b'=' => self.at += 1,
+            _ => {}
+        }
+        self.until(|byte| is_space(byte) || matches!(byte, b'/' | b'>' | b'='));
+        let name = &self.text[start..self.at];
+        let mut after = self.clone();
+        after.until(|byte| !is_space(byte));
+        if after.peek() != Some(b'=') {
+            return Some((name, ""));
+        }
+        self.at = after.at + 1;
+        Some((name, self.value()))
+    }
+}
+
+fn begins_with_name(bytes: &[u8], start: &[u8]) -> bool {
+    let is_name = bytes
+        .get(..start.len())
+        .is_some_and(|found| found.eq_ignore_ascii_case(start));
+    is_name
+        && bytes
+            .get(start.len())
+            .is_some_and(|&byte| is_space(byte) || matches!(byte, b'/' | b'>'))
+}
+
+/// Returns true for ASCII white space of the standard; a carriage return counts as a line feed.
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ')
+}
+
+/// Returns the length of the character that begins with this byte.
+const fn char_len(byte: u8) -> usize {
+    match byte {
+        0x00..=0x7f => 1,
+        0x80..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xff => 4,
+    }
+}

@@ -1,0 +1,578 @@
+//! The walk over a page's tree, which collects title, language, links, directives and text in one
+//! pass.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use ego_tree::{NodeId, NodeRef};
+use html5ever::{LocalName, local_name, ns};
+use scraper::Node;
+use scraper::node::Element;
+
+use crate::html::character_references::{self, TextContext};
+use crate::html::css::{self, CssContext};
+use crate::html::directives::{Directives, is_for};
+use crate::html::elements::{self, Flow, ends_line, flow};
+use crate::html::limits::ReadLimits;
+use crate::html::lines::Lines;
+use crate::html::link::LinkKind;
+use crate::html::link_attributes::{self, AttributeSource, Namespace, TransientTag};
+use crate::html::links::References;
+use crate::html::scanner::Tag;
+use crate::html::tag_stream::{StreamPiece, TagName, TagStream, is_shadow_mode};
+use crate::html::tree::UnparsedRest;
+use crate::html::work_budget::{self, WorkBudget};
+use crate::html::{language, refresh, region_flags, script_links};
+
+/// The results of walking a page.
+pub(crate) struct Walk<'p> {
+    agent: &'p str,
+    limits: &'p ReadLimits,
+    pub title: Option<String>,
+    pub language: Option<String>,
+    pub directives: Directives,
+    pub references: References<'p>,
+    pub lines: Lines,
+    /// Steps left for reading without a tree.
+    pub budget: WorkBudget,
+    /// Markup for readers without scripts.
+    pub unscripted: String,
+    /// Markup outside the tree that may contain links: for readers without scripts or frames, and
+    /// of inner pages.
+    nested: Vec<Nested<'p>>,
+    /// The open links: the index of each reference, and the start of its anchor text.
+    anchors: Vec<(usize, usize)>,
+    /// The alternative texts of pictures in the innermost open link: the anchor text of a link
+    /// without other words (HTML Standard, section 4.8.4.4.2).
+    alternatives: String,
+    /// The elements that the user's selector matches.
+    pub selected: HashSet<NodeId>,
+}
+
+/// Markup that is text in the page.
+struct Nested<'p> {
+    markup: Cow<'p, str>,
+    /// Its nesting level.
+    level: u8,
+}
+
+/// Maximum nesting of pages in pages.
+const DEEPEST: u8 = 3;
+
+/// The position of the walk; each open element adds to that of its parent.
+#[derive(Clone, Copy, Default)]
+struct Around {
+    flags: u32,
+    /// The flags of the innermost element itself.
+    own_flags: u32,
+    in_link: bool,
+    in_head: bool,
+    /// True if only links are read here.
+    hidden: bool,
+}
+
+impl<'p> Walk<'p> {
+    pub(crate) fn new(agent: &'p str, limits: &'p ReadLimits, capacity: usize) -> Self {
+        Self {
+            agent,
+            limits,
+            title: None,
+            language: None,
+            directives: Directives::default(),
+            references: References::new(limits),
+            lines: Lines::new(capacity, limits),
+            budget: WorkBudget::new(limits.stream_effort),
+            unscripted: String::new(),
+            nested: Vec::new(),
+            anchors: Vec::new(),
+            alternatives: String::new(),
+            selected: HashSet::new(),
+        }
+    }
+
+    /// Walks a tree without recursion, because pages may be nested deeply.
+    pub(crate) fn tree(&mut self, root: NodeRef<'p, Node>) {
+        let mut around = vec![Around::default()];
+        let mut node = root;
+        loop {
+            let here = around.last().copied().unwrap_or_default();
+            if let Some(inside) = self.enter(node, here)
+                && let Some(child) = node.first_child()
+            {
+                around.push(inside);
+                node = child;
+                continue;
+            }
+            // Nothing below: go on to the next node, and leave the ended ones.
+            loop {
+                self.leave(node, around.last().copied().unwrap_or_default());
+                if node == root {
+                    return;
+                }
+                if let Some(next) = node.next_sibling() {
+                    node = next;
+                    break;
+                }
+                let Some(parent) = node.parent() else { return };
+                around.pop();
+                node = parent;
+            }
+        }
+    }
+
+    /// Reads a node. Returns the position of its children, if they are to be read.
+    fn enter(&mut self, node: NodeRef<'p, Node>, around: Around) -> Option<Around> {
+        let element = match node.value() {
+            Node::Text(text) => {
+                if !around.in_head && !around.hidden {
+                    self.lines.push(text, around.flags, around.in_link);
+                }
+                return None;
+            }
+            Node::Element(element) => element,
+            Node::Document | Node::Fragment => return Some(around),
+            Node::Doctype(_) | Node::Comment(_) | Node::ProcessingInstruction(_) => return None,
+        };
+        let mut inside = self.element(node, element, around);
+        if around.hidden {
+            return Some(inside)
+                .filter(|_| flow(element) != Flow::Hidden || has_links_inside(element));
+        }
+        match flow(element) {
+            Flow::Hidden if has_links_inside(element) => inside.hidden = true,
+            Flow::Hidden => return None,
+            Flow::Block => {
+                self.lines.end_line();
+                if node.has_children() {
+                    self.lines
+                        .open(inside.flags, inside.own_flags, elements::kind(element));
+                }
+            }
+            Flow::Cell => self.lines.space(),
+            Flow::Inline => {}
+        }
+        Some(inside)
+    }
+
+    fn leave(&mut self, node: NodeRef<'p, Node>, around: Around) {
+        let Node::Element(element) = node.value() else {
+            return;
+        };
+        if around.hidden {
+            return;
+        }
+        if element.name.local == local_name!("a")
+            && let Some(&(reference, start)) = self.anchors.last()
+            && attribute(element, "href").is_some()
+        {
+            self.anchors.pop();
+            if let Some(reference) = self.references.found.get_mut(reference) {
+                let words = self.lines.since(start);
+                reference.anchor = match words.is_empty() {
+                    true => folded(&self.alternatives, self.limits.anchor_chars),
+                    false => {
+                        let words = words.chars().take(self.limits.anchor_chars);
+                        words.map(|c| if c == '\n' { ' ' } else { c }).collect()
+                    }
+                };
+            }
+        }
+        match flow(element) {
+            Flow::Block => {
+                self.lines.end_line();
+                if node.has_children() {
+                    self.lines.close();
+                }
+            }
+            Flow::Cell => self.lines.space(),
+            Flow::Inline | Flow::Hidden => {}
+        }
+    }
+
+    /// Reads the name and the attributes of an element.
+    fn element(&mut self, node: NodeRef<'p, Node>, element: &'p Element, around: Around) -> Around {
+        let mut inside = around;
+        if self.references.kinds.has(LinkKind::Requisite)
+            && let Some(style) = attribute(element, "style")
+        {
+            self.style(style, CssContext::Attribute);
+        }
+        match element.name.local {
+            local_name!("html") => {
+                self.language = attribute(element, "lang").and_then(language::of_tag);
+            }
+            local_name!("head") => inside.in_head = true,
+            local_name!("title") if self.title.is_none() && element.name.ns == ns!(html) => {
+                self.title = title_of(node, self.limits);
+            }
+            local_name!("a") if element.name.ns != ns!(svg) => {
+                inside.in_link |= self.link_with_words(element, around);
+            }
+            local_name!("noscript") => self.keep_unparsed(node, !around.in_head),
+            local_name!("noframes") | local_name!("noembed") => self.keep_unparsed(node, false),
+            local_name!("script") => self.scripts(node, element),
+            local_name!("style") => {
+                for text in node.children().filter_map(|child| child.value().as_text()) {
+                    self.style(text, CssContext::Sheet);
+                }
+            }
+            ref name
+                if !element.attrs.is_empty()
+                    && (element.name.ns != ns!(html) || may_hold_links(name)) =>
+            {
+                if *name == local_name!("img") && !self.anchors.is_empty() && !around.hidden {
+                    self.alternative(element);
+                }
+                self.read_element(name, Namespace::of(element), &element, 0);
+            }
+            _ => {}
+        }
+        inside.own_flags = elements::flags(element, around.flags);
+        if !self.selected.is_empty() && self.selected.contains(&node.id()) {
+            inside.own_flags |= region_flags::SELECTED;
+        }
+        inside.flags |= inside.own_flags;
+        inside
+    }
+
+    /// Records a link and the start of its anchor text. Returns true if the element is a link.
+    fn link_with_words(&mut self, element: &'p Element, around: Around) -> bool {
+        let Some(href) = attribute(element, "href") else {
+            return false;
+        };
+        let rel = attribute(element, "rel").unwrap_or_default();
+        let reference = self
+            .references
+            .add(Cow::Borrowed(href), LinkKind::Page, rel);
+        if !around.hidden {
+            self.alternatives.clear();
+            // A repeated link keeps its earlier anchor text.
+            self.anchors
+                .push((reference.unwrap_or(usize::MAX), self.lines.len()));
+        }
+        true
+    }
+
+    /// Records the alternative text of a picture in a link.
+    fn alternative(&mut self, picture: &Element) {
+        let has_room = self.alternatives.len() < self.limits.anchor_chars;
+        if let Some(text) = attribute(picture, "alt").filter(|_| has_room) {
+            self.alternatives.push(' ');
+            self.alternatives.push_str(text);
+        }
+    }
+
+    /// Keeps markup that the parser took for text. With `is_text`, it is also the page's text if
+    /// the page has no other.
+    fn keep_unparsed(&mut self, node: NodeRef<'p, Node>, is_text: bool) {
+        for text in node.children().filter_map(|child| child.value().as_text()) {
+            if is_text {
+                self.unscripted.push_str(text);
+            }
+            self.nest(Cow::Borrowed(text), 0);
+        }
+    }
+
+    fn nest(&mut self, markup: Cow<'p, str>, level: u8) {
+        if level < DEEPEST
+            && markup.contains('<')
+            && self.budget.take(work_budget::of_page(&markup))
+        {
+            self.nested.push(Nested { markup, level });
+        }
+    }
+
+    fn scripts(&mut self, node: NodeRef<'p, Node>, element: &'p Element) {
+        link_attributes::gather(
+            "script",
+            Namespace::of(element),
+            &element,
+            &mut self.references,
+        );
+        for text in node.children().filter_map(|child| child.value().as_text()) {
+            self.script(text);
+        }
+    }
+
+    /// Reads the URLs of a style.
+    fn style(&mut self, style: &str, context: CssContext) {
+        // Every URL needs one of these characters, and most styles have neither.
+        let may_refer =
+            style.contains('(') || (context == CssContext::Sheet && style.contains('@'));
+        if may_refer && self.references.kinds.has(LinkKind::Requisite) && self.budget.take(1) {
+            let references = &mut self.references;
+            css::each_url(style, context, &mut self.budget, |url| {
+                references.add(Cow::Owned(url.to_owned()), LinkKind::Requisite, "");
+            });
+        }
+    }
+
+    fn script(&mut self, script: &str) {
+        if self.references.kinds.has(LinkKind::Script)
+            && self.budget.take(work_budget::of_raw(script))
+        {
+            for url in script_links::urls(script) {
+                self.references.add(Cow::Owned(url), LinkKind::Script, "");
+            }
+        }
+    }
+
+    /// Reads the links and directives of an element, for both readers.
+    fn read_element(
+        &mut self,
+        name: &str,
+        space: Namespace,
+        element: &impl AttributeSource<'p>,
+        level: u8,
+    ) {
+        match (name, space) {
+            ("base", Namespace::Html) if level == 0 => {
+                if self.references.base.is_none() {
+                    self.references.base = element.value("href");
+                }
+            }
+            ("meta", Namespace::Html) => self.meta(element, level),
+            ("a", Namespace::MathMl | Namespace::Html) => {
+                self.link(element, element.value("href"), None);
+            }
+            ("a", Namespace::Svg) => {
+                self.link(element, link_attributes::foreign_href(element), None);
+            }
+            // It has no other anchor text.
+            ("area", Namespace::Html) => {
+                self.link(element, element.value("href"), element.value("alt"));
+            }
+            _ => {
+                link_attributes::gather(name, space, element, &mut self.references);
+                if name == "iframe"
+                    && let Some(page) = element.value("srcdoc")
+                    && !has_base(&page)
+                {
+                    self.nest(page, level);
+                }
+            }
+        }
+    }
+
+    fn link(
+        &mut self,
+        element: &impl AttributeSource<'p>,
+        href: Option<Cow<'p, str>>,
+        words: Option<Cow<'p, str>>,
+    ) {
+        let Some(href) = href else { return };
+        let rel = link_attributes::rel(element);
+        let reference = self.references.add(href, LinkKind::Page, &rel);
+        if let (Some(reference), Some(words)) = (reference, words) {
+            self.references.found[reference].anchor = folded(&words, self.limits.anchor_chars);
+        }
+    }
+
+    fn meta(&mut self, element: &impl AttributeSource<'p>, level: u8) {
+        let Some(content) = element.value("content") else {
+            return;
+        };
+        if let Some(name) = element.value("name") {
+            if level == 0 && is_for(&name, self.agent) {
+                self.directives.add(&content);
+            }
+        } else if element
+            .value("http-equiv")
+            .is_some_and(|name| name.eq_ignore_ascii_case("refresh"))
+        {
+            let url = match content {
+                Cow::Borrowed(content) => refresh::target(content).map(Cow::Borrowed),
+                Cow::Owned(content) => {
+                    refresh::target(&content).map(|url| Cow::Owned(url.to_owned()))
+                }
+            };
+            if let Some(url) = url {
+                self.references.add(url, LinkKind::Refresh, "");
+            }
+        }
+    }
+
+    fn style_of(&mut self, tag: &Tag<'_>) {
+        if self.references.kinds.has(LinkKind::Requisite)
+            && let Some(style) = tag.value("style")
+        {
+            self.style(&style, CssContext::Attribute);
+        }
+    }
+
+    /// Adds markup whose links [`Walk::read_nested`] reads.
+    pub(crate) fn inner(&mut self, markup: String) {
+        self.nest(Cow::Owned(markup), 0);
+    }
+
+    /// Reads text and links of the rest of a page whose tree is incomplete.
+    pub(crate) fn rest(&mut self, text: &'p str, rest: &UnparsedRest) {
+        self.lines.end_line();
+        let mut stream = TagStream::new(text, rest.at, rest.inside.as_deref(), self.budget);
+        let mut in_style = false;
+        while let Some(piece) = stream.next_within(&mut self.budget) {
+            let was_in_style = std::mem::take(&mut in_style);
+            match piece {
+                StreamPiece::Text(text, _) if was_in_style => self.style(text, CssContext::Sheet),
+                StreamPiece::Text(text, true) if !self.lines.is_full() => {
+                    let text = self.lines.wanted(text);
+                    self.lines.push(
+                        &character_references::resolve(text, TextContext::Content),
+                        0,
+                        false,
+                    );
+                }
+                StreamPiece::Start(tag, name, space, is_visible) => {
+                    in_style = is_style_of_drawing(name, space);
+                    self.style_of(&tag);
+                    if is_visible && ends_line(name.as_str()) {
+                        self.lines.end_line();
+                    }
+                    self.read_element(name.as_str(), space, &tag, 0);
+                }
+                StreamPiece::Raw(tag, name, content) => {
+                    self.raw(name, content, 0, Cow::Borrowed);
+                    self.read_element(name.as_str(), Namespace::Html, &tag, 0);
+                }
+                StreamPiece::End(name, true) if ends_line(name.as_str()) => self.lines.end_line(),
+                StreamPiece::Text(..) | StreamPiece::End(..) => {}
+            }
+        }
+    }
+
+    /// Reads the links of nested markup.
+    pub(crate) fn read_nested(&mut self) {
+        let mut next = 0;
+        while let Some(nested) = self.nested.get_mut(next) {
+            let (markup, level) = (std::mem::take(&mut nested.markup), nested.level + 1);
+            let mut stream = TagStream::new(&markup, 0, None, self.budget);
+            let mut in_style = false;
+            while let Some(piece) = stream.next_within(&mut self.budget) {
+                let was_in_style = std::mem::take(&mut in_style);
+                match piece {
+                    StreamPiece::Start(tag, name, space, _) => {
+                        in_style = is_style_of_drawing(name, space);
+                        self.style_of(&tag);
+                        self.read_element(name.as_str(), space, &TransientTag(&tag), level);
+                    }
+                    StreamPiece::Raw(tag, name, content) => {
+                        self.raw(name, content, level, |content| {
+                            Cow::Owned(content.to_owned())
+                        });
+                        self.read_element(
+                            name.as_str(),
+                            Namespace::Html,
+                            &TransientTag(&tag),
+                            level,
+                        );
+                    }
+                    StreamPiece::Text(text, _) if was_in_style => {
+                        self.style(text, CssContext::Sheet);
+                    }
+                    StreamPiece::Text(..) | StreamPiece::End(..) => {}
+                }
+            }
+            next += 1;
+        }
+    }
+
+    fn raw<'t>(
+        &mut self,
+        name: TagName,
+        content: &'t str,
+        level: u8,
+        keep: impl Fn(&'t str) -> Cow<'p, str>,
+    ) {
+        match name.as_str() {
+            "script" => self.script(content),
+            "style" => self.style(content, CssContext::Sheet),
+            "noscript" | "noframes" | "noembed" => self.nest(keep(content), level),
+            _ => {}
+        }
+    }
+}
+
+/// Recognises `<style>` in SVG, which without a tree is an element like any other, followed by its
+/// text.
+fn is_style_of_drawing(name: TagName, space: Namespace) -> bool {
+    space == Namespace::Svg && name.as_str() == "style"
+}
+
+/// Returns true if an HTML element may contain links or directives.
+fn may_hold_links(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("base") | local_name!("meta") | local_name!("area")
+    ) || link_attributes::may_refer(name)
+}
+
+/// Returns true for elements whose links are the page's but whose text is not: drawings, and
+/// fallback content of media.
+fn has_links_inside(element: &Element) -> bool {
+    match element.name.local {
+        local_name!("svg")
+        | local_name!("object")
+        | local_name!("audio")
+        | local_name!("video")
+        | local_name!("canvas") => true,
+        local_name!("template") => attribute(element, "shadowrootmode").is_some_and(is_shadow_mode),
+        _ => false,
+    }
+}
+
+/// Returns true if an inner page has its own base. These are rare and not read, because every link
+/// would need the base.
+fn has_base(page: &str) -> bool {
+    page.as_bytes()
+        .windows(5)
+        .any(|window| window.eq_ignore_ascii_case(b"<base"))
+}
+
+/// Returns the value of an attribute. Elements have few: a linear search is faster than interning a
+/// name.
+fn attribute<'p>(element: &'p Element, name: &str) -> Option<&'p str> {
+    let found = element
+        .attrs
+        .iter()
+        .find(|(found, _)| &*found.local == name && found.ns == ns!());
+    found.map(|(_, value)| &**value)
+}
+
+/// Returns the words of an attribute separated by single spaces.
+fn folded(text: &str, most: usize) -> String {
+    let mut words = String::new();
+    // Control characters are white space, as in the text of a page.
+    let parts = text.split(|c: char| c.is_whitespace() || c.is_control());
+    for word in parts.filter(|word| !word.is_empty()) {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+        if words.len() > most * 4 {
+            break;
+        }
+    }
+    if let Some((end, _)) = words.char_indices().nth(most) {
+        words.truncate(end);
+    }
+    words
+}
+
+fn title_of(title: NodeRef<'_, Node>, limits: &ReadLimits) -> Option<String> {
+    let mut words = String::new();
+    for text in title.children().filter_map(|child| child.value().as_text()) {
+        for word in text.split_whitespace() {
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            words.push_str(word);
+            if words.len() > limits.title_chars * 4 {
+                break;
+            }
+        }
+    }
+    if let Some((end, _)) = words.char_indices().nth(limits.title_chars) {
+        words.truncate(end);
+    }
+    (!words.is_empty()).then_some(words)
+}

@@ -1,0 +1,115 @@
+//! One HTTP request and its response, as sent and received.
+//!
+//! The body is kept as received, still compressed, because an archive must hold it so. Decoding
+//! works on a capped copy elsewhere.
+
+use std::borrow::Cow;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use http::header::LOCATION;
+use http::{HeaderMap, HeaderValue};
+
+use crate::http::body::Body;
+use crate::time::Timestamp;
+use crate::url::page_url::PageUrl;
+
+/// A request and its response: one hop, never a redirect chain.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The requested URL.
+    pub url: PageUrl,
+    /// Request line and header fields as sent, including the empty line. Values of secret fields
+    /// are omitted.
+    pub request_head: Vec<u8>,
+    /// The status code, 200 to 999; codes from 600 on are in no standard. Informational responses
+    /// are skipped.
+    pub status: u16,
+    /// The header fields as received, values untouched.
+    pub headers: HeaderMap,
+    /// The payload as received: content coding kept, transfer coding removed.
+    pub body: Body,
+    /// The reason why the body is incomplete, if it is.
+    pub truncated: Option<Truncation>,
+    /// The address of the server.
+    pub address: Option<SocketAddr>,
+    /// The version of HTTP in use.
+    pub protocol: Protocol,
+    /// The time at which the request was sent.
+    pub started: Timestamp,
+    /// The time from the request's first byte to the response's last.
+    pub elapsed: Duration,
+}
+
+impl Exchange {
+    /// Returns the first value of a header field, if it is present and readable as text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Returns the target of a redirect, not yet resolved against [`Exchange::url`] (RFC 9110
+    /// section 15.4). Non-ASCII bytes are not allowed there but accepted: bytes that are not UTF-8
+    /// are decoded as Latin-1.
+    #[must_use]
+    pub fn location(&self) -> Option<Cow<'_, str>> {
+        match self.status {
+            301 | 302 | 303 | 307 | 308 => self.headers.get(LOCATION).map(as_browsers_read),
+            _ => None,
+        }
+    }
+}
+
+fn as_browsers_read(value: &HeaderValue) -> Cow<'_, str> {
+    std::str::from_utf8(value.as_bytes()).map_or_else(
+        |_not_utf_8| value.as_bytes().iter().copied().map(char::from).collect(),
+        Cow::Borrowed,
+    )
+}
+
+/// The reason why a body is shorter than the server's response; the words are those of WARC/1.1
+/// (section 5.15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truncation {
+    /// The body exceeded the size limit.
+    Length,
+    /// The transfer exceeded the time limit.
+    Time,
+    /// The connection broke.
+    Disconnect,
+}
+
+impl Truncation {
+    /// Returns the value of `WARC-Truncated`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::Time => "time",
+            Self::Disconnect => "disconnect",
+        }
+    }
+}
+
+/// The version of HTTP in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.0
+    Http10,
+    /// HTTP/1.1
+    Http11,
+    /// HTTP/2
+    Http2,
+}
+
+impl Protocol {
+    /// Returns the value of `WARC-Protocol`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Http10 => "http/1.0",
+            Self::Http11 => "http/1.1",
+            Self::Http2 => "h2",
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The pages that a sitemap or a feed lists.
+
+use crate::sitemap::lastmod::Lastmod;
+use crate::url::page_url::PageUrl;
+
+/// The kind of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ListingKind {
+    /// `<urlset>`.
+    Sitemap,
+    /// `<sitemapindex>`.
+    SitemapIndex,
+    /// Plain text, an absolute URL a line.
+    TextSitemap,
+    /// RSS or Atom.
+    Feed,
+    /// JSON Feed.
+    JsonFeed,
+}
+
+impl ListingKind {
+    /// Returns true if the format is XML.
+    #[must_use]
+    pub const fn is_markup(self) -> bool {
+        matches!(self, Self::Sitemap | Self::SitemapIndex | Self::Feed)
+    }
+
+    /// Returns true for a sitemap of any format, false for a feed.
+    #[must_use]
+    pub const fn is_sitemap(self) -> bool {
+        matches!(self, Self::Sitemap | Self::SitemapIndex | Self::TextSitemap)
+    }
+}
+
+/// Limits of reading a listing. The reader of the body limits its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListingLimits {
+    /// Maximum number of pages and further listings together.
+    pub entries: usize,
+}
+
+/// Allows 100,000 entries, twice the 50,000 of the sitemap protocol.
+impl Default for ListingLimits {
+    fn default() -> Self {
+        Self { entries: 100_000 }
+    }
+}
+
+/// The content of a sitemap or a feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// Its kind.
+    pub kind: ListingKind,
+    /// The listed pages in order; a repeated page is repeated here.
+    pub pages: Vec<ListedUrl>,
+    /// The sitemaps of an index, or the continuations of a feed (RFC 5005 `next` and
+    /// `prev-archive`).
+    pub further: Vec<ListedUrl>,
+    /// The warnings, each at most once.
+    pub warnings: Vec<ListingWarning>,
+}
+
+/// An entry of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedUrl {
+    /// Its URL.
+    pub url: PageUrl,
+    /// The time of its last change, given by sitemaps only.
+    pub lastmod: Option<Lastmod>,
+}
+
+/// A defect of a listing that was capped, repaired or skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ListingWarning {
+    /// Some bytes are invalid in its encoding.
+    Undecodable,
+    /// The document is truncated, or its markup is unreadable from some point on; entries before it
+    /// count.
+    Broken,
+    /// There are more entries than [`ListingLimits::entries`]; the first ones are kept.
+    TooMany,
+    /// The address of an entry is not that of a page, or contains an entity that XML does not
+    /// define.
+    NoUrl,
+    /// A `lastmod` is not a date; its entry has none.
+    NoDate,
+}
+
+impl Listing {
+    pub(super) fn empty(kind: ListingKind) -> Self {
+        Self {
+            kind,
+            pages: Vec::new(),
+            further: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}

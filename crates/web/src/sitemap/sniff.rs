@@ -1,0 +1,52 @@
+//! Recognition of sitemaps and feeds by their first bytes.
+
+use crate::http::media_type::Media;
+use crate::sitemap::decoded_text::utf_16;
+use crate::sitemap::listing::ListingKind;
+use crate::sitemap::{json_feed, text_sitemap, xml};
+
+/// Bytes of a body that are sniffed: a prolog, comments and a document type may precede the root.
+pub const SNIFFED_LISTING_BYTES: usize = 16 << 10;
+
+impl ListingKind {
+    /// Returns the kind of a body by its first bytes; `None` if it is not a listing. `content_type`
+    /// matters for plain text only.
+    #[must_use]
+    pub fn of(content_type: Option<&str>, body: &[u8]) -> Option<Self> {
+        let head = &body[..body.len().min(SNIFFED_LISTING_BYTES)];
+        if let Some(encoding) = utf_16(head) {
+            let (text, _) = encoding.decode_with_bom_removal(head);
+            return match first_char(&text) {
+                Some('<') => xml::root(&text),
+                _ => text_sitemap::of(content_type, body),
+            };
+        }
+        let start = head
+            .strip_prefix(b"\xef\xbb\xbf")
+            .unwrap_or(head)
+            .trim_ascii_start();
+        match start.first() {
+            Some(b'<') if is_page(start) => None,
+            Some(b'<') => xml::root(&String::from_utf8_lossy(start)),
+            Some(b'{') => json_feed::is_feed(start).then_some(Self::JsonFeed),
+            Some(b'h' | b'H') if Media::of(content_type, body) == Media::Text => {
+                text_sitemap::of(content_type, body)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn first_char(text: &str) -> Option<char> {
+    text.trim_start().chars().next()
+}
+
+/// Recognises the usual beginnings of a page before anything is parsed.
+fn is_page(start: &[u8]) -> bool {
+    const PAGES: &[&[u8]] = &[b"<!doctype html", b"<html"];
+    PAGES.iter().any(|page| {
+        start
+            .get(..page.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(page))
+    })
+}

@@ -1,0 +1,9 @@
+//! URLs: canonical, keyed, sorted and grouped.
+
+pub(crate) mod canonical;
+pub(crate) mod host;
+pub(crate) mod host_group;
+pub(crate) mod page_url;
+mod surt;
+pub(crate) mod url_key;
+pub(crate) mod url_pattern;

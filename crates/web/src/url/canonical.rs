@@ -1,0 +1,453 @@
+//! Canonicalisation of URLs: ignored parameters, parameter order and percent-encoding.
+//!
+//! Campaign and session parameters multiply URLs without changing the response. The list is
+//! conservative: a name is on it only if it belongs to one product and has no other meaning. `ref`,
+//! `source` and `id` select content on too many sites. `sid` does too, but a `sid` of 32
+//! hexadecimal digits is a session; such names are listed with the shape of their value. A session
+//! that is kept makes a new site of every visit, and dropping such *links* would lose the site.
+//! Parameter order carries no meaning either, and sites with facets write every order: 87,817 of
+//! 123,536 fetches of one such site were exact duplicates. Parameters are therefore sorted by name;
+//! equal names keep their order, which has a meaning (`a[]=1&a[]=2`). [`is_sortable`] excludes
+//! queries whose order may be part of the address.
+
+use std::borrow::Cow;
+
+/// The parameters that a canonical URL drops, and the order of the others.
+///
+/// A pattern is a parameter's name, compared without regard to ASCII case. A trailing `*` matches
+/// any ending. `={token}` requires a value that looks random: at least 20 characters, only letters
+/// and digits, with a good share of digits. Patterns apply to the query (`?utm_source=x`) and to
+/// path parameters (`/a;jsessionid=1`, RFC 3986 section 3.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CanonicalForm {
+    patterns: Vec<Pattern>,
+    sort_parameters: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pattern {
+    name: Box<str>,
+    any_ending: bool,
+    /// Requires a value that looks random.
+    token: bool,
+}
+
+impl CanonicalForm {
+    /// The patterns of [`CanonicalForm::default`].
+    pub const DEFAULT_PARAMETERS: &'static [&'static str] = &[
+        // campaigns: Urchin and Google Analytics, and those who copied it
+        "utm_*",
+        "_ga",
+        "_gl",
+        // click identifiers: Google Ads, Display & Video, Facebook, Microsoft, Yandex, Twitter,
+        // TikTok, LinkedIn
+        "gclid",
+        "gclsrc",
+        "gbraid",
+        "wbraid",
+        "dclid",
+        "fbclid",
+        "msclkid",
+        "yclid",
+        "ysclid",
+        "twclid",
+        "ttclid",
+        "li_fat_id",
+        // who shared it: Instagram
+        "igshid",
+        "igsh",
+        // newsletters: Mailchimp, HubSpot, Marketo, Vero, Omeda
+        "mc_cid",
+        "mc_eid",
+        "_hsenc",
+        "_hsmi",
+        "__hstc",
+        "__hssc",
+        "__hsfp",
+        "hsctatracking",
+        "mkt_tok",
+        "vero_id",
+        "oly_enc_id",
+        "oly_anon_id",
+        // sessions: PHP, Java servlets, ASP, ASP.NET
+        "phpsessid",
+        "jsessionid",
+        "aspsessionid*",
+        "asp.net_sessionid",
+        // sessions under names that may mean other things: phpBB, vBulletin, osCommerce, Zen Cart,
+        // ColdFusion, and home-made ones
+        "sid={token}",
+        "s={token}",
+        "sess={token}",
+        "sessid={token}",
+        "session={token}",
+        "sessionid={token}",
+        "session_id={token}",
+        "oscsid={token}",
+        "zenid={token}",
+        "cftoken={token}",
+    ];
+
+    /// Creates a form that drops the parameters matching one of these patterns. An empty pattern
+    /// matches nothing.
+    pub fn new<P: AsRef<str>>(patterns: impl IntoIterator<Item = P>) -> Self {
+        let patterns = patterns
+            .into_iter()
+            .filter_map(|pattern| Pattern::read(pattern.as_ref()))
+            .collect();
+        Self {
+            patterns,
+            sort_parameters: true,
+        }
+    }
+
+    /// Creates a form that drops nothing and keeps the order of parameters.
+    #[must_use]
+    pub const fn keep_all() -> Self {
+        Self {
+            patterns: Vec::new(),
+            sort_parameters: false,
+        }
+    }
+
+    /// Chooses between sorting parameters by name (the default) and keeping their order.
+    #[must_use]
+    pub fn sort_parameters(self, sort_parameters: bool) -> Self {
+        Self {
+            sort_parameters,
+            ..self
+        }
+    }
+
+    fn drops(&self, parameter: &str) -> bool {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let mut patterns = self.patterns.iter();
+        patterns.any(|pattern| pattern.matches(name) && (!pattern.token || is_token(value)))
+    }
+
+    /// Appends a path without its dropped parameters.
+    pub(crate) fn push_path(&self, text: &mut String, path: &str) {
+        if self.patterns.is_empty() || !path.contains(';') {
+            text.push_str(path);
+            return;
+        }
+        for segment in path.split_inclusive('/') {
+            let (segment, slash) = segment
+                .strip_suffix('/')
+                .map_or((segment, ""), |segment| (segment, "/"));
+            let mut parts = segment.split(';');
+            text.push_str(parts.next().unwrap_or_default());
+            for parameter in parts.filter(|parameter| !self.drops(parameter)) {
+                text.push(';');
+                text.push_str(parameter);
+            }
+            text.push_str(slash);
+        }
+    }
+
+    /// Appends `?` and the query in canonical order, without its dropped parameters; nothing if
+    /// none is left.
+    pub(crate) fn push_query(&self, text: &mut String, query: &str) {
+        let mut parameters: Vec<&str> = query
+            .split('&')
+            .filter(|parameter| !self.drops(parameter))
+            .collect();
+        if self.sort_parameters && is_sortable(&parameters) {
+            parameters.sort_by_key(|parameter| base_name(parameter));
+        }
+        let start = text.len();
+        let mut separator = '?';
+        for parameter in parameters {
+            text.push(separator);
+            text.push_str(parameter);
+            separator = '&';
+        }
+        if text.len() == start + 1 {
+            text.truncate(start);
+        }
+    }
+}
+
+/// Returns a parameter's name up to its first bracket: `f[][k]=1&f[][v]=2&f[][k]=3` are two pairs
+/// whose order matters.
+fn base_name(parameter: &str) -> &str {
+    let name = parameter.split('=').next().unwrap_or_default();
+    let end = name.find('[').into_iter().chain(name.find("%5B")).min();
+    &name[..end.unwrap_or(name.len())]
+}
+
+/// Returns true if the order of the parameters carries no meaning. It may carry one
+/// - if a parameter is neither a name nor a name with a value: `?/topic/1/&page=2`, `?12,34&5`;
+/// - if the first is a bare name and others have values: `?FrontPage&action=edit` names a wiki
+///   page;
+/// - if `;` also separates parameters, or the query contains an unencoded URL:
+///   `?to=http://example.org/?a=1&b=2`;
+/// - if a signature covers the query as written, as image servers do.
+fn is_sortable(parameters: &[&str]) -> bool {
+    let is_plain = |parameter: &&str| match parameter.split_once('=') {
+        Some((name, value)) => {
+            !name.is_empty() && !parameter.contains([';', '?']) && !is_signature(name, value)
+        }
+        None => parameter.bytes().all(is_of_name),
+    };
+    let has_value = |parameter: &&str| parameter.contains('=');
+    let is_page_first = parameters
+        .first()
+        .is_some_and(|first| !first.is_empty() && !has_value(first))
+        && parameters.iter().any(has_value);
+    parameters.len() > 1 && !is_page_first && parameters.iter().all(is_plain)
+}
+
+const fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
+/// Minimum length of a signature: an MD5 in base 64.
+const SIGNATURE_BYTES: usize = 22;
+
+fn is_signature(name: &str, value: &str) -> bool {
+    let is_named = ["s", "sig", "sign", "hmac", "signature"];
+    let last = name.rsplit(['-', '_', '.']).next().unwrap_or(name);
+    value.len() >= SIGNATURE_BYTES
+        && is_named
+            .iter()
+            .any(|named| last.eq_ignore_ascii_case(named))
+}
+
+/// The suffix of a pattern that requires a random value.
+const TOKEN: &str = "={token}";
+/// Minimum length of a token: session identifiers have 26 (PHP), 32 (MD5) or more characters.
+const TOKEN_BYTES: usize = 20;
+
+/// Returns true if a value looks random. Of 20 random hexadecimal digits, four or more are decimal
+/// in all but one of 10,000 draws; words have fewer, and numbers have nothing else.
+fn is_token(value: &str) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let all = value.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    all && value.len() >= TOKEN_BYTES && digits >= 4 && digits < value.len()
+}
+
+impl Default for CanonicalForm {
+    fn default() -> Self {
+        Self::new(Self::DEFAULT_PARAMETERS)
+    }
+}
+
+impl Pattern {
+    fn read(text: &str) -> Option<Self> {
+        if text.is_empty() {
+            return None;
+        }
+        let (name, token) = text
+            .strip_suffix(TOKEN)
+            .map_or((text, false), |name| (name, true));
+        let (name, any_ending) = name
+            .strip_suffix('*')
+            .map_or((name, false), |name| (name, true));
+        Some(Self {
+            name: name.into(),
+            any_ending,
+            token,
+        })
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        let (pattern, name) = (self.name.as_bytes(), name.as_bytes());
+        match name.get(..pattern.len()) {
+            Some(start) => {
+                (self.any_ending || name.len() == pattern.len())
+                    && start.eq_ignore_ascii_case(pattern)
+            }
+            None => false,
+        }
+    }
+}
+
+/// Normalises percent-encoding: upper-case hexadecimal digits, unreserved characters decoded (RFC
+/// 3986 sections 6.2.2.1 and 6.2.2.2).
+///
+/// A percent sign that encodes nothing stays, and so does an encoded digit that would complete it:
+/// `%2%65` must not become `%2e`, which would decode to a dot the next time.
+pub(crate) fn normalise_percent(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.as_bytes();
+    let mut normal = String::with_capacity(text.len());
+    let mut copied = 0;
+    // The position in `normal` of the last percent sign that encodes nothing.
+    let mut stray: Option<usize> = None;
+    let mut at = 0;
+    while let Some(found) = text[at..].find('%') {
+        at += found;
+        normal.push_str(&text[copied..at]);
+        let Some((high, low)) = hex_pair(bytes, at + 1) else {
+            stray = Some(normal.len());
+            normal.push('%');
+            at += 1;
+            copied = at;
+            continue;
+        };
+        let decoded = high << 4 | low;
+        // At most one digit stands between them; otherwise the percent sign cannot be completed.
+        let completes_stray = decoded.is_ascii_hexdigit()
+            && stray.is_some_and(|stray| match normal.as_bytes()[stray + 1..] {
+                [] => true,
+                [digit] => digit.is_ascii_hexdigit(),
+                _ => false,
+            });
+        if is_unreserved(decoded) && !completes_stray {
+            normal.push(char::from(decoded));
+        } else {
+            normal.push('%');
+            normal.push(upper_hex(high));
+            normal.push(upper_hex(low));
+        }
+        at += 3;
+        copied = at;
+    }
+    normal.push_str(&text[copied..]);
+    Cow::Owned(normal)
+}
+
+/// Returns the values of the two hexadecimal digits at `at`.
+pub(crate) fn hex_pair(bytes: &[u8], at: usize) -> Option<(u8, u8)> {
+    let digit = |at: usize| bytes.get(at).and_then(|&byte| hex_value(byte));
+    Some((digit(at)?, digit(at + 1)?))
+}
+
+const fn hex_value(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    }
+}
+
+/// Returns the upper-case hexadecimal digit of a value below 16.
+pub(crate) const fn upper_hex(value: u8) -> char {
+    (if value < 10 {
+        b'0' + value
+    } else {
+        b'A' + value - 10
+    }) as char
+}
+
+/// Returns true for unreserved characters (RFC 3986 section 2.3).
+const fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percent_encoding_has_one_spelling() {
+        for (text, normal) in [
+            ("/plain", "/plain"),
+            ("/%7euser/%41%2D%5f%2E", "/~user/A-_."),
+            ("/%c3%a9", "/%C3%A9"),
+            ("/%2f%3F%26", "/%2F%3F%26"),
+            ("/100%", "/100%"),
+            ("/%zz%4", "/%zz%4"),
+            ("/%2%65", "/%2%65"),
+            ("/%%32e", "/%%32e"),
+            ("/%%2541", "/%%2541"),
+            ("/%x%65", "/%xe"),
+            ("/%xy%65", "/%xye"),
+        ] {
+            assert_eq!(normalise_percent(text), normal, "{text}");
+            assert_eq!(normalise_percent(normal), normal, "{text}, again");
+        }
+    }
+
+    #[test]
+    fn parameters_have_one_order_where_it_says_nothing() {
+        let form = CanonicalForm::default();
+        let canonical = |query: &str| {
+            let mut text = String::new();
+            form.push_query(&mut text, query);
+            text
+        };
+        for (query, expected) in [
+            ("b=2&a=1", "?a=1&b=2"),
+            ("b&a", "?a&b"),
+            ("b=2&&c&a=1", "?&a=1&b=2&c"),
+            // Those of one name keep their order.
+            ("b=1&a=2&b=0&a=1", "?a=2&a=1&b=1&b=0"),
+            ("b=1&a[]=2&a[]=1", "?a[]=2&a[]=1&b=1"),
+            (
+                "f[][v]=2&f[][k]=3&f[][v]=4&e=0",
+                "?e=0&f[][v]=2&f[][k]=3&f[][v]=4",
+            ),
+            ("f%5Bb%5D=2&f%5Ba%5D=3&e=0", "?e=0&f%5Bb%5D=2&f%5Ba%5D=3"),
+            ("B=1&a=2", "?B=1&a=2"),
+            ("z=1&utm_source=x&y=2", "?y=2&z=1"),
+            ("z=1&print", "?print&z=1"),
+            // Where it may say something.
+            ("b=2", "?b=2"),
+            ("topic/1/&do=x", "?topic/1/&do=x"),
+            ("12,34&5", "?12,34&5"),
+            ("FrontPage&action=edit", "?FrontPage&action=edit"),
+            ("b=2&a=1;c=3", "?b=2&a=1;c=3"),
+            (
+                "to=http://example.org/?a=1&b=2",
+                "?to=http://example.org/?a=1&b=2",
+            ),
+            (
+                "w=9&h=8&sig=0123456789abcdef0123456789abcdef",
+                "?w=9&h=8&sig=0123456789abcdef0123456789abcdef",
+            ),
+            ("w=9&h=8&sig=1", "?h=8&sig=1&w=9"),
+            ("b=1&=2&a", "?b=1&=2&a"),
+        ] {
+            assert_eq!(canonical(query), expected, "{query}");
+            assert_eq!(canonical(&expected[1..]), expected, "{query}, again");
+        }
+        let mut kept = String::new();
+        CanonicalForm::default()
+            .sort_parameters(false)
+            .push_query(&mut kept, "b=2&a=1");
+        assert_eq!(kept, "?b=2&a=1");
+    }
+
+    #[test]
+    fn a_pattern_is_a_name_without_case_or_the_beginning_of_one() {
+        for (pattern, name, matches) in [
+            ("utm_*", "utm_source", true),
+            ("utm_*", "UTM_", true),
+            ("utm_*", "utm", false),
+            ("utm_*", "my_utm_source", false),
+            ("gclid", "GCLID", true),
+            ("gclid", "gclid2", false),
+            ("a*b", "a*b", true),
+            ("a*b", "axb", false),
+            ("*", "anything", true),
+            ("", "", false),
+            ("sid={token}", "sid", false),
+            ("sid={token}", "sid=1234", false),
+            ("sid={token}", "sid=12345678901234567890123456789012", false),
+            ("sid={token}", "sid=the-story-of-2024-and-2025-told", false),
+            ("sid={token}", "sid=0f8fad5bd9cb469fa16570867728950e", true),
+            ("sid={token}", "SID=q5fhqh6r3ck7gqnt8u1m0bs2d4", true),
+            (
+                "sid={token}",
+                "sid=0f8fad5b-d9cb-469f-a165-70867728950e",
+                false,
+            ),
+            (
+                "sid={token}",
+                "asid=0f8fad5bd9cb469fa16570867728950e",
+                false,
+            ),
+        ] {
+            assert_eq!(
+                CanonicalForm::new([pattern]).drops(name),
+                matches,
+                "{pattern} {name}"
+            );
+        }
+    }
+}
