@@ -24,10 +24,10 @@ use web::{CanonicalForm, Clock, GroupBy, MainSelectors, ReadLimits, Scope, TrapR
 
 use crate::cli_error::{CliError, fault, usage};
 use crate::control::CONTROL;
-use crate::room::{self, cannot};
+use crate::disk_space::{self, cannot};
 use crate::seeds::Seeds;
 use crate::settings::{AS_RUN, Settings};
-use crate::{archiving, clock, earlier, history, index, machine};
+use crate::{archiving, crawl_directory, earlier, machine, search_index, session_clock};
 
 /// Origins whose robots.txt is remembered.
 const ROBOTS_REMEMBERED: usize = 100_000;
@@ -38,7 +38,7 @@ const MAX_DECODED: u64 = 8 << 20;
 /// to.
 const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// The machine's clock: the only place that asks it. A crawl takes [`clock::SessionClock`], which
+/// The machine's clock: the only place that asks it. A crawl takes [`session_clock::SessionClock`], which
 /// goes evenly.
 pub(crate) fn clock() -> Clock {
     Clock::new(|| {
@@ -58,7 +58,7 @@ pub(crate) fn clock() -> Clock {
 /// in it.
 pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, CliError> {
     let directory = &settings.out;
-    let holds_crawl = EmbeddedStore::exists(&history::state(directory));
+    let holds_crawl = EmbeddedStore::exists(&crawl_directory::state(directory));
     if settings.fresh && directory.exists() {
         let remedy = "leave --fresh away to go on with it, or choose another --out";
         return Err(usage(format!(
@@ -96,7 +96,7 @@ fn is_ours(item: std::io::Result<std::fs::DirEntry>) -> bool {
             CONTROL,
             "state",
             "archive",
-            index::NAME,
+            search_index::NAME,
         ]
         .iter()
         .any(|name| item.file_name() == *name)
@@ -192,20 +192,20 @@ pub(crate) async fn assemble(
         memory,
         stalls,
     } = tools;
-    if !EmbeddedStore::exists(&history::state(&settings.out)) {
+    if !EmbeddedStore::exists(&crawl_directory::state(&settings.out)) {
         // Before a journal is begun that would pass for the one that was lost.
         refuse_to_forget(&settings.out)?;
     }
-    history::refuse_a_short_journal(&settings.out)?;
-    let reserved = room::disk();
+    crawl_directory::refuse_a_short_journal(&settings.out)?;
+    let reserved = disk_space::disk();
     let disk: Arc<dyn Disk> = Arc::clone(&reserved) as Arc<dyn Disk>;
-    let mut opening = room::Opening::new(settings);
+    let mut opening = disk_space::Opening::new(settings);
     let store = opening.step(async || open_store(settings, earlier.clone(), &clock, &disk));
     let store = Arc::new(store.await?);
     let room = opening
-        .step(async || room::keep(&reserved, settings))
+        .step(async || disk_space::keep(&reserved, settings))
         .await?;
-    clock::tell_behind(store.clock_behind());
+    session_clock::tell_behind(store.clock_behind());
     if store.after_a_death() {
         pacer.suppose_all_asked();
     }
@@ -241,8 +241,8 @@ pub(crate) async fn assemble(
         .await?;
 
     let policy = policy(settings, form);
-    let sink =
-        opening.step(async || index::over(Arc::clone(&archive), settings, &policy, &store, &clock));
+    let sink = opening
+        .step(async || search_index::over(Arc::clone(&archive), settings, &policy, &store, &clock));
     let sink = sink.await?;
 
     let assembly = CrawlContext {
@@ -259,7 +259,7 @@ pub(crate) async fn assemble(
         robots_files: RobotsFiles::default(),
         adaptive_signatures: settings
             .recipe()?
-            .adaptive_signatures(store.key(), &history::state(&settings.out))?,
+            .adaptive_signatures(store.key(), &crawl_directory::state(&settings.out))?,
         policy,
         live: Live::default(),
         telemetry: Telemetry::default(),
@@ -297,7 +297,7 @@ fn fetcher(
         secrets: Arc::new(secrets),
         connections_per_host: settings.per_host(),
         memory: memory.clone(),
-        spool: Some(history::state(&settings.out)),
+        spool: Some(crawl_directory::state(&settings.out)),
         stalls: stalls.clone(),
         ..FetchOptions::new(settings.user_agent(), clock.clone())
     };
@@ -364,15 +364,19 @@ fn open_store(
     disk: &Arc<dyn Disk>,
 ) -> Result<EmbeddedStore, CliError> {
     let options = store_options(settings, earlier, clock, disk)?;
-    EmbeddedStore::open(&history::state(&settings.out), &options).map_err(|error| match error {
-        StoreFault::Setting { .. }
-        | StoreFault::Key
-        | StoreFault::Incomparable { .. }
-        | StoreFault::Design { .. } => CliError::of_usage(&error),
-        StoreFault::Damaged { .. } => fault(&error).with_remedy(history::rebuild(&settings.out)),
-        StoreFault::Format { .. } => fault(&error),
-        StoreFault::InUse { .. } => history::in_use(&error),
-        other => broken(&other, settings),
+    EmbeddedStore::open(&crawl_directory::state(&settings.out), &options).map_err(|error| {
+        match error {
+            StoreFault::Setting { .. }
+            | StoreFault::Key
+            | StoreFault::Incomparable { .. }
+            | StoreFault::Design { .. } => CliError::of_usage(&error),
+            StoreFault::Damaged { .. } => {
+                fault(&error).with_remedy(crawl_directory::rebuild(&settings.out))
+            }
+            StoreFault::Format { .. } => fault(&error),
+            StoreFault::InUse { .. } => crawl_directory::in_use(&error),
+            other => broken(&other, settings),
+        }
     })
 }
 
@@ -421,7 +425,7 @@ fn thousandths(factor: f64) -> u32 {
 
 /// A fault of the machine, most likely.
 fn broken(error: &(dyn std::error::Error + 'static), settings: &Settings) -> CliError {
-    fault(error).with_remedy(room::remedy_of(error, &settings.out))
+    fault(error).with_remedy(disk_space::remedy_of(error, &settings.out))
 }
 
 async fn open_archive(
@@ -430,7 +434,7 @@ async fn open_archive(
     clock: &Clock,
     disk: &Arc<dyn Disk>,
 ) -> Result<WarcArchive, CliError> {
-    let directory = history::archive(&settings.out);
+    let directory = crawl_directory::archive(&settings.out);
     disk.create_directories(&directory)
         .map_err(|error| cannot("create", &directory, &error, &settings.out))?;
     let options = archiving::options(settings, clock)?;
@@ -447,7 +451,7 @@ async fn indexed(
     archive: Arc<WarcArchive>,
     disk: &Arc<dyn Disk>,
 ) -> Result<Arc<dyn Sink>, CliError> {
-    let directory = history::archive(&settings.out);
+    let directory = crawl_directory::archive(&settings.out);
     let archive: Arc<dyn Sink> = archive;
     if !settings.cdxj.is_on() {
         cdxj::remove(&**disk, &directory).map_err(|error| broken(&error, settings))?;
@@ -466,7 +470,7 @@ fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
         SinkFault::Missing { .. } | SinkFault::TooShort { .. } | SinkFault::Damaged { .. }
     );
     if matches!(error, SinkFault::JournalEnds { .. }) {
-        return fault(error).with_remedy(history::rebuild_from_archive(&settings.out));
+        return fault(error).with_remedy(crawl_directory::rebuild_from_archive(&settings.out));
     }
     if !lost {
         return broken(error, settings);
@@ -481,7 +485,7 @@ fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
 /// What is in an archive beyond the end that the journal tells is set aside, so an archive whose
 /// journal was lost must not be opened by a new one.
 fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
-    let archive = history::archive(directory);
+    let archive = crawl_directory::archive(directory);
     let pages = std::fs::read_dir(&archive).is_ok_and(|mut items| items.next().is_some());
     if !pages {
         return Ok(());

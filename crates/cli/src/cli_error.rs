@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::room;
+use crate::disk_space;
 use crate::terminal::{printable, say};
 
 /// Why a command ends early.
@@ -33,7 +33,7 @@ pub(crate) fn fault(error: &(dyn Error + 'static)) -> CliError {
         code: 1,
         message: chain(error),
         remedy: None,
-        is_for_room: room::is_full(error),
+        is_for_room: disk_space::is_full(error),
     }
 }
 

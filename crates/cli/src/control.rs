@@ -22,7 +22,7 @@ use toml::Spanned;
 use web::{CanonicalForm, Exclusions, Host, PageUrl};
 
 use crate::cli_error::{CliError, fault, usage};
-use crate::history;
+use crate::crawl_directory;
 use crate::settings::{
     IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor, one_line,
 };
@@ -187,7 +187,7 @@ struct Kept {
 
 impl Kept {
     fn path(directory: &Path) -> PathBuf {
-        history::state(directory).join("control.json")
+        crawl_directory::state(directory).join("control.json")
     }
 
     fn of(directory: &Path) -> io::Result<Self> {

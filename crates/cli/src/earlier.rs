@@ -11,7 +11,7 @@ use store::StoreFault;
 use store::embedded::Earlier;
 
 use crate::cli_error::{CliError, usage};
-use crate::history;
+use crate::crawl_directory;
 use crate::settings::Settings;
 
 /// Puts absolute paths for the directories of `--since` and `--against`, each once, and before each
@@ -48,7 +48,7 @@ fn add(
     path: &mut Vec<PathBuf>,
     found: &mut Vec<PathBuf>,
 ) -> Result<(), CliError> {
-    history::state_of(directory)?;
+    crawl_directory::state_of(directory)?;
     let absolute = directory
         .canonicalize()
         .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))?;
@@ -96,9 +96,9 @@ pub(crate) fn archives(
         let archive = settings
             .since
             .contains(directory)
-            .then(|| history::archive(directory));
+            .then(|| crawl_directory::archive(directory));
         for file in archive.iter().flat_map(|_| pages.archive_files(crawl)) {
-            let path = locate(&history::archive(directory), file);
+            let path = locate(&crawl_directory::archive(directory), file);
             if let Err(error) = File::open(&path) {
                 let told = usage(format!(
                     "--since {}: cannot read {}: {error}",
@@ -121,7 +121,7 @@ pub(crate) fn load(settings: &Settings) -> Result<Option<Earlier>, CliError> {
     let states: Vec<PathBuf> = settings
         .against
         .iter()
-        .map(|directory| history::state(directory))
+        .map(|directory| crawl_directory::state(directory))
         .collect();
     let features = settings.recipe_name();
     Earlier::load(&states, &features, settings.likeness()?).map_err(|error| {

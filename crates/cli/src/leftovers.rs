@@ -25,7 +25,7 @@ use bytesize::ByteSize;
 use serde::Serialize;
 use sinks::cdxj;
 
-use crate::history;
+use crate::crawl_directory;
 use crate::settings::AS_RUN;
 
 /// Something that is left over.
@@ -147,7 +147,7 @@ pub(crate) fn find(directory: &Path) -> io::Result<Vec<LeftOver>> {
             }
         }
     }
-    let state = history::state(directory);
+    let state = crawl_directory::state(directory);
     // Where there are no tables, one of the two is to become them.
     if state.join("sled").exists() {
         for name in ["sled.new", "sled.old"] {
@@ -157,7 +157,7 @@ pub(crate) fn find(directory: &Path) -> io::Result<Vec<LeftOver>> {
             }
         }
     }
-    for path in cdxj::strays(&history::archive(directory))? {
+    for path in cdxj::strays(&crawl_directory::archive(directory))? {
         add(path, "an index that was cut short", false)?;
     }
     Ok(found)

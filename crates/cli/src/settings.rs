@@ -7,7 +7,6 @@
 
 mod check;
 mod defaults;
-mod preset;
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -24,11 +23,11 @@ use web::{CanonicalForm, GroupBy, LinkKind, LinkKinds, Relations, ScopeKind};
 pub(crate) use self::check::{
     IMPOSSIBLE_CONCURRENCY, IMPOSSIBLE_FACTOR, check_concurrency, check_factor,
 };
-pub(crate) use self::preset::Preset;
 use crate::args::CrawlArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::fingerprints::Recipe;
+use crate::features::Recipe;
 use crate::machine;
+use crate::preset::Preset;
 use crate::secrets;
 use crate::values::{Date, Key, Rate, Size, Span, Switch, Tables, maybe_word, word};
 

@@ -11,7 +11,7 @@ use crate::cli_error::{CliError, fault};
 use crate::leftovers::{self, LeftOver};
 use crate::output::{self, Format};
 use crate::terminal::printable;
-use crate::{assembly, history};
+use crate::{assembly, crawl_directory};
 
 /// The outcome for one leftover file.
 #[derive(Serialize)]
@@ -23,10 +23,10 @@ struct Line<'a> {
 
 pub(crate) fn run(args: &CleanArgs) -> Result<(), CliError> {
     let directory = &args.directory;
-    let state = history::state_of(directory)?;
+    let state = crawl_directory::state_of(directory)?;
     // What is left over is what nobody uses: a crawl that runs may have some of it open.
     let _nobody_writes = DirectoryLock::take(&state, assembly::clock().now())
-        .map_err(|error| history::of_store(&error))?;
+        .map_err(|error| crawl_directory::of_store(&error))?;
     let found = leftovers::find(directory).map_err(|error| unreadable(directory, &error))?;
     let goes = |item: &LeftOver| args.cut || !item.is_cut;
     let (gone, kept): (Vec<LeftOver>, Vec<LeftOver>) = found.into_iter().partition(goes);

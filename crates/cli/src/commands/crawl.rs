@@ -15,13 +15,13 @@ use web::CanonicalForm;
 use crate::args::{CrawlArgs, SummaryForm};
 use crate::assembly::{self, Ready, Tools};
 use crate::cli_error::{CliError, fault};
-use crate::clock::SessionClock;
-use crate::fingerprints;
-use crate::history;
+use crate::crawl_directory;
+use crate::disk_space;
+use crate::features;
 use crate::progress;
-use crate::room;
 use crate::secrets::{self, Given};
 use crate::seeds::Seeds;
+use crate::session_clock::SessionClock;
 use crate::settings::Settings;
 use crate::summary::Summary;
 use crate::terminal::{printable, say};
@@ -96,9 +96,9 @@ async fn crawl(
     watching.abort();
     listening.abort();
     progress.abort();
-    let kept = fingerprints::keep(
+    let kept = features::keep(
         &assembly.adaptive_signatures,
-        &history::state(&settings.out),
+        &crawl_directory::state(&settings.out),
     );
     bar.finish_and_clear();
 
@@ -263,7 +263,7 @@ fn explain(error: &Fault, settings: &Settings) -> CliError {
         ),
         Fault::Gone { path } => of_gone(path, settings),
         Fault::Store(_) | Fault::Sink(_) | Fault::Reserve(_) | Fault::Spool(_) => {
-            room::remedy_of(error, &settings.out)
+            disk_space::remedy_of(error, &settings.out)
         }
     };
     fault(error).with_remedy(remedy)
@@ -272,7 +272,7 @@ fn explain(error: &Fault, settings: &Settings) -> CliError {
 /// Tells what a deleted directory means and what is left to do.
 fn of_gone(path: &Path, settings: &Settings) -> String {
     let (out, gone) = (settings.out.display(), path.display());
-    if settings.out.exists() && history::archive(&settings.out).exists() {
+    if settings.out.exists() && crawl_directory::archive(&settings.out).exists() {
         return format!(
             "put {gone} back if it was moved; else `crawler rebuild {out}` makes it again from the archive, \
              which is whole up to the last save (the queue is found again by its links)"

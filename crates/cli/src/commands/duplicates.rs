@@ -10,7 +10,7 @@ use store::{StoreFault, VisitRecord, embedded};
 
 use crate::args::DuplicatesArgs;
 use crate::cli_error::{CliError, fault};
-use crate::history;
+use crate::crawl_directory;
 use crate::output::{self, Format};
 use crate::terminal::printable;
 
@@ -36,7 +36,7 @@ struct Cluster {
 }
 
 pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let format = Format::or_fitting(args.format);
     if args.clusters {
         let clusters = clusters(&state).map_err(|error| fault(&error))?;

@@ -13,13 +13,13 @@ use store::embedded::DirectoryLock;
 
 use crate::args::IndexArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::draft::Draft;
+use crate::draft_file::Draft;
 use crate::terminal::{printable, say};
-use crate::{assembly, history, output};
+use crate::{assembly, crawl_directory, output};
 
 pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
     if let ([directory], None) = (args.archives.as_slice(), &args.output)
-        && history::archive(directory).is_dir()
+        && crawl_directory::archive(directory).is_dir()
     {
         return make_again(directory);
     }
@@ -67,13 +67,13 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
 }
 
 fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
-    let state = history::state(directory);
+    let state = crawl_directory::state(directory);
     let _nobody_writes = state
         .is_dir()
         .then(|| DirectoryLock::take(&state, assembly::clock().now()))
         .transpose()
-        .map_err(|error| history::of_store(&error))?;
-    let archive = history::archive(directory);
+        .map_err(|error| crawl_directory::of_store(&error))?;
+    let archive = crawl_directory::archive(directory);
     let made = cdxj::make_again(Arc::new(SystemDisk), &archive).map_err(|error| fault(&error))?;
     output::to_stdout(|out| {
         let index = archive.join(cdxj::INDEX);
@@ -92,9 +92,9 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let archive = history::archive(path);
+    let archive = crawl_directory::archive(path);
     let directory = if archive.is_dir() { &archive } else { path };
-    let files = history::archive_files(directory)
+    let files = crawl_directory::archive_files(directory)
         .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))?;
     if files.is_empty() {
         return Err(usage(format!("{} holds no archive", directory.display()))

@@ -17,7 +17,7 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, earlier, history};
+use crate::{assembly, crawl_directory, earlier};
 
 /// Examples of the links that a rule left out.
 const EXAMPLES: usize = 3;
@@ -55,7 +55,7 @@ struct TrapLine<'a> {
 }
 
 pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     if let Some(name) = &args.reopen {
         return reopen(args, name);
     }
@@ -102,8 +102,8 @@ fn reopen(args: &PatternsArgs, name: &str) -> Result<(), CliError> {
     let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
     let earlier = earlier::load(&settings)?.map(Arc::new);
     let options = assembly::store_options(&settings, earlier, &assembly::clock(), &disk)?;
-    let store = EmbeddedStore::open(&history::state(&args.directory), &options)
-        .map_err(|error| history::of_store(&error))?;
+    let store = EmbeddedStore::open(&crawl_directory::state(&args.directory), &options)
+        .map_err(|error| crawl_directory::of_store(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.map_err(|error| fault(&error))?;
     let reopened = runtime.block_on(async {

@@ -10,7 +10,7 @@ use crate::args::LookArgs;
 use crate::cli_error::{CliError, fault};
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::{assembly, history, index};
+use crate::{assembly, crawl_directory, search_index};
 
 /// What was made.
 #[derive(Serialize)]
@@ -19,14 +19,14 @@ struct Report {
 }
 
 pub(crate) fn run(args: &LookArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let mut settings = Settings::of_crawl(&args.directory)?;
     settings.no_index = false;
     let _nobody_else = DirectoryLock::take(&state, assembly::clock().now())
-        .map_err(|error| history::of_store(&error))?;
+        .map_err(|error| crawl_directory::of_store(&error))?;
     let form = settings.canonical_form();
     let policy = assembly::policy(&settings, form);
-    let place = index::options(&settings);
+    let place = search_index::options(&settings);
     let options = IndexOptions {
         directory: place.directory.with_extension("new"),
         ..place.clone()
@@ -35,11 +35,16 @@ pub(crate) fn run(args: &LookArgs) -> Result<(), CliError> {
         // Of a run that did not come to its end.
         std::fs::remove_dir_all(&options.directory).map_err(|error| fault(&error))?;
     }
-    let broken = |error| index::complaint_of(&error, &settings.out);
+    let broken = |error| search_index::complaint_of(&error, &settings.out);
     let mut writer = Writer::create(&options).map_err(broken)?;
     // Up to the end of the archive: the crawl takes out what turns out not to be settled.
-    let archive = history::archive(&settings.out);
-    index::catch_up(&mut writer, &archive, &policy, index::end_of(&archive)?)?;
+    let archive = crawl_directory::archive(&settings.out);
+    search_index::catch_up(
+        &mut writer,
+        &archive,
+        &policy,
+        search_index::end_of(&archive)?,
+    )?;
     let covered = writer.covered().cloned();
     writer.close(covered).map_err(broken)?;
     if place.directory.exists() {

@@ -21,7 +21,7 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
-use crate::{assembly, history, index};
+use crate::{assembly, crawl_directory, search_index};
 
 /// A page that was found.
 #[derive(Serialize)]
@@ -64,16 +64,16 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
         ));
         return Err(told.with_remedy(format!("{MAX_HITS} hits can be told at most")));
     }
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let broken = |error: IndexFault| match error {
         missing @ IndexFault::Missing { .. } => usage(missing.to_string()).with_remedy(format!(
             "`crawler reindex {}` makes it from the archive",
             args.directory.display()
         )),
-        other => index::complaint_of(&other, &args.directory),
+        other => search_index::complaint_of(&other, &args.directory),
     };
     let threads = available_parallelism().map_or(1, NonZeroUsize::get);
-    let finder = Finder::open(&index::directory(&args.directory))
+    let finder = Finder::open(&search_index::directory(&args.directory))
         .and_then(|finder| finder.with_threads(threads));
     let finder = finder.map_err(broken)?;
     let hits = finder
@@ -83,10 +83,10 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
     if args.snippets.is_on() {
         let settings = Settings::of_crawl(&args.directory)?;
         let policy = assembly::policy(&settings, settings.canonical_form());
-        let archive = history::archive(&args.directory);
+        let archive = crawl_directory::archive(&args.directory);
         let snippets = Snippets::of(&query);
         for hit in &mut found {
-            let text = index::text_at(&archive, &hit.warc_file, hit.warc_offset, &policy);
+            let text = search_index::text_at(&archive, &hit.warc_file, hit.warc_offset, &policy);
             hit.show(snippets.cut(&text.unwrap_or_default()));
         }
     }

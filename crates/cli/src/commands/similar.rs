@@ -15,8 +15,8 @@ use web::{PageUrl, UrlKey};
 
 use crate::args::SimilarArgs;
 use crate::cli_error::{CliError, fault, usage};
+use crate::crawl_directory;
 use crate::documents::{self, Reader};
-use crate::history;
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
@@ -55,7 +55,7 @@ struct Told {
 }
 
 pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
     let resemblance = args.resemblance.or(settings.resemblance).unwrap_or(NEAR);
     if !(0.0..=1.0).contains(&resemblance) {

@@ -11,7 +11,7 @@ use store::{PatternState, Patterns, STRIKES_ASIDE, Totals};
 use crate::args::StatusArgs;
 use crate::cli_error::{CliError, fault};
 use crate::control::{self, InForce};
-use crate::history;
+use crate::crawl_directory;
 use crate::leftovers::{self, LeftOver};
 use crate::output::{self, Format};
 use crate::settings::Settings;
@@ -50,7 +50,7 @@ struct Status {
 }
 
 pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     if args.hosts {
         let settings = Settings::of_crawl(&args.directory)?;
         let format = Format::or_fitting(args.format);

@@ -17,7 +17,7 @@ use crate::args::WhyArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::{assembly, control, history};
+use crate::{assembly, control, crawl_directory};
 
 /// What is known of the URL.
 #[derive(Default)]
@@ -55,7 +55,7 @@ struct Answer<'a> {
 }
 
 pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
     let form = settings.canonical_form();
     let url = PageUrl::parse(&args.url, &form)
@@ -96,7 +96,7 @@ fn original_of(
         settings
             .against
             .iter()
-            .map(|directory| history::state(directory))
+            .map(|directory| crawl_directory::state(directory))
     };
     let places: Vec<PathBuf> = if row.of_earlier {
         earlier()

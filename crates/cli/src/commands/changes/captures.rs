@@ -21,7 +21,7 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::commands::export::read_at;
 use crate::progress::Patience;
 use crate::settings::Settings;
-use crate::{assembly, history};
+use crate::{assembly, crawl_directory};
 
 /// A page as a crawl archived it.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +106,7 @@ impl Journals {
     /// Reads the journals of two crawls.
     pub(super) fn read(old: &Path, new: &Path) -> Result<Self, CliError> {
         let absolute = |directory: &Path| {
-            history::state_of(directory)?;
+            crawl_directory::state_of(directory)?;
             directory
                 .canonicalize()
                 .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))
@@ -179,7 +179,7 @@ impl Journals {
 
     /// Returns the directory of a crawl's memory.
     pub(super) fn state_directory(&self, side: Side) -> PathBuf {
-        history::state(&self.own(side).directory)
+        crawl_directory::state(&self.own(side).directory)
     }
 
     /// Returns the state of a URL in a crawl; none where that never saw it.
@@ -246,7 +246,7 @@ impl Journals {
         let file = &told.files[capture.file as usize];
         read_at(
             &told.policy,
-            &history::archive(&told.directory),
+            &crawl_directory::archive(&told.directory),
             file,
             capture.offset,
         )
@@ -292,7 +292,7 @@ fn digest(text: &str) -> Option<u128> {
 
 impl Told {
     fn read(directory: &Path, place: usize, patience: &mut Patience) -> Result<Self, CliError> {
-        let state = history::state_of(directory)?;
+        let state = crawl_directory::state_of(directory)?;
         let settings = Settings::of_crawl(directory)?;
         let form = settings.canonical_form();
         let history = History::open(&state).map_err(|error| fault(&error))?;

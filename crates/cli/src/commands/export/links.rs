@@ -21,7 +21,7 @@ use crate::cli_error::{CliError, fault};
 use crate::documents::exchange;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, history};
+use crate::{assembly, crawl_directory};
 
 /// Pages that are read at a time: what their links take is in memory.
 const BATCH: usize = 64;
@@ -56,7 +56,7 @@ impl Pages {
         policy.read.rel_bytes = REL_BYTES;
         Ok(Self {
             policy,
-            archive: history::archive(directory),
+            archive: crawl_directory::archive(directory),
             waiting: RefCell::default(),
         })
     }

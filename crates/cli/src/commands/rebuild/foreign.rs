@@ -15,8 +15,8 @@ use web::{CanonicalForm, Exchange, PageUrl};
 
 use super::revisits::Revisit;
 use crate::cli_error::{CliError, fault};
+use crate::crawl_directory;
 use crate::documents::{MAX_DOCUMENT, exchange};
-use crate::history;
 use crate::progress::Patience;
 
 /// More seeds are not looked for in an archive.
@@ -58,7 +58,7 @@ pub(super) struct Visits<'a> {
 
 /// The files of other crawlers in the directory of an archive, in their order.
 pub(super) fn files(archive: &Path) -> Result<Vec<PathBuf>, CliError> {
-    let mut files = history::archive_files(archive).map_err(|error| fault(&error))?;
+    let mut files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     files.retain(|path| is_foreign(path));
     Ok(files)
 }
@@ -68,7 +68,7 @@ pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<Pa
     let mut hosts = HashSet::new();
     let mut seeds = Vec::new();
     let mut patience = Patience::new("records looked at for seeds");
-    for path in history::archive_files(archive).map_err(|error| fault(&error))? {
+    for path in crawl_directory::archive_files(archive).map_err(|error| fault(&error))? {
         let mut stream = WarcStream::open(&path).map_err(|error| fault(&error))?;
         while seeds.len() < MAX_SEEDS {
             let record = match stream.next_record(GLANCE) {

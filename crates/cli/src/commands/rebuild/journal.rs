@@ -19,14 +19,14 @@ use web::{Clock, Exchange, PageUrl, Scope, UrlKey};
 
 use super::Report;
 use super::foreign;
-use super::judge::Judge;
 use super::revisits::{Originals, Revisit};
+use super::scratch_index::Judge;
 use super::visits::{self, Visits};
 use crate::cli_error::{CliError, fault};
 use crate::progress::Patience;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{archiving, assembly, fingerprints, history};
+use crate::{archiving, assembly, crawl_directory, features};
 
 /// A journal that is being written.
 pub(super) struct Rebuilding {
@@ -435,7 +435,7 @@ impl Rebuilding {
         if let Some(judge) = self.judge.take() {
             judge.end()?;
         }
-        for path in history::archive_files(archive).map_err(|error| fault(&error))? {
+        for path in crawl_directory::archive_files(archive).map_err(|error| fault(&error))? {
             File::open(path)
                 .and_then(|file| file.sync_all())
                 .map_err(|error| fault(&error))?;
@@ -445,7 +445,7 @@ impl Rebuilding {
         runtime
             .block_on(self.restoring.finish())
             .map_err(|error| fault(&error))?;
-        fingerprints::keep(&self.adaptive_signatures, new)?;
+        features::keep(&self.adaptive_signatures, new)?;
         Ok(self.report)
     }
 }

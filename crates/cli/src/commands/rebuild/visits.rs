@@ -16,8 +16,8 @@ use sinks::warc::{ReadFault, Record, WarcReader, is_foreign, name_of, next_recor
 use store::ArchivePlace;
 use web::{CanonicalForm, Exchange, PageUrl, Protocol, Timestamp};
 
+use crate::crawl_directory;
 use crate::documents::MAX_DOCUMENT;
-use crate::history;
 
 /// A visit, and where it stands.
 #[derive(Debug, Default)]
@@ -66,13 +66,13 @@ impl<'a> Visits<'a> {
         after: Option<&ArchivePlace>,
         form: &'a CanonicalForm,
     ) -> io::Result<Self> {
-        let mut files: VecDeque<PathBuf> = history::archive_files(directory)?.into();
+        let mut files: VecDeque<PathBuf> = crawl_directory::archive_files(directory)?.into();
         files.retain(|path| !is_foreign(path));
         let mut open = None;
         if let Some(after) = after.filter(|_| !files.is_empty()) {
             let place = files
                 .iter()
-                .position(|path| history::is_named(path, &after.file));
+                .position(|path| crawl_directory::is_named(path, &after.file));
             // What stands behind a file that is gone is not known to follow on it.
             let path = files
                 .drain(..=place.unwrap_or(files.len().saturating_sub(1)))

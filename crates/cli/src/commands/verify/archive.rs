@@ -26,7 +26,7 @@ use web::{CanonicalForm, PageUrl};
 use super::Complaints;
 use super::journal::Journal;
 use super::politeness::{self, Politeness, Request};
-use crate::history;
+use crate::crawl_directory;
 use crate::progress::Patience;
 
 /// More of a `warcinfo` record is not read: settings are a few KiB, lists of seeds are not in it.
@@ -100,7 +100,7 @@ impl<'a> Archive<'a> {
         politeness: Politeness,
         complaints: &'a mut Complaints,
     ) -> Self {
-        let files = history::archive_files(directory).unwrap_or_else(|error| {
+        let files = crawl_directory::archive_files(directory).unwrap_or_else(|error| {
             complaints.add(format!("cannot read {}: {error}", directory.display()));
             Vec::new()
         });
@@ -163,8 +163,8 @@ impl<'a> Archive<'a> {
                         let durable = journal.durable.as_ref();
                         let is_durable = durable.is_some_and(|place| {
                             place.file == span.file && span.end <= place.end
-                                || history::file_number(&span.file)
-                                    < history::file_number(&place.file)
+                                || crawl_directory::file_number(&span.file)
+                                    < crawl_directory::file_number(&place.file)
                         });
                         // See `archive_tail.rs` in the store: older visits are on the disk for
                         // certain.
@@ -274,7 +274,7 @@ impl<'a> Archive<'a> {
         }
         for path in std::mem::take(&mut self.files) {
             let begins = self.begins.as_ref();
-            let begun = begins.filter(|begins| history::is_named(&path, &begins.file));
+            let begun = begins.filter(|begins| crawl_directory::is_named(&path, &begins.file));
             let length = std::fs::metadata(path).map_or(0, |file| file.len());
             self.counts.unsettled_bytes +=
                 length.saturating_sub(begun.map_or(0, |begun| begun.end));
@@ -327,7 +327,7 @@ impl<'a> Archive<'a> {
         if !self
             .files
             .iter()
-            .any(|path| history::is_named(path, &span.file))
+            .any(|path| crawl_directory::is_named(path, &span.file))
         {
             return Err(missing());
         }
@@ -342,7 +342,7 @@ impl<'a> Archive<'a> {
             ));
         }
         while let Some(path) = self.files.pop_front() {
-            let is_it = history::is_named(&path, &span.file);
+            let is_it = crawl_directory::is_named(&path, &span.file);
             if !is_it {
                 self.complaints
                     .add(format!("{} belongs to no visit", path.display()));

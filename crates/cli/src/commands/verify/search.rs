@@ -12,7 +12,7 @@ use serde::Serialize;
 use store::{StoreFault, VisitRecord, embedded};
 
 use super::Complaints;
-use crate::{history, index};
+use crate::{crawl_directory, search_index};
 
 /// Places that are compared at a time.
 const AT_A_TIME: usize = 4_000_000;
@@ -33,7 +33,7 @@ pub(super) fn check(
     state: &Path,
     complaints: &mut Complaints,
 ) -> Result<Counts, StoreFault> {
-    let finder = match Finder::open(&index::directory(crawl)) {
+    let finder = match Finder::open(&search_index::directory(crawl)) {
         Ok(finder) => finder,
         Err(IndexFault::Missing { .. }) => return Ok(Counts::default()),
         Err(other) => {
@@ -78,7 +78,7 @@ fn check_from(
     }
     let mut places = Smallest::from(begin);
     let told = finder.places(|Place { file, offset }| {
-        let spot = (history::file_number(&file), offset);
+        let spot = (crawl_directory::file_number(&file), offset);
         if Some(spot) <= last && is_covered(spot, finder) {
             places.add(spot);
         }
@@ -98,19 +98,19 @@ fn is_expected(row: &VisitRecord, spot: Spot, finder: &Finder) -> bool {
     is_covered(spot, finder)
         && row.kept
         && row.charset.is_some()
-        && index::has(finder.rules(), row.fate)
+        && search_index::has(finder.rules(), row.fate)
 }
 
 /// Whether the index says that it tells this place; what it has behind that is taken out when the
 /// crawl goes on.
 fn is_covered(spot: Spot, finder: &Finder) -> bool {
     let covered = finder.covered();
-    covered.is_some_and(|end| spot < (history::file_number(&end.file), end.end))
+    covered.is_some_and(|end| spot < (crawl_directory::file_number(&end.file), end.end))
 }
 
 fn spot_of(row: &VisitRecord) -> Option<Spot> {
     Some((
-        history::file_number(row.warc_file.as_deref()?),
+        crawl_directory::file_number(row.warc_file.as_deref()?),
         row.warc_offset?,
     ))
 }

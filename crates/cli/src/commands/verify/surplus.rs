@@ -19,7 +19,7 @@ use super::Complaints;
 use super::journal::Journal;
 use crate::cli_error::{CliError, fault};
 use crate::commands::rebuild::visits::Visits;
-use crate::history;
+use crate::crawl_directory;
 use crate::settings::Settings;
 
 /// The records behind the journal's end.
@@ -39,8 +39,8 @@ pub(super) fn check(
     complaints: &mut Complaints,
 ) -> Result<Counts, CliError> {
     let (state, archive) = (
-        history::state(&settings.out),
-        history::archive(&settings.out),
+        crawl_directory::state(&settings.out),
+        crawl_directory::archive(&settings.out),
     );
     check_journal(settings, &state, complaints)?;
     if !archive.is_dir() {
@@ -54,7 +54,7 @@ pub(super) fn check(
         ));
     }
     // Files of other crawlers are behind no end.
-    let others = history::archive_files(&archive)
+    let others = crawl_directory::archive_files(&archive)
         .is_ok_and(|files| end.is_none() && files.iter().any(|path| is_foreign(path)));
     let behind = match settled_behind(&archive, &settings.warc_prefix, end) {
         Ok(_) if others => Vec::new(),
@@ -114,7 +114,7 @@ fn check_journal(
     state: &Path,
     complaints: &mut Complaints,
 ) -> Result<(), CliError> {
-    let missing = history::missing_journal(&settings.out)?;
+    let missing = crawl_directory::missing_journal(&settings.out)?;
     if missing > 0 {
         complaints.add(format!(
             "state/journal: it ends before the archive: {missing} bytes of it are missing"
@@ -133,8 +133,8 @@ fn check_journal(
 
 /// The files of ours that have bytes behind `end`, and where these begin.
 fn files_behind(archive: &Path, end: Option<&ArchiveEnd>) -> Vec<(PathBuf, u64)> {
-    let files = history::archive_files(archive).unwrap_or_default();
-    let number = |name: &str| history::file_number(name);
+    let files = crawl_directory::archive_files(archive).unwrap_or_default();
+    let number = |name: &str| crawl_directory::file_number(name);
     let ours = files.into_iter().filter(|path| !is_foreign(path));
     ours.filter_map(|path| {
         let name = name_of(&path)?;

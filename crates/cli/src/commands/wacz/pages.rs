@@ -19,7 +19,7 @@ use crate::commands::export::read_again;
 use crate::progress::Patience;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, history};
+use crate::{assembly, crawl_directory};
 
 /// Pages whose texts are read at a time.
 const BATCH: usize = 64;
@@ -131,7 +131,7 @@ impl Texts {
         let settings = Settings::of_crawl(directory)?;
         Ok(Self {
             policy: assembly::policy(&settings, settings.canonical_form()),
-            archive: history::archive(directory),
+            archive: crawl_directory::archive(directory),
             unread: Cell::new(0),
         })
     }

@@ -3,7 +3,7 @@
 //! written, is the crate `export`'s; where it is written to is decided here.
 
 mod links;
-mod place;
+mod target;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ use store::embedded::History;
 
 use self::links::Pages;
 pub(super) use self::links::{has_page, read as read_again, read_at};
-use self::place::Place;
+use self::target::Place;
 use crate::args::ExportArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::history;
+use crate::crawl_directory;
 use crate::progress::Patience;
 use crate::terminal::Escaping;
 
@@ -38,7 +38,7 @@ struct Export<'a> {
 }
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let place = Place::of(args)?;
     let form = args.form();
     let export = Export {

@@ -23,10 +23,10 @@ use store::embedded::DirectoryLock;
 use self::pages::{Survey, Texts};
 use crate::args::WaczArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::draft::Draft;
+use crate::draft_file::Draft;
 use crate::progress::Patience;
 use crate::terminal::say;
-use crate::{assembly, history, room};
+use crate::{assembly, crawl_directory, disk_space};
 
 /// How much is read and written at a time.
 const BUFFER: usize = 256 << 10;
@@ -43,7 +43,7 @@ struct Packing<'a> {
 }
 
 pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let to_stdout = args.output == Path::new("-");
     if to_stdout && io::stdout().is_terminal() {
         return Err(
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
         return Err(told.with_remedy("--output names a file"));
     }
     let mut lock = DirectoryLock::share(&state).map_err(|error| running(&error))?;
-    let archive = history::archive(&args.directory);
+    let archive = crawl_directory::archive(&args.directory);
     let survey = Survey::of(&state).map_err(|error| unreadable(&error, &args.directory))?;
     let files = files(&archive, &survey)?;
     if !is_indexed(&archive, &survey) {
@@ -63,7 +63,9 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
         let taken = DirectoryLock::take(&state, assembly::clock().now())
             .map_err(|error| running(&error))?;
         let made = cdxj::make_again(Arc::new(SystemDisk), &archive);
-        made.map_err(|error| fault(&error).with_remedy(room::remedy_of(&error, &args.directory)))?;
+        made.map_err(|error| {
+            fault(&error).with_remedy(disk_space::remedy_of(&error, &args.directory))
+        })?;
         drop(taken);
         lock = DirectoryLock::share(&state).map_err(|error| running(&error))?;
     }
@@ -205,14 +207,14 @@ fn reading(path: &Path, source: io::Error) -> WaczFault {
 
 fn unreadable(error: &StoreFault, directory: &Path) -> CliError {
     match error {
-        StoreFault::Damaged { .. } => fault(error).with_remedy(history::rebuild(directory)),
-        other => history::of_store(other),
+        StoreFault::Damaged { .. } => fault(error).with_remedy(crawl_directory::rebuild(directory)),
+        other => crawl_directory::of_store(other),
     }
 }
 
 /// A crawl that runs cannot be packed: what is packed must not change meanwhile.
 fn running(error: &StoreFault) -> CliError {
-    history::of_store(error)
+    crawl_directory::of_store(error)
 }
 
 /// The files of the archive that have something settled.
@@ -220,7 +222,7 @@ fn files(archive: &Path, survey: &Survey) -> Result<Vec<(String, PathBuf, u64)>,
     let Some(end) = &survey.end else {
         return Err(usage("nothing was archived yet: there is nothing to pack"));
     };
-    let found = history::archive_files(archive)
+    let found = crawl_directory::archive_files(archive)
         .map_err(|error| usage(format!("cannot read {}: {error}", archive.display())))?;
     let mut files = Vec::new();
     for path in found {
@@ -231,7 +233,8 @@ fn files(archive: &Path, survey: &Survey) -> Result<Vec<(String, PathBuf, u64)>,
             .map_err(|error| fault(&error))?
             .len();
         let is_last = name == end.file;
-        if is_last || history::file_number(&name) < history::file_number(&end.file) {
+        if is_last || crawl_directory::file_number(&name) < crawl_directory::file_number(&end.file)
+        {
             let settled = if is_last { length.min(end.end) } else { length };
             files.push((name, path, settled));
         }
@@ -244,7 +247,7 @@ fn files(archive: &Path, survey: &Survey) -> Result<Vec<(String, PathBuf, u64)>,
 
 /// Whether the index is there as one file, and tells of all that is settled.
 fn is_indexed(archive: &Path, survey: &Survey) -> bool {
-    let number = |file: &str| history::file_number(file);
+    let number = |file: &str| crawl_directory::file_number(file);
     match (cdxj::whole(archive), &survey.end) {
         (Some(covered), Some(end)) => {
             (number(&end.file), end.end) <= (number(&covered.file), covered.end)

@@ -7,14 +7,14 @@
 mod archive;
 mod read;
 mod signatures;
+mod skip_report;
 mod sources;
-mod told;
 
 pub(crate) use archive::{ArchiveDocuments, SeenOddities, WaczStreams, exchange, is_visited};
 pub(crate) use read::Reader;
 pub(crate) use signatures::Signatures;
+pub(crate) use skip_report::Told;
 pub(crate) use sources::{Documents, Skipped, is_archive, is_standard_input, is_wacz, media_type};
-pub(crate) use told::Told;
 
 use std::path::Path;
 

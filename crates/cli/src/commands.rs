@@ -3,13 +3,13 @@
 pub(crate) mod canonicalize;
 pub(crate) mod changes;
 pub(crate) mod clean;
+pub(crate) mod compare;
 pub(crate) mod crawl;
 pub(crate) mod dedup;
 pub(crate) mod duplicates;
 pub(crate) mod export;
 pub(crate) mod extract;
 pub(crate) mod index;
-pub(crate) mod likeness;
 pub(crate) mod patterns;
 pub(crate) mod plan;
 pub(crate) mod rebuild;

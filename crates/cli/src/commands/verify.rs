@@ -32,7 +32,7 @@ use self::politeness::Politeness;
 use crate::args::VerifyArgs;
 use crate::cli_error::{CliError, fault};
 use crate::control;
-use crate::history;
+use crate::crawl_directory;
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
@@ -95,17 +95,20 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     if args.directory.is_file() {
         return wacz::run(&args.directory, args.format);
     }
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     // Held until the end: what is read must not change meanwhile.
-    let _nobody_writes = DirectoryLock::share(&state).map_err(|error| history::of_store(&error))?;
+    let _nobody_writes =
+        DirectoryLock::share(&state).map_err(|error| crawl_directory::of_store(&error))?;
     let unreadable = |error: &StoreFault| match error {
-        StoreFault::Damaged { .. } => fault(error).with_remedy(history::rebuild(&args.directory)),
-        other => history::of_store(other),
+        StoreFault::Damaged { .. } => {
+            fault(error).with_remedy(crawl_directory::rebuild(&args.directory))
+        }
+        other => crawl_directory::of_store(other),
     };
     let mut complaints = Complaints::default();
     let journal = Journal::read(&state, &mut complaints).map_err(|error| unreadable(&error))?;
     let settings = Settings::of_crawl(&args.directory)?;
-    let archive_directory = history::archive(&args.directory);
+    let archive_directory = crawl_directory::archive(&args.directory);
     let mut politeness = Politeness::new(&settings);
     let (delay, max_delay) = control::shortest_ordered(&settings.out)?;
     politeness.hear_orders(delay, max_delay);

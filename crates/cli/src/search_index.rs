@@ -17,10 +17,10 @@ use store::embedded::{self, EmbeddedStore};
 use web::{Clock, Exchange};
 
 use crate::cli_error::{CliError, fault};
+use crate::crawl_directory;
+use crate::disk_space;
 use crate::documents::{MAX_DOCUMENT, exchange};
-use crate::history;
 use crate::progress::Patience;
-use crate::room;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 
@@ -58,7 +58,7 @@ pub(crate) fn over(
     store: &EmbeddedStore,
     clock: &Clock,
 ) -> Result<Arc<dyn Sink>, CliError> {
-    let settled = crawl::settled_end(store, &history::archive(&settings.out))
+    let settled = crawl::settled_end(store, &crawl_directory::archive(&settings.out))
         .map_err(|error| fault(&error))?;
     let broken = |error: IndexFault| complaint_of(&error, &settings.out);
     let options = options(settings);
@@ -75,7 +75,7 @@ pub(crate) fn over(
     }
     catch_up(
         &mut index,
-        &history::archive(&settings.out),
+        &crawl_directory::archive(&settings.out),
         policy,
         settled,
     )?;
@@ -106,7 +106,7 @@ fn open(
     match unusable {
         None => std::fs::remove_dir_all(directory).map_err(cannot)?,
         Some(damage) => {
-            let aside = history::aside(directory, "unusable", clock.now());
+            let aside = crawl_directory::aside(directory, "unusable", clock.now());
             std::fs::rename(directory, &aside).map_err(cannot)?;
             say(&format!(
                 "warning: {}; it is made again from the archive, and kept in {}",
@@ -192,11 +192,13 @@ fn each_page(
     policy: &Policy,
     mut each: impl FnMut(ArchivedPage) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let mut files = history::archive_files(directory).map_err(|error| fault(&error))?;
+    let mut files = crawl_directory::archive_files(directory).map_err(|error| fault(&error))?;
     let mut from = 0;
     if let Some(ArchiveEnd { file, end }) = after {
         from = *end;
-        let place = files.iter().position(|path| history::is_named(path, file));
+        let place = files
+            .iter()
+            .position(|path| crawl_directory::is_named(path, file));
         // What the index tells of a file that is gone stays; where that stood is not known any
         // more.
         files.drain(..place.unwrap_or(0));
@@ -282,7 +284,7 @@ type ForeignVisits = HashMap<(String, u64), Fate>;
 /// The pages that files of other crawlers have: the verdicts are in rows, since the archive does
 /// not tell them.
 fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CliError> {
-    let state = history::state(archive.parent().unwrap_or(archive));
+    let state = crawl_directory::state(archive.parent().unwrap_or(archive));
     let mut visits = HashMap::new();
     for row in embedded::rows(&state).map_err(|error| fault(&error))? {
         let row = row.map_err(|error| fault(&error))?;
@@ -392,13 +394,13 @@ pub(crate) fn complaint_of(error: &IndexFault, crawl: &Path) -> CliError {
             "`crawler reindex {crawl_shown}` makes it again from the archive"
         )),
         IndexFault::InUse { .. } => told.with_remedy("wait until it has ended, or interrupt it"),
-        IndexFault::Io { .. } => told.with_remedy(room::remedy_of(error, crawl)),
+        IndexFault::Io { .. } => told.with_remedy(disk_space::remedy_of(error, crawl)),
     }
 }
 
 /// Where an archive ends on the disk; none where it has no file.
 pub(crate) fn end_of(archive: &Path) -> Result<Option<ArchiveEnd>, CliError> {
-    let files = history::archive_files(archive).map_err(|error| fault(&error))?;
+    let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     let Some((path, file)) = files.last().and_then(|path| Some((path, name_of(path)?))) else {
         return Ok(None);
     };

@@ -28,7 +28,7 @@ use crate::output::{self, Format};
 use crate::progress::Patience;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, control, history};
+use crate::{assembly, control, crawl_directory};
 
 /// Pages that are read at a time: what their links take is in memory.
 const BATCH: usize = 64;
@@ -59,7 +59,7 @@ struct Told {
 struct Missing(u64);
 
 pub(crate) fn run(args: &SkippedArgs) -> Result<(), CliError> {
-    let state = history::state_of(&args.directory)?;
+    let state = crawl_directory::state_of(&args.directory)?;
     let settings = Settings::of_crawl(&args.directory)?;
     let form = settings.canonical_form();
     let mut ledger = Ledger::new(&args.directory, journal_bytes(&state));
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &SkippedArgs) -> Result<(), CliError> {
     if asks_for_links(args.why, &settings) {
         let pages = Pages {
             policy: assembly::policy(&settings, form),
-            archive: history::archive(&args.directory),
+            archive: crawl_directory::archive(&args.directory),
             told: &told,
         };
         unread = pages.add_links(&state, &mut ledger)?;

@@ -16,8 +16,8 @@
 
 mod foreign;
 mod journal;
-mod judge;
 mod revisits;
+mod scratch_index;
 pub(super) mod visits;
 
 use std::fs::{self, File};
@@ -37,7 +37,7 @@ use store::{ArchiveSpan, StoreFault};
 use web::Clock;
 
 use self::journal::Rebuilding;
-use self::judge::Judge;
+use self::scratch_index::Judge;
 use crate::args::RebuildArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
@@ -45,7 +45,7 @@ use crate::progress::Patience;
 use crate::seeds::Seeds;
 use crate::settings::{AS_RUN, Settings};
 use crate::terminal::{printable, say};
-use crate::{assembly, earlier, history};
+use crate::{assembly, crawl_directory, earlier};
 
 /// What was made of what.
 #[derive(Default, Serialize)]
@@ -81,7 +81,7 @@ struct Report {
 
 pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     let directory = &args.directory;
-    let archive = history::archive(directory);
+    let archive = crawl_directory::archive(directory);
     let is_crawl = directory.join(AS_RUN).exists();
     let is_made_one = args.from_archive && archive.is_dir();
     if !is_crawl && !is_made_one {
@@ -100,12 +100,12 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
         find_seeds(args, &mut settings, &archive)?;
     }
     let clock = assembly::clock();
-    let state = history::state(directory);
+    let state = crawl_directory::state(directory);
     // An interrupted rebuild leaves no state at all for a moment, and the new one beside it: it is
     // made again.
     fs::create_dir_all(&state).map_err(|error| fault(&error))?;
-    let lock =
-        DirectoryLock::take(&state, clock.now()).map_err(|error| history::of_store(&error))?;
+    let lock = DirectoryLock::take(&state, clock.now())
+        .map_err(|error| crawl_directory::of_store(&error))?;
     let sound = !args.from_archive && tells_everything(&settings, &state)?;
     let report = if sound {
         let kept = set_tables_aside(&state, &clock)?;
@@ -182,11 +182,11 @@ fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, CliError>
         }
         patience.step();
     }
-    let archive = history::archive(&settings.out);
+    let archive = crawl_directory::archive(&settings.out);
     if !tells_of_visits {
-        return Ok(!history::archive_files(&archive).is_ok_and(|files| !files.is_empty()));
+        return Ok(!crawl_directory::archive_files(&archive).is_ok_and(|files| !files.is_empty()));
     }
-    let missing = history::missing_journal(&settings.out)?;
+    let missing = crawl_directory::missing_journal(&settings.out)?;
     let behind = match end {
         Some(end) if archive.is_dir() => {
             settled_behind(&archive, &settings.warc_prefix, Some(&end))
@@ -210,7 +210,7 @@ fn set_tables_aside(state: &Path, clock: &Clock) -> Result<Option<String>, CliEr
     if !tables.exists() {
         return Ok(None);
     }
-    let aside = history::aside(&tables, "unusable", clock.now());
+    let aside = crawl_directory::aside(&tables, "unusable", clock.now());
     fs::rename(&tables, &aside).map_err(|error| fault(&error))?;
     sync_directory(state)?;
     Ok(Some(aside.display().to_string()))
@@ -230,7 +230,7 @@ fn from_archive(
     ignore_journal: bool,
     lock: DirectoryLock,
 ) -> Result<Report, CliError> {
-    let archive = history::archive(&settings.out);
+    let archive = crawl_directory::archive(&settings.out);
     if !archive.is_dir() {
         return Err(usage(format!("{} is not there", archive.display()))
             .with_remedy("without a journal, a crawl can only be made again from its archive"));
@@ -297,7 +297,7 @@ fn from_archive(
             .and_then(|()| SystemDisk.sync_directory(&archive))
             .map_err(|error| fault(&error))?;
     }
-    let kept = history::aside(state, "old", clock.now());
+    let kept = crawl_directory::aside(state, "old", clock.now());
     fs::rename(state, &kept)
         .and_then(|()| fs::rename(&new, state))
         .map_err(|error| fault(&error))?;
@@ -311,15 +311,15 @@ fn from_archive(
 /// in it is wanted.
 fn archives(settings: &Settings, pages: Arc<Earlier>) -> EarlierArchives {
     let directories = settings.against.iter();
-    let directories = directories.map(|directory| Some(history::archive(directory)));
+    let directories = directories.map(|directory| Some(crawl_directory::archive(directory)));
     EarlierArchives::new(pages, directories.collect())
 }
 
 /// A crawl that goes on removes what stands behind its end, by the numbers in the names: no file of
 /// others may.
 fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
-    let number = |path: &PathBuf| name_of(path).and_then(history::file_number);
-    let files = history::archive_files(archive).map_err(|error| fault(&error))?;
+    let number = |path: &PathBuf| name_of(path).and_then(crawl_directory::file_number);
+    let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     let ours = files.iter().filter(|path| !others.contains(path));
     let Some(last) = ours.filter_map(number).max() else {
         return Ok(());
@@ -343,8 +343,8 @@ impl Report {
         };
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
         let options = assembly::store_options(&settings, None, clock, &disk)?;
-        let store =
-            EmbeddedStore::open(state, &options).map_err(|error| history::of_store(&error))?;
+        let store = EmbeddedStore::open(state, &options)
+            .map_err(|error| crawl_directory::of_store(&error))?;
         let standing = store::Frontier::standing(&store);
         (self.pages, self.queued) = (standing.totals.pages, standing.queued);
         let runtime = tokio::runtime::Builder::new_current_thread().build();

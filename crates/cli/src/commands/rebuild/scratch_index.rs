@@ -15,7 +15,7 @@ use web::{Clock, PageUrl};
 use crate::cli_error::{CliError, fault};
 use crate::settings::Settings;
 use crate::values::Key;
-use crate::{assembly, history};
+use crate::{assembly, crawl_directory};
 
 pub(super) struct Judge {
     store: EmbeddedStore,
@@ -39,8 +39,8 @@ impl Judge {
         };
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
         let options = assembly::store_options(&settings, earlier, clock, &disk)?;
-        let store =
-            EmbeddedStore::open(&directory, &options).map_err(|error| history::of_store(&error))?;
+        let store = EmbeddedStore::open(&directory, &options)
+            .map_err(|error| crawl_directory::of_store(&error))?;
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         Ok(Self {
             store,

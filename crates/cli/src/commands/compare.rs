@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::args::{CompareArgs, FingerprintArgs, FrequenciesArgs, LikenessArgs};
 use crate::cli_error::{CliError, usage};
 use crate::documents::{self, Documents, Reader};
-use crate::fingerprints::{self, Recipe};
+use crate::features::{self, Recipe};
 use crate::output::{self, Format};
 use crate::terminal::{printable, say};
 
@@ -70,7 +70,7 @@ pub(crate) fn frequencies(args: &FrequenciesArgs) -> Result<(), CliError> {
         None,
     )?;
     let counted = recipe.count(&args.paths, &Reader::new(true)?)?;
-    fingerprints::write(&counted, args.output.as_deref())
+    features::write(&counted, args.output.as_deref())
 }
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<(), CliError> {

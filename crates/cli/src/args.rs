@@ -1,7 +1,7 @@
 //! The command line.
 
 mod files;
-mod look;
+mod inspect;
 mod secrets;
 
 use std::path::PathBuf;
@@ -19,14 +19,14 @@ pub(crate) use files::{
     CanonicalizeArgs, CompareArgs, DedupArgs, ExtractArgs, ExtractForm, FingerprintArgs,
     FrequenciesArgs, IndexArgs, LikenessArgs, PlanArgs, RobotsArgs, RobotsForm,
 };
-pub(crate) use look::{
+pub(crate) use inspect::{
     ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs,
     RebuildArgs, SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 
 pub(crate) use secrets::SecretArgs;
 
-use crate::settings::Preset;
+use crate::preset::Preset;
 use crate::values::{Date, Key, Rate, Size, Span, Switch, Tables, maybe_word};
 
 /// A polite web crawler that archives what it reaches, and never the same page twice.

@@ -12,7 +12,7 @@ use disk::{Disk, Reserve, ReservedDisk, SystemDisk, Trouble};
 use tokio::time::Instant;
 
 use crate::cli_error::{CliError, fault, usage};
-use crate::history;
+use crate::crawl_directory;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 
@@ -29,7 +29,7 @@ pub(crate) fn disk() -> Arc<ReservedDisk> {
 /// Takes the reserve of the crawl in `settings.out`, whose state is ours: nobody else may have it.
 pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskSpace>, CliError> {
     let system: Arc<dyn Disk> = Arc::new(SystemDisk);
-    let state = history::state(&settings.out);
+    let state = crawl_directory::state(&settings.out);
     let rules = DiskSpaceRules {
         least: settings.min_free.0,
         patience: settings.wait_for_room.0,
@@ -40,7 +40,7 @@ pub(crate) fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskS
         disk.keep(Arc::clone(reserve));
     }
     // One of them may be a link to another file system.
-    let directories = vec![state, history::archive(&settings.out)];
+    let directories = vec![state, crawl_directory::archive(&settings.out)];
     Ok(Arc::new(DiskSpace::new(
         system,
         reserve,
