@@ -4,8 +4,8 @@ use sinks::ArchiveOptions;
 use sinks::warc::{Compression, Dictionary, Packing, is_prefix};
 use web::Clock;
 
-use crate::assembly::random;
 use crate::cli_error::{CliError, usage};
+use crate::machine::random;
 use crate::settings::Settings;
 
 /// Whether what is set goes together; reads no file, so that crawls can be looked at without their

@@ -20,7 +20,7 @@ pub(crate) use files::{
     FrequenciesArgs, IndexArgs, LikenessArgs, PlanArgs, RobotsArgs, RobotsForm,
 };
 pub(crate) use inspect::{
-    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, LookArgs, PatternsArgs,
+    ChangeKind, ChangesArgs, CleanArgs, DuplicatesArgs, ExportArgs, InspectArgs, PatternsArgs,
     RebuildArgs, SearchArgs, SimilarArgs, SkippedArgs, StatusArgs, VerifyArgs, WaczArgs, WhyArgs,
 };
 
@@ -97,7 +97,7 @@ pub(crate) enum Command {
     /// short
     Clean(CleanArgs),
     /// Make the search index again from the archive
-    Reindex(LookArgs),
+    Reindex(InspectArgs),
     /// Index archives in CDXJ, as cdxj-indexer does: that of a crawl is made again, that of any
     /// WARC files is written out
     #[command(visible_alias = "cdxj")]

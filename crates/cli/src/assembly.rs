@@ -1,4 +1,4 @@
-//! From settings to a assembly: the one place where the parts of the crawler are put together.
+//! From settings to a context: the one place where the parts of the crawler are put together.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
@@ -24,9 +24,10 @@ use web::{CanonicalForm, Clock, GroupBy, MainSelectors, ReadLimits, Scope, TrapR
 
 use crate::cli_error::{CliError, fault, usage};
 use crate::control::CONTROL;
+use crate::disk_error;
 use crate::disk_space::{self, cannot};
 use crate::seeds::Seeds;
-use crate::settings::{AS_RUN, Settings};
+use crate::settings::{SETTINGS_FILE, Settings};
 use crate::{archiving, crawl_directory, earlier, machine, search_index, session_clock};
 
 /// Origins whose robots.txt is remembered.
@@ -37,22 +38,6 @@ const MAX_DECODED: u64 = 8 << 20;
 /// Nobody lives to see a longer pause end; and clocks, which cannot count for ever, are not asked
 /// to.
 const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-
-/// The machine's clock: the only place that asks it. A crawl takes [`session_clock::SessionClock`], which
-/// goes evenly.
-pub(crate) fn clock() -> Clock {
-    Clock::new(|| {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the command line is where time comes from"
-        )]
-        let now = std::time::SystemTime::now();
-        let since = now
-            .duration_since(std::time::UNIX_EPOCH)
-            .unwrap_or_default();
-        web::Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-    })
-}
 
 /// A directory that a crawl may write to: made if it is not there, refused where something else is
 /// in it.
@@ -92,7 +77,7 @@ fn is_ours(item: std::io::Result<std::fs::DirEntry>) -> bool {
     item.is_ok_and(|item| {
         [
             "crawl.log",
-            AS_RUN,
+            SETTINGS_FILE,
             CONTROL,
             "state",
             "archive",
@@ -103,16 +88,16 @@ fn is_ours(item: std::io::Result<std::fs::DirEntry>) -> bool {
     })
 }
 
-/// A assembly that is ready to crawl, and the memory that it shares with the progress bar.
-pub(crate) struct Ready {
-    pub(crate) assembly: Arc<CrawlContext>,
+/// A context that is ready to crawl, and the memory that it shares with the progress bar.
+pub(crate) struct AssembledCrawl {
+    pub(crate) context: Arc<CrawlContext>,
     pub(crate) resumed: bool,
     pub(crate) store: Arc<EmbeddedStore>,
 }
 
-/// What a assembly needs that writes nothing: wrong settings are found here, before there is a
+/// What a context needs that writes nothing: wrong settings are found here, before there is a
 /// directory.
-pub(crate) struct Tools {
+pub(crate) struct Components {
     scope: Scope,
     fetch: Arc<dyn Fetch>,
     pacer: Arc<Pacer>,
@@ -123,7 +108,7 @@ pub(crate) struct Tools {
     stalls: Stalls,
 }
 
-impl Tools {
+impl Components {
     pub(crate) fn new(
         settings: &Settings,
         secrets: Secrets,
@@ -132,7 +117,11 @@ impl Tools {
         let (memory, stalls) = (MemoryBudget::new(settings.memory()), Stalls::default());
         let fetch = fetcher(settings, secrets, clock, &memory, &stalls)?;
         let fetch: Arc<dyn Fetch> = Arc::new(fetch);
-        let pacer = Arc::new(Pacer::seeded(pacing(settings), clock.clone(), random()?));
+        let pacer = Arc::new(Pacer::seeded(
+            pacing(settings),
+            clock.clone(),
+            machine::random()?,
+        ));
         let robots = RobotsCache::new(
             Arc::clone(&fetch),
             Arc::clone(&pacer),
@@ -180,9 +169,9 @@ pub(crate) async fn assemble(
     seeds: &Seeds,
     form: CanonicalForm,
     clock: Clock,
-    tools: Tools,
-) -> Result<Ready, CliError> {
-    let Tools {
+    components: Components,
+) -> Result<AssembledCrawl, CliError> {
+    let Components {
         mut scope,
         fetch,
         pacer,
@@ -191,7 +180,7 @@ pub(crate) async fn assemble(
         archives,
         memory,
         stalls,
-    } = tools;
+    } = components;
     if !EmbeddedStore::exists(&crawl_directory::state(&settings.out)) {
         // Before a journal is begun that would pass for the one that was lost.
         refuse_to_forget(&settings.out)?;
@@ -199,13 +188,13 @@ pub(crate) async fn assemble(
     crawl_directory::refuse_a_short_journal(&settings.out)?;
     let reserved = disk_space::disk();
     let disk: Arc<dyn Disk> = Arc::clone(&reserved) as Arc<dyn Disk>;
-    let mut opening = disk_space::Opening::new(settings);
-    let store = opening.step(async || open_store(settings, earlier.clone(), &clock, &disk));
+    let mut retry = disk_space::DiskFullRetry::new(settings);
+    let store = retry.step(async || open_store(settings, earlier.clone(), &clock, &disk));
     let store = Arc::new(store.await?);
-    let room = opening
+    let room = retry
         .step(async || disk_space::keep(&reserved, settings))
         .await?;
-    session_clock::tell_behind(store.clock_behind());
+    session_clock::warn_if_behind(store.clock_behind());
     if store.after_a_death() {
         pacer.suppose_all_asked();
     }
@@ -221,31 +210,31 @@ pub(crate) async fn assemble(
     if !store.resumed() {
         refuse_to_forget(&settings.out)?;
     }
-    let finds = || {
+    let seeds_found = || {
         let urls = seeds.urls.iter();
         urls.map(|url| DiscoveredUrl::new(url.clone(), 0, None))
             .collect()
     };
-    opening
+    retry
         .step(async || {
-            let discovered = store.discover(finds()).await;
+            let discovered = store.discover(seeds_found()).await;
             discovered.map_err(|error| broken(&error, settings))
         })
         .await?;
-    let archive = opening.step(async || open_archive(settings, &store, &clock, &disk).await);
+    let archive = retry.step(async || open_archive(settings, &store, &clock, &disk).await);
     let archive = Arc::new(archive.await?);
-    let archive = opening.step(async || indexed(settings, Arc::clone(&archive), &disk).await);
+    let archive = retry.step(async || indexed(settings, Arc::clone(&archive), &disk).await);
     let archive = archive.await?;
-    opening
+    retry
         .step(async || keep_settings(settings, seeds, &*disk))
         .await?;
 
     let policy = policy(settings, form);
-    let sink = opening
+    let sink = retry
         .step(async || search_index::over(Arc::clone(&archive), settings, &policy, &store, &clock));
     let sink = sink.await?;
 
-    let assembly = CrawlContext {
+    let context = CrawlContext {
         fetch,
         pacer,
         robots,
@@ -258,7 +247,7 @@ pub(crate) async fn assemble(
         listings: Listings::default(),
         robots_files: RobotsFiles::default(),
         adaptive_signatures: settings
-            .recipe()?
+            .feature_settings()?
             .adaptive_signatures(store.key(), &crawl_directory::state(&settings.out))?,
         policy,
         live: Live::default(),
@@ -268,8 +257,8 @@ pub(crate) async fn assemble(
         memory,
         stalls,
     };
-    Ok(Ready {
-        assembly: Arc::new(assembly),
+    Ok(AssembledCrawl {
+        context: Arc::new(context),
         resumed: store.resumed(),
         store,
     })
@@ -353,7 +342,10 @@ pub(crate) fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
             ..ListingRules::default()
         },
         canonical,
-        traps: settings.traps.is_on().then(|| TrapRules::at(clock().now())),
+        traps: settings
+            .traps
+            .is_on()
+            .then(|| TrapRules::at(machine::clock().now())),
     }
 }
 
@@ -401,10 +393,10 @@ pub(crate) fn store_options(
             most_wait: pacing(settings).longest_wait(),
         },
         likeness: settings.likeness()?,
-        features: settings.recipe_name(),
+        features: settings.feature_settings_name(),
         key: settings.hash_key.map(|key| key.0),
         earlier,
-        new_key: HashKey::new(random()?),
+        new_key: HashKey::new(machine::random()?),
         mirror: settings.mirror.is_on(),
         tables: settings.tables.design(settings.distance).map_err(usage)?,
         now: clock.now(),
@@ -425,7 +417,7 @@ fn thousandths(factor: f64) -> u32 {
 
 /// A fault of the machine, most likely.
 fn broken(error: &(dyn std::error::Error + 'static), settings: &Settings) -> CliError {
-    fault(error).with_remedy(disk_space::remedy_of(error, &settings.out))
+    fault(error).with_remedy(disk_error::remedy_of(error, &settings.out))
 }
 
 async fn open_archive(
@@ -504,11 +496,7 @@ fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
 /// The settings as run, replaced in one step.
 fn keep_settings(settings: &Settings, seeds: &Seeds, disk: &dyn Disk) -> Result<(), CliError> {
     let text = settings.as_run(seeds.urls.iter().map(ToString::to_string).collect())?;
-    let path = settings.out.join(AS_RUN);
+    let path = settings.out.join(SETTINGS_FILE);
     disk.replace(&path, text.as_bytes())
         .map_err(|error| cannot("write", &path, &error, &settings.out))
-}
-
-pub(crate) fn random() -> Result<u64, CliError> {
-    getrandom::u64().map_err(|error| fault(&error))
 }

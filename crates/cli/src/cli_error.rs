@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::disk_space;
+use crate::disk_error;
 use crate::terminal::{printable, say};
 
 /// Why a command ends early.
@@ -14,7 +14,7 @@ pub(crate) struct CliError {
     code: u8,
     message: String,
     remedy: Option<String>,
-    is_for_room: bool,
+    is_disk_full: bool,
 }
 
 /// Usage: options, files and values that cannot be right. Code 2.
@@ -23,7 +23,7 @@ pub(crate) fn usage(message: impl fmt::Display) -> CliError {
         code: 2,
         message: message.to_string(),
         remedy: None,
-        is_for_room: false,
+        is_disk_full: false,
     }
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn fault(error: &(dyn Error + 'static)) -> CliError {
         code: 1,
         message: chain(error),
         remedy: None,
-        is_for_room: disk_space::is_full(error),
+        is_disk_full: disk_error::is_full(error),
     }
 }
 
@@ -72,8 +72,8 @@ impl CliError {
 
     /// Returns whether a full disk is all that it is about: with more room, the same may be done
     /// again.
-    pub(crate) const fn is_for_room(&self) -> bool {
-        self.is_for_room
+    pub(crate) const fn is_disk_full(&self) -> bool {
+        self.is_disk_full
     }
 
     /// What would be right.

@@ -51,7 +51,7 @@ pub(crate) fn file_number(name: &str) -> Option<u64> {
 
 /// Where a directory is kept that another takes the place of: beside it, under its name with `what`
 /// and the time, and a number where something was kept in the same second.
-pub(crate) fn aside(path: &Path, what: &str, now: Timestamp) -> PathBuf {
+pub(crate) fn quarantine_path(path: &Path, what: &str, now: Timestamp) -> PathBuf {
     let name = format!("{what}-{}", now.digits());
     let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.clone()).chain(numbered);
@@ -110,7 +110,7 @@ pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
 }
 
 /// A fault of the store, or wrong usage where it is in use.
-pub(crate) fn of_store(error: &StoreFault) -> CliError {
+pub(crate) fn cli_error(error: &StoreFault) -> CliError {
     match error {
         StoreFault::InUse { .. } => in_use(error),
         other => fault(other),
@@ -162,7 +162,7 @@ mod tests {
             "old-20261122112800-2",
             "old-20261122112800-3",
         ] {
-            let kept = aside(&state, "old", now);
+            let kept = quarantine_path(&state, "old", now);
             assert_eq!(kept, directory.path().join(format!("state.{name}")));
             std::fs::create_dir(kept).unwrap();
         }

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use export::draft_of;
 
 /// A file that is being written.
-pub(crate) struct Draft {
+pub(crate) struct DraftFile {
     file: File,
     path: PathBuf,
     is_complete: bool,
 }
 
-impl Draft {
+impl DraftFile {
     /// Begins the file that is to be at `path`, where a link leads, if it is one.
     pub(crate) fn begin(path: &Path) -> io::Result<Self> {
         let target = path
@@ -58,7 +58,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for DraftFile {
     fn drop(&mut self) {
         if !self.is_complete
             && let Err(error) = fs::remove_file(draft_of(&self.path))
@@ -68,7 +68,7 @@ impl Drop for Draft {
     }
 }
 
-impl Write for Draft {
+impl Write for DraftFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -78,7 +78,7 @@ impl Write for Draft {
     }
 }
 
-impl Seek for Draft {
+impl Seek for DraftFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }

@@ -123,7 +123,7 @@ pub(crate) fn load(settings: &Settings) -> Result<Option<Earlier>, CliError> {
         .iter()
         .map(|directory| crawl_directory::state(directory))
         .collect();
-    let features = settings.recipe_name();
+    let features = settings.feature_settings_name();
     Earlier::load(&states, &features, settings.likeness()?).map_err(|error| {
         let remedy = match &error {
             StoreFault::InUse { .. } => "wait until that crawl has ended, or interrupt it",

@@ -20,7 +20,7 @@ const LEARNED: &str = "frequencies.txt";
 
 /// What fingerprints are made of.
 #[derive(Clone, Debug)]
-pub(crate) struct Recipe {
+pub(crate) struct FeatureSettings {
     features: Features,
     stop_words: Option<Arc<StopWords>>,
     /// Document frequencies that were given; where the weights need some and there are none, they
@@ -28,7 +28,7 @@ pub(crate) struct Recipe {
     frequencies: Option<Arc<DocumentFrequencies>>,
 }
 
-impl Recipe {
+impl FeatureSettings {
     /// `stop_words` is a language, `frequencies` a file.
     ///
     /// # Errors
@@ -40,15 +40,15 @@ impl Recipe {
     ) -> Result<Self, CliError> {
         let stop_words = stop_words.map(StopWords::of_language).transpose();
         let stop_words = stop_words.map_err(|error| CliError::of_usage(&error))?;
-        let recipe = Self {
+        let feature_settings = Self {
             features,
             stop_words: stop_words.map(Arc::new),
             frequencies: frequencies.map(read).transpose()?.map(Arc::new),
         };
-        if recipe.frequencies.is_some() {
-            recipe.fingerprinter()?;
+        if feature_settings.frequencies.is_some() {
+            feature_settings.fingerprinter()?;
         }
-        Ok(recipe)
+        Ok(feature_settings)
     }
 
     /// Whether documents have to be seen first.

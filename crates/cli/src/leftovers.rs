@@ -26,11 +26,11 @@ use serde::Serialize;
 use sinks::cdxj;
 
 use crate::crawl_directory;
-use crate::settings::AS_RUN;
+use crate::settings::SETTINGS_FILE;
 
 /// Something that is left over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct LeftOver {
+pub(crate) struct Leftover {
     /// Below the directory of the crawl.
     pub(crate) path: PathBuf,
     /// What it takes on the disk: the length of all files in it.
@@ -76,7 +76,7 @@ const KINDS: [Kind; 10] = [
     },
     Kind {
         below: "",
-        is_one: |name| name.strip_suffix(".new") == Some(AS_RUN),
+        is_one: |name| name.strip_suffix(".new") == Some(SETTINGS_FILE),
         why: "a file that was cut short",
         is_cut: false,
     },
@@ -128,10 +128,10 @@ fn is_draft_of_state(name: &str) -> bool {
 ///
 /// # Errors
 /// What the disk says.
-pub(crate) fn find(directory: &Path) -> io::Result<Vec<LeftOver>> {
+pub(crate) fn find(directory: &Path) -> io::Result<Vec<Leftover>> {
     let mut found = Vec::new();
     let mut add = |path: PathBuf, why, is_cut| -> io::Result<()> {
-        found.push(LeftOver {
+        found.push(Leftover {
             bytes: bytes_of(&path)?,
             path: path.strip_prefix(directory).unwrap_or(&path).to_owned(),
             why,
@@ -190,7 +190,7 @@ fn bytes_of(path: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
-impl LeftOver {
+impl Leftover {
     /// Removes it from the crawl's directory.
     ///
     /// # Errors
@@ -212,7 +212,7 @@ impl LeftOver {
 }
 
 /// What all of these take together, in words.
-pub(crate) fn total(left: &[LeftOver]) -> String {
+pub(crate) fn total(left: &[Leftover]) -> String {
     let bytes = left.iter().map(|item| item.bytes).sum();
     let noun = if left.len() == 1 { "item" } else { "items" };
     format!("{} {noun}, {}", left.len(), ByteSize(bytes).display().iec())

@@ -21,14 +21,14 @@ pub(crate) struct LogFile<W> {
     /// Since the last line that was written.
     lost: u64,
     broken_off: bool,
-    losses: Losses,
+    losses: LostLines,
 }
 
 /// How many lines were lost so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Losses(Arc<AtomicU64>);
+pub(crate) struct LostLines(Arc<AtomicU64>);
 
-impl Losses {
+impl LostLines {
     pub(crate) fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -41,11 +41,11 @@ impl<W: Write> LogFile<W> {
             clock,
             lost: 0,
             broken_off: false,
-            losses: Losses::default(),
+            losses: LostLines::default(),
         }
     }
 
-    pub(crate) fn losses(&self) -> Losses {
+    pub(crate) fn losses(&self) -> LostLines {
         self.losses.clone()
     }
 

@@ -3,6 +3,10 @@
 use std::fs;
 use std::thread::available_parallelism;
 
+use web::{Clock, Timestamp};
+
+use crate::cli_error::{CliError, fault};
+
 /// Memory for what servers send, for each processor: as many pages are read at a time.
 const MEMORY_EACH: u64 = 32 << 20;
 
@@ -75,6 +79,27 @@ pub(crate) fn keep_memory_small() {
 /// Other allocators are left as they are.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn keep_memory_small() {}
+
+/// Returns the machine's clock. Nothing else reads it. A crawl uses a
+/// [`SessionClock`](crate::session_clock::SessionClock), which is not affected when it is set.
+pub(crate) fn clock() -> Clock {
+    Clock::new(|| {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the command line is where time comes from"
+        )]
+        let now = std::time::SystemTime::now();
+        let since = now
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
+        Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    })
+}
+
+/// Returns 64 random bits from the operating system.
+pub(crate) fn random() -> Result<u64, CliError> {
+    getrandom::u64().map_err(|error| fault(&error))
+}
 
 #[cfg(test)]
 mod tests {

@@ -7,6 +7,7 @@ mod cli_error;
 mod commands;
 mod control;
 mod crawl_directory;
+mod disk_error;
 mod disk_space;
 mod documents;
 mod draft_file;

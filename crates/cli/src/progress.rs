@@ -46,13 +46,13 @@ pub(crate) fn counting_bar(quiet: bool) -> ProgressBar {
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Shows how far work has come that takes longer than two seconds, on a terminal.
-pub(crate) struct Patience {
+pub(crate) struct SlowProgress {
     bar: ProgressBar,
     begun: Instant,
     steps: u64,
 }
 
-impl Patience {
+impl SlowProgress {
     /// Nothing is shown yet; `what` is counted.
     pub(crate) fn new(what: &'static str) -> Self {
         let bar = counting_bar(true);
@@ -77,7 +77,7 @@ impl Patience {
     }
 }
 
-impl Drop for Patience {
+impl Drop for SlowProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -18,9 +18,9 @@ use web::{Clock, Exchange};
 
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
-use crate::disk_space;
+use crate::disk_error;
 use crate::documents::{MAX_DOCUMENT, exchange};
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 
@@ -60,7 +60,7 @@ pub(crate) fn over(
 ) -> Result<Arc<dyn Sink>, CliError> {
     let settled = crawl::settled_end(store, &crawl_directory::archive(&settings.out))
         .map_err(|error| fault(&error))?;
-    let broken = |error: IndexFault| complaint_of(&error, &settings.out);
+    let broken = |error: IndexFault| cli_error_of(&error, &settings.out);
     let options = options(settings);
     if settings.no_index && !search::exists(&options.directory) {
         return Ok(archive);
@@ -106,7 +106,7 @@ fn open(
     match unusable {
         None => std::fs::remove_dir_all(directory).map_err(cannot)?,
         Some(damage) => {
-            let aside = crawl_directory::aside(directory, "unusable", clock.now());
+            let aside = crawl_directory::quarantine_path(directory, "unusable", clock.now());
             std::fs::rename(directory, &aside).map_err(cannot)?;
             say(&format!(
                 "warning: {}; it is made again from the archive, and kept in {}",
@@ -129,7 +129,7 @@ pub(crate) fn catch_up(
     if settled == covered {
         return Ok(0);
     }
-    let mut patience = Patience::new("pages read again for the search index");
+    let mut progress = SlowProgress::new("pages read again for the search index");
     let (mut pages, mut bytes) = (0, 0);
     let which = policy.index.unwrap_or_default();
     let crawl = archive.parent().unwrap_or(archive).to_owned();
@@ -150,11 +150,11 @@ pub(crate) fn catch_up(
             };
             index
                 .commit(Some(before))
-                .map_err(|error| complaint_of(&error, &crawl))?;
+                .map_err(|error| cli_error_of(&error, &crawl))?;
         }
         bytes += text.text.len();
         pages += 1;
-        patience.step();
+        progress.step();
         let page = IndexPage {
             url: page.exchange.url,
             at: page.exchange.started,
@@ -164,12 +164,12 @@ pub(crate) fn catch_up(
         };
         index
             .add(page)
-            .map_err(|error| complaint_of(&error, &crawl))
+            .map_err(|error| cli_error_of(&error, &crawl))
     })?;
     let end = settled.or(end).or(covered);
     index
         .commit(end)
-        .map_err(|error| complaint_of(&error, &crawl))?;
+        .map_err(|error| cli_error_of(&error, &crawl))?;
     Ok(pages)
 }
 
@@ -386,7 +386,7 @@ pub(crate) fn has(rules: &str, fate: Fate) -> bool {
 }
 
 /// What helps.
-pub(crate) fn complaint_of(error: &IndexFault, crawl: &Path) -> CliError {
+pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CliError {
     let told = fault(error);
     let crawl_shown = crawl.display();
     match error {
@@ -394,7 +394,7 @@ pub(crate) fn complaint_of(error: &IndexFault, crawl: &Path) -> CliError {
             "`crawler reindex {crawl_shown}` makes it again from the archive"
         )),
         IndexFault::InUse { .. } => told.with_remedy("wait until it has ended, or interrupt it"),
-        IndexFault::Io { .. } => told.with_remedy(disk_space::remedy_of(error, crawl)),
+        IndexFault::Io { .. } => told.with_remedy(disk_error::remedy_of(error, crawl)),
     }
 }
 

@@ -34,7 +34,7 @@ const MAX_TOLD: usize = 10;
 
 /// What was given, not yet bound to seeds.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct GivenSecrets {
     fields: Vec<SecretField>,
     cookies: Vec<Cookie>,
     /// The options that were given.
@@ -42,7 +42,7 @@ pub(crate) struct Given {
     warnings: Vec<String>,
 }
 
-impl Given {
+impl GivenSecrets {
     /// Reads the options and the files that they name.
     pub(crate) fn gather(args: &SecretArgs) -> Result<Self, CliError> {
         let mut given = Self::default();

@@ -2,7 +2,7 @@
 //!
 //! A crawl waits for hosts and pages by moments that it wrote down. If the machine's clock is set
 //! back by a day, a crawl that goes by it waits for a day, and without a word; if it is set ahead,
-//! all waits are over at once. So there are two hands ([`Clock`]):
+//! all waits are over at once. So there are two state ([`Clock`]):
 //!
 //! | hand | is | serves |
 //! |---|---|---|
@@ -26,7 +26,7 @@ use store::embedded::EmbeddedStore;
 use tokio::time::{Instant, MissedTickBehavior};
 use web::{Clock, Timestamp};
 
-use crate::assembly;
+use crate::machine;
 
 /// A smaller difference is left alone.
 const LEAST_JUMP: Duration = Duration::from_secs(5);
@@ -38,11 +38,11 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 pub(crate) struct SessionClock {
     machine: Clock,
     started: Instant,
-    hands: Arc<Hands>,
+    state: Arc<ClockState>,
 }
 
-/// The two hands.
-struct Hands {
+/// The two state.
+struct ClockState {
     begun: Timestamp,
     /// By how many milliseconds dates are ahead.
     ahead: AtomicI64,
@@ -58,7 +58,7 @@ struct Jump {
     ahead: i64,
 }
 
-impl Hands {
+impl ClockState {
     fn new(begun: Timestamp) -> Self {
         let ahead = AtomicI64::new(0);
         Self { begun, ahead }
@@ -93,20 +93,20 @@ impl Hands {
 impl SessionClock {
     /// A clock that begins with what the machine's says.
     pub(crate) fn start() -> Self {
-        let machine = assembly::clock();
-        let hands = Arc::new(Hands::new(machine.now()));
+        let machine = machine::clock();
+        let state = Arc::new(ClockState::new(machine.now()));
         Self {
             machine,
             started: Instant::now(),
-            hands,
+            state,
         }
     }
 
     /// Returns it as everybody else is handed it.
     pub(crate) fn clock(&self) -> Clock {
         let (waits, dates) = (self.clone(), self.clone());
-        Clock::new(move || waits.hands.now(waits.started.elapsed()))
-            .with_dates(move || dates.hands.date(dates.started.elapsed()))
+        Clock::new(move || waits.state.now(waits.started.elapsed()))
+            .with_dates(move || dates.state.date(dates.started.elapsed()))
     }
 
     /// Looks after the machine's clock for as long as the store is open.
@@ -116,7 +116,7 @@ impl SessionClock {
         loop {
             ticks.tick().await;
             let elapsed = self.started.elapsed();
-            let Some(jump) = self.hands.jump(elapsed, self.machine.now()) else {
+            let Some(jump) = self.state.jump(elapsed, self.machine.now()) else {
                 continue;
             };
             let Some(store) = store.upgrade() else {
@@ -128,9 +128,9 @@ impl SessionClock {
                 false => (by, Duration::ZERO),
             };
             // First it is journalled: dates that nobody can explain would pass for haste.
-            match store.note_clock_set(self.hands.now(elapsed), ahead, behind) {
+            match store.note_clock_set(self.state.now(elapsed), ahead, behind) {
                 Ok(()) => {
-                    self.hands.follow(jump);
+                    self.state.follow(jump);
                     tell(jump);
                 }
                 // The disk is full, most likely, which others tell: it is tried again.
@@ -156,7 +156,7 @@ fn tell(jump: Jump) {
 }
 
 /// Warns where the clock is behind that of an earlier session.
-pub(crate) fn tell_behind(by: Duration) {
+pub(crate) fn warn_if_behind(by: Duration) {
     if by >= LEAST_JUMP {
         let by = in_words(by);
         tracing::warn!("the clock is {by} behind the last session's: waits are counted from now");
@@ -210,24 +210,24 @@ mod tests {
     /// A clock that was set back by a day stopped the crawl for that day, without a word.
     #[test]
     fn a_step_of_the_machine_s_clock_moves_dates_and_no_wait_and_is_told_once() {
-        let hands = Hands::new(second(10 * DAY));
-        assert_eq!(hands.jump(after(60), second(10 * DAY + 60)), None);
+        let state = ClockState::new(second(10 * DAY));
+        assert_eq!(state.jump(after(60), second(10 * DAY + 60)), None);
         // Within the bound: a correction.
-        assert_eq!(hands.jump(after(60), second(10 * DAY + 64)), None);
-        assert_eq!(hands.jump(after(60), second(10 * DAY + 56)), None);
+        assert_eq!(state.jump(after(60), second(10 * DAY + 64)), None);
+        assert_eq!(state.jump(after(60), second(10 * DAY + 56)), None);
         for (elapsed, machine, by) in [
             (100, 9 * DAY + 100, -86_400_000),
             (200, 10 * DAY + 200, 86_400_000),
             (300, 11 * DAY + 300, 86_400_000),
             (400, 11 * DAY + 395, -5_000),
         ] {
-            let jump = hands.jump(after(elapsed), second(machine)).unwrap();
+            let jump = state.jump(after(elapsed), second(machine)).unwrap();
             assert_eq!(jump.by, by);
-            hands.follow(jump);
-            assert_eq!(hands.jump(after(elapsed), second(machine)), None, "once");
-            assert_eq!(hands.date(after(elapsed)), second(machine));
+            state.follow(jump);
+            assert_eq!(state.jump(after(elapsed), second(machine)), None, "once");
+            assert_eq!(state.date(after(elapsed)), second(machine));
             assert_eq!(
-                hands.now(after(elapsed)),
+                state.now(after(elapsed)),
                 second(10 * DAY + elapsed),
                 "waits go on"
             );

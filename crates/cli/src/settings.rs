@@ -25,7 +25,7 @@ pub(crate) use self::check::{
 };
 use crate::args::CrawlArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::features::Recipe;
+use crate::features::FeatureSettings;
 use crate::machine;
 use crate::preset::Preset;
 use crate::secrets;
@@ -156,7 +156,7 @@ pub(crate) struct Settings {
 }
 
 /// The file that a crawl keeps of its settings, below its directory.
-pub(crate) const AS_RUN: &str = "crawler.toml";
+pub(crate) const SETTINGS_FILE: &str = "crawler.toml";
 
 /// What browsers open to a host is six, what wget2 opens is five.
 const IMPOLITE_PER_HOST: usize = 4;
@@ -173,7 +173,7 @@ impl Settings {
             .and_then(toml::Value::as_str)
             .unwrap_or("crawl")
             .to_owned();
-        let begun = Path::new(&out).join(AS_RUN);
+        let begun = Path::new(&out).join(SETTINGS_FILE);
         let is_begun = args.config.is_none() && begun.exists();
         let file = match &args.config {
             Some(file) => read_file(file)?,
@@ -294,8 +294,8 @@ impl Settings {
     }
 
     /// What fingerprints are made of.
-    pub(crate) fn recipe(&self) -> Result<Recipe, CliError> {
-        Recipe::new(
+    pub(crate) fn feature_settings(&self) -> Result<FeatureSettings, CliError> {
+        FeatureSettings::new(
             self.features,
             self.stop_words.as_deref(),
             self.frequencies.as_deref(),
@@ -304,7 +304,7 @@ impl Settings {
 
     /// What fingerprints are made of, as the state of a crawl names it: those of another name are
     /// never compared.
-    pub(crate) fn recipe_name(&self) -> String {
+    pub(crate) fn feature_settings_name(&self) -> String {
         match &self.stop_words {
             Some(language) => format!("{} without stop words of {language}", self.features),
             None => self.features.to_string(),
@@ -446,7 +446,7 @@ mod tests {
         // The crawl keeps the settings themselves, and goes on with them, or with those of another
         // preset.
         std::fs::create_dir(&out).unwrap();
-        std::fs::write(out.join(AS_RUN), by_file.as_run(Vec::new()).unwrap()).unwrap();
+        std::fs::write(out.join(SETTINGS_FILE), by_file.as_run(Vec::new()).unwrap()).unwrap();
         let goes_on = CrawlArgs {
             out: Some(out),
             ..CrawlArgs::default()
@@ -472,7 +472,7 @@ mod tests {
         };
         let seeds = vec!["http://a.test/".to_owned()];
         std::fs::write(
-            directory.path().join(AS_RUN),
+            directory.path().join(SETTINGS_FILE),
             begun.as_run(seeds.clone()).unwrap(),
         )
         .unwrap();

@@ -63,14 +63,14 @@ impl Summary {
     pub(crate) fn new(
         finished: &'static str,
         before: &Standing,
-        assembly: &CrawlContext,
+        context: &CrawlContext,
         took: Duration,
     ) -> Self {
-        let after = assembly.frontier.standing();
+        let after = context.frontier.standing();
         let totals = &after.totals;
-        let fetches_requisites = assembly.policy.page_requisites != Requisites::Off;
+        let fetches_requisites = context.policy.page_requisites != Requisites::Off;
         let seconds = took.as_secs_f64();
-        let (skipped, skipped_at_least) = skipped(&after, &assembly.telemetry);
+        let (skipped, skipped_at_least) = skipped(&after, &context.telemetry);
         let new_pages = totals.pages.saturating_sub(before.totals.pages);
         Self {
             finished,
@@ -91,8 +91,8 @@ impl Summary {
             pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
             kept_duplicates: totals.kept_duplicates,
             queued: after.queued,
-            counts: assembly.telemetry.counts(),
-            on_duplicate: assembly.policy.on_duplicate,
+            counts: context.telemetry.counts(),
+            on_duplicate: context.policy.on_duplicate,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::output::Format;
 use crate::values::{Key, Switch};
 
 #[derive(Debug, Args)]
-pub(crate) struct LookArgs {
+pub(crate) struct InspectArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,

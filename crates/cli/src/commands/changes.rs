@@ -21,7 +21,7 @@ use self::words::ChangedWords;
 use crate::args::{ChangeKind, ChangesArgs};
 use crate::cli_error::{CliError, fault};
 use crate::output::{self, Format};
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::terminal::say;
 
 /// Two pages, compared by what they say.
@@ -77,12 +77,12 @@ impl Changes<'_> {
     fn match_moved(&mut self) {
         let journals = &self.journals;
         let is_page = |side, url| journals.state(side, url).is_some_and(State::is_page);
-        let mut patience = Patience::new("pages looked for under another URL");
+        let mut progress = SlowProgress::new("pages looked for under another URL");
         let (mut by_payload, mut by_text) = (HashMap::new(), HashMap::new());
         let gone = journals.pages(Side::Old).into_iter();
         for url in gone.filter(|url| !is_page(Side::New, *url)) {
             self.gone.insert(url);
-            patience.step();
+            progress.step();
             let identity = journals.identity(Side::Old, url);
             if let Some(payload) = identity.payload {
                 by_payload.entry(payload).or_insert(url);
@@ -97,7 +97,7 @@ impl Changes<'_> {
         let mut taken = HashSet::new();
         let new = journals.pages(Side::New).into_iter();
         for url in new.filter(|url| !is_page(Side::Old, *url)) {
-            patience.step();
+            progress.step();
             let identity = journals.identity(Side::New, url);
             let same_bytes = identity
                 .payload
@@ -129,7 +129,7 @@ impl Changes<'_> {
     /// Writes a line a page: those of the later crawl in the order of its visits, then those that
     /// are gone. Returns what is wrong with a journal, if something is.
     fn write(&mut self, out: &mut dyn Write) -> io::Result<Option<StoreFault>> {
-        let mut patience = Patience::new("pages compared");
+        let mut progress = SlowProgress::new("pages compared");
         for side in [Side::New, Side::Old] {
             let state = self.journals.state_directory(side);
             let rows = match embedded::rows(&state) {
@@ -142,7 +142,7 @@ impl Changes<'_> {
                     Ok(row) => self.write_old(&row, out)?,
                     Err(error) => return Ok(Some(error)),
                 }
-                patience.step();
+                progress.step();
             }
         }
         Ok(None)

@@ -13,13 +13,13 @@ use tokio::time::Instant;
 use web::CanonicalForm;
 
 use crate::args::{CrawlArgs, SummaryForm};
-use crate::assembly::{self, Ready, Tools};
+use crate::assembly::{self, AssembledCrawl, Components};
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
-use crate::disk_space;
+use crate::disk_error;
 use crate::features;
 use crate::progress;
-use crate::secrets::{self, Given};
+use crate::secrets::{self, GivenSecrets};
 use crate::seeds::Seeds;
 use crate::session_clock::SessionClock;
 use crate::settings::Settings;
@@ -36,7 +36,7 @@ const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {
     // Before anything is complained of that may be a secret gone astray.
-    let given = Given::gather(&args.secrets)?;
+    let given = GivenSecrets::gather(&args.secrets)?;
     let mut settings = Settings::gather(args)?;
     earlier::resolve(&mut settings)?;
     let form = settings.canonical_form();
@@ -57,7 +57,7 @@ async fn crawl(
     mut settings: Settings,
     seeds: &Seeds,
     form: CanonicalForm,
-    given: Given,
+    given: GivenSecrets,
     args: &CrawlArgs,
 ) -> Result<ExitCode, CliError> {
     let session = SessionClock::start();
@@ -67,43 +67,43 @@ async fn crawl(
     let settings = &settings;
     let (secrets, mut warnings) = given.bind(seeds, &clock);
     warnings.extend(missing);
-    let tools = Tools::new(settings, secrets, &clock)?;
-    let mut control = control::Watch::open(&settings.out, assembly::pacing(settings))?;
+    let components = Components::new(settings, secrets, &clock)?;
+    let mut control = control::ControlWatch::open(&settings.out, assembly::pacing(settings))?;
     let file = assembly::prepare_directory(settings)?;
     let bar = progress::bar(args.quiet, settings.max_pages);
     let log = log::begin(file, &bar, clock.clone(), args.quiet);
-    let Ready {
-        assembly,
+    let AssembledCrawl {
+        context,
         resumed,
         store,
-    } = assembly::assemble(settings, seeds, form, clock, tools).await?;
-    control.begin(&assembly);
+    } = assembly::assemble(settings, seeds, form, clock, components).await?;
+    control.begin(&context);
     if !args.quiet {
         greet(settings, seeds, &warnings, resumed);
     }
 
-    let before = assembly.frontier.standing();
+    let before = context.frontier.standing();
     let started = Instant::now();
-    let progress = progress::show(assembly.frontier.clone(), bar.clone(), args.quiet);
+    let progress = progress::show(context.frontier.clone(), bar.clone(), args.quiet);
     let (handle, stop) = crawl::stop();
     let listening = tokio::spawn(listen(handle, args.quiet));
     // What ends the crawl must not wait for a task that keeps the store.
     let watching = tokio::spawn(session.watch(Arc::downgrade(&store)));
     drop(store);
-    let controlling = tokio::spawn(control.go_on(Arc::clone(&assembly)));
-    let ended = run_on_a_worker(&assembly, limits(settings), stop).await;
+    let controlling = tokio::spawn(control.go_on(Arc::clone(&context)));
+    let ended = run_on_a_worker(&context, limits(settings), stop).await;
     controlling.abort();
     watching.abort();
     listening.abort();
     progress.abort();
     let kept = features::keep(
-        &assembly.adaptive_signatures,
+        &context.adaptive_signatures,
         &crawl_directory::state(&settings.out),
     );
     bar.finish_and_clear();
 
     let finished = ended.as_ref().map_or("fault", |finish| finish.as_str());
-    let summary = Summary::new(finished, &before, &assembly, started.elapsed());
+    let summary = Summary::new(finished, &before, &context, started.elapsed());
     output::to_stdout(|out| match args.summary {
         Some(SummaryForm::Json) => output::json_line(out, &summary),
         Some(SummaryForm::Text) | None => summary.write(out, &settings.out),
@@ -119,10 +119,10 @@ async fn crawl(
         Ok(_) => kept.map(|()| ExitCode::SUCCESS),
         Err(error) => {
             // Where the directory is gone, whatever failed first failed for that.
-            let gone = assembly.room.gone().map(|path| Fault::Gone { path });
+            let gone = context.room.gone().map(|path| Fault::Gone { path });
             // Dropping the tables would flush them, and on a full disk sled may wait for that for
             // ever. The journal has it all.
-            std::mem::forget(assembly);
+            std::mem::forget(context);
             Err(explain(&gone.unwrap_or(error), settings))
         }
     }
@@ -131,12 +131,12 @@ async fn crawl(
 /// The crawl's loop hears of every page, and so it runs where pages do: on the main thread, each
 /// would wake it through the kernel, and be woken by it.
 async fn run_on_a_worker(
-    assembly: &Arc<CrawlContext>,
+    context: &Arc<CrawlContext>,
     limits: Limits,
     stop: Stop,
 ) -> Result<Finish, Fault> {
-    let assembly = Arc::clone(assembly);
-    let running = tokio::spawn(async move { crawl::run(&assembly, limits, stop).await });
+    let context = Arc::clone(context);
+    let running = tokio::spawn(async move { crawl::run(&context, limits, stop).await });
     match running.await.map_err(JoinError::try_into_panic) {
         Ok(ended) => ended,
         Err(Ok(panic)) => std::panic::resume_unwind(panic),
@@ -263,7 +263,7 @@ fn explain(error: &Fault, settings: &Settings) -> CliError {
         ),
         Fault::Gone { path } => of_gone(path, settings),
         Fault::Store(_) | Fault::Sink(_) | Fault::Reserve(_) | Fault::Spool(_) => {
-            disk_space::remedy_of(error, &settings.out)
+            disk_error::remedy_of(error, &settings.out)
         }
     };
     fault(error).with_remedy(remedy)

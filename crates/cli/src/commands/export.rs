@@ -19,11 +19,11 @@ use store::embedded::History;
 
 use self::links::Pages;
 pub(super) use self::links::{has_page, read as read_again, read_at};
-use self::target::Place;
+use self::target::ExportTarget;
 use crate::args::ExportArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::crawl_directory;
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::terminal::Escaping;
 
 /// What is exported, and how.
@@ -39,7 +39,7 @@ struct Export<'a> {
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
     let state = crawl_directory::state_of(&args.directory)?;
-    let place = Place::of(args)?;
+    let target = ExportTarget::of(args)?;
     let form = args.form();
     let export = Export {
         args,
@@ -62,26 +62,26 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CliError> {
         state,
     };
     export
-        .write(&place)
-        .map_err(|fault| complain(fault, &place, form))?;
+        .write(&target)
+        .map_err(|fault| complain(fault, &target, form))?;
     export.pages.as_ref().map_or(Ok(()), Pages::complain)
 }
 
 impl Export<'_> {
-    fn write(&self, place: &Place) -> Result<(), ExportFault> {
-        match place {
-            Place::Stdout => match self.stream(BufWriter::new(io::stdout())) {
+    fn write(&self, target: &ExportTarget) -> Result<(), ExportFault> {
+        match target {
+            ExportTarget::Stdout => match self.stream(BufWriter::new(io::stdout())) {
                 // A reader that went away (`| head`) is no error.
                 Err(ExportFault::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                     Ok(())
                 }
                 other => other,
             },
-            Place::Device(path) => self.stream(BufWriter::new(
+            ExportTarget::Device(path) => self.stream(BufWriter::new(
                 std::fs::OpenOptions::new().write(true).open(path)?,
             )),
-            Place::File(path) => self.file(path),
-            Place::Parts(directory) => {
+            ExportTarget::File(path) => self.file(path),
+            ExportTarget::Parts(directory) => {
                 let parts = Parts::begin(
                     Arc::new(SystemDisk),
                     directory,
@@ -153,10 +153,10 @@ impl Export<'_> {
         but_for: u64,
     ) -> Result<(), ExportFault> {
         let visits = Visits::open(&self.state, self.table == SKETCHES)?;
-        let mut patience = Patience::new("visits");
+        let mut progress = SlowProgress::new("visits");
         for (number, visit) in (0..).zip(visits) {
             let visit = visit?;
-            patience.step();
+            progress.step();
             let Some(mark) = destination.hear(&visit)?.filter(|_| number >= but_for) else {
                 continue;
             };
@@ -211,29 +211,29 @@ impl<W: Write + Send> Destination<W> {
     }
 }
 
-fn complain(error: ExportFault, place: &Place, form: Form) -> CliError {
-    let path = match place {
-        Place::Stdout => Path::new("-"),
-        Place::Device(path) | Place::File(path) | Place::Parts(path) => path,
+fn complain(error: ExportFault, target: &ExportTarget, form: Form) -> CliError {
+    let path = match target {
+        ExportTarget::Stdout => Path::new("-"),
+        ExportTarget::Device(path) | ExportTarget::File(path) | ExportTarget::Parts(path) => path,
     };
     let name = path.display();
     match error {
         ExportFault::Store(error) => fault(&error),
-        ExportFault::Write(error) if matches!(place, Place::Stdout) => fault(&error),
+        ExportFault::Write(error) if matches!(target, ExportTarget::Stdout) => fault(&error),
         ExportFault::Write(error) => {
             let told = usage(format!("cannot write {name}: {error}"));
             let draft = draft_of(path);
-            match place {
-                Place::File(_) if form != Form::Parquet && draft.exists() => told.with_remedy(format!(
+            match target {
+                ExportTarget::File(_) if form != Form::Parquet && draft.exists() => told.with_remedy(format!(
                     "what could be written is in {}: make room, and --resume goes on with it",
                     draft.display()
                 )),
-                Place::File(_) => {
+                ExportTarget::File(_) => {
                     drop_draft(&draft);
                     told
                 }
-                Place::Parts(_) => told.with_remedy("the parts that are there are whole: --resume goes on behind them"),
-                Place::Stdout | Place::Device(_) => told,
+                ExportTarget::Parts(_) => told.with_remedy("the parts that are there are whole: --resume goes on behind them"),
+                ExportTarget::Stdout | ExportTarget::Device(_) => told,
             }
         }
         ExportFault::Differs(differs) => usage(format!("{name} cannot be continued: {differs}")).with_remedy(

@@ -13,11 +13,11 @@ use web::{
 use crate::args::{ExtractArgs, ExtractForm};
 use crate::cli_error::{CliError, usage};
 use crate::documents::{
-    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenOddities, Skipped, Told, WaczStreams,
+    self, ArchiveDocuments, Content, MAX_DOCUMENT, SeenOddities, SkipReport, Skipped, WaczStreams,
     is_archive, is_standard_input, is_wacz, media_type,
 };
 use crate::output;
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::terminal::say;
 
 #[derive(Serialize)]
@@ -166,16 +166,16 @@ impl Extractor<'_> {
         documents: impl Iterator<Item = Result<documents::Document, String>>,
     ) -> Result<(), CliError> {
         let culprit = self.args.file.display().to_string();
-        let mut told = Told::default();
+        let mut skipped = SkipReport::default();
         let mut written = 0_u64;
-        let mut patience = Patience::new("documents read");
+        let mut progress = SlowProgress::new("documents read");
         output::to_stdout(|out| {
             for document in documents {
-                patience.step();
+                progress.step();
                 let document = match document {
                     Ok(document) => document,
                     Err(reason) => {
-                        told.tell(&Skipped {
+                        skipped.add(&Skipped {
                             culprit: culprit.clone(),
                             reason,
                         });
@@ -211,9 +211,12 @@ impl Extractor<'_> {
             }
             Ok(())
         })?;
-        drop(patience);
-        if told.count() > 0 {
-            say(&format!("{written} pages, {} places skipped", told.count()));
+        drop(progress);
+        if skipped.count() > 0 {
+            say(&format!(
+                "{written} pages, {} places skipped",
+                skipped.count()
+            ));
         }
         if let Some(odd) = self.oddities.told().filter(|_| written > 0) {
             say(&odd);

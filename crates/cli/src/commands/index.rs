@@ -13,9 +13,9 @@ use store::embedded::DirectoryLock;
 
 use crate::args::IndexArgs;
 use crate::cli_error::{CliError, fault, usage};
-use crate::draft_file::Draft;
+use crate::draft_file::DraftFile;
 use crate::terminal::{printable, say};
-use crate::{assembly, crawl_directory, output};
+use crate::{crawl_directory, machine, output};
 
 pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
     if let ([directory], None) = (args.archives.as_slice(), &args.output)
@@ -70,9 +70,9 @@ fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
     let state = crawl_directory::state(directory);
     let _nobody_writes = state
         .is_dir()
-        .then(|| DirectoryLock::take(&state, assembly::clock().now()))
+        .then(|| DirectoryLock::take(&state, machine::clock().now()))
         .transpose()
-        .map_err(|error| crawl_directory::of_store(&error))?;
+        .map_err(|error| crawl_directory::cli_error(&error))?;
     let archive = crawl_directory::archive(directory);
     let made = cdxj::make_again(Arc::new(SystemDisk), &archive).map_err(|error| fault(&error))?;
     output::to_stdout(|out| {
@@ -125,7 +125,7 @@ fn to_file(files: &[PathBuf], path: &Path) -> Result<Gathering, CliError> {
         |error: std::io::Error| usage(format!("cannot write {}: {error}", path.display()));
     let mut scratch = path.as_os_str().to_owned();
     scratch.push(".runs");
-    let mut out = BufWriter::new(Draft::begin(path).map_err(unwritable)?);
+    let mut out = BufWriter::new(DraftFile::begin(path).map_err(unwritable)?);
     let gathering = gather(files, Path::new(&scratch), &mut out).map_err(|error| fault(&error))?;
     let draft = out
         .into_inner()

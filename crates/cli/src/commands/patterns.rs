@@ -17,7 +17,7 @@ use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
-use crate::{assembly, crawl_directory, earlier};
+use crate::{assembly, crawl_directory, earlier, machine};
 
 /// Examples of the links that a rule left out.
 const EXAMPLES: usize = 3;
@@ -101,9 +101,9 @@ fn reopen(args: &PatternsArgs, name: &str) -> Result<(), CliError> {
     let settings = Settings::of_crawl(&args.directory)?;
     let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
     let earlier = earlier::load(&settings)?.map(Arc::new);
-    let options = assembly::store_options(&settings, earlier, &assembly::clock(), &disk)?;
+    let options = assembly::store_options(&settings, earlier, &machine::clock(), &disk)?;
     let store = EmbeddedStore::open(&crawl_directory::state(&args.directory), &options)
-        .map_err(|error| crawl_directory::of_store(&error))?;
+        .map_err(|error| crawl_directory::cli_error(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.map_err(|error| fault(&error))?;
     let reopened = runtime.block_on(async {

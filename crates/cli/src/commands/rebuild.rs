@@ -37,15 +37,15 @@ use store::{ArchiveSpan, StoreFault};
 use web::Clock;
 
 use self::journal::Rebuilding;
-use self::scratch_index::Judge;
+use self::scratch_index::ScratchIndex;
 use crate::args::RebuildArgs;
 use crate::cli_error::{CliError, fault, usage};
 use crate::output::{self, Format};
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::seeds::Seeds;
-use crate::settings::{AS_RUN, Settings};
+use crate::settings::{SETTINGS_FILE, Settings};
 use crate::terminal::{printable, say};
-use crate::{assembly, crawl_directory, earlier};
+use crate::{assembly, crawl_directory, earlier, machine};
 
 /// What was made of what.
 #[derive(Default, Serialize)]
@@ -82,11 +82,11 @@ struct Report {
 pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     let directory = &args.directory;
     let archive = crawl_directory::archive(directory);
-    let is_crawl = directory.join(AS_RUN).exists();
+    let is_crawl = directory.join(SETTINGS_FILE).exists();
     let is_made_one = args.from_archive && archive.is_dir();
     if !is_crawl && !is_made_one {
         let told = usage(format!(
-            "{} has no {AS_RUN}: without it nobody knows what belongs to the crawl",
+            "{} has no {SETTINGS_FILE}: without it nobody knows what belongs to the crawl",
             directory.display()
         ));
         return Err(told.with_remedy(
@@ -99,13 +99,13 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     if args.from_archive {
         find_seeds(args, &mut settings, &archive)?;
     }
-    let clock = assembly::clock();
+    let clock = machine::clock();
     let state = crawl_directory::state(directory);
     // An interrupted rebuild leaves no state at all for a moment, and the new one beside it: it is
     // made again.
     fs::create_dir_all(&state).map_err(|error| fault(&error))?;
     let lock = DirectoryLock::take(&state, clock.now())
-        .map_err(|error| crawl_directory::of_store(&error))?;
+        .map_err(|error| crawl_directory::cli_error(&error))?;
     let sound = !args.from_archive && tells_everything(&settings, &state)?;
     let report = if sound {
         let kept = set_tables_aside(&state, &clock)?;
@@ -154,7 +154,7 @@ fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, CliError>
     if !EmbeddedStore::exists(state) {
         return Ok(false);
     }
-    let mut patience = Patience::new("journal records read");
+    let mut progress = SlowProgress::new("journal records read");
     let records = match History::open(state) {
         Ok(records) => records,
         Err(damage) if is_damage(&damage) => return Ok(false),
@@ -180,7 +180,7 @@ fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, CliError>
             }
             Err(error) => return Err(fault(&error)),
         }
-        patience.step();
+        progress.step();
     }
     let archive = crawl_directory::archive(&settings.out);
     if !tells_of_visits {
@@ -210,7 +210,7 @@ fn set_tables_aside(state: &Path, clock: &Clock) -> Result<Option<String>, CliEr
     if !tables.exists() {
         return Ok(None);
     }
-    let aside = crawl_directory::aside(&tables, "unusable", clock.now());
+    let aside = crawl_directory::quarantine_path(&tables, "unusable", clock.now());
     fs::rename(&tables, &aside).map_err(|error| fault(&error))?;
     sync_directory(state)?;
     Ok(Some(aside.display().to_string()))
@@ -263,18 +263,33 @@ fn from_archive(
         .or(earlier.as_ref().map(|earlier| earlier.key()));
     let key = match key {
         Some(key) => key,
-        None => HashKey::new(assembly::random()?),
+        None => HashKey::new(machine::random()?),
     };
-    let adaptive_signatures = settings.recipe()?.adaptive_signatures(key, state)?;
-    let judge = match others.is_empty() {
+    let adaptive_signatures = settings
+        .feature_settings()?
+        .adaptive_signatures(key, state)?;
+    let scratch_index = match others.is_empty() {
         true => None,
-        false => Some(Judge::new(settings, earlier.clone(), &new, key, clock)?),
+        false => Some(ScratchIndex::new(
+            settings,
+            earlier.clone(),
+            &new,
+            key,
+            clock,
+        )?),
     };
-    let mut rebuilding =
-        Rebuilding::begin(settings, &new, key, adaptive_signatures, old, judge, clock)?;
-    rebuilding.look_into(earlier.map(|pages| archives(settings, pages)));
-    rebuilding.hear_others(&others)?;
-    rebuilding.hear_archive(&archive)?;
+    let mut rebuilding = Rebuilding::begin(
+        settings,
+        &new,
+        key,
+        adaptive_signatures,
+        old,
+        scratch_index,
+        clock,
+    )?;
+    rebuilding.set_earlier(earlier.map(|pages| archives(settings, pages)));
+    rebuilding.replay_foreign(&others)?;
+    rebuilding.replay_archive(&archive)?;
     if !others.is_empty() {
         rebuilding.go_on_behind(&archive, settings, clock)?;
     }
@@ -282,7 +297,7 @@ fn from_archive(
     report.open(settings, &new, clock)?;
     let as_run = settings.as_run(settings.url.clone())?;
     SystemDisk
-        .replace(&settings.out.join(AS_RUN), as_run.as_bytes())
+        .replace(&settings.out.join(SETTINGS_FILE), as_run.as_bytes())
         .map_err(|error| fault(&error))?;
 
     if settings.cdxj.is_on() {
@@ -297,7 +312,7 @@ fn from_archive(
             .and_then(|()| SystemDisk.sync_directory(&archive))
             .map_err(|error| fault(&error))?;
     }
-    let kept = crawl_directory::aside(state, "old", clock.now());
+    let kept = crawl_directory::quarantine_path(state, "old", clock.now());
     fs::rename(state, &kept)
         .and_then(|()| fs::rename(&new, state))
         .map_err(|error| fault(&error))?;
@@ -344,7 +359,7 @@ impl Report {
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
         let options = assembly::store_options(&settings, None, clock, &disk)?;
         let store = EmbeddedStore::open(state, &options)
-            .map_err(|error| crawl_directory::of_store(&error))?;
+            .map_err(|error| crawl_directory::cli_error(&error))?;
         let standing = store::Frontier::standing(&store);
         (self.pages, self.queued) = (standing.totals.pages, standing.queued);
         let runtime = tokio::runtime::Builder::new_current_thread().build();

@@ -6,11 +6,11 @@ use store::embedded::DirectoryLock;
 
 use search::{IndexOptions, Writer};
 
-use crate::args::LookArgs;
+use crate::args::InspectArgs;
 use crate::cli_error::{CliError, fault};
 use crate::output::{self, Format};
 use crate::settings::Settings;
-use crate::{assembly, crawl_directory, search_index};
+use crate::{assembly, crawl_directory, machine, search_index};
 
 /// What was made.
 #[derive(Serialize)]
@@ -18,12 +18,12 @@ struct Report {
     pages: u64,
 }
 
-pub(crate) fn run(args: &LookArgs) -> Result<(), CliError> {
+pub(crate) fn run(args: &InspectArgs) -> Result<(), CliError> {
     let state = crawl_directory::state_of(&args.directory)?;
     let mut settings = Settings::of_crawl(&args.directory)?;
     settings.no_index = false;
-    let _nobody_else = DirectoryLock::take(&state, assembly::clock().now())
-        .map_err(|error| crawl_directory::of_store(&error))?;
+    let _nobody_else = DirectoryLock::take(&state, machine::clock().now())
+        .map_err(|error| crawl_directory::cli_error(&error))?;
     let form = settings.canonical_form();
     let policy = assembly::policy(&settings, form);
     let place = search_index::options(&settings);
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &LookArgs) -> Result<(), CliError> {
         // Of a run that did not come to its end.
         std::fs::remove_dir_all(&options.directory).map_err(|error| fault(&error))?;
     }
-    let broken = |error| search_index::complaint_of(&error, &settings.out);
+    let broken = |error| search_index::cli_error_of(&error, &settings.out);
     let mut writer = Writer::create(&options).map_err(broken)?;
     // Up to the end of the archive: the crawl takes out what turns out not to be settled.
     let archive = crawl_directory::archive(&settings.out);

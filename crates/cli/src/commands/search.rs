@@ -25,7 +25,7 @@ use crate::{assembly, crawl_directory, search_index};
 
 /// A page that was found.
 #[derive(Serialize)]
-struct Found {
+struct SearchHit {
     url: String,
     title: Option<String>,
     score: f32,
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
             "`crawler reindex {}` makes it from the archive",
             args.directory.display()
         )),
-        other => search_index::complaint_of(&other, &args.directory),
+        other => search_index::cli_error_of(&other, &args.directory),
     };
     let threads = available_parallelism().map_or(1, NonZeroUsize::get);
     let finder = Finder::open(&search_index::directory(&args.directory))
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
     let hits = finder
         .search(&query, args.limit, args.offset)
         .map_err(broken)?;
-    let mut found: Vec<Found> = hits.into_iter().map(Found::of).collect();
+    let mut found: Vec<SearchHit> = hits.into_iter().map(SearchHit::of).collect();
     if args.snippets.is_on() {
         let settings = Settings::of_crawl(&args.directory)?;
         let policy = assembly::policy(&settings, settings.canonical_form());
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CliError> {
     })
 }
 
-impl Found {
+impl SearchHit {
     fn of(hit: Hit) -> Self {
         Self {
             url: hit.url,
@@ -179,7 +179,7 @@ fn marked(cut: &Snippet) -> String {
 }
 
 /// The pages that repeat these: by the journal, where a page is told before those that repeat it.
-fn tell_duplicates(found: &mut [Found], state: &Path) -> Result<(), CliError> {
+fn tell_duplicates(found: &mut [SearchHit], state: &Path) -> Result<(), CliError> {
     let mut by_place = HashMap::new();
     for (number, hit) in found.iter_mut().enumerate() {
         hit.duplicates = Some(Vec::new());

@@ -34,7 +34,7 @@ struct Hit {
 }
 
 /// What is asked.
-struct Question {
+struct SimilarityQuery {
     page: Option<PageUrl>,
     signature: PageSignature,
     distance: u32,
@@ -48,7 +48,7 @@ const NEAR: f64 = 0.70;
 
 /// What the journal tells of the page in question, and of the whole crawl.
 #[derive(Default)]
-struct Told {
+struct JournalScan {
     signature: Option<PageSignature>,
     row: Option<VisitRecord>,
     forgotten: HashSet<UrlKey>,
@@ -70,12 +70,12 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
     } else {
         None
     };
-    let told = Told::of(&state, page.as_ref()).map_err(|error| fault(&error))?;
+    let scan = JournalScan::of(&state, page.as_ref()).map_err(|error| fault(&error))?;
     let signature = match &page {
-        Some(url) => told.signature_of(url, &args.directory)?,
+        Some(url) => scan.signature_of(url, &args.directory)?,
         None => signature_of_file(&args.what, &state, &settings)?,
     };
-    let question = Question {
+    let question = SimilarityQuery {
         page,
         signature,
         distance: args.distance.unwrap_or(u64::BITS),
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
         limit: args.limit,
     };
     let hits = question
-        .ask(&state, &told.forgotten)
+        .ask(&state, &scan.forgotten)
         .map_err(|error| fault(&error))?;
     output::to_stdout(|out| {
         for hit in &hits {
@@ -112,7 +112,10 @@ fn signature_of_file(
     let document = documents::only(Path::new(what)).map_err(|complaint| {
         complaint.with_remedy("name a file, or a URL that begins with http:// or https://")
     })?;
-    let fingerprinter = settings.recipe()?.learned_by(state)?.fingerprinter()?;
+    let fingerprinter = settings
+        .feature_settings()?
+        .learned_by(state)?
+        .fingerprinter()?;
     let history = History::open(state).map_err(|error| fault(&error))?;
     let signature_builder =
         SignatureBuilder::new(fingerprinter, history.key().unwrap_or(HashKey::ZERO));
@@ -121,28 +124,28 @@ fn signature_of_file(
     Ok(signature_builder.signature(payload, reader.text(&reader.read(&document.content))))
 }
 
-impl Told {
+impl JournalScan {
     fn of(state: &Path, page: Option<&PageUrl>) -> Result<Self, StoreFault> {
-        let mut told = Self::default();
+        let mut scan = Self::default();
         for record in History::open(state)? {
             match record? {
                 Record::Admitted {
                     page: one,
                     signature,
                 } if Some(&one.url) == page => {
-                    told.signature = Some(*signature);
+                    scan.signature = Some(*signature);
                 }
                 Record::LetThrough(seated) if Some(&seated.page.url) == page => {
-                    told.signature = Some(seated.signature);
+                    scan.signature = Some(seated.signature);
                 }
                 Record::Forgotten { page: one } => {
-                    told.forgotten.insert(one);
+                    scan.forgotten.insert(one);
                 }
-                Record::Settled { row, .. } if Some(&row.url) == page => told.row = Some(*row),
+                Record::Settled { row, .. } if Some(&row.url) == page => scan.row = Some(*row),
                 _ => {}
             }
         }
-        Ok(told)
+        Ok(scan)
     }
 
     fn signature_of(&self, url: &PageUrl, directory: &Path) -> Result<PageSignature, CliError> {
@@ -171,7 +174,7 @@ impl Told {
     }
 }
 
-impl Question {
+impl SimilarityQuery {
     /// The nearest pages, nearest first.
     fn ask(&self, state: &Path, forgotten: &HashSet<UrlKey>) -> Result<Vec<Hit>, StoreFault> {
         let (mut hits, mut let_through) = (Vec::new(), HashSet::new());
@@ -204,12 +207,16 @@ impl Question {
         Ok(hits)
     }
 
-    fn compare(&self, url: &PageUrl, fate: Fate, look: &PageSignature) -> Option<Hit> {
+    fn compare(&self, url: &PageUrl, fate: Fate, signature: &PageSignature) -> Option<Hit> {
         if self.page.as_ref() == Some(url) {
             return None;
         }
-        let same_bytes = self.signature.payload == look.payload;
-        let texts = self.signature.text.as_deref().zip(look.text.as_deref());
+        let same_bytes = self.signature.payload == signature.payload;
+        let texts = self
+            .signature
+            .text
+            .as_deref()
+            .zip(signature.text.as_deref());
         let (distance, resemblance) = match texts {
             _ if same_bytes => (0, 1.0),
             None => return None,

@@ -10,9 +10,9 @@ use store::{PatternState, Patterns, STRIKES_ASIDE, Totals};
 
 use crate::args::StatusArgs;
 use crate::cli_error::{CliError, fault};
-use crate::control::{self, InForce};
+use crate::control::{self, ControlInForce};
 use crate::crawl_directory;
-use crate::leftovers::{self, LeftOver};
+use crate::leftovers::{self, Leftover};
 use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::terminal::printable;
@@ -44,7 +44,7 @@ struct Status {
     /// What control.toml has changed, as it stands there; nothing where there is none.
     control: Option<toml::Table>,
     /// Leftover files, which `crawler clean` removes.
-    left_over: Vec<LeftOver>,
+    left_over: Vec<Leftover>,
     #[serde(skip)]
     control_told: Option<String>,
 }
@@ -117,8 +117,8 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
     status.bytes = totals.bytes;
     status.requisites = totals.requisites;
     status.requisites_missing = totals.requisites_missing;
-    if let Some(InForce { table, orders }) = control::last_obeyed(&args.directory)? {
-        status.control_told = Some(control::told(&orders));
+    if let Some(ControlInForce { table, overrides }) = control::last_in_force(&args.directory)? {
+        status.control_told = Some(control::in_words(&overrides));
         status.control = Some(table);
     }
     // What goes away meanwhile was in use for a moment.

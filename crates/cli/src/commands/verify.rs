@@ -98,20 +98,20 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     let state = crawl_directory::state_of(&args.directory)?;
     // Held until the end: what is read must not change meanwhile.
     let _nobody_writes =
-        DirectoryLock::share(&state).map_err(|error| crawl_directory::of_store(&error))?;
+        DirectoryLock::share(&state).map_err(|error| crawl_directory::cli_error(&error))?;
     let unreadable = |error: &StoreFault| match error {
         StoreFault::Damaged { .. } => {
             fault(error).with_remedy(crawl_directory::rebuild(&args.directory))
         }
-        other => crawl_directory::of_store(other),
+        other => crawl_directory::cli_error(other),
     };
     let mut complaints = Complaints::default();
     let journal = Journal::read(&state, &mut complaints).map_err(|error| unreadable(&error))?;
     let settings = Settings::of_crawl(&args.directory)?;
     let archive_directory = crawl_directory::archive(&args.directory);
     let mut politeness = Politeness::new(&settings);
-    let (delay, max_delay) = control::shortest_ordered(&settings.out)?;
-    politeness.hear_orders(delay, max_delay);
+    let (delay, max_delay) = control::shortest_delays(&settings.out)?;
+    politeness.set_shortest_delays(delay, max_delay);
     let mut archive = Archive::new(&archive_directory, politeness, &mut complaints);
     archive
         .read(&state, &journal)

@@ -14,7 +14,7 @@ use sinks::wacz::{self, ArchivePart};
 use sinks::warc::{Oddities, Record, WarcStream};
 use web::{CanonicalForm, Exchange, Protocol};
 
-use super::{Content, Document};
+use super::document::{Content, Document};
 
 /// What a resource is found under that is a document; crawlers keep notes of their own under other
 /// schemes (`urn:pageinfo:`, `metadata:`).

@@ -3,7 +3,7 @@
 use neardup::{Fingerprint, NormalText, PageSignature, PageText, SignatureBuilder};
 use web::{CanonicalForm, Media, PageUrl, ReadLimits, ResponseMetadata};
 
-use super::Content;
+use super::document::Content;
 use crate::cli_error::{CliError, usage};
 
 /// Reads documents, all in the same way.

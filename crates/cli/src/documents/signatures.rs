@@ -6,7 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use neardup::{PageSignature, SignatureBuilder};
 use rayon::prelude::*;
 
-use super::{Document, Documents, Reader, Skipped};
+use super::document::Document;
+use super::read::Reader;
+use super::sources::{Documents, Skipped};
 
 /// A batch ends with the document that fills it, in bytes.
 const BATCH_BYTES: usize = 16 << 20;

@@ -1,6 +1,6 @@
 //! What is said of documents that cannot be read.
 
-use super::Skipped;
+use super::sources::Skipped;
 use crate::terminal::{printable, say};
 
 /// Complaints that are told one by one; the rest are counted.
@@ -8,14 +8,14 @@ const ONE_BY_ONE: u64 = 20;
 
 /// How many documents were skipped, the first of which were told.
 #[derive(Default)]
-pub(crate) struct Told(u64);
+pub(crate) struct SkipReport(u64);
 
-impl Told {
+impl SkipReport {
     /// One more was skipped.
-    pub(crate) fn tell(&mut self, trouble: &Skipped) {
+    pub(crate) fn add(&mut self, skipped: &Skipped) {
         self.0 += 1;
         if self.0 <= ONE_BY_ONE {
-            say(&format!("skipped: {}", printable(&trouble.to_string())));
+            say(&format!("skipped: {}", printable(&skipped.to_string())));
         } else if self.0 == ONE_BY_ONE + 1 {
             say("skipped: … and more, which are only counted");
         }

@@ -12,7 +12,7 @@ use flate2::bufread::MultiGzDecoder;
 use sinks::warc::WarcStream;
 
 use super::archive::{ArchiveDocuments, SeenOddities, WaczStreams};
-use super::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
+use super::document::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
 use crate::cli_error::{CliError, usage};
 
 /// How much is read from a file at a time.
@@ -194,6 +194,24 @@ impl Iterator for Documents {
             }
         }
     }
+}
+
+/// The document of a path that is to have one and no more.
+///
+/// # Errors
+/// What cannot be read, or holds none or several.
+pub(crate) fn only(path: &Path) -> Result<Document, CliError> {
+    let mut documents = Documents::below(&[path.to_owned()])?;
+    let first = documents.next();
+    let count = match (first, documents.next()) {
+        (Some(document), None) => return document.map_err(usage),
+        (None, _) => "no document",
+        (Some(_), Some(_)) => "more than one document",
+    };
+    Err(usage(format!(
+        "{} holds {count}: one is wanted here",
+        path.display()
+    )))
 }
 
 /// Whether a file is called a WACZ. It is read from its end: standard input cannot be one.

@@ -17,7 +17,7 @@ use super::revisits::Revisit;
 use crate::cli_error::{CliError, fault};
 use crate::crawl_directory;
 use crate::documents::{MAX_DOCUMENT, exchange};
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 
 /// More seeds are not looked for in an archive.
 const MAX_SEEDS: usize = 100_000;
@@ -67,7 +67,7 @@ pub(super) fn files(archive: &Path) -> Result<Vec<PathBuf>, CliError> {
 pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<PageUrl>, CliError> {
     let mut hosts = HashSet::new();
     let mut seeds = Vec::new();
-    let mut patience = Patience::new("records looked at for seeds");
+    let mut progress = SlowProgress::new("records looked at for seeds");
     for path in crawl_directory::archive_files(archive).map_err(|error| fault(&error))? {
         let mut stream = WarcStream::open(&path).map_err(|error| fault(&error))?;
         while seeds.len() < MAX_SEEDS {
@@ -77,7 +77,7 @@ pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<Pa
                 // It is told when the file is read.
                 Err(_broken) => continue,
             };
-            patience.step();
+            progress.step();
             if let Some(exchange) = exchange(&record, form)
                 && (200..400).contains(&exchange.status)
                 && hosts.insert(exchange.url.host())

@@ -89,7 +89,7 @@ struct Original {
 
 impl Originals {
     /// A visit that ended.
-    pub(super) fn hear(&mut self, row: &VisitRecord) {
+    pub(super) fn add(&mut self, row: &VisitRecord) {
         if !row.fate.is_page() {
             return;
         }

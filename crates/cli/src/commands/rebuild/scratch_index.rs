@@ -17,13 +17,13 @@ use crate::settings::Settings;
 use crate::values::Key;
 use crate::{assembly, crawl_directory};
 
-pub(super) struct Judge {
+pub(super) struct ScratchIndex {
     store: EmbeddedStore,
     runtime: Runtime,
     directory: PathBuf,
 }
 
-impl Judge {
+impl ScratchIndex {
     /// An index that knows nothing but `earlier`, the crawls that count as seen, below `state`.
     pub(super) fn new(
         settings: &Settings,
@@ -40,7 +40,7 @@ impl Judge {
         let disk: Arc<dyn Disk> = Arc::new(SystemDisk);
         let options = assembly::store_options(&settings, earlier, clock, &disk)?;
         let store = EmbeddedStore::open(&directory, &options)
-            .map_err(|error| crawl_directory::of_store(&error))?;
+            .map_err(|error| crawl_directory::cli_error(&error))?;
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         Ok(Self {
             store,

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
-use store::embedded::{History, TakenBack, record::Record as Told, revocations};
+use store::embedded::{History, TakenBack, record::Record as JournalRecord, revocations};
 use store::{ArchiveSpan, StoreFault, VisitRecord};
 use web::{CanonicalForm, PageUrl};
 
@@ -27,7 +27,7 @@ use super::Complaints;
 use super::journal::Journal;
 use super::politeness::{self, Politeness, Request};
 use crate::crawl_directory;
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 
 /// More of a `warcinfo` record is not read: settings are a few KiB, lists of seeds are not in it.
 const MAX_WARCINFO: usize = 1 << 20;
@@ -127,21 +127,21 @@ impl<'a> Archive<'a> {
     /// Reads the journal in `state` once more, and the archive with it.
     pub(super) fn read(&mut self, state: &Path, journal: &Journal) -> Result<(), StoreFault> {
         let mut revoked = revocations(state)?;
-        let mut patience = Patience::new("visits compared with the archive");
+        let mut progress = SlowProgress::new("visits compared with the archive");
         let mut archived = 0;
         for record in History::open(state)? {
             match record? {
-                Told::Archived { file, end } => {
+                JournalRecord::Archived { file, end } => {
                     archived += 1;
                     if self.end.is_none() {
                         self.begins = Some(ArchiveEnd { file, end });
                     }
                 }
-                Told::RobotsRead { origin, robots } => {
+                JournalRecord::RobotsRead { origin, robots } => {
                     self.politeness
-                        .hear_robots(&origin, &robots.text.unwrap_or_default());
+                        .apply_robots(&origin, &robots.text.unwrap_or_default());
                 }
-                Told::Settled {
+                JournalRecord::Settled {
                     row,
                     archived: Some(span),
                     reached,
@@ -180,50 +180,53 @@ impl<'a> Archive<'a> {
                             may_be_lost,
                         );
                     }
-                    self.politeness.hear_end(&row.url.host(), pace);
-                    self.politeness.hear_pace(&row.url.host(), pace);
+                    self.politeness.apply_visit_end(&row.url.host(), pace);
+                    self.politeness.apply_pace(&row.url.host(), pace);
                 }
-                Told::Restarted { at, rule } => {
+                JournalRecord::Restarted { at, rule } => {
                     self.politeness
-                        .hear_restart(at, rule.least_wait, rule.factor);
+                        .apply_restart(at, rule.least_wait, rule.factor);
                 }
-                Told::Resumed { at, least_wait } => self.politeness.hear_restart(at, least_wait, 0),
-                Told::Stopped => self.politeness.hear_session(),
-                Told::ClockSetBack { to, least_wait } => {
-                    self.politeness.hear_set_back(to, least_wait)
+                JournalRecord::Resumed { at, least_wait } => {
+                    self.politeness.apply_restart(at, least_wait, 0)
                 }
-                Told::ClockSet { ahead, behind, .. } => {
-                    self.politeness.hear_clock_set(ahead, behind)
+                JournalRecord::Stopped => self.politeness.apply_session_end(),
+                JournalRecord::ClockSetBack { to, least_wait } => {
+                    self.politeness.apply_set_back(to, least_wait)
                 }
-                Told::Paced { host, pace } | Told::Returned { host, pace, .. } => {
-                    self.politeness.hear_pace(&host, pace);
+                JournalRecord::ClockSet { ahead, behind, .. } => {
+                    self.politeness.apply_clock_set(ahead, behind)
                 }
-                Told::Postponed { entry, pace, .. } => {
-                    self.politeness.hear_pace(&entry.find.url.host(), pace);
+                JournalRecord::Paced { host, pace }
+                | JournalRecord::Returned { host, pace, .. } => {
+                    self.politeness.apply_pace(&host, pace);
                 }
-                Told::Settled {
+                JournalRecord::Postponed { entry, pace, .. } => {
+                    self.politeness.apply_pace(&entry.find.url.host(), pace);
+                }
+                JournalRecord::Settled {
                     row,
                     archived: None,
                     pace,
                     ..
                 } => {
-                    self.politeness.hear_pace(&row.url.host(), pace);
+                    self.politeness.apply_pace(&row.url.host(), pace);
                     if let (Some(file), Some(offset)) = (row.warc_file, row.warc_offset) {
                         self.named.entry(file).or_default().insert(offset);
                     }
                 }
                 _ => {}
             }
-            patience.step();
+            progress.step();
         }
-        drop(patience);
+        drop(progress);
         self.read_foreign();
         Ok(())
     }
 
     /// Reads the files of other crawlers.
     fn read_foreign(&mut self) {
-        let mut patience = Patience::new("records of other crawlers read");
+        let mut progress = SlowProgress::new("records of other crawlers read");
         for path in std::mem::take(&mut self.foreign) {
             let name = name_of(&path).unwrap_or_default();
             let mut named = self.named.remove(name).unwrap_or_default();
@@ -244,7 +247,7 @@ impl<'a> Archive<'a> {
                         break;
                     }
                 }
-                patience.step();
+                progress.step();
             }
             self.counts.foreign_records += stream.records();
             self.counts.foreign_broken += stream.broken();
@@ -353,7 +356,7 @@ impl<'a> Archive<'a> {
             match warcinfo {
                 Some(record) if record.kind() == "warcinfo" => {
                     self.counts.take(&record);
-                    self.politeness.hear_file(&record.block);
+                    self.politeness.begin_file(&record.block);
                     self.open = Some(open);
                 }
                 _ => {
@@ -393,7 +396,7 @@ impl<'a> Archive<'a> {
             }
             self.counts.take(&record);
             if record.kind() == "request" {
-                self.hear_request(visit, &record, &mut first);
+                self.check_request(visit, &record, &mut first);
             }
             match visit.fits(&record, offset == page_offset, offset < page_offset) {
                 Ok(()) => is_there |= offset == page_offset,
@@ -409,7 +412,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    fn hear_request(&mut self, visit: &Visit<'_>, record: &Record, first: &mut bool) {
+    fn check_request(&mut self, visit: &Visit<'_>, record: &Record, first: &mut bool) {
         let url = record
             .target()
             .map(|url| PageUrl::parse(url, &CanonicalForm::default()));
@@ -435,7 +438,7 @@ impl<'a> Archive<'a> {
             address: address.filter(|address| is_its_host && asked_at == Some(*address)),
         };
         self.politeness
-            .hear_request(visit.row, &request, self.complaints);
+            .check_request(visit.row, &request, self.complaints);
     }
 }
 

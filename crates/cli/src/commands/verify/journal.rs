@@ -8,7 +8,7 @@ use store::{ArchivePlace, DiscoveredUrl, StoreFault, VisitRecord};
 use web::UrlKey;
 
 use super::Complaints;
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 
 /// What one reading of the journal tells.
 #[derive(Default)]
@@ -42,10 +42,10 @@ impl Journal {
     /// Reads the journal of the store in `state` from end to end.
     pub(super) fn read(state: &Path, complaints: &mut Complaints) -> Result<Self, StoreFault> {
         let mut journal = Self::default();
-        let mut patience = Patience::new("journal records read");
+        let mut progress = SlowProgress::new("journal records read");
         for record in History::open(state)? {
-            journal.hear(&record?, complaints);
-            patience.step();
+            journal.apply(&record?, complaints);
+            progress.step();
         }
         let (kept, void, admitted) = (&journal.kept, &journal.void, &journal.admitted);
         let kept = |original: &UrlKey| {
@@ -61,7 +61,7 @@ impl Journal {
         Ok(journal)
     }
 
-    fn hear(&mut self, record: &Record, complaints: &mut Complaints) {
+    fn apply(&mut self, record: &Record, complaints: &mut Complaints) {
         self.records += 1;
         if (self.records == 1) != matches!(record, Record::Begun { .. }) {
             complaints.add(format!(
@@ -282,7 +282,7 @@ mod tests {
         ] {
             let (mut journal, mut complaints) = (Journal::default(), Complaints::default());
             for record in &records {
-                journal.hear(record, &mut complaints);
+                journal.apply(record, &mut complaints);
             }
             assert_eq!(
                 complaints.count, expected,

@@ -150,7 +150,7 @@ fn files_behind(archive: &Path, end: Option<&ArchiveEnd>) -> Vec<(PathBuf, u64)>
 
 /// The bytes of a file behind the end.
 #[derive(Default)]
-struct Rest {
+struct UnsettledBytes {
     /// Whole records, but for a `warcinfo`.
     records: u64,
     /// Bytes that are in no record.
@@ -160,9 +160,9 @@ struct Rest {
 }
 
 /// Reads what stands in a file from `from` on.
-fn rest_of(path: &Path, from: u64) -> Result<Rest, ReadFault> {
+fn rest_of(path: &Path, from: u64) -> Result<UnsettledBytes, ReadFault> {
     let length = std::fs::metadata(path).map_or(0, |file| file.len());
-    let (mut rest, mut at) = (Rest::default(), from);
+    let (mut rest, mut at) = (UnsettledBytes::default(), from);
     while at < length {
         match WarcReader::open_at(path, at).and_then(|mut reader| reader.next_record(0)) {
             Ok(None) => break,

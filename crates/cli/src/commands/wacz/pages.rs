@@ -13,10 +13,10 @@ use store::embedded::{History, TakenBack, revocations, rows};
 use store::{StoreFault, VisitRecord};
 use web::Timestamp;
 
-use super::{Packing, Trouble};
+use super::{PackError, Packing};
 use crate::cli_error::{CliError, fault};
 use crate::commands::export::read_again;
-use crate::progress::Patience;
+use crate::progress::SlowProgress;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 use crate::{assembly, crawl_directory};
@@ -28,7 +28,7 @@ const NAMED: u64 = 10;
 
 /// A crawl, as far as all of it is told.
 #[derive(Default)]
-pub(super) struct Survey {
+pub(super) struct CrawlExtent {
     /// Where the last settled visit ends in the archive.
     pub(super) end: Option<ArchiveEnd>,
     /// When the last page was asked for.
@@ -37,10 +37,10 @@ pub(super) struct Survey {
     pub(super) main_page: Option<(String, Timestamp)>,
 }
 
-impl Survey {
+impl CrawlExtent {
     /// Reads the journal of the store in `state`.
     pub(super) fn of(state: &Path) -> Result<Self, StoreFault> {
-        let mut survey = Self::default();
+        let mut extent = Self::default();
         let mut revoked = revocations(state)?;
         for record in History::open(state)? {
             let Record::Settled { row, archived, .. } = record? else {
@@ -51,17 +51,17 @@ impl Survey {
                 continue;
             }
             if let Some(span) = archived {
-                survey.end = Some(ArchiveEnd {
+                extent.end = Some(ArchiveEnd {
                     file: span.file,
                     end: span.end,
                 });
-                survey.latest = survey.latest.max(row.fetched_at);
+                extent.latest = extent.latest.max(row.fetched_at);
             }
-            if why.is_none() && survey.main_page.is_none() && row.depth == 0 && is_page(&row) {
-                survey.main_page = Some((url(&row).to_owned(), row.fetched_at));
+            if why.is_none() && extent.main_page.is_none() && row.depth == 0 && is_page(&row) {
+                extent.main_page = Some((url(&row).to_owned(), row.fetched_at));
             }
         }
-        Ok(survey)
+        Ok(extent)
     }
 }
 
@@ -82,13 +82,13 @@ fn url(row: &VisitRecord) -> &str {
 /// Lists the pages of what is packed.
 pub(super) fn list(
     packing: &Packing<'_>,
-    patience: &mut Patience,
+    progress: &mut SlowProgress,
     add: &mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>,
-) -> Result<(), Trouble> {
+) -> Result<(), PackError> {
     let mut batch = Vec::new();
     for row in rows(&packing.state)? {
         let row = row?;
-        patience.step();
+        progress.step();
         let place = row.warc_file.as_deref().zip(row.warc_offset);
         if is_page(&row) && place.is_some_and(|(file, offset)| packing.has(file, offset)) {
             batch.push(row);
@@ -101,7 +101,7 @@ pub(super) fn list(
 }
 
 fn write(
-    texts: Option<&Texts>,
+    texts: Option<&PageTexts>,
     batch: &mut Vec<VisitRecord>,
     add: &mut dyn FnMut(&Page<'_>) -> Result<(), WaczFault>,
 ) -> Result<(), WaczFault> {
@@ -120,13 +120,13 @@ fn write(
 }
 
 /// The texts of pages, read again from the archive.
-pub(super) struct Texts {
+pub(super) struct PageTexts {
     policy: Policy,
     archive: PathBuf,
     unread: Cell<u64>,
 }
 
-impl Texts {
+impl PageTexts {
     pub(super) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
         let settings = Settings::of_crawl(directory)?;
         Ok(Self {
