@@ -27,7 +27,7 @@ pub(crate) use inspect::{
 pub(crate) use secrets::SecretArgs;
 
 use crate::preset::Preset;
-use crate::values::{Date, Key, Rate, Size, Span, Switch, Tables, maybe_word};
+use crate::values::{Date, Key, Rate, SignatureIndexPlace, Size, Span, Switch, Tables, maybe_word};
 
 /// A polite web crawler that archives what it reaches, and never the same page twice.
 ///
@@ -390,13 +390,20 @@ pub(crate) struct CrawlArgs {
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) hash_key: Option<Key>,
 
-    /// Keep in memory what pages look like, 90 bytes a page; off asks the disk for each page
-    /// instead: slower, for small machines. The verdicts are the same [default: on]
-    #[arg(long, value_name = "ON|OFF", help_heading = "Advanced")]
-    pub(crate) mirror: Option<Switch>,
-    /// Permuted tables of fingerprints on disk, which --mirror off looks into: more of them cost
-    /// more disk, and leave fewer candidates to read. `crawler plan` compares them; they are made
-    /// again when this changes [default: auto, four that serve every --distance]
+    /// The keys by which near-duplicates are found: memory keeps them all in memory, 90 bytes a page;
+    /// disk reads them from the tables on disk for each page, which is slower and for machines with
+    /// little memory. The verdicts are the same [default: memory]
+    #[arg(
+        long,
+        alias = "mirror",
+        value_name = "memory|disk",
+        hide_possible_values = true,
+        help_heading = "Advanced"
+    )]
+    pub(crate) signature_index: Option<SignatureIndexPlace>,
+    /// The number of permuted tables of fingerprints on disk, which --signature-index disk reads:
+    /// more tables take more disk and leave fewer candidates to read. `crawler plan` compares them;
+    /// a change rebuilds them [default: auto, four that serve every --distance]
     #[arg(long, value_name = "auto|N", help_heading = "Advanced")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) tables: Option<Tables>,

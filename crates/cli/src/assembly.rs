@@ -28,6 +28,7 @@ use crate::disk_error;
 use crate::disk_space::{self, cannot};
 use crate::seeds::Seeds;
 use crate::settings::{SETTINGS_FILE, Settings};
+use crate::values::SignatureIndexPlace;
 use crate::{archiving, crawl_directory, earlier, machine, search_index, session_clock};
 
 /// Origins whose robots.txt is remembered.
@@ -397,7 +398,7 @@ pub(crate) fn store_options(
         key: settings.hash_key.map(|key| key.0),
         earlier,
         new_key: HashKey::new(machine::random()?),
-        mirror: settings.mirror.is_on(),
+        mirror: settings.signature_index == SignatureIndexPlace::Memory,
         tables: settings.tables.design(settings.distance).map_err(usage)?,
         now: clock.now(),
         disk: Arc::clone(disk),

@@ -9,11 +9,10 @@ use std::path::Path;
 
 use fetch::{Cookie, SecretField, SecretFieldError, Secrets, read_cookies};
 use http::header::AUTHORIZATION;
-use web::Clock;
+use web::{Clock, PageUrl};
 
 use crate::args::SecretArgs;
 use crate::cli_error::{CliError, usage};
-use crate::seeds::Seeds;
 
 /// The options, as `crawler.toml` remembers that they were given.
 pub(crate) const OPTIONS: [&str; 5] = [
@@ -62,7 +61,7 @@ impl GivenSecrets {
     }
 
     /// Binds what was given to the seeds; with what the user should know of it.
-    pub(crate) fn bind(self, seeds: &Seeds, clock: &Clock) -> (Secrets, Vec<String>) {
+    pub(crate) fn bind(self, seeds: &[PageUrl], clock: &Clock) -> (Secrets, Vec<String>) {
         let mut warnings = self.warnings;
         let now = clock.now();
         let over = self
@@ -72,7 +71,7 @@ impl GivenSecrets {
             .count();
         let cookies = self.cookies.len();
         let some_for_all = self.fields.iter().any(|field| !field.names_its_origin());
-        let secrets = Secrets::new(self.fields, self.cookies, &seeds.urls);
+        let secrets = Secrets::new(self.fields, self.cookies, seeds);
         let (origins, open_origins) = secrets.origins();
         let (sendable, open_cookies) = secrets.cookies();
         if over > 0 {

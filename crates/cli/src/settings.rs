@@ -29,7 +29,9 @@ use crate::features::FeatureSettings;
 use crate::machine;
 use crate::preset::Preset;
 use crate::secrets;
-use crate::values::{Date, Key, Rate, Size, Span, Switch, Tables, maybe_word, word};
+use crate::values::{
+    Date, Key, Rate, SignatureIndexPlace, Size, Span, Switch, Tables, maybe_word, word,
+};
 
 /// A crawl as it is run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,7 +109,8 @@ pub(crate) struct Settings {
     pub(crate) since: Vec<PathBuf>,
     #[serde(with = "maybe_word")]
     pub(crate) hash_key: Option<Key>,
-    pub(crate) mirror: Switch,
+    #[serde(alias = "mirror")]
+    pub(crate) signature_index: SignatureIndexPlace,
     #[serde(with = "word")]
     pub(crate) tables: Tables,
 
@@ -375,7 +378,12 @@ fn read_file(path: &Path) -> Result<toml::Table, CliError> {
         secrets::refuse_in(&table, path)?;
     }
     toml::from_str::<Settings>(&text).map_err(wrong)?;
-    toml::from_str(&text).map_err(wrong)
+    let mut table: toml::Table = toml::from_str(&text).map_err(wrong)?;
+    // The name of `signature-index` in earlier versions.
+    if let Some(place) = table.remove("mirror") {
+        table.insert("signature-index".to_owned(), place);
+    }
+    Ok(table)
 }
 
 /// What is wrong with a file, and where.

@@ -37,6 +37,19 @@ pub(crate) enum Switch {
     Off,
 }
 
+/// The place of the keys by which near-duplicates are found. Both kinds of names of earlier
+/// versions (`mirror = "on"`) are read; the new ones are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SignatureIndexPlace {
+    #[value(alias = "on")]
+    #[serde(alias = "on")]
+    Memory,
+    #[value(alias = "off")]
+    #[serde(alias = "off")]
+    Disk,
+}
+
 /// The key under which a crawl hashes, as 16 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key(pub(crate) HashKey);

@@ -65,7 +65,7 @@ async fn crawl(
     let missing = secrets::missing(&settings.secrets, &given.options);
     settings.remember_secrets(&given.options);
     let settings = &settings;
-    let (secrets, mut warnings) = given.bind(seeds, &clock);
+    let (secrets, mut warnings) = given.bind(&seeds.urls, &clock);
     warnings.extend(missing);
     let components = Components::new(settings, secrets, &clock)?;
     let mut control = control::ControlWatch::open(&settings.out, assembly::pacing(settings))?;

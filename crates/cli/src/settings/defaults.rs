@@ -12,7 +12,7 @@ use store::DuplicateScope;
 use web::{GroupBy, Relations, ScopeKind};
 
 use super::Settings;
-use crate::values::{Size, Span, Switch, Tables};
+use crate::values::{SignatureIndexPlace, Size, Span, Switch, Tables};
 
 impl Default for Settings {
     fn default() -> Self {
@@ -69,7 +69,7 @@ impl Default for Settings {
             against: Vec::new(),
             since: Vec::new(),
             hash_key: None,
-            mirror: Switch::On,
+            signature_index: SignatureIndexPlace::Memory,
             tables: Tables::Auto,
             max_body: Size(50 << 20),
             memory: None,
