@@ -183,6 +183,6 @@ fn the_signature_index_is_set_by_its_old_names_too() {
     assert!(written().contains("signature-index = \"disk\""));
     assert!(!written().contains("mirror"));
     crawl.is_sound();
-    let help = crawl.tell(&["--help"]).stdout;
+    let help = crawl.tell(&["--help"]).output;
     assert!(help.contains("--signature-index <memory|disk>") && !help.contains("--mirror"));
 }

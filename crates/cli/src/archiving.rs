@@ -1,4 +1,4 @@
-//! How a crawl's archive is written, by its settings.
+//! The options of a crawl's archive, by its settings.
 
 use sinks::ArchiveOptions;
 use sinks::warc::{Compression, Dictionary, Packing, is_prefix};
@@ -8,7 +8,7 @@ use crate::cli_error::{CliError, usage};
 use crate::machine::random;
 use crate::settings::Settings;
 
-/// Whether what is set goes together; reads no file, so that crawls can be looked at without their
+/// Checks that the settings fit together. Reads no file, so that commands work without the
 /// dictionary.
 pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
     let refuse = |told: String, remedy: &str| Err(usage(told).with_remedy(remedy));
@@ -44,7 +44,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
     Ok(())
 }
 
-/// How the archive is packed.
+/// Returns the compression of the archive.
 pub(crate) fn compression(settings: &Settings) -> Result<Compression, CliError> {
     let level = settings
         .compression_level

@@ -66,12 +66,13 @@ pub(crate) enum Command {
     Crawl(Box<CrawlArgs>),
     /// A row for each visited URL
     Export(ExportArgs),
-    /// Which rule decided on a URL, and the original of a duplicate
+    /// Explain which rule decided on a URL, and show the original of a duplicate
     Why(WhyArgs),
-    /// Which pages repeat an earlier one, of what, and how nearly; works while it runs
+    /// List pages that repeat an earlier one, with the original and the resemblance; works while
+    /// the crawl runs
     Duplicates(DuplicatesArgs),
-    /// What changed between two crawls: pages that are new, changed, gone, moved or unchanged, and
-    /// the words that changed
+    /// Compare two crawls: pages that are new, changed, gone, moved or unchanged, and the words
+    /// that changed
     Changes(ChangesArgs),
     /// URLs that were seen and not visited, and why; works while it runs
     Skipped(SkippedArgs),
@@ -80,10 +81,10 @@ pub(crate) enum Command {
     /// Pages with these words: "phrases", -without, OR, title: host: lang: after: before:; works
     /// while it runs
     Search(SearchArgs),
-    /// Which URL patterns bring something new, which were closed, and which links were taken for
-    /// traps; works while it runs
+    /// List URL patterns: those that bring new pages, those that were closed, and the links that
+    /// were taken for traps; works while the crawl runs
     Patterns(PatternsArgs),
-    /// How a crawl stands, also host by host; works while it runs
+    /// Show the state of a crawl, also host by host; works while the crawl runs
     Status(StatusArgs),
     /// Pack a crawl into one file that ReplayWeb.page, pywb and others open as it is (WACZ)
     Wacz(WaczArgs),
@@ -102,19 +103,19 @@ pub(crate) enum Command {
     /// WARC files is written out
     #[command(visible_alias = "cdxj")]
     Index(IndexArgs),
-    /// What the crawler reads in a document: title, text, links, …
+    /// Print the title, text and links that the crawler reads from a document
     Extract(ExtractArgs),
     /// The fingerprint of each file's text
     Fingerprint(FingerprintArgs),
-    /// How alike two files are
+    /// Compare two files
     Compare(CompareArgs),
-    /// Which of many files, or of the documents in them, say the same
+    /// Find near-duplicates among files, or among the documents in them
     Dedup(DedupArgs),
     /// In how many documents each word is: what --weights tf-idf needs
     Frequencies(FrequenciesArgs),
-    /// Which permuted tables suit so many pages: memory, and candidates a probe
+    /// Compare designs of permuted tables for a number of pages: memory, and candidates per probe
     Plan(PlanArgs),
-    /// What a robots.txt says about URLs; code 3 unless all are allowed
+    /// Check URLs against a robots.txt; exit code 3 unless all are allowed
     Robots(RobotsArgs),
     /// URLs in the form in which the crawler compares them
     Canonicalize(CanonicalizeArgs),
@@ -149,8 +150,8 @@ pub(crate) struct CrawlArgs {
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) preset: Option<Preset>,
 
-    /// What a seed lets in: host, domain (with all its subdomains), prefix (the seed's folder) or
-    /// any [default: host]
+    /// URLs that a seed lets in: host, domain (with all its subdomains), prefix (the seed's folder)
+    /// or any [default: host]
     #[arg(long, value_name = "SCOPE", help_heading = "Scope")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) scope: Option<ScopeKind>,
@@ -251,8 +252,8 @@ pub(crate) struct CrawlArgs {
     /// Pages under way at a time to one host [default: 1; 4 where both delays are 0]
     #[arg(long, value_name = "N", help_heading = "Politeness")]
     pub(crate) concurrency_per_host: Option<usize>,
-    /// Who shares one pace and one connection: host (each has its own), address (all hosts of one
-    /// IP address) or domain (registrable, with its subdomains) [default: host]
+    /// Hosts that share one pace and one connection: host (each has its own), address (all hosts of
+    /// one IP address) or domain (registrable, with its subdomains) [default: host]
     #[arg(long, value_name = "WHAT", help_heading = "Politeness")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) group_by: Option<GroupBy>,
@@ -260,8 +261,8 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "N/s", help_heading = "Politeness")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) rate: Option<Rate>,
-    /// Whom a site may write to about this crawl: a URL or an e-mail address, told in the user
-    /// agent
+    /// Address to which sites may write about this crawl: a URL or an e-mail address, sent in the
+    /// user agent
     #[arg(long, value_name = "WHO", help_heading = "Politeness")]
     pub(crate) contact: Option<String>,
     /// The whole user agent; robots.txt knows us by its first word [default: crawler/VERSION (…
@@ -277,8 +278,8 @@ pub(crate) struct CrawlArgs {
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) skip_rel: Option<Relations>,
 
-    /// What becomes of a page that repeats an earlier one: drop, keep (archive and mark it), follow
-    /// (and follow all its links) [default: drop]
+    /// Treatment of a page that repeats an earlier one: drop, keep (archive and mark it), follow
+    /// (archive it and follow all its links) [default: drop]
     #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) on_duplicate: Option<OnDuplicate>,
@@ -290,13 +291,12 @@ pub(crate) struct CrawlArgs {
     /// Bits that two fingerprints may differ in to be compared at all, 0 to 7 [default: 3]
     #[arg(long, value_name = "K", help_heading = "Duplicates")]
     pub(crate) distance: Option<u32>,
-    /// How alike two texts must be, 0 to 1, to be the same page [default: by length: 1 under 50
+    /// Least resemblance of two texts, 0 to 1, to be the same page [default: by length: 1 under 50
     /// words, 0.90 under 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted
     /// words suffice]
     #[arg(long, value_name = "R", help_heading = "Duplicates")]
     pub(crate) resemblance: Option<f64>,
-    /// What fingerprints are made of: word:1, word:3, char:5, word:1+tf-idf, … [default:
-    /// word:1+log-tf]
+    /// Features of fingerprints: word:1, word:3, char:5, word:1+tf-idf, … [default: word:1+log-tf]
     #[arg(long, value_name = "UNIT:N", help_heading = "Duplicates")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) features: Option<Features>,
@@ -408,13 +408,13 @@ pub(crate) struct CrawlArgs {
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) tables: Option<Tables>,
 
-    /// How the archive is packed, a record at a time: gzip (.warc.gz, which every tool reads), zstd
+    /// Compression of the archive, record by record: gzip (.warc.gz, which every tool reads), zstd
     /// (.warc.zst, smaller and cheaper, read by few tools yet) or none (.warc) [default: gzip]
     #[arg(long, value_name = "HOW", help_heading = "Archive")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) compression: Option<Packing>,
-    /// How hard: 1 (fast) to 12 (small) for gzip, 1 to 19 for zstd [default: 1 for gzip, 3 for
-    /// zstd]
+    /// Compression level: 1 (fast) to 12 (small) for gzip, 1 to 19 for zstd [default: 1 for gzip, 3
+    /// for zstd]
     #[arg(long, value_name = "N", help_heading = "Archive")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) compression_level: Option<i32>,
@@ -432,7 +432,7 @@ pub(crate) struct CrawlArgs {
     /// off]
     #[arg(long, value_name = "ON|OFF", help_heading = "Archive")]
     pub(crate) outlinks: Option<Switch>,
-    /// How the names of the archive's files begin: PREFIX-TIME-NUMBER.warc.gz [default: crawl]
+    /// Prefix of the names of the archive's files: PREFIX-TIME-NUMBER.warc.gz [default: crawl]
     #[arg(long, value_name = "PREFIX", help_heading = "Archive")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) warc_prefix: Option<String>,
@@ -447,7 +447,7 @@ pub(crate) struct CrawlArgs {
     /// Leave out the search index; `crawler reindex` makes it later
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Output")]
     pub(crate) no_index: Option<bool>,
-    /// Which archived pages can be searched: unique, or kept (also those that repeat one and are
+    /// Archived pages that can be searched: unique, or kept (also those that repeat one and are
     /// kept by --on-duplicate or --per-cluster) [default: unique]
     #[arg(long, value_name = "WHICH", help_heading = "Output")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
@@ -466,7 +466,7 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "SIZE", help_heading = "Output")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) min_free: Option<Size>,
-    /// How long to wait for room on a full disk before ending with code 1; 0 does not wait
+    /// Longest wait for room on a full disk before the crawl ends with code 1; 0 does not wait
     /// [default: 10m]
     #[arg(long, value_name = "TIME", help_heading = "Output")]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]

@@ -73,7 +73,7 @@ pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, CliError> {
         .map_err(|error| cannot("write", &log, &error, directory))
 }
 
-/// What a crawl leaves that ended before its state was begun.
+/// Returns true if the item is one that a crawl leaves when it ends before its state exists.
 fn is_ours(item: std::io::Result<std::fs::DirEntry>) -> bool {
     item.is_ok_and(|item| {
         [
@@ -96,8 +96,8 @@ pub(crate) struct AssembledCrawl {
     pub(crate) store: Arc<EmbeddedStore>,
 }
 
-/// What a context needs that writes nothing: wrong settings are found here, before there is a
-/// directory.
+/// The components that write nothing. Creating them finds wrong settings before the directory
+/// exists.
 pub(crate) struct Components {
     scope: Scope,
     fetch: Arc<dyn Fetch>,
@@ -373,7 +373,7 @@ fn open_store(
     })
 }
 
-/// How a crawl opens its memory.
+/// Returns the options with which a crawl opens its store.
 pub(crate) fn store_options(
     settings: &Settings,
     earlier: Option<Arc<Earlier>>,
@@ -475,8 +475,8 @@ fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
     ))
 }
 
-/// What is in an archive beyond the end that the journal tells is set aside, so an archive whose
-/// journal was lost must not be opened by a new one.
+/// Refuses a directory that has an archive and no journal. A new journal would set the whole
+/// archive aside as surplus.
 fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
     let archive = crawl_directory::archive(directory);
     let pages = std::fs::read_dir(&archive).is_ok_and(|mut items| items.next().is_some());

@@ -1,5 +1,4 @@
-//! What goes wrong at the top: one line that names the culprit and one that says what would be
-//! right.
+//! Errors of commands: one line that names the culprit, and one that says what would be right.
 
 use std::error::Error;
 use std::fmt;
@@ -8,7 +7,7 @@ use std::process::ExitCode;
 use crate::disk_error;
 use crate::terminal::{printable, say};
 
-/// Why a command ends early.
+/// An error that ends a command.
 #[derive(Debug)]
 pub(crate) struct CliError {
     code: u8,
@@ -76,7 +75,7 @@ impl CliError {
         self.is_disk_full
     }
 
-    /// What would be right.
+    /// Adds the remedy.
     pub(crate) fn with_remedy(mut self, remedy: impl fmt::Display) -> Self {
         self.remedy = Some(remedy.to_string());
         self

@@ -31,14 +31,14 @@ use crate::values::{Rate, Span, maybe_word};
 /// The name of the file, below the directory of the crawl.
 pub(crate) const CONTROL: &str = "control.toml";
 
-/// How often somebody looks at the file.
+/// The interval at which the file is read.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// More than that is not read.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What may stand in the file; each key in place of the setting of the same name, but for
-/// `exclude`, which is in addition.
+/// The keys of the file. Each replaces the setting of the same name, except `exclude`, which adds
+/// to it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Control {
@@ -133,7 +133,7 @@ fn host_named(name: &str) -> Option<Host> {
     (is_bare && !name.contains('@')).then(|| url.host())
 }
 
-/// What is in force, in a line: `delay 2s, exclude "a" and "b", pause`.
+/// Describes the overrides in one line: `delay 2s, exclude "a" and "b", pause`.
 pub(crate) fn in_words(overrides: &RuntimeOverrides) -> String {
     let mut parts = Vec::new();
     let span = |span: Duration| Span(span).to_string();
@@ -178,7 +178,7 @@ pub(crate) fn in_words(overrides: &RuntimeOverrides) -> String {
     parts.join(", ")
 }
 
-/// What is kept in `DIR/state/control.json`, for other commands.
+/// The content of `DIR/state/control.json`, which other commands read.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct ControlRecord {
     /// The file that is in force; nothing where there is none.
@@ -216,15 +216,15 @@ impl ControlRecord {
     }
 }
 
-/// What is in force in a crawl, or was when it last ran.
+/// The control file in force in a crawl, or when it last ran.
 pub(crate) struct ControlInForce {
     /// As the file had it.
     pub(crate) table: toml::Table,
-    /// What that means.
+    /// The overrides that it stands for.
     pub(crate) overrides: RuntimeOverrides,
 }
 
-/// What was last in force in the crawl in `directory`; `None` where nothing was.
+/// Returns the control file that was last in force in the crawl in `directory`, if there was one.
 pub(crate) fn last_in_force(directory: &Path) -> Result<Option<ControlInForce>, CliError> {
     let Some(text) = ControlRecord::of(directory)
         .map_err(|error| fault(&error))?
@@ -275,14 +275,14 @@ pub(crate) struct ControlWatch {
     directory: PathBuf,
     settings: PacingRules,
     overrides: RuntimeOverrides,
-    /// What was read last.
+    /// The state of the file at the last look.
     seen: FileState,
-    /// What was read when something was last done about it, and whether it was refused.
+    /// The state of the file that was last applied or refused, and true if it was refused.
     acted_on: FileState,
     refused: bool,
 }
 
-/// What was found where the file is.
+/// The state of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FileState {
     Nothing,

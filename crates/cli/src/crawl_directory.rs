@@ -10,12 +10,12 @@ use web::Timestamp;
 
 use crate::cli_error::{CliError, fault, usage};
 
-/// Where the crawl's memory is.
+/// Returns the path of the crawl's state.
 pub(crate) fn state(directory: &Path) -> PathBuf {
     directory.join("state")
 }
 
-/// Where the pages are.
+/// Returns the path of the crawl's archive.
 pub(crate) fn archive(directory: &Path) -> PathBuf {
     directory.join("archive")
 }
@@ -34,7 +34,7 @@ pub(crate) fn archive_files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files.into_iter().map(|(_, path)| path).collect())
 }
 
-/// Whether the archive file at `path` is the one that the journal calls `name`.
+/// Returns true if the archive file at `path` is the one that the journal calls `name`.
 pub(crate) fn is_named(path: &Path, name: &str) -> bool {
     name_of(path) == Some(name)
 }
@@ -49,8 +49,8 @@ pub(crate) fn file_number(name: &str) -> Option<u64> {
     number.parse().ok()
 }
 
-/// Where a directory is kept that another takes the place of: beside it, under its name with `what`
-/// and the time, and a number where something was kept in the same second.
+/// Returns the path to which a directory is moved when another replaces it: beside it, its name
+/// with `what` and the time, and a number if that path exists.
 pub(crate) fn quarantine_path(path: &Path, what: &str, now: Timestamp) -> PathBuf {
     let name = format!("{what}-{}", now.digits());
     let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
@@ -63,7 +63,7 @@ pub(crate) fn quarantine_path(path: &Path, what: &str, now: Timestamp) -> PathBu
         .expect("a directory has fewer items than there are numbers")
 }
 
-/// What helps a damaged journal.
+/// Returns the remedy for a damaged journal.
 pub(crate) fn rebuild(directory: &Path) -> String {
     format!(
         "`crawler rebuild {}` makes it again, from what is left of it and from the archive",

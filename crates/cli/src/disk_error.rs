@@ -6,8 +6,7 @@ use std::path::Path;
 
 use disk::Trouble;
 
-/// What is to be done about a fault: by what the disk said, if it was the disk. Nothing is lost,
-/// and the same command goes on.
+/// Returns the remedy for a fault, by the error of the operating system behind it.
 pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
     remedy_for(said(error).map_or(Trouble::Broken, Trouble::of), out)
 }

@@ -16,12 +16,12 @@ use crate::disk_error::remedy_for;
 use crate::settings::Settings;
 use crate::terminal::{printable, say};
 
-/// What is kept in reserve: what 64 pages under way of 128 KiB each take, and their journal.
+/// The size of the reserve: 64 pages under way of 128 KiB each, and their journal.
 const RESERVE_BYTES: u64 = 8 << 20;
 /// Its name, below the state.
 const RESERVE: &str = "reserve";
 
-/// What a crawl is written through; it has no reserve yet.
+/// Returns the disk that a crawl writes to, without a reserve yet.
 pub(crate) fn disk() -> Arc<ReservedDisk> {
     Arc::new(ReservedDisk::bare(Arc::new(SystemDisk)))
 }

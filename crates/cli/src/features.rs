@@ -15,10 +15,10 @@ use neardup::{
 use crate::cli_error::{CliError, fault, usage};
 use crate::documents::{Documents, Reader, is_standard_input};
 
-/// Where a crawl keeps what it learned, in its state directory.
+/// The file of learned document frequencies, in the state directory of a crawl.
 const LEARNED: &str = "frequencies.txt";
 
-/// What fingerprints are made of.
+/// The features that fingerprints are made of.
 #[derive(Clone, Debug)]
 pub(crate) struct FeatureSettings {
     features: Features,
@@ -51,7 +51,7 @@ impl FeatureSettings {
         Ok(feature_settings)
     }
 
-    /// Whether documents have to be seen first.
+    /// Returns true if the weights need document frequencies and none were given.
     pub(crate) fn has_to_learn(&self) -> bool {
         self.features.weights == Weights::TfIdf && self.frequencies.is_none()
     }
@@ -95,7 +95,7 @@ impl FeatureSettings {
         }
     }
 
-    /// What makes them.
+    /// Returns the fingerprinter for these features.
     pub(crate) fn fingerprinter(&self) -> Result<Fingerprinter, CliError> {
         let made = Fingerprinter::new(
             self.features,
@@ -105,7 +105,7 @@ impl FeatureSettings {
         made.map_err(|error| CliError::of_usage(&error))
     }
 
-    /// What draws the pages of the crawl with this state directory.
+    /// Returns the signature builder of the crawl with this state directory.
     pub(crate) fn adaptive_signatures(
         self,
         key: HashKey,

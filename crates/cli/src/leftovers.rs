@@ -1,5 +1,4 @@
-//! What crawls leave behind in their directory, and need no more: one table, for `status` and
-//! `clean`.
+//! Leftover files in the directory of a crawl: one table, for `status` and `clean`.
 //!
 //! | path | left by |
 //! |---|---|
@@ -33,11 +32,11 @@ use crate::settings::SETTINGS_FILE;
 pub(crate) struct Leftover {
     /// Below the directory of the crawl.
     pub(crate) path: PathBuf,
-    /// What it takes on the disk: the length of all files in it.
+    /// The length of all its files.
     pub(crate) bytes: u64,
-    /// Where it comes from.
+    /// Its origin.
     pub(crate) why: &'static str,
-    /// Whether it is a piece that was cut off an archive or a journal.
+    /// True if it was cut off an archive or a journal.
     pub(crate) is_cut: bool,
 }
 
@@ -124,7 +123,7 @@ fn is_draft_of_state(name: &str) -> bool {
     name == "probe" || name.ends_with(".new") && name != "sled.new"
 }
 
-/// What is left over in the directory of a crawl, in the order of the table.
+/// Finds the leftover files in the directory of a crawl, in the order of the table.
 ///
 /// # Errors
 /// What the disk says.
@@ -211,7 +210,7 @@ impl Leftover {
     }
 }
 
-/// What all of these take together, in words.
+/// Describes their number and total size.
 pub(crate) fn total(left: &[Leftover]) -> String {
     let bytes = left.iter().map(|item| item.bytes).sum();
     let noun = if left.len() == 1 { "item" } else { "items" };

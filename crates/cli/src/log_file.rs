@@ -24,7 +24,7 @@ pub(crate) struct LogFile<W> {
     losses: LostLines,
 }
 
-/// How many lines were lost so far.
+/// The number of lines lost so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LostLines(Arc<AtomicU64>);
 
@@ -49,7 +49,7 @@ impl<W: Write> LogFile<W> {
         self.losses.clone()
     }
 
-    /// What stands before the next line.
+    /// Returns the text before the next line: the count of lost lines, if there are any.
     fn catching_up(&self) -> Vec<u8> {
         if self.lost == 0 {
             return Vec::new();

@@ -58,7 +58,8 @@ fn total(meminfo: &str) -> Option<u64> {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn keep_memory_small() {
     const ARENAS: libc::c_int = 2;
-    /// What is larger is mapped by itself, and unmapped as soon as it is returned.
+    /// The size in bytes from which an allocation is mapped by itself, and unmapped when it is
+    /// freed.
     const MAPPED_FROM: libc::c_int = 1 << 20;
     /// So much at the end of the heap is kept for the next page.
     const KEPT: libc::c_int = 2 << 20;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli_error::{CliError, fault};
 use crate::terminal::{Escaping, printable};
 
-/// How results are written.
+/// The form of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// One JSON object a line.
@@ -19,7 +19,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// What was asked for; else a table on a terminal and JSON in a pipe.
+    /// Returns the requested form, or else a table on a terminal and JSON in a pipe.
     pub(crate) fn or_fitting(asked: Option<Format>) -> Format {
         asked.unwrap_or(if io::stdout().is_terminal() {
             Format::Table

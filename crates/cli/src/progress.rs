@@ -1,4 +1,4 @@
-//! How a crawl that runs is going: a bar on a terminal, a plain line now and then otherwise.
+//! The progress of a running crawl: a bar on a terminal, a plain line now and then otherwise.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::terminal::{is_seen, say};
 
 const REFRESH: Duration = Duration::from_millis(250);
-/// How often a line says how it goes where there is no terminal.
+/// The interval between plain lines, without a terminal.
 pub(crate) const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// The bar: hidden where there is no terminal, or where the user wants quiet.

@@ -30,12 +30,12 @@ pub(crate) const NAME: &str = "search";
 /// Bytes of text that are read again before the index is committed: a kill costs these once more.
 const COMMIT_EVERY: usize = 256 << 20;
 
-/// Where the index of a crawl is.
+/// Returns the directory of the index of a crawl.
 pub(crate) fn directory(crawl: &Path) -> PathBuf {
     crawl.join(NAME)
 }
 
-/// How the index of a crawl is written.
+/// Returns the options with which the index of a crawl is written.
 pub(crate) fn options(settings: &Settings) -> IndexOptions {
     let text = if settings.main_content.is_on() {
         "main"
@@ -179,7 +179,7 @@ struct ArchivedPage {
     fate: Fate,
     file: String,
     offset: u64,
-    /// Where the last of its records ends that was seen.
+    /// The end of the last of its records seen so far.
     end: ArchiveEnd,
     id: String,
 }
@@ -379,13 +379,13 @@ pub(crate) fn text_at(archive: &Path, file: &str, offset: u64, policy: &Policy) 
     archived_text(policy, &exchange).map(|text| text.text)
 }
 
-/// Whether an index by these rules has pages of this fate: the rules as [`options`] writes them.
+/// Returns true if an index by these rules, as [`options`] writes them, has pages of this fate.
 pub(crate) fn has(rules: &str, fate: Fate) -> bool {
     let which = rules.split('-').next().and_then(|word| word.parse().ok());
     which.unwrap_or(IndexedPages::Unique).has(fate)
 }
 
-/// What helps.
+/// Converts the error and adds its remedy.
 pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CliError {
     let told = fault(error);
     let crawl_shown = crawl.display();
@@ -398,7 +398,7 @@ pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CliError {
     }
 }
 
-/// Where an archive ends on the disk; none where it has no file.
+/// Returns the end of an archive on the disk; none if it has no file.
 pub(crate) fn end_of(archive: &Path) -> Result<Option<ArchiveEnd>, CliError> {
     let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     let Some((path, file)) = files.last().and_then(|path| Some((path, name_of(path)?))) else {

@@ -1,5 +1,5 @@
-//! What the user has us say to some servers only: read before anything else, bound to the seeds,
-//! and kept in no file.
+//! Secrets that are sent to some servers only: read before anything else, bound to the seeds, and
+//! written to no file.
 //!
 //! No complaint and no warning of this file repeats a value, nor a line that it could not read.
 
@@ -31,7 +31,7 @@ const MAX_FIELDS: usize = 64;
 /// Bad lines of a file of cookies that are told one by one.
 const MAX_TOLD: usize = 10;
 
-/// What was given, not yet bound to seeds.
+/// The secrets that were given, not yet bound to seeds.
 #[derive(Debug, Default)]
 pub(crate) struct GivenSecrets {
     fields: Vec<SecretField>,
@@ -195,7 +195,7 @@ impl GivenSecrets {
 
 const ONE_PASSWORD: &str = "the password stands after a colon (USER:PASSWORD), or in --http-password-file, or in --http-password; in one of them";
 
-/// What an earlier run of this crawl was given and this one is not.
+/// Returns a warning about the options for secrets that an earlier run had and this one lacks.
 pub(crate) fn missing(before: &[String], now: &[String]) -> Option<String> {
     let missing: Vec<String> = before
         .iter()

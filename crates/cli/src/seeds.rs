@@ -1,4 +1,4 @@
-//! Where a crawl begins: the seeds file and the URLs on the command line.
+//! The seeds of a crawl: the seeds file and the URLs on the command line.
 
 use std::collections::HashSet;
 use std::io::Read;

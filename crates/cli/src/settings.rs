@@ -161,7 +161,7 @@ pub(crate) struct Settings {
 /// The file that a crawl keeps of its settings, below its directory.
 pub(crate) const SETTINGS_FILE: &str = "crawler.toml";
 
-/// What browsers open to a host is six, what wget2 opens is five.
+/// Connections per host of an impolite crawl. Browsers open six, wget2 five.
 const IMPOLITE_PER_HOST: usize = 4;
 
 impl Settings {
@@ -260,7 +260,7 @@ impl Settings {
             .map_or_else(machine::memory_for_content, |size| size.0)
     }
 
-    /// Which links are looked for in pages.
+    /// Returns the kinds of links that are extracted from pages.
     pub(crate) fn link_kinds(&self) -> LinkKinds {
         let wanted = [
             (LinkKind::Requisite, self.page_requisites != Requisites::Off),
@@ -285,7 +285,7 @@ impl Settings {
         CanonicalForm::new(&self.drop_parameters).sort_parameters(self.sort_parameters.is_on())
     }
 
-    /// Which pages are compared, and when two are alike.
+    /// Returns the rules for comparing pages.
     pub(crate) fn likeness(&self) -> Result<LikenessRules, CliError> {
         let thresholds = Thresholds::new(self.distance, self.resemblance)
             .map_err(|error| CliError::of_usage(&error))?;
@@ -296,7 +296,7 @@ impl Settings {
         })
     }
 
-    /// What fingerprints are made of.
+    /// Returns the features of fingerprints.
     pub(crate) fn feature_settings(&self) -> Result<FeatureSettings, CliError> {
         FeatureSettings::new(
             self.features,
@@ -305,8 +305,8 @@ impl Settings {
         )
     }
 
-    /// What fingerprints are made of, as the state of a crawl names it: those of another name are
-    /// never compared.
+    /// Returns the name of the features in the state of a crawl. Fingerprints of different names
+    /// are never compared.
     pub(crate) fn feature_settings_name(&self) -> String {
         match &self.stop_words {
             Some(language) => format!("{} without stop words of {language}", self.features),
@@ -386,7 +386,7 @@ fn read_file(path: &Path) -> Result<toml::Table, CliError> {
     Ok(table)
 }
 
-/// What is wrong with a file, and where.
+/// Describes an error of a file and its place in one line.
 pub(crate) fn one_line(error: &toml::de::Error) -> String {
     let place = error
         .to_string()

@@ -1,4 +1,4 @@
-//! What came of a crawl, at its end.
+//! The summary at the end of a crawl.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,7 +17,8 @@ use crate::terminal::printable;
 /// The summary; the names are the contract of `--summary json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Summary {
-    /// Why it ended: `exhausted`, `max-pages`, `max-time`, `max-size`, `interrupted` or `fault`.
+    /// The reason for the end: `exhausted`, `max-pages`, `max-time`, `max-size`, `interrupted` or
+    /// `fault`.
     pub(crate) finished: &'static str,
     pub(crate) pages: u64,
     pub(crate) unique: u64,
@@ -30,11 +31,11 @@ pub(crate) struct Summary {
     pub(crate) excluded: u64,
     pub(crate) bytes: u64,
     pub(crate) hosts: u64,
-    /// What pages need and was had; it is in no count above but the bytes. None where it is not
-    /// fetched.
+    /// Requisites that were fetched. No count above includes them, except the bytes. None if the
+    /// crawl fetches no requisites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requisites: Option<u64>,
-    /// What pages need and was not had.
+    /// Requisites that could not be fetched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requisites_missing: Option<u64>,
     /// Different URLs that were seen and not visited, by [`SkippedBy`]. Those of links that were

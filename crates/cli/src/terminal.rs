@@ -21,13 +21,13 @@ pub(crate) fn say(line: &str) {
     drop(escaped.and_then(|()| io::stderr().write_all(&whole)));
 }
 
-/// Whether standard error is a terminal.
+/// Returns true if standard error is a terminal.
 pub(crate) fn is_seen() -> bool {
     io::stderr().is_terminal()
 }
 
-/// What this character does to a terminal, or to a line on it, is not what a text from the web may
-/// do.
+/// Returns true if a terminal obeys the character, or if it changes the direction of the text that
+/// follows.
 fn commands(character: char) -> bool {
     character.is_control()
         // Line and paragraph separator; embeddings, overrides and isolates of the bidirectional
@@ -107,7 +107,8 @@ impl<W: Write> Escaping<W> {
     }
 }
 
-/// Whether a character that [`commands`] may begin with this byte; line ends and tabs do not count.
+/// Returns true if a character that [`commands`] may begin with this byte, except line ends and
+/// tabs.
 fn may_command(byte: u8) -> bool {
     byte < b' ' && byte != b'\n' && byte != b'\t' || matches!(byte, 0x7f | 0xc2 | 0xe2)
 }

@@ -54,7 +54,7 @@ pub(crate) enum SignatureIndexPlace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key(pub(crate) HashKey);
 
-/// How many permuted tables of fingerprints a crawl keeps on disk: `auto`, or a number.
+/// The number of permuted tables of fingerprints on disk: `auto`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tables {
     /// Four, each led by a quarter of the fingerprint, which serve every distance.
@@ -259,7 +259,7 @@ impl Switch {
     }
 }
 
-/// What is written as one word, in flags and files alike.
+/// A value that is written as one word, in flags and files alike.
 pub(crate) mod word {
     use super::*;
 

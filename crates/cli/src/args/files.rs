@@ -14,14 +14,14 @@ pub(crate) struct ExtractArgs {
     /// a line; - is standard input
     #[arg(value_name = "FILE|-")]
     pub(crate) file: PathBuf,
-    /// Where it comes from: what its links are relative to [default: http://localhost/]. Of an
-    /// archive, the page that is wanted [default: all]
+    /// The base URL of its links [default: http://localhost/]; of an archive, the page to extract
+    /// [default: all]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// The charset that its server names
     #[arg(long, value_name = "NAME")]
     pub(crate) charset: Option<String>,
-    /// What forms by GET ask for as they stand is among the links
+    /// Include what forms by GET ask for, with their initial values, among the links
     #[arg(long)]
     pub(crate) forms: bool,
     /// URLs that stand in scripts are among the links
@@ -66,7 +66,7 @@ pub(crate) struct CompareArgs {
     pub(crate) format: Option<Format>,
 }
 
-/// Which of many documents say the same: files of text or HTML, directories of them, JSON lines
+/// Find near-duplicates among documents: files of text or HTML, directories of them, JSON lines
 /// ({"id", "text"}), WARC archives.
 ///
 /// Without --pairs or --clusters: a line for each document that an earlier one says already.
@@ -119,7 +119,7 @@ pub(crate) struct FrequenciesArgs {
     /// Files and directories, as `dedup` reads them
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// What is counted: word:1, word:3, char:5, … [default: word:1]
+    /// Features to count: word:1, word:3, char:5, … [default: word:1]
     #[arg(long, value_name = "UNIT:N")]
     pub(crate) features: Option<Features>,
     /// Leave out the stop words of this language
@@ -130,8 +130,8 @@ pub(crate) struct FrequenciesArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Which permuted tables suit so many pages: how many tables, how long their prefixes are, what
-/// memory they take, and how many entries a probe has to look at (Manku, Jain and Das Sarma, WWW
+/// Compare designs of permuted tables for a number of pages: the number of tables, the length of
+/// their prefixes, their memory, and the entries that a probe reads (Manku, Jain and Das Sarma, WWW
 /// 2007, section 3).
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -140,7 +140,7 @@ Examples:
   crawler plan --pages 1e6 --distance 7        for a million pages, within 7 bits
   crawler plan --pages 2^34 --candidates 100   the fewest tables that leave at most 100 candidates")]
 pub(crate) struct PlanArgs {
-    /// How many pages: 8000000, 8e9 or 2^34
+    /// The number of pages: 8000000, 8e9 or 2^34
     #[arg(long, value_name = "N")]
     pub(crate) pages: Count,
     /// Bits that two fingerprints may differ in, 0 to 7
@@ -159,11 +159,11 @@ pub(crate) struct PlanArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LikenessArgs {
-    /// What fingerprints are made of: word:1, word:3, char:5, … [default: word:1]; `compare` counts
-    /// resemblance over runs of so many words, too
+    /// Features of fingerprints: word:1, word:3, char:5, … [default: word:1]; `compare` also counts
+    /// resemblance over runs of this many words
     #[arg(long, value_name = "UNIT:N")]
     pub(crate) features: Option<Features>,
-    /// How features are weighted: tf, log-tf, tf-idf or none [default: log-tf]
+    /// Weights of features: tf, log-tf, tf-idf or none [default: log-tf]
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) weights: Option<neardup::Weights>,
     /// Leave the stop words of this language, en, de, …, out of fingerprints
@@ -179,8 +179,8 @@ pub(crate) struct LikenessArgs {
     /// Bits that two fingerprints may differ in, 0 to 7
     #[arg(long, value_name = "K", default_value_t = 3)]
     pub(crate) distance: u32,
-    /// How alike two texts must be, 0 to 1 [default: by length: 1 under 50 words, 0.90 under 100,
-    /// 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted words suffice]
+    /// Least resemblance of two texts, 0 to 1 [default: by length: 1 under 50 words, 0.90 under
+    /// 100, 0.86 under 350, 0.80 from there on; in prose, 0.87 of the counted words suffice]
     #[arg(long, value_name = "R")]
     pub(crate) resemblance: Option<f64>,
 }
@@ -200,7 +200,7 @@ pub(crate) struct RobotsArgs {
     /// RFC 9309) and reason
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<RobotsForm>,
-    /// What it asks for
+    /// URLs to check
     #[arg(value_name = "URL", required = true)]
     pub(crate) urls: Vec<String>,
 }

@@ -63,10 +63,10 @@ pub(crate) struct WaczArgs {
     /// Write to this file: to FILE.part, which becomes FILE once it is whole; - is standard output
     #[arg(short, long, value_name = "FILE.wacz")]
     pub(crate) output: PathBuf,
-    /// What people call it
+    /// The title of the collection
     #[arg(long, value_name = "TITLE")]
     pub(crate) title: Option<String>,
-    /// What it is, for people
+    /// A description for people
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     /// The text of each page in the list of pages, so that the replay can be searched

@@ -147,8 +147,8 @@ impl LikenessArgs {
         })
     }
 
-    /// What draws these documents, under the zero key; it looks at all of them first where words
-    /// are weighted by them.
+    /// Returns the signature builder for these documents, under the zero key. Reads all of them
+    /// first if words are weighted by their frequency in them.
     pub(crate) fn signature_builder(
         &self,
         paths: &[PathBuf],
@@ -182,8 +182,8 @@ impl LikenessArgs {
         }
     }
 
-    /// What resemblance and containment count: the runs of words that were asked for, else those
-    /// that decide in a crawl.
+    /// Returns the width of the shingles of resemblance and containment: the requested runs of
+    /// words, or else those that decide in a crawl.
     fn shingles(&self) -> Width {
         match self.features.map(|features| features.unit) {
             Some(Unit::Words(width)) => width,

@@ -31,7 +31,7 @@ use crate::{control, earlier, log, machine, output};
 /// servers decide how long a visit takes.
 const DRAIN: Duration = Duration::from_secs(30);
 
-/// What a shell reports of a process that was interrupted.
+/// The exit code that shells report for an interrupted process.
 const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &CrawlArgs) -> Result<ExitCode, CliError> {

@@ -119,7 +119,7 @@ fn closing(summary: &Summary, wanted: Wanted, skipped: u64) -> String {
     )
 }
 
-/// Why comparing ends early.
+/// An error that ends a comparison early.
 enum DedupError {
     Cli(CliError),
     /// The findings cannot be written.

@@ -23,7 +23,7 @@ struct Duplicate<'a> {
     duplicate_of: &'a str,
     distance: Option<u32>,
     resemblance: Option<f64>,
-    /// Whether it was archived all the same: `--per-cluster`, `--on-duplicate keep`.
+    /// True if it was archived all the same: `--per-cluster`, `--on-duplicate keep`.
     kept: bool,
     reason: Option<&'a str>,
 }

@@ -26,14 +26,14 @@ use crate::crawl_directory;
 use crate::progress::SlowProgress;
 use crate::terminal::Escaping;
 
-/// What is exported, and how.
+/// An export: its table, its form and its source.
 struct Export<'a> {
     args: &'a ExportArgs,
     form: Form,
     table: Table,
     about: About,
     state: PathBuf,
-    /// Where links are read from.
+    /// The pages from which links are read.
     pages: Option<Pages>,
 }
 
@@ -99,7 +99,7 @@ impl Export<'_> {
         }
     }
 
-    /// What cannot be taken back.
+    /// Writes to an output that cannot be truncated.
     fn stream(&self, out: impl Write + Send) -> Result<(), ExportFault> {
         let mut destination = Destination::Table(TableWriter::begin(
             self.form,
@@ -174,7 +174,7 @@ impl Export<'_> {
     }
 }
 
-/// Where records go.
+/// The destination of records.
 enum Destination<W: Write + Send> {
     Table(TableWriter<W>),
     Parts(Box<Parts>),

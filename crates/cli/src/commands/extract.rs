@@ -54,10 +54,10 @@ struct ExtractedLink<'a> {
     rel: Vec<&'static str>,
 }
 
-/// Where a document comes from that is not told: what its links are relative to.
+/// The base URL of a document whose own URL is not given.
 const NOWHERE: &str = "http://localhost/";
 
-/// How much is looked at to tell an archive from a document.
+/// Bytes that are read to tell an archive from a document.
 const BEGINNING: usize = 256 << 10;
 
 pub(crate) fn run(args: &ExtractArgs) -> Result<(), CliError> {

@@ -47,7 +47,7 @@ use crate::settings::{SETTINGS_FILE, Settings};
 use crate::terminal::{printable, say};
 use crate::{assembly, crawl_directory, earlier, machine};
 
-/// What was made of what.
+/// The result of a rebuild.
 #[derive(Default, Serialize)]
 struct Report {
     /// `journal`, or `archive` where the journal had to be made again too.
@@ -72,10 +72,10 @@ struct Report {
     without_links: u64,
     /// Places of the archive that could not be read.
     damaged_places: u64,
-    /// What is known now.
+    /// The counts of the rebuilt state.
     pages: u64,
     queued: u64,
-    /// Where the old state, or the old tables, are kept.
+    /// The path of the old state, or of the old tables.
     kept: Option<String>,
 }
 
@@ -127,8 +127,7 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where the crawl begins, from the file that is given; where nothing says it, from what is
-/// archived.
+/// Sets the seeds: from the given file, or else from the settings, or else from the archive.
 fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Result<(), CliError> {
     let form = settings.canonical_form();
     let seeds = match &args.seeds {
@@ -148,8 +147,8 @@ fn find_seeds(args: &RebuildArgs, settings: &mut Settings, archive: &Path) -> Re
     Ok(())
 }
 
-/// Whether the journal is there, can be read to its end, and ends where the archive does: not
-/// before it, as an older one or one that was begun over an archive whose own was lost.
+/// Returns true if the journal exists, can be read to its end, and does not end before the archive,
+/// as an older journal does or one that was begun over an archive whose own was lost.
 fn tells_everything(settings: &Settings, state: &Path) -> Result<bool, CliError> {
     if !EmbeddedStore::exists(state) {
         return Ok(false);
@@ -322,8 +321,8 @@ fn from_archive(
     Ok(report)
 }
 
-/// What the archives of earlier crawls have of `pages`. A file that is gone is missed when a page
-/// in it is wanted.
+/// Returns the archives of earlier crawls for `pages`. A missing file is reported when a page in it
+/// is needed.
 fn archives(settings: &Settings, pages: Arc<Earlier>) -> EarlierArchives {
     let directories = settings.against.iter();
     let directories = directories.map(|directory| Some(crawl_directory::archive(directory)));

@@ -12,7 +12,7 @@ use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::{assembly, crawl_directory, machine, search_index};
 
-/// What was made.
+/// The result.
 #[derive(Serialize)]
 struct Report {
     pages: u64,

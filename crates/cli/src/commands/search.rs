@@ -34,7 +34,7 @@ struct SearchHit {
     /// The part of its text where the words stand.
     #[serde(skip_serializing_if = "Option::is_none")]
     snippet: Option<String>,
-    /// Where in the snippet, from and to, in characters.
+    /// Ranges in the snippet, from and to, in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     highlights: Option<Vec<[usize; 2]>>,
     warc_file: String,

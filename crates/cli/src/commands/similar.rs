@@ -25,7 +25,7 @@ use crate::terminal::printable;
 #[derive(Serialize)]
 struct Hit {
     url: String,
-    /// What the crawl said of it: `unique`, `near-duplicate` or `exact-duplicate`.
+    /// The crawl's verdict: `unique`, `near-duplicate` or `exact-duplicate`.
     verdict: &'static str,
     /// Bits in which the fingerprints differ.
     distance: u32,
@@ -33,7 +33,7 @@ struct Hit {
     resemblance: f64,
 }
 
-/// What is asked.
+/// The page or file in question, and the limits of the answer.
 struct SimilarityQuery {
     page: Option<PageUrl>,
     signature: PageSignature,
@@ -42,11 +42,11 @@ struct SimilarityQuery {
     limit: usize,
 }
 
-/// What is shown as near where neither the call nor the crawl names a figure: what a crawl would
-/// call the same in the longest texts.
+/// The least resemblance of a hit if neither the call nor the crawl names one: that at which a
+/// crawl calls the longest texts the same.
 const NEAR: f64 = 0.70;
 
-/// What the journal tells of the page in question, and of the whole crawl.
+/// The records of the page in question, and the forgotten pages of the whole crawl.
 #[derive(Default)]
 struct JournalScan {
     signature: Option<PageSignature>,

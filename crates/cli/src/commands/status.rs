@@ -41,7 +41,7 @@ struct Status {
     left_out_links: BTreeMap<String, u64>,
     begun_at: Option<String>,
     last_visit_at: Option<String>,
-    /// What control.toml has changed, as it stands there; nothing where there is none.
+    /// The content of control.toml in force; none without one.
     control: Option<toml::Table>,
     /// Leftover files, which `crawler clean` removes.
     left_over: Vec<Leftover>,
@@ -136,7 +136,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CliError> {
 }
 
 impl Status {
-    /// What was left out for the sake of URL patterns, if anything was.
+    /// Describes the closed URL patterns and the URLs left out for them; none if there are none.
     fn patterns(&self) -> Option<String> {
         let (closed, left_out) = (self.closed_patterns, self.left_out_by_pattern);
         (closed > 0 || left_out > 0)

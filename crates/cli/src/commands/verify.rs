@@ -42,7 +42,7 @@ const TOLD: usize = 20;
 /// Complaints that are kept in words; the rest are counted.
 const KEPT: usize = 1_000;
 
-/// What is wrong, in words as long as there is not too much of it.
+/// Everything that is wrong, in words up to [`KEPT`].
 #[derive(Default, Serialize)]
 #[serde(transparent)]
 struct Complaints {

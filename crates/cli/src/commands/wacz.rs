@@ -28,7 +28,7 @@ use crate::progress::SlowProgress;
 use crate::terminal::say;
 use crate::{crawl_directory, disk_error, machine};
 
-/// How much is read and written at a time.
+/// Bytes that are read and written at a time.
 const BUFFER: usize = 256 << 10;
 
 /// A crawl that is to be packed.
@@ -158,7 +158,7 @@ impl Packing<'_> {
         Ok(packer.finish(&about)?)
     }
 
-    /// Whether what lies at this place is packed.
+    /// Returns true if the record at this place is packed.
     fn has(&self, file: &str, offset: u64) -> bool {
         self.files
             .iter()
@@ -166,7 +166,7 @@ impl Packing<'_> {
     }
 }
 
-/// Why packing ends early.
+/// An error that ends packing early.
 enum PackError {
     Wacz(WaczFault),
     Store(StoreFault),
@@ -245,7 +245,7 @@ fn files(archive: &Path, extent: &CrawlExtent) -> Result<Vec<(String, PathBuf, u
     Ok(files)
 }
 
-/// Whether the index is there as one file, and tells of all that is settled.
+/// Returns true if the index is one file and covers everything that is settled.
 fn is_indexed(archive: &Path, extent: &CrawlExtent) -> bool {
     let number = |file: &str| crawl_directory::file_number(file);
     match (cdxj::whole(archive), &extent.end) {

@@ -19,7 +19,7 @@ use crate::output::{self, Format};
 use crate::settings::Settings;
 use crate::{assembly, control, crawl_directory, machine};
 
-/// What is history of the URL.
+/// The history of a URL in the journal.
 #[derive(Default)]
 struct UrlHistory {
     row: Option<VisitRecord>,
@@ -45,7 +45,7 @@ struct Answer<'a> {
     /// `not-queued`.
     verdict: &'static str,
     reason: String,
-    /// What the page calls its canonical page, if that is another one.
+    /// The page's canonical URL, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     canonical: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), CliError> {
     })
 }
 
-/// What became of the original, where it can still be told: an earlier crawl may be gone.
+/// Returns the visit of the original; none if an earlier crawl that had it is gone.
 fn original_of(
     row: &VisitRecord,
     state: &Path,
@@ -241,7 +241,7 @@ impl UrlHistory {
 }
 
 impl UrlHistory {
-    /// Which of the rules about traps keeps it out.
+    /// Returns the trap rule that keeps the URL out.
     fn trap(&self, url: &PageUrl, settings: &Settings) -> Option<String> {
         let max = settings.max_hosts_per_domain;
         if !self.hosts.contains(&url.host()) && self.hosts.len() >= max as usize {

@@ -16,8 +16,8 @@ use web::{CanonicalForm, Exchange, Protocol};
 
 use super::document::{Content, Document};
 
-/// What a resource is found under that is a document; crawlers keep notes of their own under other
-/// schemes (`urn:pageinfo:`, `metadata:`).
+/// The schemes of resources that are documents. Crawlers keep notes of their own under others
+/// (`urn:pageinfo:`, `metadata:`).
 const SCHEMES: [&str; 4] = ["http:", "https:", "ftp:", "file:"];
 
 /// The most that is read of a record's content, in bytes: as much as a crawl reads of a page. A
@@ -35,8 +35,7 @@ pub(crate) struct ArchiveDocuments {
     seen: SeenOddities,
 }
 
-/// What was odd about the records of archives that were read to their ends, and is told when all
-/// are.
+/// The oddities in archives that were read to their ends, reported once all are read.
 #[derive(Clone, Default)]
 pub(crate) struct SeenOddities(Arc<Mutex<Oddities>>);
 
@@ -187,12 +186,12 @@ pub(crate) fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange
     }
 }
 
-/// Whether this is what a crawl visits.
+/// Returns true if a crawl visits this URL.
 pub(crate) fn is_visited(target: &str) -> bool {
     is_page(target) && !is_for_robots(target)
 }
 
-/// Whether what is found under this is what a crawl visits, and no note of a crawler.
+/// Returns true if the scheme is one that a crawl visits, and not that of a crawler's note.
 fn is_page(target: &str) -> bool {
     let begins = |scheme: &&str| {
         target
@@ -202,7 +201,7 @@ fn is_page(target: &str) -> bool {
     SCHEMES.iter().any(begins)
 }
 
-/// Whether this is a robots.txt.
+/// Returns true if this is the URL of a robots.txt.
 fn is_for_robots(target: &str) -> bool {
     let path = target
         .split_once("//")

@@ -14,12 +14,12 @@ pub(super) const MAX_UNPACKED: u64 = 64 << 20;
 pub(crate) struct Document {
     /// Its path, its target URI, or the id that it comes with.
     pub(crate) id: String,
-    /// When it was archived, where it was.
+    /// The date of the capture, if it is archived.
     pub(crate) date: Option<String>,
     pub(crate) content: Content,
 }
 
-/// What a document has to be read from.
+/// The content of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// Bytes of some kind.

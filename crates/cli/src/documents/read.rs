@@ -1,4 +1,4 @@
-//! What a document says, as the judge of a crawl would have it.
+//! The text of a document, as a crawl judges it.
 
 use neardup::{Fingerprint, NormalText, PageSignature, PageText, SignatureBuilder};
 use web::{CanonicalForm, Media, PageUrl, ReadLimits, ResponseMetadata};
@@ -71,7 +71,7 @@ impl Reader {
         }
     }
 
-    /// What a document is judged by; none where that is its bytes alone.
+    /// Returns the text by which a document is judged; none if it is judged by its bytes alone.
     pub(crate) fn text<'a>(&self, page: &'a Page) -> Option<PageText<'a>> {
         match page {
             Page::Text {

@@ -1,4 +1,4 @@
-//! What is said of documents that cannot be read.
+//! A report of documents that cannot be read.
 
 use super::sources::Skipped;
 use crate::terminal::{printable, say};
@@ -6,7 +6,7 @@ use crate::terminal::{printable, say};
 /// Complaints that are told one by one; the rest are counted.
 const ONE_BY_ONE: u64 = 20;
 
-/// How many documents were skipped, the first of which were told.
+/// The number of skipped documents; the first are printed.
 #[derive(Default)]
 pub(crate) struct SkipReport(u64);
 
@@ -21,7 +21,7 @@ impl SkipReport {
         }
     }
 
-    /// How many.
+    /// Returns the number of skipped documents.
     pub(crate) fn count(&self) -> u64 {
         self.0
     }

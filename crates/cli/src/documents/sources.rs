@@ -15,13 +15,13 @@ use super::archive::{ArchiveDocuments, SeenOddities, WaczStreams};
 use super::document::{Content, Document, MAX_DOCUMENT, MAX_UNPACKED};
 use crate::cli_error::{CliError, usage};
 
-/// How much is read from a file at a time.
+/// Bytes that are read from a file at a time.
 const CHUNK: usize = 64 << 10;
 
 /// The first bytes of a gzip member (RFC 1952, section 2.3.1).
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// How much of a file is looked at to tell what it is (MIME Sniffing standard, section 5.2).
+/// Bytes of a file from which its type is told (MIME Sniffing standard, section 5.2).
 const SNIFFED_BYTES: usize = 1445;
 
 /// Something that is no document, and why. The next one follows.
@@ -73,7 +73,7 @@ impl Documents {
         })
     }
 
-    /// What is odd about the archives, to be told once they are read.
+    /// Returns the oddities of the archives, complete once they are read.
     pub(crate) fn oddities(&self) -> SeenOddities {
         self.oddities.clone()
     }
@@ -214,14 +214,15 @@ pub(crate) fn only(path: &Path) -> Result<Document, CliError> {
     )))
 }
 
-/// Whether a file is called a WACZ. It is read from its end: standard input cannot be one.
+/// Returns true if a file has the extension of a WACZ, which is read from its end: standard input
+/// cannot be one.
 pub(crate) fn is_wacz(path: &Path) -> bool {
     let extension = path.extension();
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("wacz"))
 }
 
-/// Whether `input`, which is at its beginning, is an archive that we read; not whether it
-/// [`is_wacz`].
+/// Returns true if `input`, which is at its beginning, is an archive that we read; [`is_wacz`] is
+/// apart.
 ///
 /// # Errors
 /// What the system says, and why an archive of another kind is not read.
@@ -255,7 +256,7 @@ pub(crate) fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Whether a file is called that, with or without `.gz` or `.zst` behind it.
+/// Returns true if a file has one of these extensions, with or without `.gz` or `.zst` behind it.
 fn named(path: &Path, extensions: &[&str]) -> bool {
     let is_one = |extension: &OsStr| {
         extensions
@@ -272,8 +273,8 @@ fn named(path: &Path, extensions: &[&str]) -> bool {
     extension.is_some_and(is_one) || extension.is_some_and(is_packed) && below()
 }
 
-/// What a file is taken for: HTML by its name or its first bytes; no text where it has a zero byte
-/// early on, unless it says that it is in UTF-16; text otherwise.
+/// Returns the media type: HTML by the name or the first bytes; binary if there is a zero byte
+/// early on and no byte order mark of UTF-16; text otherwise.
 pub(crate) fn media_type(path: &Path, body: &[u8]) -> &'static str {
     let start = &body[..body.len().min(SNIFFED_BYTES)];
     let in_utf16 = start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff]);

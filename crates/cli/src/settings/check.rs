@@ -7,7 +7,7 @@ use crate::archiving;
 use crate::cli_error::{CliError, usage};
 
 impl Settings {
-    /// Whether all values are possible together.
+    /// Checks that all values are possible together.
     pub(super) fn check(&self) -> Result<(), CliError> {
         let refuse = |option: &str, value: &dyn std::fmt::Display, range: &str| {
             Err(usage(format!("--{option} {value} is impossible")).with_remedy(range))
@@ -91,14 +91,14 @@ impl Settings {
     }
 }
 
-/// What a factor of the delay can be.
+/// Returns true if the delay factor is possible.
 pub(crate) fn check_factor(factor: f64) -> bool {
     (0.0..=1000.0).contains(&factor)
 }
 
 pub(crate) const IMPOSSIBLE_FACTOR: &str = "a number from 0 to 1000; 5 is the default";
 
-/// How many pages can be under way at a time.
+/// Returns true if the number of pages under way is possible.
 pub(crate) fn check_concurrency(pages: usize) -> bool {
     (1..=10_000).contains(&pages)
 }

@@ -1,5 +1,4 @@
-//! What holds where nobody says anything: the same as `config/default.toml` says in prose, to which
-//! a test holds it.
+//! The default settings. A test compares them with `config/default.toml`, which documents them.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -131,8 +131,8 @@ impl Waiting {
 )]
 struct Missing(u64);
 
-/// Whether the archive has the page with its text: not where it was left out, nor where it has the
-/// same bytes elsewhere.
+/// Returns true if the archive has the page with its text: not if it was left out, nor if its bytes
+/// are archived elsewhere.
 pub(in crate::commands) fn has_page(row: &VisitRecord) -> bool {
     row.kept && row.fate.is_page() && row.warc_file.is_some()
 }

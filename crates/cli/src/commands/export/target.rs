@@ -1,4 +1,4 @@
-//! Where an export is written to.
+//! The target of an export.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use export::Form;
 use crate::args::ExportArgs;
 use crate::cli_error::{CliError, usage};
 
-/// Where an export is written to.
+/// The target of an export.
 pub(super) enum ExportTarget {
     /// Standard output.
     Stdout,
-    /// What is there and is no file: a pipe, a device.
+    /// Something that exists and is no file: a pipe, a device.
     Device(PathBuf),
     /// A file.
     File(PathBuf),

@@ -28,11 +28,11 @@ const GLANCE: usize = 64 << 10;
 /// A visit that another crawler made.
 pub(super) struct Visit {
     pub(super) exchanges: Vec<Exchange>,
-    /// Where the record of the page begins; none where that cannot be read by its offset.
+    /// The offset of the page's record; none if it cannot be read by its offset.
     pub(super) offset: Option<u64>,
 }
 
-/// What comes next in a file.
+/// The next item of a file.
 pub(super) enum Next {
     Visit(Visit),
     /// A visit that found what is archived already.
@@ -52,7 +52,7 @@ pub(super) struct Visits<'a> {
     /// Redirects that lead to what may come next.
     hops: Vec<Exchange>,
     leads_to: Option<PageUrl>,
-    /// What comes behind what was told last.
+    /// The item after the one that was returned last.
     ready: Option<Next>,
 }
 
@@ -174,7 +174,7 @@ impl<'a> Visits<'a> {
     }
 }
 
-/// Whether a visit that came to this is one that our own crawl would not make again.
+/// Returns true if our own crawl would not repeat a visit with this status.
 fn is_over(status: u16) -> bool {
     let may_be_again = retry::decide(Setback::Status(status), 0, u32::MAX);
     (200..300).contains(&status) || (status >= 400 && may_be_again == Decision::GiveUp)

@@ -34,13 +34,13 @@ pub(super) struct Rebuilding {
     adaptive_signatures: AdaptiveSignatures,
     policy: crawl::Policy,
     scope: Scope,
-    /// What hosts have listed in sitemaps and feeds.
+    /// The sitemaps and feeds of each host.
     listings: Listings,
-    /// What earlier crawls archived, where pages were found to be unchanged since.
+    /// The archives of earlier crawls, for pages that are unchanged since.
     earlier: Option<EarlierArchives>,
     /// The pages that others may have been let through beside, where that is allowed at all.
     originals: Option<HashMap<UrlKey, Page>>,
-    /// Who judges pages that another crawler archived, where there are any.
+    /// The index that judges pages of other crawlers, if there are any.
     scratch_index: Option<ScratchIndex>,
     /// Pages that count as visited, where there is a scratch_index, and what they are to revisits.
     settled: HashSet<UrlKey>,
@@ -120,8 +120,7 @@ impl Rebuilding {
         Ok(rebuilding)
     }
 
-    /// Where pages were found to be unchanged since an earlier crawl, what that archived is looked
-    /// up here.
+    /// Sets the archives in which pages that are unchanged since an earlier crawl are looked up.
     pub(super) fn set_earlier(&mut self, earlier: Option<EarlierArchives>) {
         self.earlier = earlier;
     }
@@ -144,7 +143,7 @@ impl Rebuilding {
         Ok(())
     }
 
-    /// What was admitted is an original of what comes later.
+    /// Remembers an admitted page as an original of later ones.
     fn apply_admission(&mut self, page: &Page, signature: &PageSignature) -> Result<(), CliError> {
         if let Some(originals) = &mut self.originals {
             originals.insert(page.key(), page.clone());
@@ -251,8 +250,8 @@ impl Rebuilding {
         self.settle_foreign_record(file, visit.offset, rebuilt)
     }
 
-    /// How a page was found that another crawler visited. What nothing led to is no seed: its
-    /// redirects do not widen the scope.
+    /// Returns the queue entry of a page that another crawler visited. A page to which nothing led
+    /// counts as no seed: its redirects do not widen the scope.
     fn found(&self, url: &PageUrl) -> DiscoveredUrl {
         let waiting = self.restoring.waiting(url);
         waiting.unwrap_or_else(|| DiscoveredUrl::new(url.clone(), 1, None))

@@ -1,5 +1,5 @@
-//! Who judges pages that another crawler archived: the index of a crawl, in a place of its own for
-//! as long as the rebuilding takes.
+//! The index that judges pages of other crawlers: a store in a directory of its own, for the
+//! duration of a rebuild.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -24,19 +24,19 @@ use crate::documents::MAX_DOCUMENT;
 pub(in crate::commands) struct Visit {
     /// The page, as it was queued.
     pub(in crate::commands) url: Option<PageUrl>,
-    /// When it began.
+    /// The start of the visit.
     pub(super) at: Timestamp,
     pub(super) exchanges: Vec<Exchange>,
-    /// Whether the page is there with its body.
+    /// True if the page is archived with its body.
     pub(super) kept: bool,
     pub(super) notes: Vec<(String, String)>,
     /// The robots.txt files that were read on its behalf: where each was, and what stands in it.
     pub(super) robots: Vec<(PageUrl, Vec<u8>)>,
-    /// Where the page repeats one that is archived: when that was.
+    /// The date of the archived page that it repeats, if it repeats one.
     pub(super) original_at: Option<Timestamp>,
     /// The record that stands for the page.
     pub(super) page_offset: u64,
-    /// Where the visit ends.
+    /// The end of the visit in its file.
     pub(super) end: u64,
     /// The record of the last exchange.
     page_id: String,
@@ -215,7 +215,7 @@ impl Visit {
         Some(self)
     }
 
-    /// What is noted under this name.
+    /// Returns the value of a note.
     pub(super) fn note(&self, name: &str) -> Option<&str> {
         let found = self.notes.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())

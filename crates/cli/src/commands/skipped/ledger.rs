@@ -76,7 +76,7 @@ impl Event {
 /// Entries in partitions.
 pub(super) struct Ledger {
     partitions: Vec<Partition>,
-    /// Where files are made.
+    /// The directory of temporary files.
     directory: PathBuf,
     /// Bytes that a partition holds in memory.
     room: usize,

@@ -32,13 +32,12 @@ struct Line<'a> {
     waiting: u64,
     /// Failures and pleas to slow down, in a row.
     failures: u32,
-    /// What its robots.txt asks for, in seconds, and what of it is obeyed.
+    /// The Crawl-delay of its robots.txt, in seconds, and the part of it that is obeyed.
     crawl_delay: Option<f64>,
     crawl_delay_obeyed: Option<f64>,
-    /// What its last answer asked for, in seconds.
+    /// The Retry-After of its last answer, in seconds.
     retry_after: Option<f64>,
-    /// How long it is left alone after its last answer, in seconds, and the reason that was the
-    /// longest.
+    /// The wait after its last answer, in seconds, and the longest of its reasons.
     delay: f64,
     why: Why,
     answered_at: Option<String>,
@@ -106,7 +105,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// What the journal tells of each host.
+/// Reads the status of each host from the journal.
 pub(super) fn read(state: &Path) -> Result<HashMap<Host, HostStatus>, StoreFault> {
     let mut hosts: HashMap<Host, HostStatus> = HashMap::new();
     for record in History::open(state)? {

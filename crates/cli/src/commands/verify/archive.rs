@@ -32,7 +32,7 @@ use crate::progress::SlowProgress;
 /// More of a `warcinfo` record is not read: settings are a few KiB, lists of seeds are not in it.
 const MAX_WARCINFO: usize = 1 << 20;
 
-/// What the archive has.
+/// The counts of an archive.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Counts {
     pub(super) archive_files: u64,
@@ -68,9 +68,10 @@ pub(super) struct Archive<'a> {
     counts: Counts,
     /// From the first visit on that a power cut took, none that may be lost is looked for.
     torn: bool,
-    /// Where the last settled visit ends that is there.
+    /// The end of the last settled visit that is archived.
     end: Option<ArchiveEnd>,
-    /// Where the archive begins: behind files of other crawlers it is on the disk before any visit.
+    /// The beginning of the archive: behind files of other crawlers it is on the disk before any
+    /// visit.
     begins: Option<ArchiveEnd>,
     complaints: &'a mut Complaints,
 }
@@ -80,7 +81,7 @@ struct Open {
     path: PathBuf,
     name: String,
     length: u64,
-    /// Where the next record begins.
+    /// The offset of the next record.
     at: u64,
     reader: WarcReader<BufReader<File>>,
 }
@@ -270,7 +271,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// What lies behind the last visit; what was counted, and where the last visit ends.
+    /// Returns the counts and the end of the last visit. Bytes behind it count as unsettled.
     pub(super) fn end(mut self) -> (Counts, politeness::Counts, Option<ArchiveEnd>) {
         if let Some(open) = self.open.take() {
             self.counts.unsettled_bytes += open.length - open.at.min(open.length);
@@ -443,7 +444,7 @@ impl<'a> Archive<'a> {
 }
 
 impl Visit<'_> {
-    /// Whether a record is one that this visit leaves there.
+    /// Checks that a record belongs to this visit.
     fn fits(&self, record: &Record, is_page: bool, is_before: bool) -> Result<(), String> {
         let kind = record.kind();
         let target = record.target().unwrap_or_default();

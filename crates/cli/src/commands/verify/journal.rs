@@ -10,13 +10,13 @@ use web::UrlKey;
 use super::Complaints;
 use crate::progress::SlowProgress;
 
-/// What one reading of the journal tells.
+/// The result of one reading of the journal.
 #[derive(Default)]
 pub(super) struct Journal {
     pub(super) records: u64,
     /// Rows that were taken back.
     pub(super) revoked: u64,
-    /// How often it says that the archive is on the disk, and where it was the last time.
+    /// The number of `Archived` records, and the place in the last one.
     pub(super) archived: u64,
     pub(super) durable: Option<ArchivePlace>,
     /// Originals of duplicates that were not kept: their rows are told by whoever reads the journal
@@ -29,7 +29,7 @@ pub(super) struct Journal {
     /// The places that wait.
     waiting: Vec<bool>,
     kept: HashSet<UrlKey>,
-    /// How many rows name it as their original.
+    /// The number of rows that name each page as their original.
     originals: HashMap<UrlKey, u64>,
     /// Pages whose row was taken back, and that have no other yet.
     void: HashSet<UrlKey>,

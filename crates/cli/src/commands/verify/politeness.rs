@@ -1,4 +1,4 @@
-//! Whether hosts were asked as they were to be asked, as far as archive and journal tell.
+//! Checks that hosts were asked politely, as far as archive and journal record it.
 //!
 //! The archive has a `request` record, with the moment at which it was sent, for each request that
 //! was answered and kept. The end of an answer it does not have; the journal has, with each visit
@@ -36,7 +36,7 @@ const TOLERANCE: Duration = Duration::from_millis(10);
 /// Requests of a host that may have been under way, or dated, when the machine's clock was set.
 const UNSURE: u8 = 2;
 
-/// How hosts were asked.
+/// The counts of requests.
 #[derive(Clone, Copy, Default, Serialize)]
 pub(super) struct Counts {
     /// Requests that the archive tells of.
@@ -58,7 +58,7 @@ pub(super) struct Politeness {
     /// As run when the current archive file was begun.
     of_file: Option<Settings>,
     hosts: HashMap<Host, RequestedHost>,
-    /// When each group was last asked.
+    /// The time of the last request to each group.
     groups: HashMap<Group, Timestamp>,
     /// By how much dates are ahead of the clock by which hosts wait, and by how much behind it.
     dates: (Duration, Duration),
@@ -84,7 +84,7 @@ struct RequestedHost {
     known: Pace,
     /// The number of its next requests that are not compared, because the machine's clock was set.
     unsure: u8,
-    /// What its robots.txt asks for, and how many requests came since that was read.
+    /// The Crawl-delay of its robots.txt, and the number of requests since that was read.
     crawl_delay: Option<(Duration, u32)>,
 }
 
@@ -123,7 +123,7 @@ impl Politeness {
         self.of_file = toml::from_str(&settings).ok();
     }
 
-    /// What a robots.txt said.
+    /// Applies a robots.txt.
     pub(super) fn apply_robots(&mut self, origin: &str, text: &[u8]) {
         let form = self.settings.canonical_form();
         let Ok(url) = PageUrl::parse(origin, &form) else {
@@ -369,7 +369,7 @@ mod tests {
         }
     }
 
-    /// What is complained of where a host is asked at these moments, each visit saying when it may
+    /// Returns the complaints about a host asked at these moments, each visit saying when it may
     /// be asked again.
     fn check(settings: &Settings, asked: &[(u64, u64)], robots: Option<&str>) -> u64 {
         let mut politeness = Politeness::new(settings);

@@ -17,14 +17,14 @@ use crate::{crawl_directory, search_index};
 /// Places that are compared at a time.
 const AT_A_TIME: usize = 4_000_000;
 
-/// What the index has.
+/// The counts of a search index.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Counts {
     /// Pages that can be searched.
     pub(super) indexed_pages: u64,
 }
 
-/// Where a record is: the number of its file, its offset.
+/// The position of a record: the number of its file, its offset.
 type RecordPosition = (Option<u64>, u64);
 
 /// Compares the index of a crawl with its rows, where there is one.
@@ -94,7 +94,7 @@ fn check_from(
     Ok(cut)
 }
 
-/// Whether the index must have a page.
+/// Returns true if the index must have the page.
 fn is_expected(row: &VisitRecord, position: RecordPosition, finder: &Finder) -> bool {
     // A charset is what a text has, and nothing else.
     is_covered(position, finder)
@@ -103,8 +103,8 @@ fn is_expected(row: &VisitRecord, position: RecordPosition, finder: &Finder) -> 
         && search_index::has(finder.rules(), row.fate)
 }
 
-/// Whether the index says that it tells this place; what it has behind that is taken out when the
-/// crawl goes on.
+/// Returns true if the index covers this position. The crawl removes what it has behind that when
+/// it is continued.
 fn is_covered(position: RecordPosition, finder: &Finder) -> bool {
     let covered = finder.covered();
     covered.is_some_and(|end| position < (crawl_directory::file_number(&end.file), end.end))

@@ -1,5 +1,5 @@
-//! What the journal says of a crawl that is packed: where what is settled ends, when the crawl was,
-//! and its pages.
+//! The extent of a packed crawl by its journal: the end of the settled archive, the time of the
+//! crawl, and its pages.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -29,9 +29,9 @@ const NAMED: u64 = 10;
 /// A crawl, as far as all of it is told.
 #[derive(Default)]
 pub(super) struct CrawlExtent {
-    /// Where the last settled visit ends in the archive.
+    /// The end of the last settled visit in the archive.
     pub(super) end: Option<ArchiveEnd>,
-    /// When the last page was asked for.
+    /// The time of the last request.
     pub(super) latest: Timestamp,
     /// The first page among the seeds.
     pub(super) main_page: Option<(String, Timestamp)>,
@@ -65,7 +65,7 @@ impl CrawlExtent {
     }
 }
 
-/// Whether this is a page that the archive has, and that a browser shows.
+/// Returns true if the archive has this page and a browser shows it.
 fn is_page(row: &VisitRecord) -> bool {
     let is_html = matches!(
         row.content_type.as_deref(),
