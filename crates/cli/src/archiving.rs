@@ -17,7 +17,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
         let told =
             format!("--compression-level {level} is impossible with --compression {packing}");
         match packing.levels() {
-            None => return refuse(told, "what is not compressed has no level: leave it out"),
+            None => return refuse(told, "only gzip and zstd have levels: leave it out"),
             Some((levels, default)) if !levels.contains(&level) => {
                 let (first, last) = (levels.start(), levels.end());
                 let range = format!("{first} (fast) to {last} (small); {default} is the default");
@@ -32,7 +32,8 @@ pub(crate) fn check(settings: &Settings) -> Result<(), CliError> {
     }
     if !is_prefix(&settings.warc_prefix) {
         let told = format!("--warc-prefix {:?} is impossible", settings.warc_prefix);
-        let range = "letters, digits, - _ and ., the first a letter or a digit; --out says where the archive is";
+        let range = "letters, digits, - _ and ., the first a letter or a digit; --out says where \
+                     the archive is";
         return refuse(told, range);
     }
     if settings.warc_max_time.is_some_and(|time| time.0.is_zero()) {

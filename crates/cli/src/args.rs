@@ -136,7 +136,13 @@ pub(crate) struct CrawlArgs {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Refuse to continue: the directory must not exist
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL"
+    )]
     pub(crate) fresh: Option<bool>,
     /// Settings from this file; flags win over it
     #[arg(long, value_name = "FILE")]
@@ -174,16 +180,37 @@ pub(crate) struct CrawlArgs {
     /// Fetch what a page needs to be shown, pictures, styles and what they need, scripts, films and
     /// frames, at any depth and beside --max-pages: from where the scope reaches (scope), or from
     /// any host (any) [default: off; scope without a word]
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "scope", value_name = "WHERE", help_heading = "Scope")]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "scope",
+        value_name = "WHERE",
+        help_heading = "Scope"
+    )]
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) page_requisites: Option<Requisites>,
     /// Send forms by GET as they stand, with the values that they begin with: searches, lists to
     /// choose from
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Scope")]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Scope"
+    )]
     pub(crate) forms: Option<bool>,
     /// Follow whole URLs and quoted paths that stand in scripts and look like pages: some are
     /// guesses, and end as 404
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Scope")]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Scope"
+    )]
     pub(crate) script_links: Option<bool>,
 
     /// Ask for the sitemaps that robots.txt names, and follow what they list: on, off, or guess
@@ -270,7 +297,14 @@ pub(crate) struct CrawlArgs {
     #[arg(short = 'U', long, value_name = "TEXT", help_heading = "Politeness")]
     pub(crate) user_agent: Option<String>,
     /// Ask for what robots.txt forbids, and follow nofollow: only on sites that agreed to it
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Politeness")]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Politeness"
+    )]
     pub(crate) ignore_robots: Option<bool>,
     /// Links that are not followed, by what their rel says: nofollow, ugc and sponsored, with
     /// commas; none follows all [default: nofollow]
@@ -360,7 +394,14 @@ pub(crate) struct CrawlArgs {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) resolve: Vec<String>,
     /// Ask private, loopback and link-local addresses too
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Fetching")]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Fetching"
+    )]
     pub(crate) allow_private: Option<bool>,
     /// Trust the certificates in this PEM file too (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
@@ -445,7 +486,14 @@ pub(crate) struct CrawlArgs {
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub(crate) warc_max_size: Option<Size>,
     /// Leave out the search index; `crawler reindex` makes it later
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = "Output")]
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Output"
+    )]
     pub(crate) no_index: Option<bool>,
     /// Archived pages that can be searched: unique, or kept (also those that repeat one and are
     /// kept by --on-duplicate or --per-cluster) [default: unique]

@@ -46,7 +46,7 @@ pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, CliError> {
     let directory = &settings.out;
     let holds_crawl = EmbeddedStore::exists(&crawl_directory::state(directory));
     if settings.fresh && directory.exists() {
-        let remedy = "leave --fresh away to go on with it, or choose another --out";
+        let remedy = "omit --fresh to continue the crawl, or choose another --out";
         return Err(usage(format!(
             "{} exists, and --fresh was given",
             directory.display()

@@ -305,8 +305,7 @@ impl ControlWatch {
             FileState::Text(text) => read(text),
         };
         let overrides = read.map_err(|what| {
-            let remedy =
-                "put it right, or take it away; config/control.toml says what may stand in it";
+            let remedy = "correct or remove it; config/control.toml documents its keys";
             usage(format!("{}: {what}", path.display())).with_remedy(remedy)
         })?;
         Ok(Self {

@@ -75,8 +75,10 @@ pub(crate) fn rebuild(directory: &Path) -> String {
 pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
     let directory = directory.display();
     format!(
-        "nothing was changed: put the journal back that belongs to this archive; or `crawler rebuild {directory}` makes it again from \
-         what is left of it and from the archive, and `crawler rebuild {directory} --from-archive` from the archive alone"
+        "nothing was changed; put back the journal that belongs to this archive, or `crawler \
+         rebuild {directory}` makes it again from \
+         what is left of it and from the archive, and `crawler rebuild {directory} \
+         --from-archive` from the archive alone"
     )
 }
 
@@ -127,7 +129,7 @@ pub(crate) fn in_use(error: &StoreFault) -> CliError {
         _ => "interrupt it".to_owned(),
     };
     CliError::of_usage(error).with_remedy(format!(
-        "wait until it has ended, or {interrupt}; status, export and why work meanwhile"
+        "wait until it ends, or {interrupt}; status, export and why work meanwhile"
     ))
 }
 
@@ -142,7 +144,7 @@ pub(crate) fn state_of(directory: &Path) -> Result<PathBuf, CliError> {
     } else {
         "does not exist"
     };
-    let remedy = "name the directory that was given to --out (crawl/, unless told otherwise)";
+    let remedy = "name the directory that was given to --out (crawl/ by default)";
     Err(usage(format!("{} {what}", directory.display())).with_remedy(remedy))
 }
 

@@ -113,7 +113,8 @@ impl<'s> DiskFullRetry<'s> {
             told.warn();
             let out = printable(&self.settings.out.display().to_string());
             say(&format!(
-                "the disk is full where {out} is: make room, and the crawl begins by itself (it waits {patience:?})"
+                "the disk is full where {out} is: make room, and the crawl starts by itself (it \
+                 waits {patience:?})"
             ));
         }
         let began = *self.waited.get_or_insert_with(Instant::now);

@@ -25,7 +25,7 @@ impl DraftFile {
             .flatten();
         let path = target.unwrap_or_else(|| path.to_owned());
         if path.exists() && !path.is_file() {
-            return Err(io::Error::other("it is no file; - is standard output"));
+            return Err(io::Error::other("it is not a file; - is standard output"));
         }
         let draft = draft_of(&path);
         let file = File::options()
@@ -34,7 +34,7 @@ impl DraftFile {
             .write(true)
             .open(&draft)?;
         file.try_lock().map_err(|_taken| {
-            let told = format!("somebody else writes {}", draft.display());
+            let told = format!("another process writes {}", draft.display());
             io::Error::new(io::ErrorKind::ResourceBusy, told)
         })?;
         file.set_len(0)?;

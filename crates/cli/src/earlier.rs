@@ -66,7 +66,8 @@ fn add(
     if theirs.main_content != settings.main_content {
         let (theirs, ours) = (theirs.main_content.as_str(), settings.main_content.as_str());
         let told = usage(format!(
-            "{} was crawled with --main-content {theirs}, this crawl with {ours}: their pages cannot be compared",
+            "{} was crawled with --main-content {theirs}, this crawl with {ours}: their pages \
+             cannot be compared",
             directory.display()
         ));
         return Err(told.with_remedy(format!("--main-content {theirs}")));
@@ -106,7 +107,8 @@ pub(crate) fn archives(
                     path.display()
                 ));
                 return Err(told.with_remedy(format!(
-                    "put the file back; --against {} needs no archive, and fetches every page whole",
+                    "put the file back, or use --against {}, which needs no archive and fetches \
+                     every page in full",
                     directory.display()
                 )));
             }
@@ -128,9 +130,12 @@ pub(crate) fn load(settings: &Settings) -> Result<Option<Earlier>, CliError> {
         let remedy = match &error {
             StoreFault::InUse { .. } => "wait until that crawl has ended, or interrupt it",
             StoreFault::Incomparable { .. } => {
-                "crawls are compared that have one key, made by one version with the same --features"
+                "crawls can be compared if they have the same key, version and --features"
             }
-            _ => "--against and --since want the directory of a crawl; `crawler verify DIR` says whether it is whole",
+            _ => {
+                "--against and --since take the directory of a crawl; `crawler verify DIR` \
+                  checks it"
+            }
         };
         CliError::of_usage(&error).with_remedy(remedy)
     })

@@ -62,9 +62,13 @@ impl FeatureSettings {
             return Ok(self);
         }
         if paths.iter().any(|path| is_standard_input(path)) {
-            let told = usage("tf-idf reads documents twice, and standard input can be read once");
+            let told = usage(
+                "tf-idf reads documents twice, but standard input can be read only \
+                              once",
+            );
             return Err(told.with_remedy(
-                "`crawler frequencies` counts words beforehand: give its answer with --frequencies",
+                "count words beforehand with `crawler frequencies`, and give the file with \
+                 --frequencies",
             ));
         }
         let frequencies = self.count(paths, reader)?;

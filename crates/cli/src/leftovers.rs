@@ -58,13 +58,13 @@ const KINDS: [Kind; 10] = [
     Kind {
         below: "",
         is_one: |name| name == "state.new",
-        why: "a rebuild that was cut short",
+        why: "an interrupted rebuild",
         is_cut: false,
     },
     Kind {
         below: "",
         is_one: |name| name == "search.new",
-        why: "a reindex that was cut short",
+        why: "an interrupted reindex",
         is_cut: false,
     },
     Kind {
@@ -76,7 +76,7 @@ const KINDS: [Kind; 10] = [
     Kind {
         below: "",
         is_one: |name| name.strip_suffix(".new") == Some(SETTINGS_FILE),
-        why: "a file that was cut short",
+        why: "an interrupted write",
         is_cut: false,
     },
     Kind {
@@ -88,7 +88,7 @@ const KINDS: [Kind; 10] = [
     Kind {
         below: "state",
         is_one: is_draft_of_state,
-        why: "a file that was cut short",
+        why: "an interrupted write",
         is_cut: false,
     },
     Kind {
@@ -100,7 +100,7 @@ const KINDS: [Kind; 10] = [
     Kind {
         below: "archive/index",
         is_one: |name| name.ends_with(".new"),
-        why: "a file that was cut short",
+        why: "an interrupted write",
         is_cut: false,
     },
     Kind {
@@ -152,12 +152,12 @@ pub(crate) fn find(directory: &Path) -> io::Result<Vec<Leftover>> {
         for name in ["sled.new", "sled.old"] {
             let path = state.join(name);
             if path.exists() {
-                add(path, "tables that were being written anew", false)?;
+                add(path, "tables that were being rewritten", false)?;
             }
         }
     }
     for path in cdxj::strays(&crawl_directory::archive(directory))? {
-        add(path, "an index that was cut short", false)?;
+        add(path, "an interrupted index", false)?;
     }
     Ok(found)
 }

@@ -70,7 +70,8 @@ pub(crate) fn keep_memory_small() {
     ] {
         #[expect(
             unsafe_code,
-            reason = "mallopt only stores the number; no other thread exists that could allocate meanwhile"
+            reason = "mallopt only stores the number; no other thread exists that could allocate \
+                      meanwhile"
         )]
         // SAFETY: any parameter and any value are allowed, and the program has one thread so far.
         let _done = unsafe { libc::mallopt(parameter, value) };

@@ -119,7 +119,8 @@ fn describe(standing: &Standing, rate: f64) -> String {
         some => format!(" · {some} changed"),
     };
     format!(
-        "{} unique{changed} · {} duplicates · {} failed · {rate:.1}/s · {} active hosts · {} queued{again}",
+        "{} unique{changed} · {} duplicates · {} failed · {rate:.1}/s · {} active hosts · {} \
+         queued{again}",
         totals.unique,
         totals.exact_duplicates + totals.near_duplicates,
         totals.failed,

@@ -393,7 +393,7 @@ pub(crate) fn cli_error_of(error: &IndexFault, crawl: &Path) -> CliError {
         IndexFault::Missing { .. } | IndexFault::Damaged { .. } => told.with_remedy(format!(
             "`crawler reindex {crawl_shown}` makes it again from the archive"
         )),
-        IndexFault::InUse { .. } => told.with_remedy("wait until it has ended, or interrupt it"),
+        IndexFault::InUse { .. } => told.with_remedy("wait until it ends, or interrupt it"),
         IndexFault::Io { .. } => told.with_remedy(disk_error::remedy_of(error, crawl)),
     }
 }

@@ -76,28 +76,30 @@ impl GivenSecrets {
         let (sendable, open_cookies) = secrets.cookies();
         if over > 0 {
             warnings.push(format!(
-                "cookies that have expired, and are not sent: {over} of {cookies}"
+                "{over} of {cookies} cookies have expired and are not sent"
             ));
         }
         if sendable < cookies {
             let others = cookies - sendable;
             warnings.push(format!(
-                "cookies that are for no seed's host, and are not sent: {others} of {cookies}"
+                "{others} of {cookies} cookies match no seed's host and are not sent"
             ));
         }
         if some_for_all && origins > 1 {
             warnings.push(format!(
-                "what is secret goes to {origins} origins; 'https://example.org Name: value' says a header to that one only"
+                "secrets are sent to {origins} origins; 'https://example.org Name: value' sends a \
+                 header to that one only"
             ));
         }
         if open_origins > 0 {
             warnings.push(format!(
-                "what is secret goes to {open_origins} of {origins} origins over http: anybody on the way can read it"
+                "secrets are sent to {open_origins} of {origins} origins over http: anybody on \
+                 the way can read them"
             ));
         }
         if open_cookies > 0 {
             warnings.push(format!(
-                "cookies that go over http, where anybody on the way can read them: {open_cookies}"
+                "{open_cookies} cookies are sent over http: anybody on the way can read them"
             ));
         }
         (secrets, warnings)
@@ -173,7 +175,8 @@ impl GivenSecrets {
         let name = file.display();
         if read.cookies.is_empty() && !read.bad.is_empty() {
             let bad = read.bad[0];
-            let remedy = "Netscape format: domain, TRUE or FALSE, path, TRUE or FALSE, expiry, name, value, with tabs between them";
+            let remedy = "Netscape format: domain, TRUE or FALSE, path, TRUE or FALSE, expiry, \
+                          name, value, with tabs between them";
             return Err(usage(format!(
                 "--load-cookies {name}: no line is a cookie; line {}: {}",
                 bad.line, bad.why
@@ -193,7 +196,8 @@ impl GivenSecrets {
     }
 }
 
-const ONE_PASSWORD: &str = "the password stands after a colon (USER:PASSWORD), or in --http-password-file, or in --http-password; in one of them";
+const ONE_PASSWORD: &str = "give the password once: after a colon (USER:PASSWORD), or in \
+                            --http-password-file, or in --http-password";
 
 /// Returns a warning about the options for secrets that an earlier run had and this one lacks.
 pub(crate) fn missing(before: &[String], now: &[String]) -> Option<String> {
@@ -204,7 +208,10 @@ pub(crate) fn missing(before: &[String], now: &[String]) -> Option<String> {
         .collect();
     let given = missing.join(" and ");
     (!missing.is_empty()).then(|| {
-        format!("this crawl was run with {given}, which no file keeps: give it again, or servers do not know us any more")
+        format!(
+            "this crawl was run with {given}, which no file keeps: give it again, or servers \
+                 do not know us any more"
+        )
     })
 }
 
@@ -213,7 +220,8 @@ pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CliError
     match OPTIONS.iter().find(|option| table.contains_key(**option)) {
         Some(option) => {
             let remedy = format!(
-                "give --{option} on the command line; --header @FILE, --http-password-file FILE and --load-cookies FILE read secrets from files"
+                "give --{option} on the command line; --header @FILE, --http-password-file FILE \
+                 and --load-cookies FILE read secrets from files"
             );
             Err(usage(format!(
                 "{}: {option} may not stand in a file of settings, since crawls keep these",

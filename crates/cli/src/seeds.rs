@@ -59,7 +59,10 @@ impl Seeds {
         });
         self.complaints.extend(told);
         let with_login = list.with_login.iter().map(|line| {
-            format!("{source}, line {line}: user and password in a URL are left out; --http-user says them")
+            format!(
+                "{source}, line {line}: user and password in a URL are left out; --http-user \
+                     says them"
+            )
         });
         self.complaints.extend(with_login);
     }

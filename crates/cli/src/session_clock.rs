@@ -150,7 +150,8 @@ fn tell(jump: Jump) {
         );
     } else {
         tracing::warn!(
-            "the machine's clock went ahead by {by}, or the machine slept: waits go on as they were, dates follow it"
+            "the machine's clock went ahead by {by}, or the machine slept: waits go on as they \
+             were, dates follow it"
         );
     }
 }

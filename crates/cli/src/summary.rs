@@ -197,12 +197,14 @@ impl Summary {
             };
             writeln!(
                 out,
-                "`crawler --out {directory}{higher} goes on; `crawler status {directory}` says how it stands."
+                "`crawler --out {directory}{higher} goes on; `crawler status {directory}` says \
+                 how it stands."
             )?;
         }
         writeln!(
             out,
-            "`crawler export {directory}` lists every URL; `crawler why {directory} URL` explains one."
+            "`crawler export {directory}` lists every URL; `crawler why {directory} URL` explains \
+             one."
         )
     }
 

@@ -138,7 +138,7 @@ pub(crate) struct FrequenciesArgs {
 Examples:
   crawler plan --pages 8e9                     designs for eight billion pages, within 3 bits
   crawler plan --pages 1e6 --distance 7        for a million pages, within 7 bits
-  crawler plan --pages 2^34 --candidates 100   the fewest tables that leave at most 100 candidates")]
+  crawler plan --pages 2^34 --candidates 100   the fewest tables with at most 100 candidates")]
 pub(crate) struct PlanArgs {
     /// The number of pages: 8000000, 8e9 or 2^34
     #[arg(long, value_name = "N")]
@@ -233,7 +233,7 @@ Examples:
   crawler index a.warc.gz b.warc.gz -o all.cdxj  the index of any WARC files, in one
   crawler index a.warc.gz | grep -v '^!'         the captures alone
 
-Exit codes: 0 done, 1 a fault, or something could not be read and is not in the index, 2 wrong usage.")]
+Exit codes: 0 done, 1 a fault, or an unreadable part is missing in the index, 2 wrong usage.")]
 pub(crate) struct IndexArgs {
     /// Directory of a crawl, or WARC files
     #[arg(value_name = "DIR|FILE", required = true)]

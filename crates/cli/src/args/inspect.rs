@@ -23,9 +23,9 @@ pub(crate) struct InspectArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  crawler clean crawl --dry-run   what would be removed, how large it is, and where it comes from
+  crawler clean crawl --dry-run   list what would be removed, its size and its origin
   crawler clean crawl
-  crawler clean crawl --cut       also the pieces that openings cut off archive and journal (NAME.cut-N)")]
+  crawler clean crawl --cut       also pieces cut off archive and journal (NAME.cut-N)")]
 pub(crate) struct CleanArgs {
     /// Directory of the crawl, which nobody has open
     #[arg(value_name = "DIR")]
@@ -100,14 +100,15 @@ pub(crate) struct StatusArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Archives of other crawlers (wget, Heritrix, Browsertrix, Common Crawl): put their WARC files into DIR/archive, and with --from-archive \
-their pages count as visited, in the order of the files, judged as if they had been crawled. The files are never changed; \
-a crawl that goes on writes files of its own behind them.
+Archives of other crawlers (wget, Heritrix, Browsertrix, Common Crawl): put their WARC files into \
+DIR/archive. With --from-archive their pages count as visited, and are compared in the order of the \
+files, as if they had been crawled. The files are never changed; a continued crawl writes its own \
+files after them.
 
 Examples:
-  crawler rebuild crawl                                       tables once more, or whatever else is damaged
-  crawler rebuild crawl --from-archive                        all of it from crawl/archive
-  crawler rebuild wget --from-archive --seeds seeds.txt       a crawl of wget/archive/*.warc.gz, to go on with")]
+  crawler rebuild crawl                                   the tables, or whatever is damaged
+  crawler rebuild crawl --from-archive                    all of it from crawl/archive
+  crawler rebuild wget --from-archive --seeds seeds.txt   a crawl from wget/archive/*.warc.gz")]
 pub(crate) struct RebuildArgs {
     /// Directory of the crawl
     #[arg(value_name = "DIR")]
@@ -254,20 +255,21 @@ pub(crate) struct SkippedArgs {
 
 const CHANGES_HELP: &str = "\
 A page is
-  new        where OLD has no page under its URL
-  changed    where both crawls have it, in other bytes; with the resemblance of the two texts, 0 to 1, and the words that
-             were added and removed
-  moved      where it is new, and has the bytes or the text of a page that is gone
-  gone       where OLD has it and NEW did not find it (its reason says why)
-  unchanged  where its bytes are the same, or its server says so (304)
-  unknown    where NEW has not visited it yet, or reached it as the target of another URL's redirect
+  new        if OLD has no page under its URL
+  changed    if both crawls have it, in other bytes; with the resemblance of the two texts,
+             0 to 1, and the words that were added and removed
+  moved      if it is new, and has the bytes or the text of a page that is gone
+  gone       if OLD has it and NEW did not find it (its reason says why)
+  unchanged  if its bytes are the same, or its server says so (304)
+  unknown    if NEW has not visited it yet, or reached it by another URL's redirect
 
-Texts are read from the archives, one page at a time; earlier crawls that a crawl was run against must still be there.
+Texts are read from the archives, one page at a time. Earlier crawls that a crawl was run against
+must still be there.
 
 Examples:
   crawler --seeds seeds.txt --out tuesday --since monday
-  crawler changes monday tuesday                            a line for each page that is not the same
-  crawler changes monday tuesday --only changed --diff      the text of each changed page, like diff -u
+  crawler changes monday tuesday                         a line for each page that is not the same
+  crawler changes monday tuesday --only changed --diff   the text of each changed page, like diff -u
   crawler changes monday tuesday --format json | jq -r 'select(.change==\"gone\").url'";
 
 /// The fate of a page between two crawls.

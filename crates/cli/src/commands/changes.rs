@@ -206,7 +206,8 @@ impl Changes<'_> {
                 self.tell_unknown(row, "it waits to be visited in the later crawl", out)
             }
             Some(State::Reached) => {
-                let reason = "the later crawl reached it by the redirect of another URL, and tells it under that";
+                let reason = "the later crawl reached it by the redirect of another URL, and \
+                              tells it under that";
                 self.tell_unknown(row, reason, out)
             }
             _ => {
@@ -261,7 +262,8 @@ impl Changes<'_> {
             .capture(Side::Old, url)
             .zip(journals.capture(Side::New, url));
         let Some((old, new)) = captures else {
-            let reason = "other bytes; one of the crawls left it out as a near-duplicate, so its text is not archived";
+            let reason = "other bytes; one of the crawls left it out as a near-duplicate, so its \
+                          text is not archived";
             return Compared::without_text(reason.to_owned());
         };
         let documents = journals

@@ -160,17 +160,19 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
     }
     if settings.ignore_robots {
         say(
-            "warning: robots.txt is IGNORED, and so are nofollow and noarchive; the archive says so",
+            "warning: robots.txt is IGNORED, and so are nofollow and noarchive; the archive says \
+             so",
         );
     }
     for host in &settings.insecure_host {
         let host = printable(host);
         say(&format!(
-            "warning: certificates of {host} are NOT CHECKED: anybody on the way may read and change its pages; the archive says so"
+            "warning: certificates of {host} are NOT CHECKED: anybody on the way may read and \
+             change its pages; the archive says so"
         ));
     }
     if settings.contact.is_none() && settings.user_agent.is_none() {
-        say("warning: no --contact: sites that this crawl troubles cannot write to you");
+        say("warning: no --contact: sites cannot write to you about this crawl");
     }
     let verb = if resumed {
         "going on with"
@@ -259,7 +261,8 @@ fn explain(error: &Fault, settings: &Settings) -> CliError {
         }
         Fault::Panicked(_) => "please report this with the end of crawl.log".to_owned(),
         Fault::NoRoom { .. } => format!(
-            "nothing is lost: make room (or ask for less with --min-free), then `crawler --out {directory}` goes on"
+            "nothing is lost: make room (or ask for less with --min-free), then `crawler --out \
+             {directory}` goes on"
         ),
         Fault::Gone { path } => of_gone(path, settings),
         Fault::Store(_) | Fault::Sink(_) | Fault::Reserve(_) | Fault::Spool(_) => {
@@ -274,12 +277,14 @@ fn of_gone(path: &Path, settings: &Settings) -> String {
     let (out, gone) = (settings.out.display(), path.display());
     if settings.out.exists() && crawl_directory::archive(&settings.out).exists() {
         return format!(
-            "put {gone} back if it was moved; else `crawler rebuild {out}` makes it again from the archive, \
+            "put {gone} back if it was moved; else `crawler rebuild {out}` makes it again from \
+             the archive, \
              which is whole up to the last save (the queue is found again by its links)"
         );
     }
     format!(
-        "if it was moved, put it back, and `crawler --out {out}` goes on; if it was deleted, its pages are \
+        "if it was moved, put it back, and `crawler --out {out}` goes on; if it was deleted, its \
+         pages are \
          lost, and only a new crawl has them again"
     )
 }

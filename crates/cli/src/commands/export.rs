@@ -224,20 +224,29 @@ fn complain(error: ExportFault, target: &ExportTarget, form: Form) -> CliError {
             let told = usage(format!("cannot write {name}: {error}"));
             let draft = draft_of(path);
             match target {
-                ExportTarget::File(_) if form != Form::Parquet && draft.exists() => told.with_remedy(format!(
-                    "what could be written is in {}: make room, and --resume goes on with it",
-                    draft.display()
-                )),
+                ExportTarget::File(_) if form != Form::Parquet && draft.exists() => told
+                    .with_remedy(format!(
+                        "what could be written is in {}: make room, and --resume goes on with it",
+                        draft.display()
+                    )),
                 ExportTarget::File(_) => {
                     drop_draft(&draft);
                     told
                 }
-                ExportTarget::Parts(_) => told.with_remedy("the parts that are there are whole: --resume goes on behind them"),
+                ExportTarget::Parts(_) => told.with_remedy(
+                    "the existing parts are complete: \
+                                                            --resume continues after them",
+                ),
                 ExportTarget::Stdout | ExportTarget::Device(_) => told,
             }
         }
-        ExportFault::Differs(differs) => usage(format!("{name} cannot be continued: {differs}")).with_remedy(
-            "it is of another crawl, form or table, or the crawl tells otherwise now; without --resume it is written anew",
+        ExportFault::Differs(differs) => usage(format!(
+            "{name} cannot be continued: \
+                                                        {differs}"
+        ))
+        .with_remedy(
+            "it was made from another crawl, format or table, or the crawl has changed; without \
+             --resume it is overwritten",
         ),
         ExportFault::Occupied(_) => usage(format!("{error}"))
             .with_remedy("--resume goes on with them; or name another directory"),

@@ -225,7 +225,8 @@ impl Extractor<'_> {
             (0, Some(url)) => Err(usage(format!("{culprit} holds no page {url}"))
                 .with_remedy("`crawler index FILE` lists what is in it")),
             (0, None) => Err(usage(format!("{culprit} holds no page")).with_remedy(
-                "answers with status 200, resources and conversions that are text or markup are extracted",
+                "it extracts answers with status 200, resources and conversions that are text or \
+                 markup",
             )),
             _ => Ok(()),
         }

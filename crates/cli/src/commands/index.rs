@@ -56,7 +56,8 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CliError> {
     if gathering.sharing > 0 {
         let records = gathering.sharing;
         say(&format!(
-            "{records} records are not packed one by one: they cannot be found by a place in their file, and are not in the index"
+            "{records} records are not packed one by one: they cannot be found by a place in \
+             their file, and are not in the index"
         ));
     }
     let is_whole = gathering.broken == 0 && gathering.sharing == 0;

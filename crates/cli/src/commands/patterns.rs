@@ -115,7 +115,8 @@ fn reopen(args: &PatternsArgs, name: &str) -> Result<(), CliError> {
         .map_err(|error: store::StoreFault| fault(&error))?
         .ok_or_else(unknown)?;
     say(&format!(
-        "{pattern} is open again, and {queued} URLs wait that were left out; `crawler --out {}` goes on",
+        "{pattern} is open again, and {queued} URLs wait that were left out; `crawler --out {}` \
+         goes on",
         args.directory.display()
     ));
     Ok(())

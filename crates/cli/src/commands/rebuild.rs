@@ -86,11 +86,12 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CliError> {
     let is_made_one = args.from_archive && archive.is_dir();
     if !is_crawl && !is_made_one {
         let told = usage(format!(
-            "{} has no {SETTINGS_FILE}: without it nobody knows what belongs to the crawl",
+            "{} has no {SETTINGS_FILE}, which says what belongs to the crawl",
             directory.display()
         ));
         return Err(told.with_remedy(
-            "name the directory that was given to --out; or write the crawl's settings and seeds there once more; \
+            "name the directory that was given to --out; or write the crawl's settings and seeds \
+             there once more; \
              --from-archive makes a crawl of what is in DIR/archive, whoever archived it",
         ));
     }
@@ -341,7 +342,8 @@ fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
     match others.iter().find(|path| number(path) >= Some(last)) {
         None => Ok(()),
         Some(path) => Err(usage(format!(
-            "{} is of another crawler, and its name says that it comes behind the files of this crawl",
+            "{} is of another crawler, and its name says that it comes behind the files of this \
+             crawl",
             path.display()
         ))
         .with_remedy("give it a name that does not end in a number, such as other.warc.gz")),
@@ -377,42 +379,48 @@ impl Report {
             )?,
             _ => writeln!(
                 out,
-                "journal made again from {} records of the old one and {} visits of the archive: {pages} pages, {queued} queued",
+                "journal made again from {} records of the old one and {} visits of the archive: \
+                 {pages} pages, {queued} queued",
                 self.journal_records, self.archived_visits
             )?,
         }
         if self.foreign_visits > 0 {
             writeln!(
                 out,
-                "of files of other crawlers: {} visits; {} more captures of the same pages; {} redirects and failures that will be asked for again",
+                "of files of other crawlers: {} visits; {} more captures of the same pages; {} \
+                 redirects and failures that will be asked for again",
                 self.foreign_visits, self.captured_again, self.left
             )?;
         }
         if self.without_original > 0 {
             writeln!(
                 out,
-                "{} visits found what is not in these files (revisit records): whatever leads there is asked for again",
+                "{} visits found what is not in these files (revisit records): whatever leads \
+                 there is asked for again",
                 self.without_original
             )?;
         }
         if self.conversions > 0 {
             writeln!(
                 out,
-                "{} texts were passed over (conversion records, as in WET files): they are of no visit",
+                "{} texts were skipped (conversion records, as in WET files): they belong to no \
+                 visit",
                 self.conversions
             )?;
         }
         if self.without_place > 0 {
             writeln!(
                 out,
-                "{} of these pages are packed together with others: no index can name them, and their text is not found again",
+                "{} of these pages are packed together with others: no index can name them, and \
+                 their text is not found again",
                 self.without_place
             )?;
         }
         if self.without_links > 0 {
             writeln!(
                 out,
-                "{} pages repeat themselves in an earlier crawl, and no archive tells where they lead",
+                "{} pages repeat themselves in an earlier crawl, and no archive tells where they \
+                 lead",
                 self.without_links
             )?;
         }

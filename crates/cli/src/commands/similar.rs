@@ -162,7 +162,7 @@ impl JournalScan {
             )));
         };
         let told = usage(format!(
-            "{url} was not kept, so its looks are not known: {}",
+            "{url} was not kept, so its signature is not stored: {}",
             row.reason.as_deref().unwrap_or(row.fate.as_str())
         ));
         Err(match &row.duplicate_of {

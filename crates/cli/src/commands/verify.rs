@@ -119,7 +119,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     let (counts, politeness, end) = archive.end();
     if counts.lost_visits > 0 {
         complaints.add(format!(
-            "{} settled visits are not in the archive: they were lost before they were on the disk, as by a power cut, and are made \
+            "{} settled visits are not in the archive: they were lost before they were on the \
+             disk, as by a power cut, and are made \
              again when the crawl goes on",
             counts.lost_visits
         ));
@@ -203,7 +204,8 @@ impl Report {
 
     fn in_a_line(&self) -> String {
         let mut line = format!(
-            "valid and complete: {} pages ({} unique, {} queued), {} journal records, {} archive records in {} files, all digests hold; \
+            "valid and complete: {} pages ({} unique, {} queued), {} journal records, {} archive \
+             records in {} files, all digests hold; \
              {} requests to {} hosts, none too soon",
             self.pages,
             self.unique,
@@ -228,7 +230,8 @@ impl Report {
         }
         if self.archive.foreign_files > 0 {
             line.push_str(&format!(
-                "; {} records in {} files of other crawlers, in which {} places are broken and {} things odd: \
+                "; {} records in {} files of other crawlers, in which {} places are broken and {} \
+                 things odd: \
                  their pages are where they should be, and how they asked is not known",
                 self.archive.foreign_records,
                 self.archive.foreign_files,
@@ -238,7 +241,8 @@ impl Report {
         }
         if self.archive.unsettled_bytes > 0 {
             line.push_str(&format!(
-                "; {} bytes behind the last settled visit are cut off when it goes on, and {} records in them set aside",
+                "; {} bytes behind the last settled visit are cut off when it goes on, and {} \
+                 records in them set aside",
                 self.archive.unsettled_bytes, self.behind.unsettled_records
             ));
         }

@@ -97,7 +97,8 @@ impl Packing<'_> {
     fn warn(&self) {
         if self.files.iter().any(|(name, ..)| name.ends_with(".zst")) {
             say(
-                "warning: the archive is packed with Zstandard, which the WACZ format does not have: pywb and others cannot replay it; a \
+                "warning: the archive is packed with Zstandard, which the WACZ format does not \
+                 have: pywb and others cannot replay it; a \
                  crawl with --compression gzip can be replayed by all",
             );
         }
@@ -190,7 +191,8 @@ impl PackError {
         match self {
             Self::Store(error) => unreadable(error, &packing.args.directory),
             Self::Wacz(error @ WaczFault::Index { .. }) => fault(error).with_remedy(format!(
-                "remove {}: it is made again from the archive; `crawler verify {directory}` says whether that is whole",
+                "remove {}: it is made again from the archive; `crawler verify {directory}` says \
+                 whether that is whole",
                 packing.archive.join(cdxj::INDEX).display()
             )),
             Self::Wacz(error) => fault(error),

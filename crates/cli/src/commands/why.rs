@@ -204,7 +204,8 @@ impl UrlHistory {
                 .map(|attempts| format!("; it failed {attempts} times and will be tried again"));
             let set_aside = (self.deaths >= STRIKES_ASIDE).then(|| {
                 format!(
-                    "; it is set aside, because {} sessions died while they visited it: it is visited when nothing else can be, alone",
+                    "; it is set aside, because {} sessions died while they visited it: it is \
+                     visited when nothing else can be, alone",
                     self.deaths
                 )
             });

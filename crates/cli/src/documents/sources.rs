@@ -230,7 +230,7 @@ pub(crate) fn is_archive(path: &Path, input: &mut impl BufRead) -> io::Result<bo
     let beginning = input.fill_buf()?;
     if named(path, &["arc"]) || beginning.starts_with(b"filedesc://") {
         return Err(io::Error::other(
-            "ARC files, which came before WARC, are not read: make a WARC file of it (`warcio recompress` does)",
+            "ARC files are not supported: convert it to WARC (`warcio recompress` does)",
         ));
     }
     Ok(named(path, &["warc", "wet", "wat"]) || sinks::warc::begins_archive(beginning))

@@ -127,7 +127,8 @@ impl Waiting {
 /// Pages of the archive could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{0} pages cannot be read from the archive again: their links are missing, everything else is there"
+    "{0} pages cannot be read from the archive again: their links are missing, everything else is \
+     there"
 )]
 struct Missing(u64);
 

@@ -169,7 +169,8 @@ impl Politeness {
         if let Some((group, passed)) = in_group.filter(|(_, passed)| *passed + TOLERANCE < least) {
             self.counts.too_soon += 1;
             complaints.add(format!(
-                "politeness: {url} was asked for {passed:?} after another request to {group}, not {least:?}, in the visit to {}",
+                "politeness: {url} was asked for {passed:?} after another request to {group}, not \
+                 {least:?}, in the visit to {}",
                 row.url
             ));
             return;
@@ -193,12 +194,14 @@ impl Politeness {
         }
         if too_soon {
             complaints.add(format!(
-                "politeness: {url} was asked for {passed:?} after the request before it, not {wanted:?}, in the visit to {}",
+                "politeness: {url} was asked for {passed:?} after the request before it, not \
+                 {wanted:?}, in the visit to {}",
                 row.url
             ));
         } else if too_early {
             complaints.add(format!(
-                "politeness: {url} was asked for at {at}, and its host not to be asked before {ready}"
+                "politeness: {url} was requested at {at}, but its host was not to be asked before \
+                 {ready}"
             ));
         }
     }

@@ -65,7 +65,8 @@ pub(super) fn check(
     };
     for name in &behind {
         complaints.add(format!(
-            "{name}: the journal ends before the archive, which has visits there that it does not tell of"
+            "{name}: the journal ends before the archive, which has visits there that it does not \
+             tell of"
         ));
     }
     let mut counts = Counts::default();
@@ -99,8 +100,10 @@ pub(super) fn check(
     }
     if unknown > 0 && behind.is_empty() {
         complaints.add(format!(
-            "{unknown} visits are behind the journal's end, and were not under way when it ended: it ends before the archive, as after a \
-             power cut or with an older state. They are set aside when the crawl goes on, and made again; `crawler rebuild {} --from-archive` takes \
+            "{unknown} visits are behind the journal's end, and were not under way when it ended: \
+             it ends before the archive, as after a \
+             power cut or with an older state. They are set aside when the crawl goes on, and \
+             made again; `crawler rebuild {} --from-archive` takes \
              them over",
             settings.out.display()
         ));
@@ -123,7 +126,8 @@ fn check_journal(
     let torn = EmbeddedStore::torn_tail(state).map_err(|error| fault(&error))?;
     if let Some(torn) = torn.filter(|torn| torn.records > 0) {
         complaints.add(format!(
-            "state/journal: its last {} bytes begin with a torn record, and {} whole ones are behind that: they are set aside when the crawl \
+            "state/journal: its last {} bytes begin with a torn record, and {} whole ones are \
+             behind that: they are set aside when the crawl \
              goes on",
             torn.bytes, torn.records
         ));

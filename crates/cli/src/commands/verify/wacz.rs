@@ -75,7 +75,8 @@ impl<'a> Report<'a> {
         let path = path.display().to_string();
         writeln!(
             out,
-            "{} is valid and complete: {} files, {} of them archives with {} bytes, all digests hold; {} lines of the index lead to their \
+            "{} is valid and complete: {} files, {} of them archives with {} bytes, all digests \
+             hold; {} lines of the index lead to their \
              records; {} pages",
             printable(&path),
             self.files,

@@ -172,6 +172,7 @@ impl PageTexts {
 /// Pages of the archive could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{0} pages cannot be read from the archive again: they are packed without their text, everything else is there"
+    "{0} pages cannot be read from the archive again: they are packed without their text, \
+     everything else is there"
 )]
 struct Missing(u64);
