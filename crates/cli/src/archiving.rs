@@ -71,7 +71,7 @@ fn dictionary(settings: &Settings) -> Result<Option<Dictionary>, CliError> {
     Ok(Some(dictionary))
 }
 
-/// All of it, and what the archive says of the crawl.
+/// Returns the archive's options, with the description of the crawl.
 pub(crate) fn options(settings: &Settings, clock: &Clock) -> Result<ArchiveOptions, CliError> {
     let robots = if settings.ignore_robots {
         "ignore"

@@ -1,4 +1,4 @@
-//! From settings to a context: the one place where the parts of the crawler are put together.
+//! The assembly of a crawl from its settings: the one place that puts the parts together.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
@@ -36,12 +36,10 @@ const ROBOTS_REMEMBERED: usize = 100_000;
 /// Bytes of a decoded document that are read.
 const MAX_DECODED: u64 = 8 << 20;
 
-/// Nobody lives to see a longer pause end; and clocks, which cannot count for ever, are not asked
-/// to.
+/// The longest delay. Clocks cannot count for ever.
 const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// A directory that a crawl may write to: made if it is not there, refused where something else is
-/// in it.
+/// Creates the crawl's directory and opens its log. Refuses a directory with other contents.
 pub(crate) fn prepare_directory(settings: &Settings) -> Result<File, CliError> {
     let directory = &settings.out;
     let holds_crawl = EmbeddedStore::exists(&crawl_directory::state(directory));
@@ -89,7 +87,7 @@ fn is_ours(item: std::io::Result<std::fs::DirEntry>) -> bool {
     })
 }
 
-/// A context that is ready to crawl, and the memory that it shares with the progress bar.
+/// A crawl that is ready to run.
 pub(crate) struct AssembledCrawl {
     pub(crate) context: Arc<CrawlContext>,
     pub(crate) resumed: bool,
@@ -147,7 +145,7 @@ impl Components {
     }
 }
 
-/// The scope of the settings, without seeds yet.
+/// Returns the scope of the settings, without seeds yet.
 pub(crate) fn scope(settings: &Settings) -> Result<Scope, CliError> {
     Scope::new(settings.scope, &settings.include, &settings.exclude).map_err(|error| {
         // The expression's engine draws a picture of the mistake and names it in the last line.
@@ -405,7 +403,7 @@ pub(crate) fn store_options(
     })
 }
 
-/// A factor as the journal has it; what is no number counts as none.
+/// Converts a factor to thousandths, as in the journal. NaN becomes 0.
 fn thousandths(factor: f64) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -416,7 +414,7 @@ fn thousandths(factor: f64) -> u32 {
     thousandths
 }
 
-/// A fault of the machine, most likely.
+/// Adds the remedy for a fault that is most likely the machine's.
 fn broken(error: &(dyn std::error::Error + 'static), settings: &Settings) -> CliError {
     fault(error).with_remedy(disk_error::remedy_of(error, &settings.out))
 }
@@ -438,7 +436,7 @@ async fn open_archive(
     })
 }
 
-/// The archive, and what is derived from it while it is written.
+/// Wraps the archive with its CDXJ index, or removes the index if it is off.
 async fn indexed(
     settings: &Settings,
     archive: Arc<WarcArchive>,
@@ -456,7 +454,7 @@ async fn indexed(
     ))
 }
 
-/// An archive that is not what it was when it was last synced.
+/// Converts a fault of an archive that differs from what was last synced.
 fn damaged(error: &SinkFault, settings: &Settings) -> CliError {
     let lost = matches!(
         error,
@@ -494,7 +492,7 @@ fn refuse_to_forget(directory: &Path) -> Result<(), CliError> {
     .with_remedy(remedy))
 }
 
-/// The settings as run, replaced in one step.
+/// Writes the settings as run, in one step.
 fn keep_settings(settings: &Settings, seeds: &Seeds, disk: &dyn Disk) -> Result<(), CliError> {
     let text = settings.as_run(seeds.urls.iter().map(ToString::to_string).collect())?;
     let path = settings.out.join(SETTINGS_FILE);

@@ -16,7 +16,7 @@ pub(crate) struct CliError {
     is_disk_full: bool,
 }
 
-/// Usage: options, files and values that cannot be right. Code 2.
+/// Returns a usage error: options, files or values that cannot be right. Code 2.
 pub(crate) fn usage(message: impl fmt::Display) -> CliError {
     CliError {
         code: 2,
@@ -26,7 +26,7 @@ pub(crate) fn usage(message: impl fmt::Display) -> CliError {
     }
 }
 
-/// A fault of ours, or of the machine. Code 1.
+/// Returns a fault of the crawler or of the machine. Code 1.
 pub(crate) fn fault(error: &(dyn Error + 'static)) -> CliError {
     CliError {
         code: 1,
@@ -36,7 +36,7 @@ pub(crate) fn fault(error: &(dyn Error + 'static)) -> CliError {
     }
 }
 
-/// An error and its causes, outermost first.
+/// Joins an error and its causes, outermost first.
 fn chain(error: &dyn Error) -> String {
     let mut links = vec![error.to_string()];
     let mut cause = error.source();
@@ -48,12 +48,12 @@ fn chain(error: &dyn Error) -> String {
 }
 
 impl CliError {
-    /// An error that the user's choice led to.
+    /// Returns a usage error with its causes.
     pub(crate) fn of_usage(error: &dyn Error) -> Self {
         usage(chain(error))
     }
 
-    /// A mistake in the arguments: what clap says in several paragraphs, in two lines.
+    /// Shortens clap's error of several paragraphs to two lines.
     pub(crate) fn of_arguments(mistake: &clap::Error) -> Self {
         let text = mistake.to_string();
         let first: Vec<&str> = text
@@ -69,8 +69,7 @@ impl CliError {
         told.with_remedy(tip.unwrap_or("`crawler --help` explains every option and command"))
     }
 
-    /// Returns whether a full disk is all that it is about: with more room, the same may be done
-    /// again.
+    /// Returns true if only a full disk is in the way: with more room, the same may succeed.
     pub(crate) const fn is_disk_full(&self) -> bool {
         self.is_disk_full
     }
@@ -81,12 +80,12 @@ impl CliError {
         self
     }
 
-    /// Tells the user of something that is done without.
+    /// Prints it as a warning.
     pub(crate) fn warn(&self) {
         say(&format!("warning: {}", printable(&self.message)));
     }
 
-    /// Tells the user.
+    /// Prints it and returns the exit code.
     pub(crate) fn tell(&self) -> ExitCode {
         say(&format!("error: {}", printable(&self.message)));
         if let Some(remedy) = &self.remedy {

@@ -29,7 +29,7 @@ use std::path::Path;
 use crate::cli_error::{CliError, usage};
 use crate::documents::MAX_DOCUMENT;
 
-/// A file, or standard input where it is called `-`.
+/// Reads a file, or standard input for `-`.
 fn read_input(path: &Path) -> Result<Vec<u8>, CliError> {
     let unreadable =
         |error: std::io::Error| usage(format!("cannot read {}: {error}", path.display()));

@@ -126,7 +126,7 @@ pub(crate) fn read(text: &str) -> Result<RuntimeOverrides, String> {
     })
 }
 
-/// A host as URLs have it; `None` where there is more than a host, or none.
+/// Returns the host of a name; none if it has other parts of a URL.
 fn host_named(name: &str) -> Option<Host> {
     let url = PageUrl::parse(&format!("http://{name}/"), &CanonicalForm::keep_all()).ok()?;
     let is_bare = url.as_str() == format!("http://{}/", url.host());
@@ -202,7 +202,7 @@ impl ControlRecord {
         }
     }
 
-    /// From here on this file is in force.
+    /// Returns the record with this file in force.
     fn replace(self, text: Option<&str>, overrides: &RuntimeOverrides) -> Self {
         let shorter = |before: Option<u64>, ordered: Option<Duration>| {
             let ordered = ordered.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
@@ -253,7 +253,7 @@ pub(crate) fn shortest_delays(
     Ok((span(kept.least_delay), span(kept.least_max_delay)))
 }
 
-/// Reads a file; `None` where there is none.
+/// Reads a file; none if it does not exist.
 fn read_file(path: &Path) -> io::Result<Option<String>> {
     match std::fs::metadata(path) {
         Ok(file) if file.len() > MAX_BYTES => {
@@ -270,7 +270,7 @@ fn read_file(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Looks after the control file of a crawl.
+/// The watcher of a crawl's control file.
 pub(crate) struct ControlWatch {
     directory: PathBuf,
     settings: PacingRules,
@@ -318,13 +318,13 @@ impl ControlWatch {
         })
     }
 
-    /// Before the first page is asked for: what the file said is obeyed.
+    /// Applies the file before the first page is requested.
     pub(crate) fn begin(&mut self, context: &CrawlContext) {
         let overrides = std::mem::take(&mut self.overrides);
         self.obey(context, overrides);
     }
 
-    /// Looks at the file for as long as the crawl runs.
+    /// Watches the file while the crawl runs.
     pub(crate) async fn go_on(mut self, context: Arc<CrawlContext>) {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -375,7 +375,7 @@ impl ControlWatch {
         }
     }
 
-    /// Only for others to see: if it cannot be written, the crawl goes on.
+    /// Stores what is in force, for other commands. If it cannot be written, the crawl continues.
     fn keep(&self, context: &CrawlContext) {
         let text = match &self.seen {
             FileState::Text(text) => Some(text.as_str()),
@@ -426,8 +426,8 @@ mod tests {
         let overrides = read(&uncommented()).unwrap();
         assert_eq!(
             in_words(&overrides),
-            "delay 5s, delay-factor 10, max-delay 2m, concurrency 8, rate 4/s, exclude \"/calendar/\" and \"[?&]sort=\", \
-             delay 20s for slow.example.org, pause"
+            "delay 5s, delay-factor 10, max-delay 2m, concurrency 8, rate 4/s, \
+             exclude \"/calendar/\" and \"[?&]sort=\", delay 20s for slow.example.org, pause"
         );
     }
 
@@ -450,14 +450,14 @@ mod tests {
         for (text, line, what) in [
             ("delay = \"2s\"\ndelya = \"3s\"", 2, "unknown field `delya`"),
             ("delay = 2s", 1, ""),
-            ("\ndelay = \"soon\"", 2, "\"soon\" is no time span"),
+            ("\ndelay = \"soon\"", 2, "\"soon\" is not a time span"),
             ("pause = \"yes\"", 1, "invalid type"),
             ("pause = true\npause = false", 2, "duplicate key"),
             ("\n\nconcurrency = 0", 3, "concurrency 0 is impossible"),
             ("concurrency = -1", 1, "invalid value"),
             ("delay-factor = -0.5", 1, "delay-factor -0.5 is impossible"),
             ("delay-factor = nan", 1, "is impossible"),
-            ("rate = \"0/s\"", 1, "is no rate"),
+            ("rate = \"0/s\"", 1, "is not a rate"),
             (
                 "exclude = [\n  \"a\",\n  \"(\",\n]",
                 3,

@@ -1,4 +1,4 @@
-//! A crawl's directory, as the commands that look at it see it.
+//! The directory of a crawl.
 
 use std::path::{Path, PathBuf};
 
@@ -20,8 +20,9 @@ pub(crate) fn archive(directory: &Path) -> PathBuf {
     directory.join("archive")
 }
 
-/// The archive's files in the order in which they were written: the number at the end of each name
-/// counts. The last one may be open still, and be called so: [`is_named`] compares names.
+/// Returns the archive's files in the order in which they were written: the number at the end of
+/// each name counts. The last one may still be open, with another name: [`is_named`] compares
+/// names.
 pub(crate) fn archive_files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for item in std::fs::read_dir(directory)? {
@@ -39,7 +40,7 @@ pub(crate) fn is_named(path: &Path, name: &str) -> bool {
     name_of(path) == Some(name)
 }
 
-/// The number at the end of the name of an archive file; none in the names of others.
+/// Returns the number at the end of the name of an archive file; none in the names of others.
 pub(crate) fn file_number(name: &str) -> Option<u64> {
     let suffix = Packing::ALL
         .into_iter()
@@ -82,8 +83,8 @@ pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
     )
 }
 
-/// Bytes that are missing at the end of the journal of the crawl in `directory`, by what its
-/// archive noted of it.
+/// Returns the number of bytes missing at the end of the journal of the crawl in `directory`, by
+/// the note in its archive.
 pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
     let noted = Settled::read(&archive(directory)).map_err(|error| fault(&error))?;
     let Noted::Settled(settled) = noted else {
@@ -93,7 +94,7 @@ pub(crate) fn missing_journal(directory: &Path) -> Result<u64, CliError> {
     Ok(settled.journal.saturating_sub(length))
 }
 
-/// Refuses a journal that was longer once, before anything is appended to it.
+/// Refuses a journal that was longer before, so that nothing is appended to it.
 pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
     let state = state(directory);
     if !EmbeddedStore::exists(&state) {
@@ -111,7 +112,7 @@ pub(crate) fn refuse_a_short_journal(directory: &Path) -> Result<(), CliError> {
     Err(fault(&error).with_remedy(rebuild_from_archive(directory)))
 }
 
-/// A fault of the store, or wrong usage where it is in use.
+/// Converts a store's error: wrong usage if it is in use, else a fault.
 pub(crate) fn cli_error(error: &StoreFault) -> CliError {
     match error {
         StoreFault::InUse { .. } => in_use(error),
@@ -119,7 +120,7 @@ pub(crate) fn cli_error(error: &StoreFault) -> CliError {
     }
 }
 
-/// Somebody else has the crawl open.
+/// Returns the error for a crawl that another process has open.
 pub(crate) fn in_use(error: &StoreFault) -> CliError {
     let interrupt = match error {
         StoreFault::InUse {
@@ -133,7 +134,7 @@ pub(crate) fn in_use(error: &StoreFault) -> CliError {
     ))
 }
 
-/// The memory of the crawl in `directory`; a complaint where there is none.
+/// Returns the state of the crawl in `directory`, or an error if there is none.
 pub(crate) fn state_of(directory: &Path) -> Result<PathBuf, CliError> {
     let state = state(directory);
     if EmbeddedStore::exists(&state) {

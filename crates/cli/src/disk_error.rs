@@ -11,8 +11,7 @@ pub(crate) fn remedy_of(error: &(dyn Error + 'static), out: &Path) -> String {
     remedy_for(said(error).map_or(Trouble::Broken, Trouble::of), out)
 }
 
-/// Returns whether a disk without room is behind an error. Where files may not grow (EFBIG), no
-/// waiting helps.
+/// Returns true if a full disk is behind an error. If files may not grow (EFBIG), no waiting helps.
 pub(crate) fn is_full(error: &(dyn Error + 'static)) -> bool {
     said(error).is_some_and(|said| {
         matches!(
@@ -22,7 +21,7 @@ pub(crate) fn is_full(error: &(dyn Error + 'static)) -> bool {
     })
 }
 
-/// Returns what the system said, however deep.
+/// Returns the error of the operating system in the chain of causes.
 fn said<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
     let mut cause = Some(error);
     while let Some(link) = cause {

@@ -1,4 +1,4 @@
-//! A file that has its name only once it is whole, and is gone again where it does not become so.
+//! A file that gets its name only when it is complete, and is removed otherwise.
 //!
 //! `export::WholeFile` is the same for what only grows and may go on with what is there; a ZIP goes
 //! back to write the lengths of what it holds, and an index is made in one go.
@@ -17,7 +17,7 @@ pub(crate) struct DraftFile {
 }
 
 impl DraftFile {
-    /// Begins the file that is to be at `path`, where a link leads, if it is one.
+    /// Creates the draft of the file at `path`, or at the target of a link there.
     pub(crate) fn begin(path: &Path) -> io::Result<Self> {
         let target = path
             .is_symlink()
@@ -45,7 +45,7 @@ impl DraftFile {
         })
     }
 
-    /// Has the disk keep it, and gives it its name.
+    /// Syncs the file and gives it its name.
     pub(crate) fn complete(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(draft_of(&self.path), &self.path)?;

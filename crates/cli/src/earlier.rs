@@ -83,8 +83,8 @@ fn add(
     Ok(())
 }
 
-/// The archives of the crawls in `--since`, for the pages that `load` found; all of their files
-/// must be there.
+/// Returns the archives of the crawls in `--since`, for the pages that `load` found; all of their
+/// files must exist.
 pub(crate) fn archives(
     settings: &Settings,
     pages: Option<&Arc<Earlier>>,
@@ -118,7 +118,7 @@ pub(crate) fn archives(
     Ok(Some(EarlierArchives::new(Arc::clone(pages), directories)))
 }
 
-/// The pages of the crawls in `--against`; reads all of their journals.
+/// Returns the pages of the crawls in `--against`; reads all of their journals.
 pub(crate) fn load(settings: &Settings) -> Result<Option<Earlier>, CliError> {
     let states: Vec<PathBuf> = settings
         .against

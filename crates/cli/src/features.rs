@@ -1,4 +1,4 @@
-//! From options to fingerprints: features, stop words, and how many documents have a word.
+//! Features of fingerprints: units, stop words, and document frequencies.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
@@ -56,7 +56,7 @@ impl FeatureSettings {
         self.features.weights == Weights::TfIdf && self.frequencies.is_none()
     }
 
-    /// The same with what the documents of these paths teach, where that is needed.
+    /// Learns document frequencies from these documents if the weights need them.
     pub(crate) fn learned_from(self, paths: &[PathBuf], reader: &Reader) -> Result<Self, CliError> {
         if !self.has_to_learn() {
             return Ok(self);
@@ -78,8 +78,7 @@ impl FeatureSettings {
         })
     }
 
-    /// In how many of the documents of these paths each feature is. What cannot be read does not
-    /// count.
+    /// Counts the documents that have each feature. Unreadable ones do not count.
     pub(crate) fn count(
         &self,
         paths: &[PathBuf],
@@ -126,7 +125,7 @@ impl FeatureSettings {
             .map_err(|error| CliError::of_usage(&error))
     }
 
-    /// The same with what the crawl with this state directory has learned, where that is needed.
+    /// Loads the document frequencies that a crawl has learned, if the weights need them.
     pub(crate) fn learned_by(self, state: &Path) -> Result<Self, CliError> {
         if !self.has_to_learn() {
             return Ok(self);
@@ -148,9 +147,8 @@ impl FeatureSettings {
     }
 }
 
-/// Keeps what a crawl has learned for the next time. What a killed crawl learned since it began is
-/// lost: its pages are then weighted as they were before, and those that repeat others are still
-/// found by their sketches.
+/// Writes the learned frequencies. What a killed crawl learned since it started is lost: its pages
+/// are then weighted as before, and those that repeat others are still found by their sketches.
 pub(crate) fn keep(adaptive_signatures: &AdaptiveSignatures, state: &Path) -> Result<(), CliError> {
     let Some(frequencies) = adaptive_signatures.frequencies() else {
         return Ok(());

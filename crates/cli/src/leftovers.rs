@@ -27,7 +27,7 @@ use sinks::cdxj;
 use crate::crawl_directory;
 use crate::settings::SETTINGS_FILE;
 
-/// Something that is left over.
+/// A leftover file or directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Leftover {
     /// Below the directory of the crawl.
@@ -162,7 +162,7 @@ pub(crate) fn find(directory: &Path) -> io::Result<Vec<Leftover>> {
     Ok(found)
 }
 
-/// The names in a directory, sorted; none where there is no directory.
+/// Returns the names in a directory, sorted; none if it does not exist.
 fn names(directory: &Path) -> io::Result<Vec<String>> {
     let listed = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -176,7 +176,7 @@ fn names(directory: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The length of a file, or of all files below a directory. Links are not followed.
+/// Returns the length of a file, or of all files below a directory. Links are not followed.
 fn bytes_of(path: &Path) -> io::Result<u64> {
     let found = fs::symlink_metadata(path)?;
     if !found.is_dir() {
@@ -203,7 +203,7 @@ impl Leftover {
         }
     }
 
-    /// Its size, its path and where it comes from, in columns.
+    /// Returns its size, its path and its origin, in columns.
     pub(crate) fn line(&self) -> String {
         let size = ByteSize(self.bytes).display().iec().to_string();
         format!("{size:>10}  {}  ({})", self.path.display(), self.why)

@@ -17,11 +17,11 @@ use web::Clock;
 use crate::log_file::{LogFile, LostLines};
 use crate::terminal::{printable, say};
 
-/// Our own crates; of libraries only warnings are logged.
+/// The crates of this project; of others only warnings are logged.
 const OURS: [&str; 6] = ["crawler", "crawl", "fetch", "sinks", "store", "web"];
 
-/// Sends what is logged from here on to `file`, and warnings past `bar` to standard error. Says how
-/// much of it could not be written.
+/// Sends log records to `file`, and warnings past `bar` to standard error. Returns the count of
+/// lost lines.
 pub(crate) fn begin(file: File, bar: &ProgressBar, clock: Clock, quiet: bool) -> LostLines {
     let detailed = Targets::new()
         .with_default(Level::WARN)

@@ -64,7 +64,8 @@ impl<W: Write> LogFile<W> {
         format!("{end_of_line}{told}\n").into_bytes()
     }
 
-    /// Writes as much as can be; says how much that was, and what was in the way of the rest.
+    /// Writes as much as possible; returns the number of bytes written, and the error that stopped
+    /// it.
     fn append(&mut self, bytes: &[u8]) -> (usize, io::Result<()>) {
         let mut written = 0;
         while written < bytes.len() {

@@ -49,7 +49,8 @@ fn total(meminfo: &str) -> Option<u64> {
     kibibytes.checked_mul(1 << 10)
 }
 
-/// Tells the allocator to keep little of what is returned to it. Call it before there are threads.
+/// Limits the memory that the allocator keeps after it is freed. Must be called before threads
+/// exist.
 ///
 /// Pages are read on many threads, one after another on each. By default glibc gives every thread
 /// an arena of its own, up to eight for each processor, and none returns what a large page needed
@@ -61,7 +62,7 @@ pub(crate) fn keep_memory_small() {
     /// The size in bytes from which an allocation is mapped by itself, and unmapped when it is
     /// freed.
     const MAPPED_FROM: libc::c_int = 1 << 20;
-    /// So much at the end of the heap is kept for the next page.
+    /// Bytes at the end of the heap that are kept for the next page.
     const KEPT: libc::c_int = 2 << 20;
     for (parameter, value) in [
         (libc::M_ARENA_MAX, ARENAS),
@@ -78,7 +79,7 @@ pub(crate) fn keep_memory_small() {
     }
 }
 
-/// Other allocators are left as they are.
+/// Does nothing for other allocators.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn keep_memory_small() {}
 

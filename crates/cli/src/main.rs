@@ -1,4 +1,5 @@
-//! The binary `crawler`: arguments become settings, settings a assembly, and the assembly crawls.
+//! The binary `crawler`: arguments become settings, settings become a context, and the context
+//! crawls.
 
 mod archiving;
 mod args;

@@ -14,7 +14,7 @@ const REFRESH: Duration = Duration::from_millis(250);
 /// The interval between plain lines, without a terminal.
 pub(crate) const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// The bar: hidden where there is no terminal, or where the user wants quiet.
+/// Returns the bar, hidden without a terminal or if the user wants quiet.
 pub(crate) fn bar(quiet: bool, max_pages: Option<u64>) -> ProgressBar {
     let target = if quiet {
         ProgressDrawTarget::hidden()
@@ -33,7 +33,7 @@ pub(crate) fn bar(quiet: bool, max_pages: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// A bar that counts things of which nobody knows how many there are.
+/// Returns a bar that counts items of an unknown total.
 pub(crate) fn counting_bar(quiet: bool) -> ProgressBar {
     let bar = bar(quiet, None);
     let style =
@@ -42,10 +42,10 @@ pub(crate) fn counting_bar(quiet: bool) -> ProgressBar {
     bar
 }
 
-/// So long people wait without being told for what.
+/// The time after which progress is shown.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Shows how far work has come that takes longer than two seconds, on a terminal.
+/// A progress display that appears after two seconds, on a terminal.
 pub(crate) struct SlowProgress {
     bar: ProgressBar,
     begun: Instant,
@@ -53,7 +53,7 @@ pub(crate) struct SlowProgress {
 }
 
 impl SlowProgress {
-    /// Nothing is shown yet; `what` is counted.
+    /// Creates it hidden; `what` names the counted items.
     pub(crate) fn new(what: &'static str) -> Self {
         let bar = counting_bar(true);
         bar.set_message(what);
@@ -64,7 +64,7 @@ impl SlowProgress {
         }
     }
 
-    /// One more is done.
+    /// Counts one more item.
     pub(crate) fn step(&mut self) {
         self.steps += 1;
         if !self.steps.is_multiple_of(256) || self.begun.elapsed() < PATIENCE {
@@ -83,7 +83,7 @@ impl Drop for SlowProgress {
     }
 }
 
-/// Shows how the crawl stands until it is aborted.
+/// Shows the progress of the crawl until the task is aborted.
 pub(crate) fn show(frontier: Arc<dyn Frontier>, bar: ProgressBar, quiet: bool) -> JoinHandle<()> {
     let plain = !quiet && !is_seen();
     tokio::spawn(async move {

@@ -49,8 +49,8 @@ pub(crate) fn options(settings: &Settings) -> IndexOptions {
     }
 }
 
-/// The archive's sink, with the index over it where there is to be one. Nothing was written since
-/// the archive was opened.
+/// Wraps the archive's sink with the index, if there is to be one. Nothing may have been written
+/// since the archive was opened.
 pub(crate) fn over(
     archive: Arc<dyn Sink>,
     settings: &Settings,
@@ -82,7 +82,7 @@ pub(crate) fn over(
     Ok(Arc::new(Searchable::over(archive, index, clock.clone())))
 }
 
-/// Opens the index, or begins one; what cannot be used is set aside.
+/// Opens the index, or creates one; an unusable index is quarantined.
 fn open(
     options: &IndexOptions,
     settled: Option<&ArchiveEnd>,
@@ -118,7 +118,7 @@ fn open(
     Writer::create(options)
 }
 
-/// Reads again what the archive has behind the end of the index, up to `settled` or its own end.
+/// Indexes the archive behind the end of the index, up to `settled` or its own end.
 pub(crate) fn catch_up(
     index: &mut Writer,
     archive: &Path,
@@ -173,7 +173,7 @@ pub(crate) fn catch_up(
     Ok(pages)
 }
 
-/// A page that an archive has with its payload.
+/// An archived page with its payload.
 struct ArchivedPage {
     exchange: Exchange,
     fate: Fate,
@@ -184,8 +184,8 @@ struct ArchivedPage {
     id: String,
 }
 
-/// Shows the pages of an archive behind `after`. A page is a `response` with a status of 200 to
-/// 299; what the archive says of it stands in the `metadata` that is concurrent to it.
+/// Calls `each` with the pages of an archive behind `after`. A page is a `response` with a status
+/// of 200 to 299; its verdict is in the `metadata` record that is concurrent to it.
 fn each_page(
     directory: &Path,
     after: Option<&ArchiveEnd>,
@@ -278,11 +278,11 @@ fn each_page_of(
     }
 }
 
-/// Places in files of other crawlers, and what became of the pages there.
+/// The fates of the pages in files of other crawlers, by place.
 type ForeignVisits = HashMap<(String, u64), Fate>;
 
-/// The pages that files of other crawlers have: the verdicts are in rows, since the archive does
-/// not tell them.
+/// Returns the fates of pages in files of other crawlers. They are in rows only, not in the
+/// archive.
 fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CliError> {
     let state = crawl_directory::state(archive.parent().unwrap_or(archive));
     let mut visits = HashMap::new();
@@ -298,8 +298,8 @@ fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CliError> {
     Ok(visits)
 }
 
-/// Shows the pages of a file of another crawler that rows name; what is broken in it was told when
-/// they were made.
+/// Calls `each` with the pages of another crawler's file that rows name. Damage in it was reported
+/// when the rows were made.
 fn each_page_of_foreign(
     path: &Path,
     after: Option<&ArchiveEnd>,
@@ -352,7 +352,7 @@ fn page_with(record: &Record, exchange: Exchange, file: &str) -> Option<Archived
     })
 }
 
-/// The verdict in a `metadata` record; a page of which it says nothing repeats none.
+/// Returns the verdict in a `metadata` record; `Unique` if it has none.
 fn fate(block: &[u8]) -> Fate {
     let text = String::from_utf8_lossy(block);
     let fields = text.lines().filter_map(|line| line.split_once(':'));
@@ -366,8 +366,7 @@ fn fate(block: &[u8]) -> Fate {
         .unwrap_or(Fate::Unique)
 }
 
-/// The text of a page that was found, from its place in the archive; none where that has nothing to
-/// read any more.
+/// Returns the text of a hit from its place in the archive; none if it cannot be read any more.
 pub(crate) fn text_at(archive: &Path, file: &str, offset: u64, policy: &Policy) -> Option<String> {
     let path = locate(archive, file);
     let mut reader = WarcReader::open_at(&path, offset).ok()?;

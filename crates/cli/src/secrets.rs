@@ -1,7 +1,7 @@
 //! Secrets that are sent to some servers only: read before anything else, bound to the seeds, and
 //! written to no file.
 //!
-//! No complaint and no warning of this file repeats a value, nor a line that it could not read.
+//! No error or warning of this file repeats a value, or a line that it could not read.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -60,7 +60,7 @@ impl GivenSecrets {
         Ok(given)
     }
 
-    /// Binds what was given to the seeds; with what the user should know of it.
+    /// Binds the secrets to the seeds, and returns warnings for the user.
     pub(crate) fn bind(self, seeds: &[PageUrl], clock: &Clock) -> (Secrets, Vec<String>) {
         let mut warnings = self.warnings;
         let now = clock.now();

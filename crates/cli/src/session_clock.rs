@@ -1,22 +1,21 @@
-//! The clock of a crawl: it goes evenly from its start on, whatever becomes of the machine's.
+//! The clock of a crawl: it runs evenly from its start, even if the machine's clock is set.
 //!
-//! A crawl waits for hosts and pages by moments that it wrote down. If the machine's clock is set
-//! back by a day, a crawl that goes by it waits for a day, and without a word; if it is set ahead,
-//! all waits are over at once. So there are two state ([`Clock`]):
+//! A crawl stores the moments until which hosts and pages wait. By the machine's clock, it would wait
+//! for a day without a word if somebody sets the clock back by a day, and for nothing if somebody
+//! sets it ahead. So a [`Clock`] has two readings:
 //!
-//! | hand | is | serves |
+//! | reading | is | used for |
 //! |---|---|---|
 //! | `now` | the machine's clock at the start, and the monotonic time since | waits, the journal |
-//! | `date` | the same, moved when the machine's clock was set | WARC-Date, `fetched_at`, `crawl.log` |
+//! | `date` | the same, moved when the clock was set | WARC-Date, `fetched_at`, `crawl.log` |
 //!
-//! Once a second the date is compared with the machine's clock. Where the two differ by
-//! [`LEAST_JUMP`] or more, somebody set the clock, or the machine slept: that is journalled
-//! (`crawler verify` compares dates with waits), the date follows, and a warning says so, once.
-//! Small corrections, such as NTP makes, the monotonic time has as well; what is left of them is
-//! below that bound.
+//! Once a second the date is compared with the machine's clock. If the two differ by [`LEAST_JUMP`]
+//! or more, somebody set the clock, or the machine slept: the jump is journalled (`crawler verify`
+//! compares dates with waits), the date follows, and one warning reports it. The monotonic time has
+//! small corrections, such as those of NTP, too; the rest of them is below that bound.
 //!
-//! Invariant: `now` never goes back while the process lives. What the next session finds is the
-//! store's business ([`EmbeddedStore::clock_behind`]).
+//! Invariant: `now` never goes back while the process lives. The store handles the clock of the next
+//! session ([`EmbeddedStore::clock_behind`]).
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
@@ -41,10 +40,10 @@ pub(crate) struct SessionClock {
     state: Arc<ClockState>,
 }
 
-/// The two state.
+/// The start of the session and the offset of its dates.
 struct ClockState {
     begun: Timestamp,
-    /// By how many milliseconds dates are ahead.
+    /// Milliseconds by which dates are ahead of waits.
     ahead: AtomicI64,
 }
 
@@ -52,9 +51,9 @@ struct ClockState {
 /// measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Jump {
-    /// By how many milliseconds the machine's clock is ahead of the dates.
+    /// Milliseconds by which the machine's clock is ahead of the dates.
     by: i64,
-    /// By how many it is ahead of the waits.
+    /// Milliseconds by which it is ahead of the waits.
     ahead: i64,
 }
 
@@ -77,7 +76,8 @@ impl ClockState {
         }
     }
 
-    /// The jump of the machine's clock since this was last asked, if it made one.
+    /// Returns the jump of the machine's clock since the last one that was followed, if there is
+    /// one.
     fn jump(&self, elapsed: Duration, machine: Timestamp) -> Option<Jump> {
         let by = millis_between(self.date(elapsed), machine);
         let ahead = millis_between(self.now(elapsed), machine);
@@ -91,7 +91,7 @@ impl ClockState {
 }
 
 impl SessionClock {
-    /// A clock that begins with what the machine's says.
+    /// Starts a clock at the time of the machine's clock.
     pub(crate) fn start() -> Self {
         let machine = machine::clock();
         let state = Arc::new(ClockState::new(machine.now()));
@@ -102,14 +102,14 @@ impl SessionClock {
         }
     }
 
-    /// Returns it as everybody else is handed it.
+    /// Returns the clock with both readings.
     pub(crate) fn clock(&self) -> Clock {
         let (waits, dates) = (self.clone(), self.clone());
         Clock::new(move || waits.state.now(waits.started.elapsed()))
             .with_dates(move || dates.state.date(dates.started.elapsed()))
     }
 
-    /// Looks after the machine's clock for as long as the store is open.
+    /// Watches the machine's clock while the store is open.
     pub(crate) async fn watch(self, store: Weak<EmbeddedStore>) {
         let mut ticks = tokio::time::interval(LOOK_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -156,7 +156,7 @@ fn tell(jump: Jump) {
     }
 }
 
-/// Warns where the clock is behind that of an earlier session.
+/// Warns if the clock is behind that of an earlier session.
 pub(crate) fn warn_if_behind(by: Duration) {
     if by >= LEAST_JUMP {
         let by = in_words(by);
@@ -164,7 +164,7 @@ pub(crate) fn warn_if_behind(by: Duration) {
     }
 }
 
-/// Milliseconds from one moment to another, negative where that is the earlier one.
+/// Returns the milliseconds from one moment to another, negative if the other is earlier.
 fn millis_between(from: Timestamp, to: Timestamp) -> i64 {
     let ahead = i64::try_from(to.since(from).as_millis()).unwrap_or(i64::MAX);
     let behind = i64::try_from(from.since(to).as_millis()).unwrap_or(i64::MAX);

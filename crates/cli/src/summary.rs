@@ -97,7 +97,8 @@ impl Summary {
         }
     }
 
-    /// For people: what there is, what was left out and why, and what can be done next.
+    /// Writes the summary for people: what was kept, what was left out and why, and the next
+    /// commands.
     pub(crate) fn write(&self, out: &mut dyn Write, directory: &Path) -> io::Result<()> {
         let directory = printable(&directory.display().to_string());
         writeln!(
@@ -208,8 +209,8 @@ impl Summary {
         )
     }
 
-    /// A line for each kind of URLs that were seen and not visited, with the command that lists
-    /// them.
+    /// Writes a line for each kind of URLs that were seen and not visited, with the command that
+    /// lists them.
     fn write_skipped(&self, out: &mut dyn Write, directory: &dyn fmt::Display) -> io::Result<()> {
         for kind in SkippedBy::ALL {
             let all = self.skipped.get(kind.as_str()).copied().unwrap_or(0);
@@ -237,8 +238,8 @@ impl Summary {
         Ok(())
     }
 
-    /// Complete is a crawl of which nothing that was seen is unvisited for a reason that neither
-    /// the user nor the site has chosen.
+    /// Describes the end. A crawl is complete if every seen URL was visited, or left out by choice
+    /// of the user or the site.
     fn ending(&self) -> Cow<'static, str> {
         if self.finished == "exhausted" {
             let ours = SkippedBy::ALL.into_iter().filter(|kind| kind.is_ours());
@@ -283,7 +284,7 @@ fn skipped(
     (counts, at_least)
 }
 
-/// Says of URLs of this kind what they are.
+/// Describes the URLs of a kind.
 const fn told(kind: SkippedBy) -> &'static str {
     match kind {
         SkippedBy::DuplicatesLinks => {
@@ -299,7 +300,7 @@ const fn told(kind: SkippedBy) -> &'static str {
     }
 }
 
-/// To a thousandth: more digits would only look exact.
+/// Rounds to a thousandth.
 fn round(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }

@@ -36,7 +36,7 @@ struct Changes<'a> {
     args: &'a ChangesArgs,
     format: Format,
     journals: Journals,
-    /// Of each page that moved, by its new URL: where it was.
+    /// The old URL of each page that moved, by its new one.
     moved: HashMap<UrlKey, UrlKey>,
     /// The old URLs of these, as they are written.
     moved_from: HashMap<UrlKey, String>,
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<(), CliError> {
 }
 
 impl Changes<'_> {
-    /// Finds the pages that are gone, and the new ones that have their bytes or their text.
+    /// Finds pages that are gone, and new pages with their bytes or their text.
     fn match_moved(&mut self) {
         let journals = &self.journals;
         let is_page = |side, url| journals.state(side, url).is_some_and(State::is_page);
@@ -126,8 +126,8 @@ impl Changes<'_> {
         Ok(())
     }
 
-    /// Writes a line a page: those of the later crawl in the order of its visits, then those that
-    /// are gone. Returns what is wrong with a journal, if something is.
+    /// Writes a line for each page: those of the later crawl in the order of its visits, then those
+    /// that are gone. Returns the error of a journal, if one has an error.
     fn write(&mut self, out: &mut dyn Write) -> io::Result<Option<StoreFault>> {
         let mut progress = SlowProgress::new("pages compared");
         for side in [Side::New, Side::Old] {
@@ -148,7 +148,7 @@ impl Changes<'_> {
         Ok(None)
     }
 
-    /// Tells a row of the later crawl.
+    /// Writes the change of a page of the later crawl.
     fn write_new(&mut self, row: &VisitRecord, out: &mut dyn Write) -> io::Result<()> {
         let url = row.url.key();
         if !row.fate.is_page() {
@@ -195,7 +195,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Tells a row of the earlier crawl whose page the later one does not have.
+    /// Writes the change of a page of the earlier crawl that the later one does not have.
     fn write_old(&mut self, row: &VisitRecord, out: &mut dyn Write) -> io::Result<()> {
         let url = row.url.key();
         if !row.fate.is_page() || !self.gone.contains(&url) {
@@ -254,8 +254,8 @@ impl Changes<'_> {
         }
     }
 
-    /// Reads what both crawls have of a page again, and compares what they say: the main text, or
-    /// all of it where only the rest changed.
+    /// Compares the texts of a page in both crawls: the main text, or all of it if only the rest
+    /// changed.
     fn compare_texts(&self, url: UrlKey) -> Compared {
         let journals = &self.journals;
         let captures = journals
@@ -304,7 +304,7 @@ impl Changes<'_> {
         }
     }
 
-    /// The counts in a line.
+    /// Returns the counts in one line.
     fn summary(&self) -> String {
         let counts = ChangeKind::ALL.iter().map(|kind| {
             let count = self.counts.get(kind).copied().unwrap_or(0);
@@ -323,7 +323,7 @@ fn is_no_text(document: &Document) -> bool {
     document.media == Media::Other
 }
 
-/// The exact resemblance of two texts, to four places.
+/// Returns the exact resemblance of two texts, to four places.
 fn resemblance(one: &str, two: &str) -> f64 {
     let shingles = |text| Shingles::of(&NormalText::of(text), Width::VERIFICATION, HashKey::ZERO);
     (shingles(one).resemblance(&shingles(two)) * 10_000.0).round() / 10_000.0

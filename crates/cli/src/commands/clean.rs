@@ -1,5 +1,5 @@
-//! `crawler clean`: what is left over in the directory of a crawl, removed. [`leftovers`] says what
-//! that is.
+//! `crawler clean`: removes the leftover files in the directory of a crawl. [`leftovers`] has the
+//! table.
 
 use std::path::Path;
 

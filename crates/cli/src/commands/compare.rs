@@ -1,4 +1,4 @@
-//! `crawler fingerprint` and `crawler compare`: likeness of files, without a crawl.
+//! `crawler fingerprint`, `crawler compare` and `crawler frequencies`: files without a crawl.
 //!
 //! HTML files are compared by their main content, as in a crawl; everything else as text. The hash
 //! key is zero, so that fingerprints can be compared between machines.
@@ -30,7 +30,7 @@ struct Comparison {
     verdict: &'static str,
 }
 
-/// A document as the judge sees it.
+/// A document with its signature.
 struct ComparedDocument {
     text: NormalText,
     fingerprint: Fingerprint,

@@ -128,7 +128,7 @@ async fn crawl(
     }
 }
 
-/// The crawl's loop hears of every page, and so it runs where pages do: on the main thread, each
+/// Runs the crawl's loop on a worker thread, where pages run too. On the main thread every page
 /// would wake it through the kernel, and be woken by it.
 async fn run_on_a_worker(
     context: &Arc<CrawlContext>,
@@ -187,8 +187,7 @@ fn greet(settings: &Settings, seeds: &Seeds, warnings: &[String], resumed: bool)
     ));
 }
 
-/// Hears interrupts (and termination and a terminal that hangs up, which are as good) for as long
-/// as the crawl runs.
+/// Listens for interrupts, termination and hang-ups while the crawl runs.
 async fn listen(handle: StopHandle, quiet: bool) {
     let tell = |line: &str| {
         if !quiet {
@@ -220,8 +219,7 @@ async fn listen(handle: StopHandle, quiet: bool) {
     }
 }
 
-/// Listens for a terminal that hangs up; none where it is ignored, as `nohup` has it, and is to
-/// stay so.
+/// Listens for hang-ups, unless they are ignored, as under `nohup`.
 fn hangups() -> Option<Signal> {
     if is_ignored(SignalKind::hangup()) {
         return None;
@@ -229,8 +227,8 @@ fn hangups() -> Option<Signal> {
     signal(SignalKind::hangup()).ok()
 }
 
-/// Returns whether the process was started with a signal ignored; true where the system does not
-/// say, so that its disposition stays as it was found.
+/// Returns true if the process was started with a signal ignored, or if the system does not say, so
+/// that the disposition stays as it was found.
 fn is_ignored(kind: SignalKind) -> bool {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
         return true;
@@ -240,7 +238,7 @@ fn is_ignored(kind: SignalKind) -> bool {
     mask.is_none_or(|mask| mask >> (kind.as_raw_value() - 1) & 1 == 1)
 }
 
-/// Returns once the signal is heard; never without one.
+/// Waits for the signal; forever without one.
 async fn heard(signal: &mut Option<Signal>) {
     let heard = match signal {
         Some(signal) => signal.recv().await,
@@ -251,8 +249,8 @@ async fn heard(signal: &mut Option<Signal>) {
     }
 }
 
-/// A fault with what to do about it: unless files are gone, nothing is lost, and the same command
-/// goes on.
+/// Adds the remedy to a fault. Unless files are gone, nothing is lost, and the same command
+/// continues.
 fn explain(error: &Fault, settings: &Settings) -> CliError {
     let directory = settings.out.display();
     let remedy = match error {
@@ -272,7 +270,7 @@ fn explain(error: &Fault, settings: &Settings) -> CliError {
     fault(error).with_remedy(remedy)
 }
 
-/// Tells what a deleted directory means and what is left to do.
+/// Returns the remedy for a deleted directory.
 fn of_gone(path: &Path, settings: &Settings) -> String {
     let (out, gone) = (settings.out.display(), path.display());
     if settings.out.exists() && crawl_directory::archive(&settings.out).exists() {

@@ -1,7 +1,7 @@
-//! `crawler dedup`: which of many documents say the same.
+//! `crawler dedup`: finds near-duplicates among many documents.
 //!
-//! Documents are read and drawn on all cores and compared in the order in which they come. Findings
-//! are written as they are found.
+//! Documents are read and get their signatures on all cores, and are compared in their order.
+//! Findings are written as they are found.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -142,7 +142,7 @@ impl From<io::Error> for DedupError {
     }
 }
 
-/// Compares with all findings going to `out`; nothing is returned where its reader went away.
+/// Compares with all findings going to `out`; returns none if its reader went away.
 fn compare_into(
     out: impl Write,
     compare: impl FnOnce(&mut dyn Write) -> Result<Summary, DedupError>,
@@ -227,7 +227,7 @@ fn row(
     )
 }
 
-/// A member at a time: a cluster may be larger than memory.
+/// Writes one member at a time: a cluster may be larger than memory.
 fn write_cluster(
     out: &mut dyn Write,
     format: Format,
@@ -256,7 +256,7 @@ fn write_cluster(
     Ok(())
 }
 
-/// Shows how far it is: a bar on a terminal, otherwise a line now and then.
+/// A progress display: a bar on a terminal, otherwise a line now and then.
 struct DedupProgress {
     bar: ProgressBar,
     plain: bool,

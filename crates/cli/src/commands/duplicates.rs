@@ -1,5 +1,5 @@
-//! `crawler duplicates`: which pages repeat an earlier one, of what, at which distance and
-//! resemblance. Told from the journal, so it works while the crawl runs.
+//! `crawler duplicates`: lists pages that repeat an earlier one, with the original, the distance
+//! and the resemblance. Reads the journal, so it works while the crawl runs.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CliError> {
     broken.map_or(Ok(()), |error| Err(fault(&error)))
 }
 
-/// In the order in which the first duplicate of each was found. A page that only repeats itself in
+/// Returns the clusters in the order of their first duplicates. A page that only repeats itself in
 /// an earlier crawl makes no cluster.
 fn clusters(state: &Path) -> Result<Vec<Cluster>, StoreFault> {
     let (mut clusters, mut places) = (Vec::new(), HashMap::new());

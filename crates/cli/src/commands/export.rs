@@ -1,6 +1,6 @@
 //! `crawler export`: a row for each visited URL, in the order in which the visits ended; or, with
-//! `--links`, one for each link of each page that the archive has. What a row is, and how it is
-//! written, is the crate `export`'s; where it is written to is decided here.
+//! `--links`, one for each link of each archived page. The crate `export` defines and writes the
+//! rows; this module chooses the target.
 
 mod links;
 mod target;
@@ -138,7 +138,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Text is written so that it may be shown on a terminal.
+    /// Escapes text formats, so that they can be shown on a terminal.
     fn harmless<'w>(&self, out: impl Write + Send + 'w) -> Box<dyn Write + Send + 'w> {
         match self.form {
             Form::Jsonl | Form::Csv | Form::RawCsv => Box::new(Escaping::new(out)),
@@ -146,7 +146,7 @@ impl Export<'_> {
         }
     }
 
-    /// Writes what there is of all visits but the first.
+    /// Writes the records of all visits except the first `but_for`.
     fn fill<W: Write + Send>(
         &self,
         destination: &mut Destination<W>,
@@ -181,7 +181,7 @@ enum Destination<W: Write + Send> {
 }
 
 impl<W: Write + Send> Destination<W> {
-    /// Hears of the next visit; none where it has its records.
+    /// Passes the next visit on; returns none if its records are already written.
     fn hear(&mut self, visit: &Visit) -> Result<Option<Mark>, ExportFault> {
         match self {
             Self::Table(_) => Ok(Some(Mark::default())),
@@ -256,7 +256,7 @@ fn complain(error: ExportFault, target: &ExportTarget, form: Form) -> CliError {
     }
 }
 
-/// A Parquet file that was cut short is of no use to anybody.
+/// Removes the draft of a Parquet file, which nobody can continue.
 fn drop_draft(draft: &Path) {
     match SystemDisk.remove(draft) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

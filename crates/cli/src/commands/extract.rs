@@ -1,4 +1,5 @@
-//! `crawler extract`: what the crawler reads in a document, or in each page of an archive.
+//! `crawler extract`: prints what the crawler reads from a document, or from each page of an
+//! archive.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -22,9 +23,9 @@ use crate::terminal::say;
 
 #[derive(Serialize)]
 struct Extract<'a> {
-    /// The URL, or the file: so that `crawler dedup` reads what is printed.
+    /// The URL, or the file, so that `crawler dedup` can read the output.
     id: &'a str,
-    /// Of a page in an archive: where it was found, and when.
+    /// The URL and the date of a page in an archive.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,7 +125,7 @@ fn limits(args: &ExtractArgs) -> ReadLimits {
     }
 }
 
-/// Reads documents in one way.
+/// A reader of documents with fixed settings.
 struct Extractor<'a> {
     args: &'a ExtractArgs,
     form: &'a CanonicalForm,
@@ -160,7 +161,7 @@ impl Extractor<'_> {
         }
     }
 
-    /// The pages of an archive, one after the other.
+    /// Writes the pages of an archive, one after the other.
     fn all(
         &self,
         documents: impl Iterator<Item = Result<documents::Document, String>>,

@@ -1,4 +1,4 @@
-//! `crawler index`: the index of a crawl's archive made again, or that of any WARC files.
+//! `crawler index`: rebuilds the index of a crawl's archive, or indexes any WARC files.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -88,7 +88,7 @@ fn make_again(directory: &Path) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A file, or the archive files in a directory: of a crawl, those of its archive.
+/// Returns the file itself, or the archive files of a directory or of the crawl in it.
 fn files_of(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -120,7 +120,7 @@ fn to_stdout(files: &[PathBuf], scratch: &Path) -> Result<Gathering, CliError> {
     gathering.map_err(|error| fault(&error))
 }
 
-/// Puts the index in the place of the file in one step.
+/// Replaces the file with the index in one step.
 fn to_file(files: &[PathBuf], path: &Path) -> Result<Gathering, CliError> {
     let unwritable =
         |error: std::io::Error| usage(format!("cannot write {}: {error}", path.display()));

@@ -1,6 +1,6 @@
-//! `crawler patterns`: which URL patterns bring something new, which were closed for bringing
-//! nothing, and which links were taken for traps. Told from the journal, so it works while the
-//! crawl runs; opening a pattern again needs the crawl to itself.
+//! `crawler patterns`: lists URL patterns that bring new pages, patterns that were closed for
+//! bringing none, and links that were taken for traps. Reads the journal, so it works while the
+//! crawl runs; reopening a pattern needs the crawl to itself.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CliError> {
     })
 }
 
-/// Opens a pattern again.
+/// Reopens a pattern.
 fn reopen(args: &PatternsArgs, name: &str) -> Result<(), CliError> {
     let unknown = || {
         let remedy = format!(

@@ -1,18 +1,18 @@
-//! `crawler rebuild`: the state of a crawl once more, from what is left of it.
+//! `crawler rebuild`: rebuilds the state of a crawl.
 //!
-//! Tables come from the journal. A journal that is damaged or gone comes from what can still be
-//! read of it, up to the damage, and behind that from the archive: visits with their verdicts,
-//! links and looks. It is written beside the old state, read back into tables, and then takes its
-//! place in one step; the old state is kept. So it is with a journal that ends before the archive.
+//! Tables come from the journal. A damaged or lost journal comes from its readable part, up to the
+//! damage, and from the archive after that: visits with their verdicts, links and signatures. It is
+//! written beside the old state, read back into tables, and then replaces it in one step; the old
+//! state is kept. The same holds for a journal that ends before the archive.
 //!
-//! Files of other crawlers in the archive have no verdicts: their pages are judged here, in the
-//! order of the files, before what our own files tell; their rows name the place in the file, which
-//! is never changed, and a crawl that goes on writes behind them.
+//! Files of other crawlers have no verdicts: their pages are judged here, in the order of the
+//! files, before the crawl's own files. Their rows name the place in the file, which is never
+//! changed, and a continued crawl writes after them.
 //!
-//! What the archive does not have cannot come back: how often a page failed that will be tried
-//! again, how hosts wanted to be asked, the links of pages whose text was not kept. Where a page is
-//! unchanged since an earlier crawl (`--since`, `--against`), that one's archive tells its links.
-//! The sitemaps that a robots.txt names are queued; what else it says is asked for again.
+//! The rebuild cannot restore what the archive does not have: the failures of pages that will be
+//! tried again, the paces of hosts, and the links of pages whose text was not kept. If a page is
+//! unchanged since an earlier crawl (`--since`, `--against`), that crawl's archive has its links.
+//! The sitemaps that a robots.txt names are queued; the rest of it is fetched again.
 
 mod foreign;
 mod journal;
@@ -204,7 +204,7 @@ fn is_damage(error: &StoreFault) -> bool {
     )
 }
 
-/// Keeps the tables beside those that are made next; says where.
+/// Moves the tables aside, and returns their new path.
 fn set_tables_aside(state: &Path, clock: &Clock) -> Result<Option<String>, CliError> {
     let tables = state.join("sled");
     if !tables.exists() {
@@ -222,7 +222,7 @@ fn sync_directory(directory: &Path) -> Result<(), CliError> {
         .map_err(|error| fault(&error))
 }
 
-/// Writes a new state beside the old one, and puts it in its place.
+/// Writes a new state beside the old one, and replaces it.
 fn from_archive(
     settings: &Settings,
     state: &Path,
@@ -330,8 +330,8 @@ fn archives(settings: &Settings, pages: Arc<Earlier>) -> EarlierArchives {
     EarlierArchives::new(pages, directories.collect())
 }
 
-/// A crawl that goes on removes what stands behind its end, by the numbers in the names: no file of
-/// others may.
+/// Refuses files of others whose names sort behind ours. A continued crawl removes what is behind
+/// its end, by the numbers in the names.
 fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
     let number = |path: &PathBuf| name_of(path).and_then(crawl_directory::file_number);
     let files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
@@ -351,7 +351,7 @@ fn refuse_names(archive: &Path, others: &[PathBuf]) -> Result<(), CliError> {
 }
 
 impl Report {
-    /// Opens the state, which makes its tables.
+    /// Opens the state, which rebuilds its tables.
     fn open(&mut self, settings: &Settings, state: &Path, clock: &Clock) -> Result<(), CliError> {
         let settings = Settings {
             hash_key: None,

@@ -1,5 +1,5 @@
-//! `crawler reindex`: the search index once more, from the archive. It is made beside the old one,
-//! and takes its place when it is whole.
+//! `crawler reindex`: rebuilds the search index from the archive. It is made beside the old one,
+//! and replaces it when it is complete.
 
 use serde::Serialize;
 use store::embedded::DirectoryLock;

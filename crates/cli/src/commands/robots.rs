@@ -1,4 +1,4 @@
-//! `crawler robots`: what a robots.txt says about URLs, and by which rule.
+//! `crawler robots`: checks URLs against a robots.txt, and names the rule that decides.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use crate::args::{RobotsArgs, RobotsForm};
 use crate::cli_error::{CliError, usage};
 use crate::output;
 
-/// Not all are allowed.
+/// The exit code if some URL is disallowed.
 const DISALLOWED: u8 = 3;
 
 #[derive(Serialize)]

@@ -1,5 +1,5 @@
-//! `crawler search`: pages with these words, the best first. The index is read as the crawl
-//! committed it last, so this works while it runs.
+//! `crawler search`: finds pages by words, best first. It reads the index as last committed, so it
+//! works while the crawl runs.
 //!
 //! The text is not in the index: snippets are cut from the record in the archive. Near-duplicates
 //! of a hit are the rows of the journal that name it as their original; the journal is read for
@@ -159,8 +159,8 @@ impl SearchHit {
     }
 }
 
-/// A snippet with what was found in brackets: nothing else may stand out on a terminal, where
-/// colours are commands.
+/// Marks the matches of a snippet with brackets. Colours would need control characters, which are
+/// escaped on terminals.
 fn marked(cut: &Snippet) -> String {
     let mut text = String::from(if cut.cut_before { "… " } else { "" });
     let mut at = 0;
@@ -178,7 +178,8 @@ fn marked(cut: &Snippet) -> String {
     text
 }
 
-/// The pages that repeat these: by the journal, where a page is told before those that repeat it.
+/// Adds the pages that repeat these, from the journal, in which a page comes before those that
+/// repeat it.
 fn tell_duplicates(found: &mut [SearchHit], state: &Path) -> Result<(), CliError> {
     let mut by_place = HashMap::new();
     for (number, hit) in found.iter_mut().enumerate() {

@@ -1,8 +1,8 @@
-//! `crawler similar`: which kept pages of a crawl are like one of them, or like a file.
+//! `crawler similar`: finds kept pages that are similar to one of them, or to a file.
 //!
-//! The journal is read once and every signature in it compared, so the answer is complete whatever
-//! the distance, and takes memory for the pages that are told only. Of pages that were left out
-//! there is no signature: those of the page in question are told as they were judged.
+//! The journal is read once and every signature in it is compared, so the answer is complete at any
+//! distance, and memory holds the hits only. Left-out pages have no signature: those that repeat
+//! the page in question are listed with their verdicts.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CliError> {
     })
 }
 
-/// A file as the crawl would see it: under its key and with its settings.
+/// Returns the signature of a file under the crawl's key and settings.
 fn signature_of_file(
     what: &str,
     state: &Path,
@@ -175,7 +175,7 @@ impl JournalScan {
 }
 
 impl SimilarityQuery {
-    /// The nearest pages, nearest first.
+    /// Returns the nearest pages, nearest first.
     fn ask(&self, state: &Path, forgotten: &HashSet<UrlKey>) -> Result<Vec<Hit>, StoreFault> {
         let (mut hits, mut let_through) = (Vec::new(), HashSet::new());
         for record in History::open(state)? {
@@ -236,7 +236,7 @@ impl SimilarityQuery {
         })
     }
 
-    /// A page that was found to repeat the one in question.
+    /// Returns a hit if the page was found to repeat the one in question.
     fn left_out(&self, row: &VisitRecord) -> Option<Hit> {
         if row.of_earlier || row.duplicate_of.is_none() || row.duplicate_of != self.page {
             return None;

@@ -1,5 +1,5 @@
-//! `crawler skipped`: the URLs that a crawl has seen and not visited, and why. Works while the
-//! crawl runs.
+//! `crawler skipped`: lists the URLs that a crawl has seen and not visited, with the reasons. Works
+//! while the crawl runs.
 //!
 //! The journal tells of URLs that wait and of those that were left out when they came up. Links
 //! that were never queued (out of the scope, shaped like a trap, too deep, not to be followed) are
@@ -44,7 +44,7 @@ struct Line<'a> {
     via: Option<&'a str>,
 }
 
-/// The rest of what the journal tells.
+/// Facts from the journal that the ledger does not have.
 struct JournalFacts {
     scope: Scope,
     /// Domains with links that were left out for having hosts enough.
@@ -92,7 +92,7 @@ fn asks_for_links(why: Option<SkippedBy>, settings: &Settings) -> bool {
     }
 }
 
-/// The size of a journal; 0 where it cannot be told, which costs memory and nothing else.
+/// Returns the size of a journal; 0 if it is unknown, which only costs memory.
 fn journal_bytes(state: &Path) -> u64 {
     let Ok(segments) = std::fs::read_dir(state.join("journal")) else {
         return 0;
@@ -313,7 +313,7 @@ impl Pages<'_> {
         Ok(())
     }
 
-    /// Returns why a link was not queued that no rule about links keeps out.
+    /// Returns the reason for a link that was not queued although no rule about links excludes it.
     fn not_queued(&self, url: &PageUrl) -> (SkippedBy, String) {
         let domain = url.registrable_domain();
         if self.facts.full_domains.contains(domain) {

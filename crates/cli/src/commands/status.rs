@@ -1,4 +1,4 @@
-//! `crawler status`: how a crawl stands, told from its journal; works while the crawl runs.
+//! `crawler status`: the counts of a crawl from its journal; works while the crawl runs.
 
 mod hosts;
 

@@ -93,7 +93,7 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CliError> {
 }
 
 impl Packing<'_> {
-    /// Says what not all readers take.
+    /// Warns about contents that not all readers support.
     fn warn(&self) {
         if self.files.iter().any(|(name, ..)| name.ends_with(".zst")) {
             say(
@@ -214,12 +214,12 @@ fn unreadable(error: &StoreFault, directory: &Path) -> CliError {
     }
 }
 
-/// A crawl that runs cannot be packed: what is packed must not change meanwhile.
+/// Returns the error for a crawl that runs: what is packed must not change meanwhile.
 fn running(error: &StoreFault) -> CliError {
     crawl_directory::cli_error(error)
 }
 
-/// The files of the archive that have something settled.
+/// Returns the files of the archive with settled bytes.
 fn files(archive: &Path, extent: &CrawlExtent) -> Result<Vec<(String, PathBuf, u64)>, CliError> {
     let Some(end) = &extent.end else {
         return Err(usage("nothing was archived yet: there is nothing to pack"));

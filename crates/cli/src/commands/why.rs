@@ -1,8 +1,8 @@
-//! `crawler why`: which rule decided on a URL.
+//! `crawler why`: explains which rule decided on a URL.
 //!
-//! What was visited, or waits, is told from the journal. Of a URL that the crawl never queued, the
-//! rules are asked again: links out of scope are not remembered one by one, because there can be
-//! any number of them.
+//! Visited and queued URLs are in the journal. For a URL that was never queued, the rules are
+//! applied again: links out of scope are not stored one by one, because there can be any number of
+//! them.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
-//! The documents of a WARC file, ours or anybody's: the answers that were archived, and texts that
-//! were made of them.
+//! The documents of any WARC file: archived answers, and texts made from them.
 
 use std::collections::VecDeque;
 use std::io;
@@ -40,7 +39,7 @@ pub(crate) struct ArchiveDocuments {
 pub(crate) struct SeenOddities(Arc<Mutex<Oddities>>);
 
 impl ArchiveDocuments {
-    /// The documents in `stream`; what is odd in it is added to `seen` at its end.
+    /// Returns the documents in `stream`, whose oddities are added to `seen` at its end.
     pub(crate) fn of(stream: WarcStream, seen: SeenOddities) -> Self {
         Self { stream, seen }
     }
@@ -51,7 +50,7 @@ impl SeenOddities {
         self.locked().add(oddities);
     }
 
-    /// One line of it; none where nothing was odd.
+    /// Describes the oddities in one line; none if there are none.
     pub(crate) fn told(&self) -> Option<String> {
         let oddities = self.locked();
         let seen: Vec<String> = oddities
@@ -102,7 +101,7 @@ impl WaczStreams {
         })
     }
 
-    /// The documents in all of them.
+    /// Returns the documents in all of them.
     pub(crate) fn documents(
         self,
         seen: SeenOddities,
@@ -155,8 +154,8 @@ fn document(record: Record) -> Option<Document> {
     })
 }
 
-/// The answer to a visit that a record of another crawler has; none where it is none, or not one to
-/// a visit. That of a `revisit` is without its body.
+/// Returns the answer in a record of another crawler, if it is one to a visit. That of a `revisit`
+/// has no body.
 pub(crate) fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
     if !is_visited(record.target().unwrap_or_default()) {
         return None;
@@ -209,7 +208,7 @@ fn is_for_robots(target: &str) -> bool {
     path.is_some_and(|(_, path)| path == "robots.txt")
 }
 
-/// The body of an HTTP answer without its codings.
+/// Returns the body of an HTTP answer without its codings.
 fn answer(record: &Record) -> Option<Content> {
     let answer = record.http()?;
     if answer.status != 200 {

@@ -36,7 +36,7 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// Its bytes; those of a text are UTF-8.
+    /// Returns its bytes; those of a text are UTF-8.
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::Body { bytes, .. } => bytes,
@@ -44,7 +44,7 @@ impl Content {
         }
     }
 
-    /// Stands for all that it is given by: the same text under two titles is two documents.
+    /// Returns a digest of the whole content: the same text under two titles is two documents.
     pub(crate) fn digest(&self) -> u128 {
         let of = |text: &Option<String>| {
             text.as_ref()
@@ -57,7 +57,7 @@ impl Content {
         HashKey::ZERO.digest(self.bytes()) ^ of_titles
     }
 
-    /// A rough measure of the memory that it takes, in bytes.
+    /// Returns a rough measure of its memory, in bytes.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Body { bytes, .. } => bytes.len(),

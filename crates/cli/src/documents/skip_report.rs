@@ -3,7 +3,7 @@
 use super::sources::Skipped;
 use crate::terminal::{printable, say};
 
-/// Complaints that are told one by one; the rest are counted.
+/// Skipped documents that are printed one by one; the rest are counted.
 const ONE_BY_ONE: u64 = 20;
 
 /// The number of skipped documents; the first are printed.
@@ -11,7 +11,7 @@ const ONE_BY_ONE: u64 = 20;
 pub(crate) struct SkipReport(u64);
 
 impl SkipReport {
-    /// One more was skipped.
+    /// Adds a skipped document.
     pub(crate) fn add(&mut self, skipped: &Skipped) {
         self.0 += 1;
         if self.0 <= ONE_BY_ONE {

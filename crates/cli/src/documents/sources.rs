@@ -1,4 +1,4 @@
-//! From paths to documents, one after the other.
+//! The documents below given paths, one after the other.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -24,7 +24,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// Bytes of a file from which its type is told (MIME Sniffing standard, section 5.2).
 const SNIFFED_BYTES: usize = 1445;
 
-/// Something that is no document, and why. The next one follows.
+/// Something that is not a document, with the reason. The next one follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Skipped {
     /// The file, and the place in it.
@@ -53,7 +53,7 @@ struct Open {
 }
 
 impl Documents {
-    /// The documents below these paths; `-` is standard input.
+    /// Returns the documents below these paths; `-` is standard input.
     ///
     /// # Errors
     /// A path that does not exist or cannot be read: what the user names must be there. What lies
@@ -78,7 +78,7 @@ impl Documents {
         self.oddities.clone()
     }
 
-    /// The document of a path, or the first one where it holds many; nothing where it is an empty
+    /// Returns the document of a path, or the first one if it has many; none for an empty
     /// directory.
     fn enter(&mut self, path: &Path) -> Result<Option<Document>, Skipped> {
         let skipped = |error: io::Error| Skipped {
@@ -196,7 +196,7 @@ impl Iterator for Documents {
     }
 }
 
-/// The document of a path that is to have one and no more.
+/// Returns the single document of a path.
 ///
 /// # Errors
 /// What cannot be read, or holds none or several.

@@ -74,8 +74,8 @@ impl Settings {
             return refuse("timeout", &"0", "it must be longer than 0, such as 60s");
         }
         if matches!(self.agent_token().as_str(), "" | "*") {
-            let shape = "it must begin with a product token of letters, digits, - and _, which robots.txt \
-                         can name: Name/1.0 (+contact)";
+            let shape = "it must begin with a product token of letters, digits, - and _, which \
+                         robots.txt can name: Name/1.0 (+contact)";
             return refuse("user-agent", &self.user_agent(), shape);
         }
         let visible = self

@@ -132,7 +132,7 @@ impl Journals {
         Ok(journals)
     }
 
-    /// The places of a crawl and of all that it was run against, its own last.
+    /// Returns the places of a crawl and of all that it was run against, its own last.
     fn chain(
         &mut self,
         directory: &Path,
@@ -198,7 +198,7 @@ impl Journals {
         self.own(side).states.get(&url).copied()
     }
 
-    /// The URLs under which a crawl has pages, in an order that does not change.
+    /// Returns the URLs under which a crawl has pages, in a stable order.
     pub(super) fn pages(&self, side: Side) -> Vec<UrlKey> {
         let states = self.own(side).states.iter();
         let mut pages: Vec<UrlKey> = states
@@ -222,8 +222,8 @@ impl Journals {
         }
     }
 
-    /// The newest capture of a URL in the crawls that this one was run against, of those with these
-    /// bytes if there are any.
+    /// Returns the newest capture of a URL in the crawls that this one was run against, preferring
+    /// those with these bytes.
     fn earlier_capture(&self, side: Side, url: UrlKey, payload: Option<u128>) -> Option<Capture> {
         let earlier = self.chain_of(side).split_last()?.1;
         let captures = earlier
@@ -251,7 +251,7 @@ impl Journals {
         Some(payload(Side::Old)? == payload(Side::New)?)
     }
 
-    /// The document of a capture, read again from its archive.
+    /// Reads the document of a capture from its archive.
     pub(super) fn document(&self, capture: &Capture) -> Result<Document, String> {
         let journal = &self.journals[capture.crawl];
         let file = &journal.files[capture.file as usize];
@@ -263,7 +263,7 @@ impl Journals {
         )
     }
 
-    /// The text of a capture that its crawl reads pages by; none where it is no text.
+    /// Returns the text of a capture by which its crawl judges pages; none if it is not text.
     pub(super) fn text(&self, capture: &Capture) -> Result<Option<String>, String> {
         let document = self.document(capture)?;
         let is_text = document.media != web::Media::Other;
@@ -295,7 +295,7 @@ impl Journals {
     }
 }
 
-/// The digest of a text under no key; none where it has no words.
+/// Returns the digest of a text under the zero key; none if it has no words.
 fn digest(text: &str) -> Option<u128> {
     let text = NormalText::of(text);
     (!text.is_empty()).then(|| text.digest(HashKey::ZERO))

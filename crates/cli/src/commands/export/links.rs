@@ -48,7 +48,7 @@ struct Waiting {
 }
 
 impl Pages {
-    /// Those of the crawl in `directory`.
+    /// Returns the pages of the crawl in `directory`.
     pub(super) fn of_crawl(directory: &Path) -> Result<Self, CliError> {
         let settings = Settings::of_crawl(directory)?;
         let mut policy = assembly::policy(&settings, settings.canonical_form());
@@ -61,7 +61,7 @@ impl Pages {
         })
     }
 
-    /// The next visit. Its links are written with those of others.
+    /// Adds a visit. Its links are written with those of others.
     pub(super) fn add<W: Write + Send>(
         &self,
         visit: Visit,
@@ -105,7 +105,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Says what is missing.
+    /// Returns an error if links are missing.
     pub(super) fn complain(&self) -> Result<(), CliError> {
         match self.waiting.borrow().unread {
             0 => Ok(()),
@@ -138,7 +138,7 @@ pub(in crate::commands) fn has_page(row: &VisitRecord) -> bool {
     row.kept && row.fate.is_page() && row.warc_file.is_some()
 }
 
-/// The document of a page that the archive has, read again.
+/// Reads the document of an archived page again.
 pub(in crate::commands) fn read(
     policy: &Policy,
     archive: &Path,
@@ -150,7 +150,7 @@ pub(in crate::commands) fn read(
     read_at(policy, archive, file, offset)
 }
 
-/// The document in the record at `offset` of an archive file.
+/// Reads the document in the record at `offset` of an archive file.
 pub(in crate::commands) fn read_at(
     policy: &Policy,
     archive: &Path,

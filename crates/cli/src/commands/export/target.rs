@@ -21,7 +21,7 @@ pub(super) enum ExportTarget {
 }
 
 impl ExportTarget {
-    /// The place that the arguments name, if they go together.
+    /// Returns the target of the arguments, if they fit together.
     pub(super) fn of(args: &ExportArgs) -> Result<Self, CliError> {
         let form = args.form();
         if args.sketches && args.links {

@@ -19,10 +19,10 @@ use crate::crawl_directory;
 use crate::documents::{MAX_DOCUMENT, exchange};
 use crate::progress::SlowProgress;
 
-/// More seeds are not looked for in an archive.
+/// Greatest number of seeds from an archive.
 const MAX_SEEDS: usize = 100_000;
 
-/// So much of a record tells its status.
+/// Bytes of a record that are read for its status.
 const GLANCE: usize = 64 << 10;
 
 /// A visit that another crawler made.
@@ -41,7 +41,7 @@ pub(super) enum Next {
     Conversion,
     /// Records that are left to be asked for again: how many.
     Left(u64),
-    /// Something that cannot be read, and is passed over.
+    /// An unreadable place that is skipped.
     Damage(String),
 }
 
@@ -56,14 +56,14 @@ pub(super) struct Visits<'a> {
     ready: Option<Next>,
 }
 
-/// The files of other crawlers in the directory of an archive, in their order.
+/// Returns the files of other crawlers in the directory of an archive, in their order.
 pub(super) fn files(archive: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut files = crawl_directory::archive_files(archive).map_err(|error| fault(&error))?;
     files.retain(|path| is_foreign(path));
     Ok(files)
 }
 
-/// The first page of each host.
+/// Returns the first page of each host.
 pub(super) fn first_pages(archive: &Path, form: &CanonicalForm) -> Result<Vec<PageUrl>, CliError> {
     let mut hosts = HashSet::new();
     let mut seeds = Vec::new();
@@ -100,7 +100,7 @@ impl<'a> Visits<'a> {
         })
     }
 
-    /// The next visit; nothing at the end.
+    /// Returns the next item; none at the end.
     pub(super) fn next_visit(&mut self) -> Option<Next> {
         loop {
             if let Some(ready) = self.ready.take() {
@@ -159,7 +159,7 @@ impl<'a> Visits<'a> {
         }
     }
 
-    /// Leaves redirects that do not lead there.
+    /// Gives up pending redirects unless they lead to `url`.
     fn hops_before(&mut self, url: &PageUrl) -> Option<Next> {
         match self.leads_to.take() {
             Some(to) if to == *url => None,
@@ -180,7 +180,7 @@ fn is_over(status: u16) -> bool {
     (200..300).contains(&status) || (status >= 400 && may_be_again == Decision::GiveUp)
 }
 
-/// The name of a file, as rows have it.
+/// Returns the name of a file, as in rows.
 pub(super) fn name(path: &Path) -> String {
     name_of(path).unwrap_or_default().to_owned()
 }

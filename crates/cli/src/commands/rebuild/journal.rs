@@ -42,14 +42,14 @@ pub(super) struct Rebuilding {
     originals: Option<HashMap<UrlKey, Page>>,
     /// The index that judges pages of other crawlers, if there are any.
     scratch_index: Option<ScratchIndex>,
-    /// Pages that count as visited, where there is a scratch_index, and what they are to revisits.
+    /// Pages that count as visited, if there is a scratch index, and the originals of revisits.
     settled: HashSet<UrlKey>,
     repeatable: Originals,
     report: Report,
 }
 
 impl Rebuilding {
-    /// Takes over what the old journal still tells; where it tells nothing, begins with the seeds.
+    /// Copies the readable part of the old journal; if there is none, starts with the seeds.
     pub(super) fn begin(
         settings: &Settings,
         new: &Path,
@@ -188,7 +188,7 @@ impl Rebuilding {
         Ok(())
     }
 
-    /// Settles a visit that found what is archived already; gives it back where that is not known.
+    /// Settles a revisit; returns it if its original is not known.
     fn settle_revisit(
         &mut self,
         file: &str,
@@ -257,8 +257,8 @@ impl Rebuilding {
         waiting.unwrap_or_else(|| DiscoveredUrl::new(url.clone(), 1, None))
     }
 
-    /// Tells a visit in a file of another crawler, whose record of the page begins at `offset`, if
-    /// that can be said.
+    /// Writes a visit in a file of another crawler. `offset` is that of the page's record, if it
+    /// can be addressed.
     fn settle_foreign_record(
         &mut self,
         file: &str,
@@ -286,7 +286,7 @@ impl Rebuilding {
         )
     }
 
-    /// Begins the archive behind files of other crawlers, where nothing of it is there yet.
+    /// Starts the archive after files of other crawlers, if it has no files yet.
     pub(super) fn go_on_behind(
         &mut self,
         archive: &Path,
@@ -342,8 +342,8 @@ impl Rebuilding {
         self.write_visit(rebuilt, Some(ArchivePlace { file, end }))
     }
 
-    /// The page of a visit that found it unchanged since an earlier crawl, as that has it: where it
-    /// leads, it led this crawl, too.
+    /// Returns the archived page of an earlier crawl for a visit that found it unchanged: its links
+    /// led this crawl, too.
     fn again(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
         visit.note("duplicate-of-earlier-crawl")?;
         let of = PageUrl::parse(visit.note("duplicate-of")?, &self.policy.canonical).ok()?;
@@ -365,7 +365,7 @@ impl Rebuilding {
         told
     }
 
-    /// Tells a visit that ends there in the archive, if that is ours.
+    /// Writes a visit with its end in the archive, if the archive file is ours.
     fn write_visit(
         &mut self,
         rebuilt: RebuiltVisit,
@@ -433,7 +433,7 @@ impl Rebuilding {
         }))
     }
 
-    /// Has the disk keep the archive, and then the journal that speaks of it.
+    /// Syncs the archive, and then the journal that refers to it.
     pub(super) fn finish(mut self, archive: &Path, new: &Path) -> Result<Report, CliError> {
         if let Some(scratch_index) = self.scratch_index.take() {
             scratch_index.end()?;

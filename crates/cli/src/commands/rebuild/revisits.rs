@@ -65,7 +65,7 @@ impl Revisit {
         })
     }
 
-    /// The page, as it was asked for.
+    /// Returns the URL as it was requested.
     pub(super) fn page(&self) -> &PageUrl {
         self.exchanges.first().map_or(&self.url, |first| &first.url)
     }
@@ -88,7 +88,7 @@ struct Original {
 }
 
 impl Originals {
-    /// A visit that ended.
+    /// Adds a settled visit.
     pub(super) fn add(&mut self, row: &VisitRecord) {
         if !row.fate.is_page() {
             return;

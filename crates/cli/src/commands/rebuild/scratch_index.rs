@@ -24,7 +24,7 @@ pub(super) struct ScratchIndex {
 }
 
 impl ScratchIndex {
-    /// An index that knows nothing but `earlier`, the crawls that count as seen, below `state`.
+    /// Creates an index below `state` that knows only `earlier`, the crawls that count as seen.
     pub(super) fn new(
         settings: &Settings,
         earlier: Option<Arc<Earlier>>,
@@ -49,7 +49,7 @@ impl ScratchIndex {
         })
     }
 
-    /// Judges a page, and remembers it.
+    /// Judges a page and admits it.
     pub(super) fn admit(
         &self,
         page: &Page,
@@ -62,7 +62,7 @@ impl ScratchIndex {
         verdict.map_err(|error| fault(&error))
     }
 
-    /// Leaves nothing behind.
+    /// Closes the index and removes its directory.
     pub(super) fn end(self) -> Result<(), CliError> {
         let closed = self.runtime.block_on(store::Frontier::close(&self.store));
         closed.map_err(|error| fault(&error))?;

@@ -60,7 +60,7 @@ struct Open {
 }
 
 impl<'a> Visits<'a> {
-    /// Of the archive in `directory`, behind `after`.
+    /// Opens the archive in `directory`, behind `after`.
     pub(in crate::commands) fn open(
         directory: &Path,
         after: Option<&ArchivePlace>,
@@ -90,7 +90,7 @@ impl<'a> Visits<'a> {
         })
     }
 
-    /// The next visit, with the name of its file; nothing at the end.
+    /// Returns the next visit with the name of its file; none at the end.
     pub(in crate::commands) fn next_visit(&mut self) -> Option<Result<(String, Visit), Damage>> {
         loop {
             let Some(open) = &mut self.open else {
@@ -130,8 +130,8 @@ impl<'a> Visits<'a> {
         }
     }
 
-    /// Goes on behind a damaged place; no damage is a last record that is not whole, as a kill
-    /// leaves it.
+    /// Continues behind a damaged place. An incomplete last record, as a kill leaves it, is no
+    /// damage.
     fn pass_over(&mut self, fault: &ReadFault) -> Option<Damage> {
         let open = self.open.take()?;
         let at = fault.offset();
@@ -152,7 +152,7 @@ impl<'a> Visits<'a> {
 }
 
 impl Visit {
-    /// Takes the next record; returns the visit when that is its last, and is then an empty one.
+    /// Takes the next record; returns the visit, and starts an empty one, if it is the last.
     fn take(&mut self, record: &Record, form: &CanonicalForm) -> Option<Self> {
         let (offset, end) = (record.offset, record.offset + record.length);
         match record.kind() {
@@ -188,7 +188,7 @@ impl Visit {
         None
     }
 
-    /// The visit with its notes; none where these are of another.
+    /// Returns the visit with its notes; none if these belong to another.
     fn noted(
         mut self,
         record: &Record,
@@ -233,7 +233,7 @@ impl Open {
     }
 }
 
-/// The lines of a robots.txt that are there to their ends.
+/// Returns the complete lines of a robots.txt.
 fn whole_lines(file: &Record) -> &[u8] {
     let lines = &file.block;
     let end = match file.truncated() {
@@ -246,7 +246,7 @@ fn whole_lines(file: &Record) -> &[u8] {
     &lines[..end]
 }
 
-/// A page of which the archive has nothing but notes.
+/// Returns an exchange for a page of which the archive has only notes.
 fn left_out(url: PageUrl, started: Timestamp, status: u16) -> Exchange {
     Exchange {
         url,

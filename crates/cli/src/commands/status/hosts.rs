@@ -1,6 +1,5 @@
-//! `crawler status --hosts`: host by host, what it asked for, what is done about it and why. HostStatus
-//! from the journal alone, so it works while the crawl runs; memory holds a line for each host and
-//! nothing else.
+//! `crawler status --hosts`: the requests of each host, how they are obeyed, and why. Read from the
+//! journal alone, so it works while the crawl runs. Memory holds a line for each host.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -22,7 +21,7 @@ use crate::values::Span;
 /// Characters of a failure that are kept.
 const MOST_CHARACTERS: usize = 200;
 
-/// A host, as it is status.
+/// A line of the output for a host.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     host: &'a str,
@@ -47,7 +46,7 @@ struct Line<'a> {
     last_failure: Option<&'a str>,
 }
 
-/// A host, as the journal tells of it.
+/// The status of a host by the journal.
 #[derive(Default)]
 pub(super) struct HostStatus {
     pages: u64,

@@ -318,7 +318,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// Opens the file of a span, if another one is open.
+    /// Opens the file of a span, unless it is open.
     fn enter(&mut self, span: &ArchiveSpan) -> Result<(), String> {
         if self
             .open

@@ -1,4 +1,4 @@
-//! The journal by itself: whether what happened could have happened in this order.
+//! The consistency of the journal by itself: each record is possible after those before it.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -48,7 +48,7 @@ pub(super) struct Counts {
     too_soon: u64,
 }
 
-/// Hears of requests in the order of the archive.
+/// A check of requests in the order of the archive.
 pub(super) struct Politeness {
     /// As run last.
     settings: Settings,
@@ -101,7 +101,8 @@ impl Politeness {
         }
     }
 
-    /// So short delays, and so short ceilings of them, were ordered while the crawl ran.
+    /// Sets the shortest delay, and the shortest ceiling of delays, that was in force while the
+    /// crawl ran.
     pub(super) fn set_shortest_delays(
         &mut self,
         delay: Option<Duration>,
@@ -110,7 +111,7 @@ impl Politeness {
         self.ordered = (delay, max_delay);
     }
 
-    /// An archive file begins, whose `warcinfo` record has this block.
+    /// Starts an archive file, whose `warcinfo` record has this block.
     pub(super) fn begin_file(&mut self, warcinfo: &[u8]) {
         let text = String::from_utf8_lossy(warcinfo);
         let settings: String = text
@@ -134,7 +135,7 @@ impl Politeness {
         asked.crawl_delay = rules.crawl_delay().map(|delay| (delay, 0));
     }
 
-    /// A request of the visit that `row` tells of.
+    /// Checks a request of the visit in `row`.
     pub(super) fn check_request(
         &mut self,
         row: &VisitRecord,
@@ -206,8 +207,8 @@ impl Politeness {
         }
     }
 
-    /// The group of a request, and how far it is from the latest other one to it. The first has
-    /// none, nor has any where the settings changed.
+    /// Returns the group of a request, and its distance from the latest other one to it. The first
+    /// request has none, and none has one if the settings changed.
     fn group_distance(&mut self, request: &Request<'_>) -> Option<(Group, Duration)> {
         let group_by = self.settings.group_by;
         let changed = self
@@ -226,20 +227,19 @@ impl Politeness {
         Some((group, at.since(last).max(last.since(at))))
     }
 
-    /// A visit to this host ended.
+    /// Applies the end of a visit to a host.
     pub(super) fn apply_visit_end(&mut self, host: &Host, pace: Pace) {
         self.hosts.entry(host.clone()).or_default().ready = pace.ready;
     }
 
-    /// A host wants to be asked like this, as a visit tells that is not archived, or as was known
-    /// before its end.
+    /// Applies a pace from a visit that is not archived, or from before its end.
     pub(super) fn apply_pace(&mut self, host: &Host, pace: Pace) {
         let asked = self.hosts.entry(host.clone()).or_default();
         asked.known = asked.known.then(pace);
     }
 
-    /// A session began after one that died. How long hosts are left alone then follows from what is
-    /// known of them and from the settings, whatever that session took for the rule.
+    /// Applies the start of a session after one that died. The waits of hosts follow from their
+    /// known paces and from the settings, whatever rule that session used.
     pub(super) fn apply_restart(&mut self, at: Timestamp, least_wait: Duration, factor: u32) {
         self.apply_session_end();
         let rule = AfterDeath {
@@ -253,12 +253,12 @@ impl Politeness {
         }
     }
 
-    /// A session ended, or begins: its dates are those of its clock.
+    /// Applies the start or end of a session: dates are those of its own clock.
     pub(super) fn apply_session_end(&mut self) {
         self.dates = (Duration::ZERO, Duration::ZERO);
     }
 
-    /// A session began by a clock that was behind.
+    /// Applies the start of a session whose clock is behind.
     pub(super) fn apply_set_back(&mut self, now: Timestamp, least_wait: Duration) {
         self.apply_session_end();
         for asked in self.hosts.values_mut() {
@@ -269,7 +269,7 @@ impl Politeness {
         self.groups.retain(|_, last| *last <= now);
     }
 
-    /// The machine's clock was set while a session ran, and dates follow it.
+    /// Applies a change of the machine's clock during a session, which dates follow.
     pub(super) fn apply_clock_set(&mut self, ahead: Duration, behind: Duration) {
         self.dates = (ahead, behind);
         for asked in self.hosts.values_mut() {
@@ -278,7 +278,7 @@ impl Politeness {
         self.groups.clear();
     }
 
-    /// The shortest ceiling of delays that was in force.
+    /// Returns the shortest ceiling of delays that was in force.
     fn longest(&self) -> Duration {
         let settings = [Some(&self.settings), self.of_file.as_ref()];
         let ceilings = settings

@@ -59,7 +59,7 @@ pub(super) fn check(
     Ok(counts)
 }
 
-/// Compares what stands from `begin` on, as much as fits; says where to go on.
+/// Compares positions from `begin` on, as many as fit; returns the position to continue at.
 fn check_from(
     begin: RecordPosition,
     finder: &Finder,
@@ -152,7 +152,7 @@ fn compare(rows: &[RecordPosition], places: &[RecordPosition], complaints: &mut 
     }
 }
 
-/// The smallest of many places, not below `begin`, in bounded memory.
+/// The smallest of many positions, not below `begin`, in bounded memory.
 struct Smallest {
     begin: RecordPosition,
     kept: Vec<RecordPosition>,

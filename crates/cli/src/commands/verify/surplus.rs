@@ -135,7 +135,7 @@ fn check_journal(
     Ok(())
 }
 
-/// The files of ours that have bytes behind `end`, and where these begin.
+/// Returns our files with bytes behind `end`, and the offsets of these.
 fn files_behind(archive: &Path, end: Option<&ArchiveEnd>) -> Vec<(PathBuf, u64)> {
     let files = crawl_directory::archive_files(archive).unwrap_or_default();
     let number = |name: &str| crawl_directory::file_number(name);

@@ -1,5 +1,5 @@
-//! A WACZ, anybody's: what it has is what it says, and its index leads to records. Nothing of it is
-//! unpacked.
+//! The check of any WACZ: its contents match its manifest, and its index leads to records. Nothing
+//! is unpacked.
 
 use std::fs::File;
 use std::io::{self, Write};

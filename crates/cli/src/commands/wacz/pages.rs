@@ -74,7 +74,7 @@ fn is_page(row: &VisitRecord) -> bool {
     row.kept && row.is_page() && row.status == Some(200) && is_html && row.warc_file.is_some()
 }
 
-/// The URL that was archived.
+/// Returns the archived URL.
 fn url(row: &VisitRecord) -> &str {
     row.final_url.as_ref().unwrap_or(&row.url).as_str()
 }
@@ -136,7 +136,7 @@ impl PageTexts {
         })
     }
 
-    /// The text of each of these, on all cores; none where it cannot be read.
+    /// Returns the text of each of these, read on all cores; none if it cannot be read.
     fn read(&self, rows: &[VisitRecord]) -> Vec<Option<String>> {
         let (policy, archive) = (&self.policy, &self.archive);
         let read: Vec<Result<String, String>> = rows
@@ -159,7 +159,7 @@ impl PageTexts {
         }
     }
 
-    /// Says what is missing.
+    /// Returns an error if texts are missing.
     pub(super) fn complain(&self) -> Result<(), CliError> {
         match self.unread.get() {
             0 => Ok(()),
