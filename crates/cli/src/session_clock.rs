@@ -1,8 +1,8 @@
 //! The clock of a crawl: it runs evenly from its start, even if the machine's clock is set.
 //!
-//! A crawl stores the moments until which hosts and pages wait. By the machine's clock, it would wait
-//! for a day without a word if somebody sets the clock back by a day, and for nothing if somebody
-//! sets it ahead. So a [`Clock`] has two readings:
+//! A crawl stores the moments until which hosts and pages wait. By the machine's clock, it would
+//! wait for a day without a word if somebody sets the clock back by a day, and for nothing if
+//! somebody sets it ahead. So a [`Clock`] has two readings:
 //!
 //! | reading | is | used for |
 //! |---|---|---|
@@ -14,8 +14,8 @@
 //! compares dates with waits), the date follows, and one warning reports it. The monotonic time has
 //! small corrections, such as those of NTP, too; the rest of them is below that bound.
 //!
-//! Invariant: `now` never goes back while the process lives. The store handles the clock of the next
-//! session ([`EmbeddedStore::clock_behind`]).
+//! Invariant: `now` never goes back while the process lives. The store handles the clock of the
+//! next session ([`EmbeddedStore::clock_behind`]).
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};

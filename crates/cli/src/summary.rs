@@ -114,12 +114,40 @@ impl Summary {
         )?;
         let kept = self.unique + self.changed;
         writeln!(out, "  kept      {kept:>8}  in {directory}/archive")?;
+        for (count, what, why) in self.count_lines() {
+            if count > 0 {
+                writeln!(out, "  {what:<8}  {count:>8}  {why}")?;
+            }
+        }
+        self.write_skipped(out, &directory)?;
+        if self.queued > 0 {
+            // A crawl keeps its settings, and so the limit that ended it.
+            let higher = match self.finished {
+                "max-pages" => " --max-pages N` with a higher N",
+                "max-size" => " --max-size N` with a higher N",
+                _ => "`",
+            };
+            writeln!(
+                out,
+                "`crawler --out {directory}{higher} goes on; `crawler status {directory}` says \
+                 how it stands."
+            )?;
+        }
+        writeln!(
+            out,
+            "`crawler export {directory}` lists every URL; `crawler why {directory} URL` explains \
+             one."
+        )
+    }
+
+    /// Returns the counts below the kept pages, each with its label and its explanation.
+    fn count_lines(&self) -> [(u64, &'static str, &'static str); 14] {
         let left_out = if self.on_duplicate == OnDuplicate::Drop {
             "left out"
         } else {
             "marked"
         };
-        let counts = [
+        [
             (
                 self.changed,
                 "changed",
@@ -182,31 +210,7 @@ impl Summary {
                 "links",
                 "of sitemaps and feeds, beyond what one host may list in a session",
             ),
-        ];
-        for (count, what, why) in counts {
-            if count > 0 {
-                writeln!(out, "  {what:<8}  {count:>8}  {why}")?;
-            }
-        }
-        self.write_skipped(out, &directory)?;
-        if self.queued > 0 {
-            // A crawl keeps its settings, and so the limit that ended it.
-            let higher = match self.finished {
-                "max-pages" => " --max-pages N` with a higher N",
-                "max-size" => " --max-size N` with a higher N",
-                _ => "`",
-            };
-            writeln!(
-                out,
-                "`crawler --out {directory}{higher} goes on; `crawler status {directory}` says \
-                 how it stands."
-            )?;
-        }
-        writeln!(
-            out,
-            "`crawler export {directory}` lists every URL; `crawler why {directory} URL` explains \
-             one."
-        )
+        ]
     }
 
     /// Writes a line for each kind of URLs that were seen and not visited, with the command that
