@@ -135,7 +135,7 @@ impl SessionClock {
                 }
                 // The disk is full, most likely, which others tell: it is tried again.
                 Err(error) => {
-                    tracing::debug!(%error, "the clock was set, which cannot be journalled yet")
+                    tracing::debug!(%error, "the clock was set, which cannot be journalled yet");
                 }
             }
         }

@@ -95,7 +95,7 @@ impl Rebuilding {
             }
             match &record {
                 Record::Admitted { page, signature } => {
-                    rebuilding.apply_admission(page, signature)?
+                    rebuilding.apply_admission(page, signature)?;
                 }
                 Record::Settled { row, .. } if rebuilding.scratch_index.is_some() => {
                     rebuilding.settled.insert(row.url.key());

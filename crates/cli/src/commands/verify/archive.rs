@@ -189,14 +189,14 @@ impl<'a> Archive<'a> {
                         .apply_restart(at, rule.least_wait, rule.factor);
                 }
                 JournalRecord::Resumed { at, least_wait } => {
-                    self.politeness.apply_restart(at, least_wait, 0)
+                    self.politeness.apply_restart(at, least_wait, 0);
                 }
                 JournalRecord::Stopped => self.politeness.apply_session_end(),
                 JournalRecord::ClockSetBack { to, least_wait } => {
-                    self.politeness.apply_set_back(to, least_wait)
+                    self.politeness.apply_set_back(to, least_wait);
                 }
                 JournalRecord::ClockSet { ahead, behind, .. } => {
-                    self.politeness.apply_clock_set(ahead, behind)
+                    self.politeness.apply_clock_set(ahead, behind);
                 }
                 JournalRecord::Paced { host, pace }
                 | JournalRecord::Returned { host, pace, .. } => {
